@@ -38,7 +38,7 @@ $(VENV)/bin/python:
 
 $(VENV)/demo.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(INSTALL) -e .
-	$(BIN)/python -m ranking.kernels
+	$(BIN)/python -m ranking.commands.kernels
 	touch $@
 
 $(VENV)/test.stamp: $(VENV)/demo.stamp

@@ -5,6 +5,6 @@ from __future__ import annotations
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.parts.bounded_uploads import BoundedUploads, forgetting
+from pages.parts.app.bounded_uploads import BoundedUploads, forgetting
 
 app = st.App("laboratory.py", middleware=[Middleware(BoundedUploads)], lifespan=forgetting)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import frame, keys
+from pages.parts.app import frame, keys
 
 st.set_page_config(page_title="Ranking laboratory", page_icon="🏅", layout="wide")
 st.session_state[keys.BOOTED] = True

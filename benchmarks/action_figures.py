@@ -19,10 +19,10 @@ import numpy as np
 from timing import machine, options_of, parser, table
 
 from ranking import Query, make_method
+from ranking.core import Floats, ImageSet, Ints
 from ranking.datasets import build_image_set, make_source
 from ranking.features import load_features
 from ranking.metrics import average_precision
-from ranking.types import Floats, ImageSet, Ints
 
 FEATURES = [("HOG", {}), ("Colour", {})]
 

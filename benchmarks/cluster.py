@@ -29,20 +29,20 @@ from threadpoolctl import threadpool_limits
 from timing import machine, options_of, parser, table
 
 from ranking import Query, make_method
-from ranking.cluster import connected, local_cluster
-from ranking.experiments.cell import Cell
-from ranking.experiments.cell_store import CellStore
-from ranking.experiments.cell_training import Trained
-from ranking.experiments.material import Bench, Material
-from ranking.experiments.on_cluster import on_cluster
-from ranking.experiments.plan import Path as CellPath
-from ranking.experiments.plan import Plan, plan_of
-from ranking.experiments.running import Work, Workers, on_this_computer, run_experiment
-from ranking.experiments.walking import walk
+from ranking.core import ImageSet
+from ranking.core.run_settings import Grids, Protocol
+from ranking.experiments.cluster import connected, local_cluster
+from ranking.experiments.cross_validation.cell import Cell
+from ranking.experiments.cross_validation.cell_store import CellStore
+from ranking.experiments.cross_validation.cell_training import Trained
+from ranking.experiments.cross_validation.material import Bench, Material
+from ranking.experiments.cross_validation.on_cluster import on_cluster
+from ranking.experiments.cross_validation.plan import Path as CellPath
+from ranking.experiments.cross_validation.plan import Plan, plan_of
+from ranking.experiments.cross_validation.running import Work, Workers, on_this_computer, run_experiment
+from ranking.experiments.cross_validation.walking import walk
 from ranking.methods.on_shards import fit_on_shards
-from ranking.optimise.shards import ShardedFeatures
-from ranking.run_settings import Grids, Protocol
-from ranking.types import ImageSet
+from ranking.solvers.shards import ShardedFeatures
 
 TOLERANCE = 1e-2  # of the trainings on shards
 GRIDS: Grids = {"C": (1.0, 10.0, 100.0, 1000.0), "eta": (0.01, 1.0)}
@@ -50,7 +50,8 @@ TRAINED = {"AP-SVM": 1000.0, "NDCG-SVM": 1000.0, "SVM": 1000.0}
 
 
 class NoStates:
-    """Of a path that is walked in one go: `ranking.experiments.walking.Walk` itself knows what it goes on from."""
+    """Of a path that is walked in one go: `ranking.experiments.cross_validation.walking.Walk` itself knows what it goes
+    on from."""
 
     def get(self, key: str) -> None:
         return None

@@ -28,16 +28,16 @@ from typing import NamedTuple
 import numpy as np
 from timing import machine, options_of, parser, table
 
-from ranking.experiments.cell_store import CellStore
-from ranking.experiments.material import Material, Side
-from ranking.experiments.pace import Progress
-from ranking.experiments.plan import Plan, plan_of
-from ranking.experiments.results import Results
-from ranking.experiments.running import run_experiment
-from ranking.experiments.tables import Table, test_table, validation_table
-from ranking.run_settings import PAPER_GRIDS, Grids, Protocol
-from ranking.similarity import same_image
-from ranking.types import ImageSet
+from ranking.core import ImageSet
+from ranking.core.run_settings import PAPER_GRIDS, Grids, Protocol
+from ranking.experiments.cross_validation.cell_store import CellStore
+from ranking.experiments.cross_validation.material import Material, Side
+from ranking.experiments.cross_validation.pace import Progress
+from ranking.experiments.cross_validation.plan import Plan, plan_of
+from ranking.experiments.cross_validation.results import Results
+from ranking.experiments.cross_validation.running import run_experiment
+from ranking.experiments.cross_validation.tables import Table, test_table, validation_table
+from ranking.features.graph.similarity import same_image
 
 SIZE, COMPARED = 2916, 2404
 FEW_SETTINGS: Grids = {"C": (0.1, 1.0, 10.0, 100.0), "eta": (0.01, 1.0)}  # of the experiment that is killed

@@ -19,10 +19,10 @@ import numpy as np
 from PIL import Image, ImageDraw
 from timing import machine, options_of, parser, table
 
+from ranking.commands.kernels import compile_kernels
+from ranking.core import ImageSet, SourceBox, SourceImage
 from ranking.datasets import build_image_set
 from ranking.features import extract, feature_names, load_features
-from ranking.kernels import compile_kernels
-from ranking.types import ImageSet, SourceBox, SourceImage
 
 SIDE, COLUMNS, ROWS = 64, 5, 2  # of a box in pixels, and boxes in a scene
 THREADS = (1, 2)

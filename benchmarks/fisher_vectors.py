@@ -6,7 +6,7 @@ import numpy as np
 from skimage.feature import daisy, fisher_vector, learn_gmm
 from sklearn.decomposition import PCA
 
-from ranking.types import Features, ImageSet
+from ranking.core import Features, ImageSet
 
 COLUMNS, MODES, MOST = 64, 64, 1000  # of a descriptor after PCA; Gaussians; columns of a vector after PCA
 SCALES = (1, 2)  # by which images are reduced

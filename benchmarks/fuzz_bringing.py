@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 
 from good_files import IDS, ROOT, Files, zipped
 
-from ranking import run_archive
+from ranking.core import ImageSet, Problem
+from ranking.core.run_settings import ExperimentSettings
 from ranking.datasets import build_image_set, make_source
-from ranking.datasets.looking import look_at
-from ranking.edge_files import checked_edges
-from ranking.own_edges import read_pairs
-from ranking.own_image import describe
-from ranking.run_settings import ExperimentSettings
-from ranking.store import Store
-from ranking.types import ImageSet, Problem
-from ranking.vectors import look_at_vectors
+from ranking.features.graph.edge_files import checked_edges
+from ranking.features.own import look_at_vectors
+from ranking.formats.looking import look_at
+from ranking.jobs import run_archive
+from ranking.jobs.own_edges import read_pairs
+from ranking.jobs.own_image import describe
+from ranking.workspace.store import Store
 
 IMPORTED, WITH_PROBLEMS, REFUSED = "imported", "with problems", "refused"
 

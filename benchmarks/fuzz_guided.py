@@ -16,11 +16,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 WATCHED = [
-    "ranking.intake",
+    "ranking.files",
     "ranking.datasets",
-    "ranking.archives",
-    "ranking.run_archive",
-    "ranking.run_json",
+    "ranking.files.archives",
+    "ranking.jobs.run_archive",
+    "ranking.jobs.run_json",
 ]
 MEGABYTES, SECONDS = 2_000, 20  # that one file may take
 

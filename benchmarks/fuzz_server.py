@@ -18,8 +18,8 @@ from streamlit_tab import Tab
 from timing import table
 
 from pages import Server, serving, stand_in_for_bundled_sets
-from ranking.run import ENDED, Run
-from ranking.store import Store
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import Store
 
 LONGEST = 120.0  # seconds of a worker
 KEPT = 10  # every so many imports that came to something are kept, the others discarded

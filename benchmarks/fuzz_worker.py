@@ -23,8 +23,8 @@ from fuzz_kinds import KINDS, Kind
 from mutations import mutated
 from watching import Watch
 
-from ranking.datasets import parquet_to_csv, parquet_to_numbers
-from ranking.worker_limits import limit_memory
+from ranking.files import parquet_to_csv, parquet_to_numbers
+from ranking.jobs.worker_limits import limit_memory
 
 MEGABYTE = 2**20
 

@@ -22,11 +22,11 @@ import label_files  # noqa: E402
 import numbered_set  # noqa: E402
 import voc_tree  # noqa: E402
 
-from ranking import run_archive, worker  # noqa: E402
-from ranking.events import Report  # noqa: E402
-from ranking.run_settings import TrainSettings  # noqa: E402
-from ranking.store import Store  # noqa: E402
-from ranking.types import ImageSet  # noqa: E402
+from ranking.core import ImageSet  # noqa: E402
+from ranking.core.run_settings import TrainSettings  # noqa: E402
+from ranking.jobs import run_archive, worker  # noqa: E402
+from ranking.jobs.events import Report  # noqa: E402
+from ranking.workspace.store import Store  # noqa: E402
 
 __all__ = ["brought", "label_files", "voc_tree"]
 

@@ -30,13 +30,13 @@ import numpy as np
 from timing import machine, options_of, parser, table
 
 from ranking import ProgressEvent, Query, SimilarityGraph, StopTraining, make_method
+from ranking.core import relative_gap
+from ranking.features.opened import open_image_set
 from ranking.inference import Components, best_labelling
 from ranking.losses.weighted_zero_one import misclassification_costs
-from ranking.opened import open_image_set
-from ranking.optimise import Cut, LinearRisk, block_frank_wolfe, cutting_plane
-from ranking.optimise.block import Block
-from ranking.optimise.simplex_qp import solve_bound_simplex_qp
-from ranking.types import relative_gap
+from ranking.solvers import Cut, LinearRisk, block_frank_wolfe, cutting_plane
+from ranking.solvers.block import Block
+from ranking.solvers.simplex_qp import solve_bound_simplex_qp
 
 BOXES = (0.795, 0.13, 0.045, 0.015, 0.0075, 0.0075)  # shares of images with 1 to 6 boxes
 

@@ -11,11 +11,11 @@ import numpy as np
 from timing import table
 
 from ranking import Query, make_method
+from ranking.core import ImageSet
+from ranking.core.run_settings import Named
 from ranking.features import load_features
-from ranking.image_graph import image_graph
+from ranking.features.graph.image_graph import image_graph
 from ranking.metrics import average_precision
-from ranking.run_settings import Named
-from ranking.types import ImageSet
 
 C, ETA, TOLERANCE = 1e3, 1e-3, 1e-2
 ROUNDING = 1e-9

@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 from timing import table
 
-from ranking.experiments.cell_store import CellStore
-from ranking.experiments.material import Material, material_of
-from ranking.experiments.pace import Progress
-from ranking.experiments.plan import Plan, plan_of
-from ranking.experiments.results import Results
-from ranking.experiments.running import run_experiment
-from ranking.experiments.statistics import difference_interval, paired_t_test
+from ranking.core import Features, ImageSet
+from ranking.core.run_settings import Grids, Named, Protocol
+from ranking.experiments.cross_validation.cell_store import CellStore
+from ranking.experiments.cross_validation.material import Material, material_of
+from ranking.experiments.cross_validation.pace import Progress
+from ranking.experiments.cross_validation.plan import Plan, plan_of
+from ranking.experiments.cross_validation.results import Results
+from ranking.experiments.cross_validation.running import run_experiment
 from ranking.features import feature_columns
-from ranking.run_settings import Grids, Named, Protocol
-from ranking.types import Features, ImageSet
+from ranking.metrics.statistics import difference_interval, paired_t_test
 
-CCCP = importlib.import_module("ranking.optimise.cccp")
+CCCP = importlib.import_module("ranking.solvers.cccp")
 
 BOX: Named = (("HOG", {}), ("Colour", {}))
 SCENE: Named = (*BOX, ("GIST of the image", {}))
@@ -77,7 +77,7 @@ def compare_standardised(material: Material, plan: Plan, images: ImageSet) -> Ma
 
 @dataclass(frozen=True)
 class Study:
-    """Methods on one choice of features and grids. still: of `ranking.optimise.cccp`."""
+    """Methods on one choice of features and grids. still: of `ranking.solvers.cccp`."""
 
     name: str
     methods: Named

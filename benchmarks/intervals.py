@@ -15,8 +15,8 @@ import numpy as np
 from timing import machine, options_of, parser, table
 
 from ranking import metrics
-from ranking.intervals import redrawn
-from ranking.types import Floats, Ints
+from ranking.core import Floats, Ints
+from ranking.metrics.intervals import redrawn
 
 EACH = 3  # samples in an image
 

@@ -22,12 +22,12 @@ from playwright.sync_api import Page
 from timing import machine, options_of, parser, table
 
 from pages import browsing, row, serving, stand_in_for_bundled_sets
-from ranking import worker
-from ranking.answers import AnswerStore, fold
+from ranking.core.run_settings import LabelTrainSettings
 from ranking.datasets import build_image_set, make_source
-from ranking.events import Report
-from ranking.run_settings import LabelTrainSettings
-from ranking.store import Store
+from ranking.jobs import worker
+from ranking.jobs.events import Report
+from ranking.workspace.answers import AnswerStore, fold
+from ranking.workspace.store import Store
 
 FEATURES = (("HOG", {}), ("Colour", {}))
 METHODS = ("C-star p@k", "Independent p@k")

@@ -33,7 +33,9 @@ from sklearn.linear_model import LogisticRegression
 from timing import machine, options_of, parser, table
 
 from ranking import LabelSet, make_method
-from ranking.asking import (
+from ranking.datasets import build_image_set, make_source
+from ranking.datasets.label_sets import label_set
+from ranking.explain.asking import (
     closest_maxima,
     make_strategy,
     mean_break_even_precision,
@@ -41,7 +43,6 @@ from ranking.asking import (
     simulate,
     strategies_for,
 )
-from ranking.datasets import build_image_set, make_source
 from ranking.features import load_features
 from ranking.inference import best_top_k, best_top_ks, threads
 from ranking.inference.best_order import (
@@ -51,7 +52,6 @@ from ranking.inference.best_order import (
     best_order,
     top_k_model,
 )
-from ranking.label_sets import label_set
 from ranking.methods.label_prediction import LabelPrediction
 
 LABELS, K, CORE = 93, 12, 5

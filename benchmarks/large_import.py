@@ -31,8 +31,8 @@ from streamlit_tab import Tab
 from timing import machine, options_of, parser, table
 
 from pages import Server, serving, stand_in_for_bundled_sets
-from ranking.run import ENDED, Run
-from ranking.store import Store
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import Store
 
 SIZE = (500, 375)
 QUALITY, NOISE = 90, 21.0  # which come to about 100 kB
@@ -228,7 +228,7 @@ class Person:
         return seconds, time.perf_counter() - begun, extra
 
     def _is_done(self, run: Run, share: float) -> bool:
-        from ranking.events import last_events
+        from ranking.jobs.events import last_events
 
         told = [event for event in last_events(run) if event.get("what") == "Importing images"]
         return bool(told) and told[-1]["done"] >= share * told[-1]["total"]

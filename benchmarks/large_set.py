@@ -33,12 +33,12 @@ from streamlit_tab import Tab
 from timing import machine, options_of, parser, table
 
 from pages import FEATURES, browsing, fill, grid_figures, serving, stand_in_for_bundled_sets
-from ranking import jobs
+from ranking.core import ImageSet
 from ranking.features import make_feature
 from ranking.features.extract import cache_name
-from ranking.run import ENDED, Run
-from ranking.store import Store
-from ranking.types import ImageSet
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import Store
 
 MUST_OPEN, MUST_RERUN, MUST_MEMORY = 2.0, 0.2, 1000.0  # seconds, seconds, megabytes above the features
 MB = 1e6

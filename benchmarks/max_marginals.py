@@ -27,10 +27,10 @@ from maxflow import GraphFloat
 from threadpoolctl import threadpool_limits
 from timing import machine, medians, milliseconds, options_of, parser, table
 
+from ranking.features.graph.similarity import nearest, same_image
 from ranking.inference import Components, max_marginals
 from ranking.inference.components import checked_model
 from ranking.inference.cuts import forced_cut, network_of
-from ranking.similarity import nearest, same_image
 
 SIZE, COLD = 2916, 12
 STRENGTHS = {

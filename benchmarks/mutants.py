@@ -201,7 +201,7 @@ class RecordedTests:
     def of(self, path: str, line: int, most: float) -> list[str]:
         """The tests for line `line` (from 0) of `path`."""
         package = Path(path).parts[1].removesuffix(".py")
-        near = (f"tests/{package}/", f"tests/test_{package}.py")
+        near = (f"tests/{package}/",)
         contexts = self.coverage.contexts_by_lineno(str(self.tree / path)).get(line + 1, [])
         nodes = {context.partition("|")[0] for context in contexts if "|" in context}
         if not nodes or line + 1 in compiled_lines((self.tree / path).read_text()):

@@ -33,10 +33,10 @@ from large_import import photograph
 from PIL import Image, ImageEnhance, ImageOps
 from timing import machine, options_of, parser, table
 
+from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build_image_set, make_source
 from ranking.datasets.copies import fingerprints, near_copies
 from ranking.datasets.found_copies import found_copies, keep_together
-from ranking.types import SourceBox, SourceImage
 
 ROOT = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
 PHOTOGRAPHS = {"helmets": "helmets/VOCdevkit", "cards": "cards", "blood cells": "bccd"}

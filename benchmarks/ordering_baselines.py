@@ -45,12 +45,12 @@ from sklearn.datasets import load_svmlight_file
 from timing import machine, medians, options_of, parser, table
 
 from ranking import SequenceSet, make_method, method_class
+from ranking.core import ImageSet, Query
 from ranking.datasets import build_image_set, make_source
+from ranking.datasets.sequences import Drawing, draw_sequences
 from ranking.features import load_features
 from ranking.methods.boosted import Boosted
 from ranking.metrics import ndcg
-from ranking.sequences import Drawing, draw_sequences
-from ranking.types import ImageSet, Query
 
 METHODS = (
     "SVR",

@@ -33,17 +33,18 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 from timing import machine, options_of, parser, table
 
-from ranking import Query, jobs, make_method
+from ranking import Query, make_method
+from ranking.core import SourceBox, SourceImage
 from ranking.datasets import bundled_names
 from ranking.datasets.decoding import Decoded
 from ranking.datasets.folder import CheckedImage, ImageSetWriter
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
-from ranking.events import last_events
 from ranking.features import make_feature
+from ranking.jobs import jobs
+from ranking.jobs.events import last_events
 from ranking.metrics import evaluate
-from ranking.run import ENDED
-from ranking.store import Store
-from ranking.types import SourceBox, SourceImage
+from ranking.workspace.run import ENDED
+from ranking.workspace.store import Store
 
 ROOT = Path(__file__).parents[1]
 BOXES, CLASSES = 10, 10  # boxes in an image, and classes of the set

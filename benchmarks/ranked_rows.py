@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from ranking.datasets import Thumbnails
-from ranking.ranked import Ranking
+from ranking.metrics.ranked import Ranking
 
 FIRST, WRONG = 8, 3  # places a row, and next wrong ones
 SIDE, GAP, EDGE = 122, 10, 24

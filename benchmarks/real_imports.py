@@ -26,12 +26,12 @@ import numpy as np
 from good_files import voc_tree
 from timing import machine, options_of, parser, table
 
+from ranking.core import Problem, SourceImage
 from ranking.datasets import build_image_set, make_source
 from ranking.datasets.folder import content_key
-from ranking.datasets.looking import look_at
-from ranking.datasets.tree_source import is_image
-from ranking.intake import FileInTree
-from ranking.types import Problem, SourceImage
+from ranking.files import FileInTree
+from ranking.formats.looking import look_at
+from ranking.formats.tree_source import is_image
 
 ROOT = Path(__file__).parents[1]
 HEADER = ("folder", "read as", "images", "samples", "problems", "folder, s", "ZIP, s", "same")

@@ -28,14 +28,14 @@ from streamlit_tab import Tab
 from timing import machine, options_of, parser, table
 
 from pages import serving, stand_in_for_bundled_sets
-from ranking import worker
-from ranking.answers import AnswerStore
 from ranking.datasets import build_image_set, make_source
-from ranking.events import Report
-from ranking.room_layout import CLASS_ROOM
-from ranking.rooms import Rooms, new_name
-from ranking.run import ENDED
-from ranking.store import Store
+from ranking.jobs import worker
+from ranking.jobs.events import Report
+from ranking.workspace.answers import AnswerStore
+from ranking.workspace.room_layout import CLASS_ROOM
+from ranking.workspace.rooms import Rooms, new_name
+from ranking.workspace.run import ENDED
+from ranking.workspace.store import Store
 
 MUST = 0.5  # seconds: the median interaction
 QUERIES = ("phoning", "running", "walking", "playing instrument", "reading")

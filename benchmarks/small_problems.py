@@ -20,8 +20,8 @@ import numpy as np
 from timing import machine, options_of, parser, table
 
 from ranking import LabelSet, Query, SequenceSet, SimilarityGraph, make_method, method_class, method_names
-from ranking.errors import InputError
-from ranking.settings import Setting, settings_of
+from ranking.core.errors import InputError
+from ranking.core.settings import Setting, settings_of
 
 # Sizes that only take time on small data, and the ranges of the settings that decide how hard a problem is.
 FIXED = {"rounds": 20, "subsequences": 50, "longest": 4, "steps": 5000, "hidden": 0, "core_size": 2}

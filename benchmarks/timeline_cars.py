@@ -18,11 +18,11 @@ import numpy as np
 from timing import machine, options_of, parser, table
 
 from ranking import Query, make_method
+from ranking.core import ImageSet, SequenceSet
 from ranking.datasets import build_image_set, make_source
+from ranking.datasets.sequences import Drawing, draw_sequences
 from ranking.features import load_features
 from ranking.metrics import ndcg, pair_accuracy
-from ranking.sequences import Drawing, draw_sequences
-from ranking.types import ImageSet, SequenceSet
 
 FEATURES = (["HOG", "Colour"], ["HOG"], ["Colour"], ["GIST"])
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ranking.timing_studies import machine
+from ranking.experiments.timing_studies import machine
 
 __all__ = ["machine", "medians", "milliseconds", "options_of", "parser", "table"]
 

@@ -31,11 +31,11 @@ from threadpoolctl import threadpool_limits
 from timing import machine, milliseconds, options_of, parser, table
 
 from ranking import Query, make_method
+from ranking.core import Certificate
 from ranking.losses.weighted_zero_one import misclassification_costs
 from ranking.methods.linear import Start, UnaryMethod
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import LinearRisk
-from ranking.types import Certificate
+from ranking.solvers import LinearRisk
 
 C = 1000.0
 TOLERANCE = 1e-3

@@ -13,7 +13,7 @@ from pathlib import Path
 from PIL import Image
 
 from ranking.datasets import build_image_set
-from ranking.datasets.action_figures import ActionFigures
+from ranking.datasets.drawn.action_figures import ActionFigures
 
 IMAGES = 180
 FOLDER = Path(__file__).with_name("action_figures")

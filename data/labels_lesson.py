@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from ranking.core.run_settings import LabelTrainSettings
 from ranking.datasets import build_image_set, make_source
+from ranking.experiments.label_training import label_set_of, train_labels
 from ranking.features import default_names
-from ranking.label_training import label_set_of, train_labels
-from ranking.run_settings import LabelTrainSettings
 
 METHODS = ("C-star p@k", "Independent p@k")
 FILE = Path(__file__).with_suffix(".npz")

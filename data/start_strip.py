@@ -11,10 +11,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from ranking.core.run_settings import TrainSettings
 from ranking.datasets import load_image_set
+from ranking.experiments.training import train
 from ranking.metrics import ranking_order
-from ranking.run_settings import TrainSettings
-from ranking.training import train
 
 QUERY, METHOD, FEATURES = "riding bike", "AP-SVM", ("HOG", "GIST")
 SHOWN = 24

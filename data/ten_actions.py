@@ -13,9 +13,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from ranking.core.run_settings import TrainSettings
 from ranking.datasets import load_image_set
-from ranking.run_settings import TrainSettings
-from ranking.training import train
+from ranking.experiments.training import train
 
 METHODS, FEATURES = ("SVM", "HOB-SVM", "AP-SVM", "HOAP-SVM"), ("HOG", "Colour")
 FILE = Path(__file__).with_suffix(".json")

@@ -4,31 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import (
-    address,
-    asking_charts,
-    asking_form,
-    asking_table,
-    asking_words,
-    cache,
-    charts,
-    figures_file,
-    frame,
-    jobs_panel,
-    keys,
-    label_looks,
-    label_models,
-    run_actions,
-    run_choice,
-    runs,
-)
-from pages.parts.file_names import file_name
-from pages.parts.frame import escaped
-from ranking.fold_curves import FoldCurve, curves_of
+from pages.parts.app import address, cache, figures_file, frame, keys
+from pages.parts.app.file_names import file_name
+from pages.parts.app.frame import escaped
+from pages.parts.runs import jobs_panel, label_models, run_actions, run_choice, runs
+from pages.parts.studies import asking_charts, asking_form, asking_table, asking_words
+from pages.parts.views import charts, label_looks
+from ranking.core.run_settings import AskingSettings
+from ranking.metrics.fold_curves import FoldCurve, curves_of
 from ranking.reports.looks import Look
-from ranking.run import ENDED, Run
-from ranking.run_settings import AskingSettings
-from ranking.store import ImageSetRow
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import ImageSetRow
 
 PANELS = {"strategy": "Way to ask", "model": "Model"}
 

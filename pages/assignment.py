@@ -7,9 +7,10 @@ from string import ascii_uppercase
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, assignment_charts, charts, frame, keys
-from pages.parts.assignment_charts import cell
-from pages.parts.assignment_words import (
+from pages.parts.app import address, frame, keys
+from pages.parts.views import assignment_charts, charts
+from pages.parts.views.assignment_charts import cell
+from pages.parts.views.assignment_words import (
     AP,
     PRECISION,
     PROBLEMS,
@@ -23,12 +24,7 @@ from pages.parts.assignment_words import (
     notice_solvers,
     value_in_numbers,
 )
-from ranking.inference.assignment import (
-    ENUMERATION,
-    Solution,
-    permutation_matrix,
-    solutions,
-)
+from ranking.inference.assignment import ENUMERATION, Solution, permutation_matrix, solutions
 
 FEWEST, MOST = 4, 6  # samples: all are solved exactly within a blink
 MOST_SEED = 999

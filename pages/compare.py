@@ -6,28 +6,16 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    choices,
-    compared_measures,
-    compared_runs,
-    compared_two,
-    comparison_export,
-    figures_file,
-    frame,
-    keys,
-    method_looks,
-    rooms,
-    selection,
-    tiles,
-)
-from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
-from pages.parts.compared_shown import Shown
-from pages.parts.frame import escaped
-from pages.parts.picture import picture
-from pages.parts.rows import Row, rows
-from ranking.ranked import first_mistake
+from pages.parts.app import address, cache, figures_file, frame, keys, rooms, selection
+from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
+from pages.parts.app.frame import escaped
+from pages.parts.components import tiles
+from pages.parts.components.picture import picture
+from pages.parts.components.rows import Row, rows
+from pages.parts.runs import choices, compared_measures, compared_runs, compared_two, comparison_export
+from pages.parts.runs.compared_shown import Shown
+from pages.parts.views import method_looks
+from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_charts, comparison_file, comparison_files, comparison_words
 from ranking.reports.comparison import comparison_html
 

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    experiment_form,
-    experiment_view,
-    frame,
-    jobs_panel,
-    keys,
-    run_actions,
-    run_choice,
-    runs,
-    sets,
-)
-from pages.parts.frame import escaped
-from ranking import jobs
-from ranking.run import ENDED, Run
-from ranking.run_settings import ExperimentSettings
-from ranking.store import ImageSetRow
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.importing import sets
+from pages.parts.runs import jobs_panel, run_actions, run_choice, runs
+from pages.parts.studies import experiment_form, experiment_view
+from ranking.core.run_settings import ExperimentSettings
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import ImageSetRow
 
 SOURCE = "Action figures"  # what the paper's actions are among the bundled sets
 

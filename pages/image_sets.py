@@ -7,25 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    charts,
-    criteria,
-    frame,
-    grid,
-    home_repair,
-    importing,
-    keys,
-    own_features,
-    selection,
-    sets,
-    taken_away,
-    tiles,
-)
-from pages.parts.frame import escaped
-from pages.parts.picture import picture
-from ranking.types import ImageSet, Ints
+from pages.parts.app import address, cache, frame, home_repair, keys, selection
+from pages.parts.app.frame import escaped
+from pages.parts.components import grid, tiles
+from pages.parts.components.picture import picture
+from pages.parts.importing import criteria, importing, own_features, sets, taken_away
+from pages.parts.views import charts
+from ranking.core import ImageSet, Ints
 
 SHEET_SIZE = 48  # images of a contact sheet: larger than crops, so fewer
 MOST_SELECTED = 12  # samples, of those that are selected, are shown

@@ -8,23 +8,13 @@ import io
 import numpy as np
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    charts,
-    export,
-    figures_file,
-    frame,
-    keys,
-    label_charts,
-    label_models,
-    label_words,
-    star_picture,
-)
-from pages.parts.file_names import file_name
-from pages.parts.frame import escaped
-from ranking.label_pairs import LabelPairs
-from ranking.run import Run
+from pages.parts.app import address, cache, figures_file, frame, keys
+from pages.parts.app.file_names import file_name
+from pages.parts.app.frame import escaped
+from pages.parts.runs import export, label_models
+from pages.parts.views import charts, label_charts, label_words, star_picture
+from ranking.explain.label_pairs import LabelPairs
+from ranking.workspace.run import Run
 
 ALL = "all"  # of the core
 MOST_BARS = 8  # of each sign

@@ -7,31 +7,23 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from pages.parts import (
-    address,
-    answer_checks,
-    answer_files,
-    asked_image,
-    cache,
-    frame,
-    keys,
-    label_models,
-    label_race,
-    neighbours,
-    own_image,
-)
-from pages.parts.file_names import file_name
-from pages.parts.frame import escaped
-from pages.parts.interview import Interview, strategies
-from pages.parts.questions import questions, sent_before
-from ranking.answers import ImageAnswers, fold
-from ranking.asking import STRATEGIES
-from ranking.lookahead import NO, SKIP, YES
-from ranking.run import Run
-from ranking.run_store import DELETED_DAYS
-from ranking.store import ImageSetRow
-from ranking.text import counted
-from ranking.types import LabelSet
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.file_names import file_name
+from pages.parts.app.frame import escaped
+from pages.parts.components import answer_checks, answer_files, asked_image
+from pages.parts.components.interview import Interview, strategies
+from pages.parts.components.questions import questions, sent_before
+from pages.parts.importing import own_image
+from pages.parts.runs import label_models, neighbours
+from pages.parts.studies import label_race
+from ranking.core import LabelSet
+from ranking.core.text import counted
+from ranking.explain.asking import STRATEGIES
+from ranking.explain.lookahead import NO, SKIP, YES
+from ranking.workspace.answers import ImageAnswers, fold
+from ranking.workspace.run import Run
+from ranking.workspace.run_store import DELETED_DAYS
+from ranking.workspace.store import ImageSetRow
 
 MOST_K = 100
 RIVALS = {"no": "Alone", "same": "Beside a rival", "own": "Against a rival that asks"}

@@ -6,24 +6,14 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import (
-    address,
-    asking_charts,
-    charts,
-    frame,
-    handouts,
-    keys,
-    label_looks,
-    label_models,
-    lessons,
-    taught_charts,
-    taught_labels,
-    taught_words,
-)
-from pages.parts.picture import picture
-from pages.parts.taught_labels import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, Taught
-from ranking.datasets.action_figures.paint import SIZE
-from ranking.fold_curves import FoldCurve
+from pages.parts.app import address, frame, handouts, keys
+from pages.parts.components.picture import picture
+from pages.parts.runs import label_models, lessons
+from pages.parts.studies import asking_charts
+from pages.parts.views import charts, label_looks, taught_charts, taught_labels, taught_words
+from pages.parts.views.taught_labels import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, Taught
+from ranking.datasets.drawn.action_figures.paint import SIZE
+from ranking.metrics.fold_curves import FoldCurve
 
 STEPS = ("1 · Ranked", "2 · One answer", "3 · Why ask", "4 · Understood")
 HEIGHT = 360  # of charts: a projector shows a step whole

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    charts,
-    figures_file,
-    frame,
-    jobs_panel,
-    keys,
-    order_models,
-    run_actions,
-    run_choice,
-    runs,
-    study_charts,
-    study_form,
-)
-from pages.parts.frame import escaped
-from pages.parts.study_words import TAU, WORDS
-from ranking.order_studies import AGREES, ROUNDS, SECONDS, STUDIES
-from ranking.order_training import make_drawing
-from ranking.run import ENDED, Run
-from ranking.run_settings import StudySettings
-from ranking.store import ImageSetRow
-from ranking.study_curves import Outcome
+from pages.parts.app import address, cache, figures_file, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import jobs_panel, order_models, run_actions, run_choice, runs
+from pages.parts.studies import study_charts, study_form
+from pages.parts.studies.study_words import TAU, WORDS
+from pages.parts.views import charts
+from ranking.core.run_settings import StudySettings
+from ranking.experiments.order_studies import AGREES, ROUNDS, SECONDS, STUDIES
+from ranking.experiments.order_training import make_drawing
+from ranking.metrics.study_curves import Outcome
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import ImageSetRow
 
 
 def steps() -> None:

@@ -7,29 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from pages.parts import (
-    address,
-    all_actions,
-    cache,
-    charts,
-    frame,
-    handouts,
-    keys,
-    lessons,
-    measures,
-    rivals,
-    sets,
-    tiles,
-)
-from pages.parts.colours import BLUE, GREEN, PURPLE, VERMILLION
-from pages.parts.frame import escaped
-from pages.parts.rivals import Standing
-from pages.parts.strip import strip
-from ranking import moving
-from ranking.moving import Measures
-from ranking.ranked import Ranking, precision_terms
-from ranking.run import Run
-from ranking.types import ImageSet, Ints
+from pages.parts.app import address, cache, frame, handouts, keys
+from pages.parts.app.colours import BLUE, GREEN, PURPLE, VERMILLION
+from pages.parts.app.frame import escaped
+from pages.parts.components import tiles
+from pages.parts.components.strip import strip
+from pages.parts.importing import sets
+from pages.parts.runs import lessons, rivals
+from pages.parts.runs.rivals import Standing
+from pages.parts.views import all_actions, charts, measures
+from ranking.core import ImageSet, Ints
+from ranking.metrics import moving
+from ranking.metrics.moving import Measures
+from ranking.metrics.ranked import Ranking, precision_terms
+from ranking.workspace.run import Run
 
 LESSON = lessons.WHY_AP
 STEPS = ("1 · Two rankings", "2 · One image moves", "3 · Understood")
@@ -61,7 +52,8 @@ AT_CUT = (
     f"$|P|={RELEVANT}$ are called relevant, the others not. Less is better."
 )
 
-# The formulas of pages/parts/measures.py, short enough to stand beside a number. That of AP has its terms instead.
+# The formulas of pages/parts/views/measures.py, short enough to stand beside a number. That of AP has its terms
+# instead.
 FORMULAS = {
     "P@k": r"\frac{\#\text{relevant in }k}{k}",
     "NDCG": r"\frac{\sum_{i\in P}D(r_i)}{\sum_{r\le|P|}D(r)}",

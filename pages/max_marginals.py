@@ -5,15 +5,18 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, charts, choices, frame, grid, keys, neighbours, tiles
-from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
-from pages.parts.frame import escaped
-from pages.parts.picture import picture
-from pages.parts.strip import strip
-from ranking.neighbourhood import Neighbourhood
-from ranking.ranked import Ranking
-from ranking.run import Run
-from ranking.types import Bools, ImageSet
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
+from pages.parts.app.frame import escaped
+from pages.parts.components import grid, tiles
+from pages.parts.components.picture import picture
+from pages.parts.components.strip import strip
+from pages.parts.runs import choices, neighbours
+from pages.parts.views import charts
+from ranking.core import Bools, ImageSet
+from ranking.explain.neighbourhood import Neighbourhood
+from ranking.metrics.ranked import Ranking
+from ranking.workspace.run import Run
 
 MOST_MOVED = 5  # of those helped most, and of those hurt most
 MOST_MEMBERS = 16  # of a component that spans several images

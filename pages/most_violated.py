@@ -7,27 +7,19 @@ import io
 
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    charts,
-    figures_file,
-    frame,
-    inference_charts,
-    inference_words,
-    jobs_panel,
-    keys,
-)
-from pages.parts import inference_scores as chosen_scores
-from pages.parts.frame import escaped
-from pages.parts.inference_scores import Scores
-from pages.parts.inference_words import NAMES
-from pages.parts.strip import strip
-from pages.parts.tile import Tile
-from pages.parts.tiles import sample_tiles
-from ranking.inference_steps import TRACED, Problem, Trace, bins_of
-from ranking.run import ENDED
-from ranking.types import Ints
+from pages.parts.app import address, cache, figures_file, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components.strip import strip
+from pages.parts.components.tile import Tile
+from pages.parts.components.tiles import sample_tiles
+from pages.parts.runs import jobs_panel
+from pages.parts.views import charts, inference_charts, inference_words
+from pages.parts.views import inference_scores as chosen_scores
+from pages.parts.views.inference_scores import Scores
+from pages.parts.views.inference_words import NAMES
+from ranking.core import Ints
+from ranking.explain.inference_steps import TRACED, Problem, Trace, bins_of
+from ranking.workspace.run import ENDED
 
 COLUMNS = (
     *("algorithm", "step", "follows from", "looks at", "place", "score", "run from", "run to"),

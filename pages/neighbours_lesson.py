@@ -9,30 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from pages.parts import (
-    address,
-    all_actions,
-    cache,
-    frame,
-    handouts,
-    keys,
-    leaning_charts,
-    leanings,
-    lessons,
-    measures,
-    sets,
-    tiles,
-)
-from pages.parts.frame import escaped
-from pages.parts.leanings import LEARNT, OFF
-from pages.parts.picture import picture
-from pages.parts.strip import strip
-from ranking.ranked import Ranking, first_mistake
-from ranking.run import Run
-from ranking.types import ImageSet, Ints
+from pages.parts.app import address, cache, frame, handouts, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components import tiles
+from pages.parts.components.picture import picture
+from pages.parts.components.strip import strip
+from pages.parts.importing import sets
+from pages.parts.runs import lessons
+from pages.parts.views import all_actions, leaning_charts, leanings, measures
+from pages.parts.views.leanings import LEARNT, OFF
+from ranking.core import ImageSet, Ints
+from ranking.metrics.ranked import Ranking, first_mistake
+from ranking.workspace.run import Run
 
 if TYPE_CHECKING:
-    from ranking.leaning import Leaning
+    from ranking.explain.leaning import Leaning
 
 LESSON = lessons.NEIGHBOURS
 STEPS = ("1 · With and without", "2 · Lifted", "3 · Misled", "4 · Understood")

@@ -8,24 +8,16 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    certificate,
-    film,
-    frame,
-    keys,
-    order_export,
-    order_form,
-    order_means,
-    order_models,
-    run_actions,
-)
-from pages.parts.frame import escaped
-from pages.parts.order_frames import frames_of, goes_first
-from ranking.order_training import Ordered, OrderMeasures, measure_order
-from ranking.run import Run
-from ranking.types import ImageSet, Ints
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components import film
+from pages.parts.runs import certificate, order_form, order_means, order_models, run_actions
+from pages.parts.views import order_export
+from pages.parts.views.order_frames import frames_of, goes_first
+from pages.parts.views.strips import Strip
+from ranking.core import ImageSet, Ints
+from ranking.experiments.order_training import Ordered, OrderMeasures, measure_order
+from ranking.workspace.run import Run
 
 VIEWS = {"methods": "The methods' orders", "own": "Order it yourself"}
 MOST_SHOWN = 80  # pictures of a sequence on the screen
@@ -147,29 +139,29 @@ def first_of(shown: dict[str, Run]) -> Run:
     return next(iter(shown.values()))
 
 
-def true_strip(images: ImageSet, criterion: str, run: Run, task: Task) -> film.Strip:
+def true_strip(images: ImageSet, criterion: str, run: Run, task: Task) -> Strip:
     note = f"by “{criterion}”, the {goes_first(run)} first"
-    return film.Strip("The true order", note, task.true)
+    return Strip("The true order", note, task.true)
 
 
-def strips_of(shown: dict[str, Run], found: dict[str, Ordered], task: Task) -> list[film.Strip]:
+def strips_of(shown: dict[str, Run], found: dict[str, Ordered], task: Task) -> list[Strip]:
     """A strip for each training."""
     strips = []
     for key, run in shown.items():
         measured = OrderMeasures(*(values[task.number] for values in found[key].measures))
         order = tuple(found[key].order(task.number).tolist())
-        strips.append(film.Strip(order_models.short_name(run), in_words(measured), order))
+        strips.append(Strip(order_models.short_name(run), in_words(measured), order))
     return strips
 
 
-def own_strip(key: str, task: Task, revealed: bool) -> film.Strip:
+def own_strip(key: str, task: Task, revealed: bool) -> Strip:
     """One's own order, at first a shuffled one; its measures once the truth is shown."""
     first = np.random.default_rng(task.number).permutation(len(task.samples)).tolist()
     order = film.own_order(key, task.token, first)
     note = (
         in_words(measure_order(task.relevance, order)) if revealed else "drag, or Shift with the arrow keys"
     )
-    return film.Strip("Your order", note, order, movable=True)
+    return Strip("Your order", note, order, movable=True)
 
 
 def in_words(measured: OrderMeasures) -> str:
@@ -179,9 +171,7 @@ def in_words(measured: OrderMeasures) -> str:
     )
 
 
-def notice(
-    criterion: str, run: Run, strips: list[film.Strip], task: Task, own_view: bool, revealed: bool
-) -> str:
+def notice(criterion: str, run: Run, strips: list[Strip], task: Task, own_view: bool, revealed: bool) -> str:
     """What to look at."""
     if not revealed:
         return (

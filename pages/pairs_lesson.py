@@ -5,30 +5,23 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    charts,
-    film,
-    frame,
-    handouts,
-    jobs_panel,
-    keys,
-    lessons,
-    order_models,
-    study_charts,
-)
-from pages.parts.frame import escaped
-from pages.parts.order_frames import frames_of
-from pages.parts.pair_cues import CUES, explained
-from pages.parts.study_words import TAU, WORDS
-from ranking import jobs
+from pages.parts.app import address, cache, frame, handouts, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components import film
+from pages.parts.runs import jobs_panel, lessons, order_models
+from pages.parts.studies import study_charts
+from pages.parts.studies.study_words import TAU, WORDS
+from pages.parts.views import charts
+from pages.parts.views.order_frames import frames_of
+from pages.parts.views.pair_cues import CUES, explained
+from pages.parts.views.strips import Strip
+from ranking.core import ImageSet, Ints
+from ranking.core.run_settings import StudySettings
+from ranking.experiments.order_studies import STUDIES
 from ranking.features import default_names
-from ranking.order_studies import STUDIES
-from ranking.run import ENDED, Run
-from ranking.run_settings import StudySettings
-from ranking.study_curves import Outcome
-from ranking.types import ImageSet, Ints
+from ranking.jobs import jobs
+from ranking.metrics.study_curves import Outcome
+from ranking.workspace.run import ENDED, Run
 
 STEPS = ("1 · Pairs", "2 · A sequence", "3 · Rankers")
 HEADLINES = (
@@ -59,7 +52,7 @@ def steps() -> None:
 def show_film(images: ImageSet, criterion: str, rows: Ints, label: str, told: bool) -> None:
     """Samples in the right order; told: with their numbers."""
     count = len(rows)
-    strip = film.Strip(label, "", tuple(range(count)))
+    strip = Strip(label, "", tuple(range(count)))
     film.film(
         frames_of(images, criterion, rows, np.arange(count)[::-1]),
         [] if told else [strip],

@@ -5,28 +5,16 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    charts,
-    choices,
-    export,
-    frame,
-    grid,
-    inference_scores,
-    keys,
-    measures,
-    runs,
-    selection,
-    tiles,
-    weights,
-)
-from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
-from pages.parts.frame import escaped
-from pages.parts.picture import picture
-from ranking.ranked import Ranking, first_irrelevant
-from ranking.run import Run
-from ranking.types import ImageSet, Ints
+from pages.parts.app import address, cache, frame, keys, selection
+from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
+from pages.parts.app.frame import escaped
+from pages.parts.components import grid, tiles
+from pages.parts.components.picture import picture
+from pages.parts.runs import choices, export, runs
+from pages.parts.views import charts, inference_scores, measures, weights
+from ranking.core import ImageSet, Ints
+from ranking.metrics.ranked import Ranking, first_irrelevant
+from ranking.workspace.run import Run
 
 DEFAULT_K = 10
 MOST_SHOWN = 10  # errors, and misses

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, export, frame, keys, neighbours, tiles
-from pages.parts.colours import (
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.colours import (
     DARK_BLUE,
     DARK_GREY,
     IRRELEVANT_GLYPH,
@@ -17,14 +17,16 @@ from pages.parts.colours import (
     RELEVANT_GLYPH,
     RELEVANT_LABEL,
 )
-from pages.parts.frame import escaped
-from pages.parts.graph import graph
-from pages.parts.graph_picture import MOST_NODES, Drawing, Node, Tie, as_svg, drawing, pages_of, widths
-from pages.parts.picture import data_url
-from ranking.neighbourhood import Neighbourhood
-from ranking.ranked import Ranking
-from ranking.run import Run
-from ranking.types import ImageSet, Ints
+from pages.parts.app.frame import escaped
+from pages.parts.components import tiles
+from pages.parts.components.graph import graph
+from pages.parts.components.picture import data_url
+from pages.parts.runs import export, neighbours
+from pages.parts.views.graph_picture import MOST_NODES, Drawing, Node, Tie, as_svg, drawing, pages_of, widths
+from ranking.core import ImageSet, Ints
+from ranking.explain.neighbourhood import Neighbourhood
+from ranking.metrics.ranked import Ranking
+from ranking.workspace.run import Run
 
 Look = tuple[str, str, bool]  # glyph, colour, whether its border is broken
 

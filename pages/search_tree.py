@@ -5,26 +5,18 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    charts,
-    figures_file,
-    film,
-    frame,
-    keys,
-    neighbours,
-    order_export,
-    order_models,
-    tree_chart,
-)
-from pages.parts.frame import escaped
-from pages.parts.order_frames import frames_of, goes_first
+from pages.parts.app import address, cache, figures_file, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components import film
+from pages.parts.runs import neighbours, order_models
+from pages.parts.views import charts, order_export, tree_chart
+from pages.parts.views.order_frames import frames_of, goes_first
+from pages.parts.views.strips import Strip
+from ranking.core import ImageSet, Ints
+from ranking.experiments.order_training import Ordered, measure_order
+from ranking.explain.tree_search import TreeSearch
 from ranking.inference.best_permutation import MOST_COMPARED
-from ranking.order_training import Ordered, measure_order
-from ranking.run import Run
-from ranking.tree_search import TreeSearch
-from ranking.types import ImageSet, Ints
+from ranking.workspace.run import Run
 
 MOST_SAMPLES = 40  # of a sequence whose search is shown: its nodes grow with the cube
 MOST_TREES = 5
@@ -178,18 +170,18 @@ def show_orders(
     """The chosen order as a strip, beside where its tree began and the best of all."""
     trees = found.trees
     root = int(found.path_to(node)[0])
-    strips = [film.Strip(f"Order {node + 1}", words_of(found, relevance, node), as_tuple(trees.orders[node]))]
+    strips = [Strip(f"Order {node + 1}", words_of(found, relevance, node), as_tuple(trees.orders[node]))]
     if root != node:
         began = f"Where tree {trees.trees[node] + 1} began"
-        strips.append(film.Strip(began, words_of(found, relevance, root), as_tuple(trees.orders[root])))
+        strips.append(Strip(began, words_of(found, relevance, root), as_tuple(trees.orders[root])))
     if found.best is not None:
         note = f"value {found.best_value:.3f} · Kendall tau {measure_order(relevance, found.best).tau:.2f}"
-        strips.append(film.Strip("The best of all orders", note, as_tuple(found.best)))
+        strips.append(Strip("The best of all orders", note, as_tuple(found.best)))
     true = as_tuple(np.argsort(-relevance, kind="stable"))
     film.film(
         frames_of(images, criterion, samples, relevance),
         strips,
-        truth=film.Strip("The true order", f"by “{criterion}”, the {goes_first(run)} first", true),
+        truth=Strip("The true order", f"by “{criterion}”, the {goes_first(run)} first", true),
         token=f"{run.id} {samples.tolist()}",
         label="The chosen order below the true one",
         key=keys.widget("visited film"),

@@ -6,24 +6,15 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    charts,
-    figures_file,
-    frame,
-    jobs_panel,
-    keys,
-    run_choice,
-    runs,
-    timing_charts,
-    timing_words,
-)
-from pages.parts.frame import escaped
-from ranking import jobs
-from ranking.run import ENDED, Run
-from ranking.run_settings import TimingSettings
-from ranking.timing_studies import SAMPLES, Point, TimingOutcome
+from pages.parts.app import address, cache, figures_file, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import jobs_panel, run_choice, runs
+from pages.parts.studies import timing_charts, timing_words
+from pages.parts.views import charts
+from ranking.core.run_settings import TimingSettings
+from ranking.experiments.timing_studies import SAMPLES, Point, TimingOutcome
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
 
 QUICK = "tables, a third of the samples"
 SIZES = {

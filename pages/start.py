@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pages.parts import cache, export, frame, home_repair, lessons, room_view, tiles
-from pages.parts.frame import escaped
-from pages.parts.strip import strip
-from ranking.ranked import Ranking, first_irrelevant
-from ranking.types import ImageSet
+from pages.parts.app import cache, frame, home_repair, room_view
+from pages.parts.app.frame import escaped
+from pages.parts.components import tiles
+from pages.parts.components.strip import strip
+from pages.parts.runs import export, lessons
+from ranking.core import ImageSet
+from ranking.metrics.ranked import Ranking, first_irrelevant
 
 TRAINED = Path(__file__).parents[1] / "data" / "start_strip.json"  # data/start_strip.py makes it
 COLUMNS = 12

@@ -7,31 +7,27 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
+from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.importing import criteria, sets
+from pages.parts.runs import (
     certificate,
-    criteria,
     feature_choice,
-    forms,
-    frame,
     graph_choice,
-    inference_scores,
     jobs_panel,
-    keys,
     projections,
     run_actions,
     run_table,
     runs,
-    sets,
     training_view,
 )
-from pages.parts.frame import escaped
-from ranking import jobs, method_class, method_names
+from pages.parts.views import inference_scores
+from ranking import method_class, method_names
+from ranking.core.run_settings import TrainSettings
 from ranking.features import feature_class, feature_names
-from ranking.run import ENDED, Run
-from ranking.run_settings import TrainSettings
-from ranking.store import ImageSetRow
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import ImageSetRow
 
 # What makes a good first picture, where it is there: a ranking method, and a class that is not too easy.
 FIRST_METHOD = "AP-SVM"

@@ -8,27 +8,18 @@ from math import factorial
 import numpy as np
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    charts,
-    frame,
-    handouts,
-    inference_charts,
-    inference_lesson_charts,
-    inference_words,
-    keys,
-    lessons,
-    sets,
-    tiles,
-)
-from pages.parts.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
-from pages.parts.inference_words import NAMES, PREDICTED, RIGHT, VIOLATED
-from pages.parts.strip import strip
-from ranking.inference_steps import Problem, trace_of
-from ranking.ranked import Ranking
-from ranking.run import Run
-from ranking.types import ImageSet, Ints
+from pages.parts.app import address, cache, frame, handouts, keys
+from pages.parts.components import tiles
+from pages.parts.components.strip import strip
+from pages.parts.importing import sets
+from pages.parts.runs import lessons
+from pages.parts.views import charts, inference_charts, inference_lesson_charts, inference_words
+from pages.parts.views.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
+from pages.parts.views.inference_words import NAMES, PREDICTED, RIGHT, VIOLATED
+from ranking.core import ImageSet, Ints
+from ranking.explain.inference_steps import Problem, trace_of
+from ranking.metrics.ranked import Ranking
+from ranking.workspace.run import Run
 
 LESSON = lessons.VIOLATED
 METHOD = LESSON.methods[0]

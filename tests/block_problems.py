@@ -9,8 +9,8 @@ import numpy as np
 
 from ranking.inference import Components, best_labelling
 from ranking.losses.weighted_zero_one import misclassification_costs
-from ranking.optimise import Cut, LinearRisk, Solution
-from ranking.optimise.block import Block
+from ranking.solvers import Cut, LinearRisk, Solution
+from ranking.solvers.block import Block
 
 Problem = tuple[LinearRisk, np.ndarray, np.ndarray, Components]
 

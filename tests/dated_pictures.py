@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from image_sets import Drawing, pictures
 
+from ranking.core import ImageSet, SourceBox
 from ranking.datasets import build_image_set
-from ranking.types import ImageSet, SourceBox
 
 SIDE = 8
 

@@ -12,10 +12,10 @@ import numpy as np
 from numba.core import event
 
 from ranking import LabelSet, Query, SequenceSet, SimilarityGraph, make_method, method_class, method_names
-from ranking.asking import closest_maxima, simulate
+from ranking.commands.kernels import compile_kernels
+from ranking.core.settings import settings_of
+from ranking.explain.asking import closest_maxima, simulate
 from ranking.inference import best_top_k
-from ranking.kernels import compile_kernels
-from ranking.settings import settings_of
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def main() -> None:
     compiled = sorted({str(record[1].data["dispatcher"]) for record in recorder.buffer})
     if compiled:
         sys.exit(
-            "set-up left these kernels to be compiled; name them in ranking/kernels.py:\n"
+            "set-up left these kernels to be compiled; name them in ranking/commands/kernels.py:\n"
             + "\n".join(compiled)
         )
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from image_sets import Drawing, pictures
 
+from ranking.core import ImageSet, SourceBox
+from ranking.core.run_settings import ExperimentSettings
 from ranking.datasets import build_image_set
-from ranking.experiments.at_home import experiment_at_home
-from ranking.run import Run
-from ranking.run_settings import ExperimentSettings
-from ranking.store import Store
-from ranking.types import ImageSet, SourceBox
+from ranking.reports.at_home import experiment_at_home
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 SCRIPT = "<script>alert(1)</script>"
 CLASSES = (f'red {SCRIPT}" onload="alert(2)', "blue [x](javascript:alert(3)) | $q$ & \\")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from archives import in_memory
 from PIL import Image
 
-from ranking.types import ImageSet, Problem, SourceBox, SourceImage
+from ranking.core import ImageSet, Problem, SourceBox, SourceImage
 
 Drawing = tuple[
     str, npt.NDArray[Any], tuple[SourceBox, ...]

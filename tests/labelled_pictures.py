@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 from image_sets import Drawing, pictures
 
+from ranking.core import ImageSet, SourceBox
 from ranking.datasets import build_image_set
-from ranking.store import Store
-from ranking.types import ImageSet, SourceBox
+from ranking.workspace.store import Store
 
 SIDE = 8
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ranking.explain.neighbourhood import Neighbourhood
 from ranking.inference import AttractivePairs
-from ranking.neighbourhood import Neighbourhood
 
 
 def attractive(

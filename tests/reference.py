@@ -735,8 +735,9 @@ def drawn_again(
 
 
 def serve_one_by_one(tickets: Sequence[Any], served: Mapping[str, int]) -> list[str]:
-    """The runs that wait, as `ranking.job_queue` says who goes next: of the rooms that wait the one that has the fewest
-    at work, then the one not served for longest, then whose first waiting was asked for first; again and again."""
+    """The runs that wait, as `ranking.workspace.job_queue` says who goes next: of the rooms that wait the one that has
+    the fewest at work, then the one not served for longest, then whose first waiting was asked for first; again and
+    again."""
     working = Counter(one.room for one in tickets if one.works)
     turns, waiting, order = Counter(served), [one for one in tickets if not one.works], []
     while waiting:

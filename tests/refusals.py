@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ranking.errors import InputError
-from ranking.intake import Unusable
+from ranking.core.errors import InputError
+from ranking.files import Unusable
 
 ANYTHING: Any = object()
 

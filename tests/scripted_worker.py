@@ -10,11 +10,11 @@ import sys
 import time
 from typing import Any
 
-from ranking import worker
-from ranking.events import Report
-from ranking.run import Run
-from ranking.store import Store
-from ranking.types import ProgressEvent, StopTraining
+from ranking.core import ProgressEvent, StopTraining
+from ranking.jobs import worker
+from ranking.jobs.events import Report
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 CERTIFICATE = {"primal": 2.0, "dual": 1.0, "gap": 1.0, "iterations": 1, "seconds": 0.1, "relative_gap": 0.5}
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ranking import Query, make_method
-from ranking.cluster import connected
+from ranking.experiments.cluster import connected
 from ranking.methods.on_shards import fit_on_shards, score_on_shards
-from ranking.optimise.block import Block
-from ranking.optimise.shards import ShardedBlock, ShardedFeatures
+from ranking.solvers.block import Block
+from ranking.solvers.shards import ShardedBlock, ShardedFeatures
 
 
 def samples(n: int = 301, d: int = 17) -> tuple[np.ndarray, np.ndarray]:

@@ -1,88 +1,38 @@
-"""The house: imports point down only. Read from the source, so that no import is too lazy to be seen."""
+"""The house: a folder imports those above it only, and no two files import each other. Read from the source, so that no
+import is too lazy to be seen."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-# From the roof to the ground; a part may import every part that stands lower. "ranking" is what the package
-# itself exports (ranking/__init__.py); the other parts of the package go without their "ranking.".
-LAYERS: tuple[set[str], ...] = (
-    {"app"},
-    {"pages"},
-    {"pages.parts"},
-    {"__main__"},
-    {"commands"},
-    {"reports"},
-    {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
-    | {"label_training", "order_training", "order_studies", "asking_simulation", "timing_studies"}
-    | {"study_bench", "own_image", "own_edges", "opened"},
-    {"rooms", "apart"},
-    {"room_places"},
-    {"worker_limits"},
-    {"store", "run_store", "run", "run_settings", "home", "answers", "job_queue"}
-    | {"room_layout", "room_quotas", "row_files", "database_copies"},
-    {"ranking"},
-    {"image_graph", "asking", "lookahead", "tree_search", "inference_steps", "vectors"},
-    {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
-    | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences", "intervals", "comparison"},
-    {
-        "optimise",
-        "inference",
-        "losses",
-        "metrics",
-        "ranked",
-        "similarity",
-        "edge_files",
-        "vector_files",
-        "score_files",
-    }
-    | {"networks", "subsequences", "pair_chains", "intake"},
-    {"registry", "settings", "first_settings", "types", "archives", "spreadsheets", "cluster", "text"},
-    {"errors"},
+# From the ground up: a folder of `ranking` imports those of lines above its own.
+HOUSE = (
+    ("core",),
+    ("files", "losses", "metrics"),
+    ("inference", "datasets"),
+    ("solvers", "formats"),
+    ("methods", "features"),
+    ("explain", "workspace"),
+    ("experiments",),
+    ("reports",),
+    ("jobs",),
+    ("commands",),
+    ("pages.parts",),
+    ("pages",),
 )
-
-# The only imports between parts of one layer: by each part, of which others.
-NEIGHBOURS = {
-    "answers": {"home", "room_quotas", "run"},
-    "asking_simulation": {"label_training"},
-    "database_copies": {"answers", "home", "room_layout", "room_quotas"},
-    "experiments": {"events"},
-    "home": {"room_layout"},
-    "inference": {"losses"},
-    "job_queue": {"home", "room_layout", "run"},
-    "jobs": {"events"},
-    "label_sets": {"datasets"},
-    "leaning": {"neighbourhood"},
-    "lookahead": {"asking"},
-    "networks": {"intake"},
-    "optimise": {"inference", "losses"},
-    "order_studies": {"order_training", "study_bench"},
-    "ranked": {"metrics"},
-    "registry": {"settings"},
-    "room_quotas": {"home", "room_layout"},
-    "run_archive": {"events", "run_json", "training"},
-    "row_files": {"run"},
-    "run_store": {"home", "job_queue", "room_layout", "room_quotas", "row_files", "run"},
-    "store": {"home", "room_layout", "room_quotas", "row_files", "run", "run_settings", "run_store"},
-    "study_bench": {"order_training"},
-    "worker": {"jobs", "events", "experiments", "training", "label_training", "order_training"}
-    | {"asking_simulation", "order_studies", "timing_studies"},
+LINE_OF = {folder: line for line, folders in enumerate(HOUSE) for folder in folders}
+NEVER = {
+    ("experiments", "workspace"),
+    ("workspace", "methods"),
+    ("pages", "commands"),
+    ("pages.parts", "commands"),
 }
-SIDEWAYS = {(source, target) for source, targets in NEIGHBOURS.items() for target in targets}
-
-# laboratory.py names the pages and does nothing else, and app.py serves it.
-APP_MAY_IMPORT = {"__future__", "streamlit", "starlette", "pages.parts"}
-
-# A plug-in imports another only to be initialised by it: (the importing module, the imported one).
-INITIALISED_BY = {
-    ("ranking.methods.hoap_svm", "ranking.methods.hob_svm"),
-    ("ranking.methods.hoap_svm", "ranking.methods.ap_svm"),
-    ("ranking.methods.mid_rank", "ranking.methods.rank_svm"),
-}
+FLAT = {"__init__.py", "__main__.py"}  # all that `ranking` holds beside its folders
 
 
 def module_name(path: Path, root: Path) -> str:
@@ -92,13 +42,7 @@ def module_name(path: Path, root: Path) -> str:
 
 
 def our_files(root: Path) -> list[Path]:
-    files = [
-        root / "app.py",
-        root / "laboratory.py",
-        *(root / "pages").rglob("*.py"),
-        *(root / "ranking").rglob("*.py"),
-    ]
-    return sorted(file for file in files if file.is_file())
+    return sorted([*(root / "pages").rglob("*.py"), *(root / "ranking").rglob("*.py")])
 
 
 def imported(path: Path, root: Path) -> Iterator[str]:
@@ -116,63 +60,46 @@ def imported(path: Path, root: Path) -> Iterator[str]:
                 yield f"{base}.{alias.name}" if is_module else base
 
 
-def part_of(module: str) -> str | None:
-    """The part of the house that holds a module; None where it is not ours."""
+def folder_of(module: str) -> str | None:
+    """The folder of the house that holds a module; None where it is not ours."""
     top, _, rest = module.partition(".")
-    if top == "ranking":
-        return rest.partition(".")[0] or "ranking"
+    first = rest.partition(".")[0]
     if top == "pages":
-        return "pages.parts" if rest.partition(".")[0] == "parts" else "pages"
-    return "app" if module in ("app", "laboratory") else None
+        return "pages.parts" if first == "parts" else "pages"
+    return (first or "ranking") if top == "ranking" else None
 
 
-def level(part: str) -> int:
-    for number, layer in enumerate(LAYERS):
-        if part in layer:
-            return number
-    raise AssertionError(f"{part!r} stands in no layer: give it a place in LAYERS")
-
-
-def is_plugin(path: Path) -> bool:
-    """Whether a class of the file carries a registry's decorator."""
-    nodes = ast.walk(ast.parse(path.read_text("utf-8")))
-    used = [each for node in nodes if isinstance(node, ast.ClassDef) for each in node.decorator_list]
-    decorators = [call.func for call in used if isinstance(call, ast.Call)]
-    return any(getattr(func, "attr", getattr(func, "id", "")) == "register" for func in decorators)
-
-
-def complaint(source: str, target: str, plugins: set[str]) -> str | None:
+def complaint(source: str, target: str) -> str | None:
     """What is wrong with module `source` importing module `target`, or None."""
-    here, there = part_of(source), part_of(target)
-    assert here is not None
-    if here not in ("app", "pages", "pages.parts") and target.partition(".")[0] == "streamlit":
+    here, there = folder_of(source), folder_of(target)
+    if target.partition(".")[0] == "streamlit" and here not in ("pages", "pages.parts"):
         return "ranking never imports streamlit"
-    if here == "app":
-        return (
-            None
-            if (there or target.partition(".")[0]) in APP_MAY_IMPORT
-            else "app.py and laboratory.py only serve and name pages"
-        )
-    if there is None or source == target:
+    if there is None or source == target or here == there != "pages":
         return None
-    if here == there == "pages":
+    if here == there:
         return "pages share only what is in pages/parts"
-    if here != there and level(here) >= level(there) and (here, there) not in SIDEWAYS:
-        return "imports point down only"
-    if source in plugins and target in plugins and (source, target) not in INITIALISED_BY:
-        return "a plug-in imports another only to be initialised by it"
-    return None
+    if here in ("ranking", "__main__"):
+        return None
+    if there == "ranking":
+        return None if here in ("pages", "pages.parts") else "what `ranking` exports is for others"
+    below = LINE_OF[here] <= LINE_OF[there]
+    return "a folder imports those above it only" if below or (here, there) in NEVER else None
 
 
 def complaints(root: Path) -> list[str]:
-    files = our_files(root)
-    plugins = {module_name(file, root) for file in files if is_plugin(file)}
-    found = []
-    for file in files:
+    found, needs = [], {}
+    for file in our_files(root):
         source = module_name(file, root)
-        for target in sorted(set(imported(file, root))):
-            if text := complaint(source, target, plugins):
-                found.append(f"{source} imports {target}: {text}")
+        needs[source] = set(imported(file, root)) - {source}
+        found += [
+            f"{source} imports {target}: {text}"
+            for target in sorted(needs[source])
+            if (text := complaint(source, target))
+        ]
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        found.append(f"a circle: {' imports '.join(error.args[1])}")
     return found
 
 
@@ -180,37 +107,37 @@ def test_the_house_keeps_its_rules():
     assert complaints(ROOT) == []
 
 
-def test_every_part_of_the_package_has_its_layer_and_every_layer_is_told_once():
-    told = [part for layer in LAYERS for part in layer]
-    assert len(told) == len(set(told))
-    parts = {part_of(module_name(file, ROOT)) for file in our_files(ROOT)}
-    assert {"types", "metrics", "losses"} <= parts <= set(told)
-
-
-def test_edges_between_neighbours_join_one_layer_and_run_in_no_circle():
-    assert all(level(source) == level(target) for source, target in SIDEWAYS)
-    remaining = set(SIDEWAYS)
-    while remaining:
-        ends = {target for _, target in remaining} - {source for source, _ in remaining}
-        assert ends, f"these import each other in a circle: {sorted(remaining)}"
-        remaining = {edge for edge in remaining if edge[1] not in ends}
+def test_every_folder_has_its_line_and_none_is_flat():
+    folders = {
+        place.name for place in (ROOT / "ranking").iterdir() if place.is_dir() and place.name != "__pycache__"
+    }
+    assert folders | {"pages", "pages.parts"} == set(LINE_OF)
+    assert {file.name for file in (ROOT / "ranking").glob("*.py")} == FLAT
 
 
 def test_a_broken_rule_is_seen(tmp_path):
     """What keeps the reader of imports honest: an import inside a function, relative, from below to above."""
-    (tmp_path / "ranking/losses").mkdir(parents=True)
-    (tmp_path / "ranking/methods").mkdir()
-    (tmp_path / "ranking/methods/svm.py").write_text("")
-    (tmp_path / "ranking/losses/ap.py").write_text("def late():\n    from ..methods import svm\n")
-    (tmp_path / "ranking/jobs.py").write_text("import streamlit.runtime as runtime\n")
-    assert complaints(tmp_path) == [
-        "ranking.jobs imports streamlit.runtime: ranking never imports streamlit",
-        "ranking.losses.ap imports ranking.methods.svm: imports point down only",
+    for name, text in {
+        "ranking/methods/svm.py": "from ranking.methods import ap_svm\n",
+        "ranking/methods/ap_svm.py": "def late():\n    from . import svm\n",
+        "ranking/losses/ap.py": "def late():\n    from ..methods import svm\n",
+        "ranking/jobs/jobs.py": "import streamlit.runtime as runtime\n",
+        "ranking/experiments/study.py": "from ranking.workspace import store\n",
+        "ranking/workspace/store.py": "",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    *rules, circle = complaints(tmp_path)
+    assert rules == [
+        "ranking.experiments.study imports ranking.workspace.store: a folder imports those above it only",
+        "ranking.jobs.jobs imports streamlit.runtime: ranking never imports streamlit",
+        "ranking.losses.ap imports ranking.methods.svm: a folder imports those above it only",
     ]
+    assert circle.startswith("a circle: ranking.methods.")
 
 
 def test_every_page_is_named_to_the_navigation():
-    frames = [ROOT / "laboratory.py", ROOT / "pages" / "parts" / "frame.py"]
+    frames = [ROOT / "laboratory.py", ROOT / "pages" / "parts" / "app" / "frame.py"]
     trees = [ast.parse(file.read_text("utf-8")) for file in frames if file.is_file()]
     words = {node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     pages = [page for page in (ROOT / "pages").glob("*.py") if page.stem != "__init__"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ranking import worker
-from ranking.events import Report
-from ranking.run import Run
-from ranking.store import Store
-from ranking.types import ProgressEvent
+from ranking.core import ProgressEvent
+from ranking.jobs import worker
+from ranking.jobs.events import Report
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 
 def worked(store: Store, run: Run, work: Callable[[Store, Run, Report], dict[str, Any]]) -> Run:

@@ -17,13 +17,12 @@ from typing import Any
 import pytest
 from refusals import refused
 
-from ranking import jobs, worker
-from ranking.database_copies import COPIES
-from ranking.errors import InputError
-from ranking.home import HomeError
-from ranking.run import ENDED, Kind, Run
-from ranking.run_archive import import_run
-from ranking.store import Store
+from ranking.core.errors import HomeError, InputError
+from ranking.jobs import jobs, worker
+from ranking.jobs.run_archive import import_run
+from ranking.workspace.database_copies import COPIES
+from ranking.workspace.run import ENDED, Kind, Run
+from ranking.workspace.store import Store
 
 # A worker whose work is the list of steps in its settings.
 SCRIPTED = (sys.executable, str(Path(__file__).with_name("scripted_worker.py")))

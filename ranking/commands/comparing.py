@@ -6,20 +6,20 @@ import argparse
 import sys
 from pathlib import Path
 
+from ranking.core.errors import InputError
+from ranking.core.text import readable
 from ranking.datasets import Thumbnails
-from ranking.errors import InputError
-from ranking.experiments.exports import cells_csv, whole, write_parquet
 from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_file import ComparisonSettings, recipe
 from ranking.reports.comparison_files import latex_table, ranks_csv, ranks_parquet
 from ranking.reports.differences import differences
+from ranking.reports.exports import cells_csv, whole, write_parquet
 from ranking.reports.files import latex_tables, protocol_json
 from ranking.reports.findings import Findings
 from ranking.reports.report import report_html
-from ranking.run import Run
-from ranking.store import Store
-from ranking.text import readable
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ranking import jobs
 from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_report
 from ranking.commands.watching import DONE, FAILED, ended_well, read_json, watch
+from ranking.core.errors import InputError
 from ranking.datasets import ready_made_folder
-from ranking.errors import InputError
-from ranking.experiments.exports import plain
+from ranking.jobs import jobs
 from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison_file import ComparisonSettings, comes_along
 from ranking.reports.comparison_files import measures_table
-from ranking.store import Store
+from ranking.reports.exports import plain
+from ranking.workspace.store import Store
 
 SUMMARY = "compare two to four trainings, and train those that are not there"
 

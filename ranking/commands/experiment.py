@@ -16,16 +16,16 @@ import argparse
 import os
 from pathlib import Path
 
-from ranking import jobs, method_class, method_names
-from ranking.asking import STRATEGIES
 from ranking.commands.comparing import add_outputs, check_outputs, write_experiment
 from ranking.commands.naming import features_of, set_of
 from ranking.commands.train import training_of
 from ranking.commands.watching import DONE, finished, read_json
-from ranking.errors import InputError
-from ranking.experiments.comparisons import difference_table
-from ranking.experiments.exports import plain
-from ranking.experiments.tables import (
+from ranking.core import ImageSet
+from ranking.core.errors import InputError
+from ranking.core.run_settings import SMALL_GRIDS, AskingSettings, ExperimentSettings, Named, Protocol
+from ranking.core.text import readable
+from ranking.experiments.cross_validation.comparisons import difference_table
+from ranking.experiments.cross_validation.tables import (
     Row,
     Table,
     chosen_table,
@@ -33,12 +33,13 @@ from ranking.experiments.tables import (
     test_table,
     validation_table,
 )
-from ranking.fold_curves import curves_of
+from ranking.explain.asking import STRATEGIES
+from ranking.jobs import jobs
+from ranking.methods import method_class, method_names
+from ranking.metrics.fold_curves import curves_of
+from ranking.reports.exports import plain
 from ranking.reports.findings import Findings
-from ranking.run_settings import SMALL_GRIDS, AskingSettings, ExperimentSettings, Named, Protocol
-from ranking.store import Store
-from ranking.text import readable
-from ranking.types import ImageSet
+from ranking.workspace.store import Store
 
 FEW_QUERIES = 3  # that are compared where none are named
 SUMMARY = "compare methods by cross-validation and print the tables"

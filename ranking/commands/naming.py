@@ -7,18 +7,18 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ranking import jobs
 from ranking.commands.watching import finished
+from ranking.core import ImageSet
+from ranking.core.errors import InputError
+from ranking.core.run_settings import ImportSettings, LookSettings, Named
+from ranking.core.settings import settings_of
+from ranking.core.text import listed, readable
 from ranking.datasets import source_class, source_names
-from ranking.datasets.detection import tree_sources
-from ranking.datasets.looking import Look
-from ranking.errors import InputError
 from ranking.features import default_names
-from ranking.run_settings import ImportSettings, LookSettings, Named
-from ranking.settings import settings_of
-from ranking.store import ImageSetRow, Store
-from ranking.text import listed, readable
-from ranking.types import ImageSet
+from ranking.formats.detection import tree_sources
+from ranking.formats.looking import Look
+from ranking.jobs import jobs
+from ranking.workspace.store import ImageSetRow, Store
 
 
 def set_of(store: Store, text: str) -> ImageSet:

@@ -16,23 +16,24 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from ranking import method_class
-from ranking import rank as ranked
 from ranking.commands.naming import set_of
 from ranking.commands.watching import DONE
-from ranking.errors import InputError
+from ranking.core import Bools, Floats, ImageSet, LabelSet
+from ranking.core.errors import InputError
+from ranking.core.run_settings import LabelTrainSettings, OrderTrainSettings, TrainSettings
+from ranking.core.spreadsheets import guarded
+from ranking.datasets.label_sets import label_set
+from ranking.experiments.order_training import Ordered, drawn_for_test, make_drawing
+from ranking.experiments.training import query_of
 from ranking.features import load_features
 from ranking.features.projection import projected
-from ranking.label_sets import label_set
+from ranking.methods import method_class
 from ranking.methods.label_ranker import LabelRanker
 from ranking.methods.order_method import OrderMethod
-from ranking.order_training import Ordered, drawn_for_test, make_drawing
-from ranking.run import Run
-from ranking.run_settings import LabelTrainSettings, OrderTrainSettings, TrainSettings
-from ranking.spreadsheets import guarded
-from ranking.store import Store
-from ranking.training import projection_of, query_of
-from ranking.types import Bools, Floats, ImageSet, LabelSet
+from ranking.metrics import rank as ranked
+from ranking.workspace.run import Run
+from ranking.workspace.run_files import projection_of
+from ranking.workspace.store import Store
 
 SUMMARY = "rank the samples of an image set by a trained model, as CSV"
 Write = Callable[[Iterable[object]], object]

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_experiment, write_report
 from ranking.commands.watching import DONE, read_json
-from ranking.errors import InputError
+from ranking.core.errors import InputError
+from ranking.core.run_settings import ExperimentSettings
+from ranking.core.text import readable
 from ranking.reports.compared import SPLITS, Compared
 from ranking.reports.comparison_file import ComparisonSettings
 from ranking.reports.findings import Findings
-from ranking.run import Run, is_run_id
-from ranking.run_settings import ExperimentSettings
-from ranking.store import Store
-from ranking.text import readable
+from ranking.workspace.run import Run, is_run_id
+from ranking.workspace.store import Store
 
 SUMMARY = "write an experiment or a comparison as one HTML file, with its tables, charts and galleries"
 

@@ -7,9 +7,9 @@ import sys
 from datetime import datetime
 
 from ranking.commands.watching import DONE, FAILED
-from ranking.errors import InputError
-from ranking.room_quotas import told_bytes
-from ranking.rooms import Rooms
+from ranking.core.errors import InputError
+from ranking.workspace.room_quotas import told_bytes
+from ranking.workspace.rooms import Rooms
 
 SUMMARY = "list the rooms of a server's visitors, or remove some for good"
 COLUMNS = "{:<64}  {:<16}  {:>8}  {:>4}  {:>4}"

@@ -6,7 +6,7 @@ import argparse
 
 from ranking.commands.naming import line_of
 from ranking.commands.watching import DONE
-from ranking.store import Store
+from ranking.workspace.store import Store
 
 SUMMARY = "list the image sets"
 

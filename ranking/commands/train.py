@@ -13,14 +13,15 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ranking import jobs, method_class, method_names
 from ranking.commands.naming import features_of, set_of, settings_from
 from ranking.commands.watching import DONE, finished, read_json
-from ranking.errors import InputError
-from ranking.run import Kind
-from ranking.run_settings import LabelTrainSettings, Named, OrderTrainSettings, TrainSettings
-from ranking.store import Store
-from ranking.types import ImageSet
+from ranking.core import ImageSet
+from ranking.core.errors import InputError
+from ranking.core.run_settings import LabelTrainSettings, Named, OrderTrainSettings, TrainSettings
+from ranking.jobs import jobs
+from ranking.methods import method_class, method_names
+from ranking.workspace.run import Kind
+from ranking.workspace.store import Store
 
 SUMMARY = "train one method and print its measures"
 Training = TrainSettings | LabelTrainSettings | OrderTrainSettings

@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 from typing import Any, TextIO
 
-from ranking import jobs
-from ranking.errors import InputError
-from ranking.run import ENDED, Run
-from ranking.store import Store
-from ranking.text import readable
+from ranking.core.errors import InputError
+from ranking.core.text import readable
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import Store
 
 LOOK_SECONDS = 0.2  # between two looks at what a run says
 WIDTH = 30  # of the bar, in characters

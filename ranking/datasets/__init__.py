@@ -11,11 +11,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ranking.core import Source
 from ranking.datasets.build import build_image_set
 from ranking.datasets.folder import load_image_set
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.thumbnails import Thumbnails
-from ranking.types import Source
 
 __all__ = [
     "SOURCES",

@@ -26,17 +26,17 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from ranking.core import ImageSet, OnCount, Problem, Source, SourceBox, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.text import counted, listed, readable
 from ranking.datasets.copies import Fingerprint, fingerprints, near_copies
 from ranking.datasets.decoding import decode
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
 from ranking.datasets.found_copies import has_own_groups, keep_found, keep_together
 from ranking.datasets.problem_rows import ProblemRows
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
-from ranking.errors import InputError
-from ranking.intake import Limits, Unusable
-from ranking.intake.limits import variable
-from ranking.text import counted, listed, readable
-from ranking.types import ImageSet, OnCount, Problem, Source, SourceBox, SourceImage
+from ranking.files import Limits, Unusable
+from ranking.files.limits import variable
 
 THREADS = 2  # Pillow decodes and encodes without the interpreter's lock
 DEFAULT_LIMITS = Limits()

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
 
-from ranking.text import counted, listed, readable
-from ranking.types import Bools, Problem, SourceBox, SourceImage
+from ranking.core import Bools, Problem, SourceBox, SourceImage
+from ranking.core.text import counted, listed, readable
 
 SIZE = (160, 120)
 PAPER, INK, FAINT = (250, 246, 236), (44, 42, 58), (150, 142, 130)

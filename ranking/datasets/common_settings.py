@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ranking.settings import setting
+from ranking.core.settings import setting
 
 
 def number_of_images(default: int, images: str) -> Any:

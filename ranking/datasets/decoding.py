@@ -24,10 +24,10 @@ from typing import NamedTuple
 
 from PIL import Image, UnidentifiedImageError
 
+from ranking.core import LateFile, SourceImage
 from ranking.datasets.webp import is_animated, is_lossless, webp_size
-from ranking.intake import Limits, Unusable
-from ranking.intake.limits import megabytes, variable
-from ranking.types import LateFile, SourceImage
+from ranking.files import Limits, Unusable
+from ranking.files.limits import megabytes, variable
 
 EXTENSIONS = {"JPEG": ".jpg", "MPO": ".jpg", "PNG": ".png", "WEBP": ".webp"}
 IMAGE_FILE = "an image file"

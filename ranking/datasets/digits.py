@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from ranking.core import Bools, Problem, SourceBox, SourceImage
 from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
-from ranking.types import Bools, Problem, SourceBox, SourceImage
 
 COUNT = 1797
 BRIGHTEST = 16  # the scans have 17 grey levels

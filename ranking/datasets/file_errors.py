@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ranking.errors import InputError
+from ranking.core.errors import InputError
 
 
 def in_file(file: str, expected: str, error: Exception) -> InputError:

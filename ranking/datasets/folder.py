@@ -22,10 +22,10 @@ from zipfile import BadZipFile
 import numpy as np
 import numpy.typing as npt
 
+from ranking.core import Bools, ImageSet, Ints, SourceBox, SourceImage
+from ranking.core.errors import InputError
 from ranking.datasets.copies import Fingerprint
 from ranking.datasets.thumbnails import PackWriter
-from ranking.errors import InputError
-from ranking.types import Bools, ImageSet, Ints, SourceBox, SourceImage
 
 FORMAT = 1
 MAX_CLASSES = 1_000

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ranking.core import Bools, Floats, ImageSet, Ints, Problem
+from ranking.core.text import counted
 from ranking.datasets.copies import Copies
 from ranking.datasets.folder import load_image_set, set_split
 from ranking.datasets.splits import joined, moved_words, on_one_side
-from ranking.text import counted
-from ranking.types import Bools, Floats, ImageSet, Ints, Problem
 
 FILE = "copies.npz"
 

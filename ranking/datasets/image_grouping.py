@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ranking.datasets.tree_source import PART, PARTS
-from ranking.intake.tree import base, parent, stem
-from ranking.settings import setting
+from ranking.core.settings import setting
+from ranking.datasets.splits import PART, PARTS
+from ranking.files.tree import base, parent, stem
 
 COPIES, FOLDER, NUMBER = GROUPS = "near copies", "folder", "name up to a number"
 NUMBERED = re.compile(r"(.*?)\d+\D*", re.DOTALL)

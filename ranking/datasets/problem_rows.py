@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from ranking.text import counted
-from ranking.types import Problem
+from ranking.core import Problem
+from ranking.core.text import counted
 
 MOST_ROWS = 10_000  # that a page shows and sends; of what comes then it is counted what was expected and done
 

@@ -1,6 +1,8 @@
-"""The image-set sources by name."""
+"""The image-set sources by name: what is drawn, and what people bring."""
 
-from ranking.registry import Registry
-from ranking.types import Source
+from ranking.core import Source
+from ranking.core.registry import Registry
 
-SOURCES: Registry[Source] = Registry("image-set source", "ranking.datasets")
+SOURCES: Registry[Source] = Registry(
+    "image-set source", "ranking.datasets", "ranking.datasets.drawn", "ranking.formats"
+)

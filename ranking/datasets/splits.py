@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
-from ranking.text import counted, listed
-from ranking.types import Bools, ImageSet, Ints, Problem
+from ranking.core import Bools, ImageSet, Ints, Problem
+from ranking.core.text import counted, listed
+
+# Words in names of folders and files that say of a part of a set what it is for, and the shape of such a folder name.
+PARTS = {"train": "train", "training": "train", "trainval": "train", "test": "test", "testing": "test"}
+PARTS |= dict.fromkeys(("val", "valid", "validation", "dev"), "val")
+PART = re.compile(r"(?:obj_)?([a-z]+)(?:_(?:data|images|set))?[-_ ]?\d*")
 
 MOST_LEFT = 0.1  # of the test images, that leave the test side because training images are in their groups
 

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 from PIL import Image
 
-from ranking.errors import InputError
+from ranking.core.errors import InputError
 
 CROP_SIDE = 160
 IMAGE_SIDE = 320

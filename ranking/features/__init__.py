@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ranking.core import Feature, ImageSet
 from ranking.features.extract import cached_features, cached_vectors_file, feature_columns, load_features
 from ranking.features.given import Given
 from ranking.features.matrix_files import rows_of
 from ranking.features.registry import FEATURES
-from ranking.types import Feature, ImageSet
 
 __all__ = [
     "FEATURES",
@@ -34,7 +34,7 @@ def feature_names(image_set: ImageSet | None = None) -> list[str]:
     """The features that a set offers, in the order in which a person is asked; without a set, all of pictures.
 
     A set whose features came with it offers only these, for its pictures are cards that name the labels. Features that
-    a person brings are those of a home, which `ranking.store.Store.vectors_of` lists.
+    a person brings are those of a home, which `ranking.workspace.store.Store.vectors_of` lists.
     """
     if image_set is not None and image_set.image_features is not None:
         return [Given.name]

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from ranking.core.settings import setting
 from ranking.features.registry import FEATURES
-from ranking.settings import setting
 
 
 @FEATURES.register("Colour")

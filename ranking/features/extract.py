@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
+from ranking.core import Feature, ImageSet
+from ranking.core.errors import InputError
+from ranking.core.settings import settings_dict
 from ranking.features import matrix_files
 from ranking.features.given import Given
 from ranking.features.matrix_files import Matrix
 from ranking.features.onnx_model import OnnxModel
 from ranking.features.own_vectors import OwnVectors
 from ranking.features.registry import FEATURES
-from ranking.settings import settings_dict
-from ranking.types import Feature, ImageSet
 
 OnFeatures = Callable[[str, int, int], None]  # (what, images done, images in all)
 

@@ -12,9 +12,9 @@ from numba import njit
 from PIL import Image
 from scipy import fft
 
+from ranking.core import Floats
+from ranking.core.settings import setting
 from ranking.features.registry import FEATURES
-from ranking.settings import setting
-from ranking.types import Floats
 
 Plane = npt.NDArray[np.float32]
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from ranking.errors import InputError
+from ranking.core import ImageSet
+from ranking.core.errors import InputError
 from ranking.features.registry import FEATURES
-from ranking.types import ImageSet
 
 
 @FEATURES.register("Given")

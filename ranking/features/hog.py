@@ -10,9 +10,9 @@ import numpy.typing as npt
 from numba import njit
 from PIL import Image
 
+from ranking.core import Floats
+from ranking.core.settings import setting
 from ranking.features.registry import FEATURES
-from ranking.settings import setting
-from ranking.types import Floats
 
 
 @FEATURES.register("HOG")

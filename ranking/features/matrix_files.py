@@ -18,7 +18,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from ranking.types import LARGEST, Bools, Features, all_within, blocks_of_rows
+from ranking.core import LARGEST, Bools, Features, all_within, blocks_of_rows
 
 Matrix = npt.NDArray[np.float32]
 

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from ranking.errors import InputError
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
+from ranking.features.onnx.files import is_model_name, model_file
+from ranking.features.onnx.running import Network
 from ranking.features.registry import FEATURES
-from ranking.networks.files import is_model_name, model_file
-from ranking.networks.running import Network
-from ranking.settings import setting
 
 LAYOUTS, CHANNELS, POOLS = ("NCHW", "NHWC"), ("RGB", "BGR"), ("mean", "flatten")
 TYPES = ("float32", "float16", "float64")

@@ -9,17 +9,17 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from ranking.errors import InputError
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
 from ranking.features.registry import FEATURES
-from ranking.settings import setting
-from ranking.vector_files import columns_of, is_vectors_name, short_name
+from ranking.features.vector_files import columns_of, is_vectors_name, short_name
 
 
 @FEATURES.register("Own vectors")
 @dataclass
 class OwnVectors:
-    """One row a sample, as `ranking.vectors` read them, of length 1 (0 stays 0). Who has no row has no features: no
-    picture tells what the person's own program would have made of it.
+    """One row a sample, as `ranking.features.own` read them, of length 1 (0 stays 0). Who has no row has no features:
+    no picture tells what the person's own program would have made of it.
     """
 
     name: ClassVar[str]

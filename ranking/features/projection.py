@@ -16,9 +16,9 @@ from typing import IO, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
-from ranking.settings import check_settings, setting, settings_dict, settings_of
-from ranking.types import Features, Floats, OnStep, check_features
+from ranking.core import Features, Floats, OnStep, check_features
+from ranking.core.errors import InputError
+from ranking.core.settings import check_settings, setting, settings_dict, settings_of
 
 BLOCK = 1 << 22  # numbers that are worked on at once, in double precision
 # Of the mean squared length of the rows: below lies what rounding to single precision leaves along a direction.

@@ -1,6 +1,6 @@
 """The features by name."""
 
-from ranking.registry import Registry
-from ranking.types import Feature
+from ranking.core import Feature
+from ranking.core.registry import Registry
 
 FEATURES: Registry[Feature] = Registry("feature", "ranking.features")

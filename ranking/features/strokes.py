@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ranking.core import Floats
 from ranking.features.hog import HOG
-from ranking.types import Floats
 
 LENGTH = 0.92  # of a stroke, in cells
 

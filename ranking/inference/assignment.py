@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from ranking.errors import InputError
+from ranking.core import Bools, Floats, Ints
+from ranking.core.errors import InputError
 from ranking.inference.best_order import (
     APPROXIMATIONS,
     OrderModel,
@@ -26,7 +27,6 @@ from ranking.inference.best_order import (
     best_order,
     precision_at_k,
 )
-from ranking.types import Bools, Floats, Ints
 
 MOST_ENUMERATED = 7  # samples: 5,040 rankings
 ENUMERATION, LINEAR, EXACT = "enumeration", "linear_sum_assignment", "best_order"

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment, quadratic_assignment
 
-from ranking.errors import InputError
+from ranking.core import Floats, Ints
+from ranking.core.errors import InputError
 from ranking.inference.best_top_k import check_interactions
-from ranking.types import Floats, Ints
 
 APPROXIMATIONS = ("faq", "2opt")
 

@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
+from ranking.core import Bools, Floats, Ints
+from ranking.core.errors import InputError
 from ranking.inference import threads
 from ranking.inference.permutation_kernels import Model, fill_best, fill_exhaustive, new_paths, search
-from ranking.types import Bools, Floats, Ints
 
 MOST_COMPARED = 8  # samples whose orders pages and studies all compare, as Fig. 6b does: 40,320, in a blink
 MOST_EXHAUSTIVE = 10  # samples: 3.6 million permutations

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
+from ranking.core import Bools, Floats, Ints
+from ranking.core.errors import InputError
 from ranking.inference import threads
 from ranking.inference.top_k_kernels import fill_best, fill_max_marginals
-from ranking.types import Bools, Floats, Ints
 
 MOST_CORE = 20  # labels in a core: twice the time for each
 A_PART = 500_000  # labels times configurations, below which another thread is not worth waking

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
+from ranking.core import Floats, Ints
 from ranking.inference.interleaving import LARGEST, Derivative
-from ranking.types import Floats, Ints
 
 SAMPLES_A_BIN = 8
 MOST_BINS = 1 << 18  # their counts still fit the second cache

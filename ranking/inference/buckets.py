@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
+from ranking.core import Floats, Ints
 from ranking.inference.bins import Grid, Plan, count, plan_ranks
 from ranking.inference.interleaving import Derivative, best_rank, coefficient_line, select
 from ranking.inference.threads import Part, each, split
-from ranking.types import Floats, Ints
 
 SEGMENT = 2048  # samples whose scores, ranks and coefficients fit the first cache together
 

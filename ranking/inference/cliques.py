@@ -22,11 +22,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
-from ranking.errors import InputError
+from ranking.core import Bools, Floats, Ints
+from ranking.core.errors import InputError
 from ranking.inference.components import Components
 from ranking.inference.flips import PairwiseMaxMarginals, finite
 from ranking.inference.max_marginals import best_labelling, max_marginals
-from ranking.types import Bools, Floats, Ints
 
 MOST_CLIQUES = 10_000  # of a graph that has fewer edges
 

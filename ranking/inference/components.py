@@ -15,8 +15,8 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ranking.errors import InputError
-from ranking.types import Floats, Ints, is_real
+from ranking.core import Floats, Ints, is_real
+from ranking.core.errors import InputError
 
 LARGEST = 1e150  # of a score or penalty: sums over all of them stay finite
 

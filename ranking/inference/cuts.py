@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from maxflow import GraphFloat
 
+from ranking.core import Bools, Floats, Ints
 from ranking.inference.components import Model
-from ranking.types import Bools, Floats, Ints
 
 BITS = 49  # of a sample's penalties together, in units; what meets at a sample is at most eight times as much
 

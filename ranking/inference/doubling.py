@@ -16,11 +16,11 @@ from typing import Self
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Bools, Floats, Ints
+from ranking.core.errors import InputError
 from ranking.inference.components import Components, Model
 from ranking.inference.cuts import Network, best_cut, network_of
 from ranking.inference.enumeration import LARGEST_ENUMERATED
-from ranking.types import Bools, Floats, Ints
 
 LARGEST_DOUBLED = (
     5_000  # samples of a component: their max-marginals take some 15 bytes for each pair, 0.4 GB

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
+from ranking.core import Bools, Ints
 from ranking.inference.cuts import Network
-from ranking.types import Bools, Ints
 
 UNSEEN, CLOSED = -1, -2
 FAR = 1 << 62  # more than can be sent

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Bools, Floats, Ints
+from ranking.core.errors import InputError
 from ranking.inference.components import Model
-from ranking.types import Bools, Floats, Ints
 
 LARGEST_ENUMERATED = 12  # samples: where all labellings take as long as a cut for each sample
 

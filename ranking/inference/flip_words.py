@@ -8,8 +8,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from ranking.core import Bools, Floats, Ints
 from ranking.inference.components import Components
-from ranking.types import Bools, Floats, Ints
 
 WORD = 64
 

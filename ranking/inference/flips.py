@@ -12,10 +12,10 @@ from typing import Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
+from ranking.core import Bools, Bounds, Floats, Ints, is_real
+from ranking.core.errors import InputError
 from ranking.inference.components import Model
 from ranking.inference.flip_words import WORD, gain_flips, settle_flips, sum_flips
-from ranking.types import Bools, Bounds, Floats, Ints, is_real
 
 
 class MaxMarginals(Protocol):

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from ranking.types import Floats, Ints, SequenceSet
+from ranking.core import Floats, Ints, SequenceSet
 
 SHORT = 96  # samples, up to which comparing every pair takes less time than sorting
 

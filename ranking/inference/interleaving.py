@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
-from ranking.types import Floats, Ints
+from ranking.core import Floats, Ints
 
 LARGEST = 1e301  # of a score: sums over all samples stay finite
 

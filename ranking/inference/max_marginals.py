@@ -7,14 +7,14 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
+from ranking.core import Bools, Ints
+from ranking.core.errors import InputError
 from ranking.inference.components import Components, checked_model
 from ranking.inference.cuts import best_cut, cold_flips, network_of
 from ranking.inference.dynamic_cuts import dynamic_flips
 from ranking.inference.enumeration import LARGEST_ENUMERATED, enumerate_best, enumerate_labellings
 from ranking.inference.flip_words import WORD, pack, words_of
 from ranking.inference.flips import PairwiseMaxMarginals, value_of
-from ranking.types import Bools, Ints
 
 MAX_MARGINAL_ALGORITHMS = ("auto", "enumerate", "dynamic-cut", "cold-cut")
 

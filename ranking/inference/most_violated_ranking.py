@@ -8,13 +8,13 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
+from ranking.core import Bools, Floats, Ints, check_relevance, is_real
+from ranking.core.errors import InputError
 from ranking.inference.bins import bin_grid
 from ranking.inference.buckets import buckets
 from ranking.inference.interleaving import LARGEST, Derivative, coefficient_line, greedy, search, select
 from ranking.losses import RankingLoss, make_loss
 from ranking.losses.base import loss_tables
-from ranking.types import Bools, Floats, Ints, check_relevance, is_real
 
 FEW = 6_000  # irrelevant samples, below which NumPy's vectorised sort and halving beat counting
 ALGORITHMS = ("auto", "greedy", "search", "select", "buckets")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from ranking.types import Bools, Floats, Ints
+from ranking.core import Bools, Floats, Ints
 
 ROUNDING = 1e-12  # of the sum of sizes of all windows: what a swap must gain at least
 DRAWS = 50  # of another start, before all permutations count as seen

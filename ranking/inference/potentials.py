@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from ranking.core import Bools, Features, Floats, Ints
 from ranking.inference.cliques import Cliques, maximal_cliques
 from ranking.inference.components import Components
 from ranking.inference.doubling import Doubling
@@ -21,7 +22,6 @@ from ranking.inference.enumeration import LARGEST_ENUMERATED
 from ranking.inference.flips import MaxMarginals
 from ranking.inference.max_marginals import best_labelling, max_marginals
 from ranking.inference.roof_duality import bounded_labelling, bounded_max_marginals
-from ranking.types import Bools, Features, Floats, Ints
 
 PAIRS = r"\Psi_2(X, Y) = \eta \sum_{(i,j)\in\mathcal E,\, y_i\ne y_j} \Phi(x_i, x_j)"
 

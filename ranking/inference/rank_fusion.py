@@ -5,9 +5,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.settings import check_choice
-from ranking.types import Floats, Ints
+from ranking.core import Floats, Ints
+from ranking.core.errors import InputError
+from ranking.core.settings import check_choice
 
 REMAINING, EXACT, KEPT = "remaining order", "exact position", "kept"
 VOTES = (REMAINING, EXACT, KEPT)

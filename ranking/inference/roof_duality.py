@@ -15,13 +15,13 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
+from ranking.core import Bools, Floats, Ints
+from ranking.core.errors import InputError
 from ranking.inference.components import Model, checked_model
 from ranking.inference.doubling import Doubling, forced_labellings
 from ranking.inference.enumeration import enumerate_best, enumerate_labellings
 from ranking.inference.flip_words import pack, words_of
 from ranking.inference.flips import PairwiseMaxMarginals, finite, value_of
-from ranking.types import Bools, Floats, Ints
 
 ROUNDING = 2.0**-44  # of what a component adds up: a bound as near to a labelling's value attains it
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ranking.types import Ints
+from ranking.core import Ints
 
 A_PART = 200_000  # samples, below which waking another thread takes longer than its share of the work
 MOST_PARTS = min(4, os.cpu_count() or 1)  # more would wait for the memory

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ranking.core import Floats
 from ranking.losses.base import RankingLoss
 from ranking.losses.registry import LOSSES
-from ranking.types import Floats
 
 
 @LOSSES.register("ap")

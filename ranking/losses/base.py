@@ -24,8 +24,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.types import Floats
+from ranking.core import Floats
+from ranking.core.errors import InputError
 
 
 @dataclass(frozen=True)

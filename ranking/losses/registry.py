@@ -1,6 +1,6 @@
 """The losses by name."""
 
+from ranking.core.registry import Registry
 from ranking.losses.base import RankingLoss
-from ranking.registry import Registry
 
 LOSSES: Registry[RankingLoss] = Registry("loss", "ranking.losses")

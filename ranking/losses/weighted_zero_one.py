@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.types import Bools, Floats, Ints
+from ranking.core import Bools, Floats, Ints
+from ranking.core.errors import InputError
 
 
 def misclassification_costs(relevant: Bools) -> Floats:

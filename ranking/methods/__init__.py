@@ -3,7 +3,46 @@
 A new method is one new file here whose class carries ``@METHODS.register("name")``.
 """
 
+from ranking.core.errors import InputError
 from ranking.methods.direction import score_direction
 from ranking.methods.registry import METHODS
 
-__all__ = ["METHODS", "score_direction"]
+__all__ = [
+    "METHODS",
+    "RANKED",
+    "check_ranks",
+    "make_method",
+    "method_class",
+    "method_names",
+    "score_direction",
+]
+
+RANKED = {"samples": "samples", "orders": "whole sequences", "labels": "the labels of an image"}
+
+make_method = METHODS.make
+method_class = METHODS.get
+
+
+def method_names(ranks: str | None = None) -> list[str]:
+    """Every method by name; with `ranks` those that rank "samples" of a query as relevant or not, put "orders" of
+    graded samples right, or rank the "labels" of an image.
+
+    >>> "AP-SVM" in method_names(ranks="samples"), "AP-SVM" in method_names(ranks="labels")
+    (True, False)
+    """
+    if ranks is not None and ranks not in RANKED:
+        raise InputError("ranks", f"one of {', '.join(map(repr, RANKED))}", repr(ranks))
+    return [name for name in METHODS.names() if ranks in (None, _ranks(name))]
+
+
+def check_ranks(name: str, ranks: str) -> None:
+    """InputError about "method" unless the method `name` ranks `ranks`, one of RANKED, and where it is unknown."""
+    if _ranks(name) != ranks:
+        expected = f"one that ranks {RANKED[ranks]}"
+        remedy = f"choose one of {', '.join(method_names(ranks))}"
+        raise InputError("method", expected, f"{name}, which ranks {RANKED[_ranks(name)]}", remedy)
+
+
+def _ranks(name: str) -> str:
+    """What a method says that it ranks."""
+    return str(getattr(METHODS.get(name), "ranks", "samples"))

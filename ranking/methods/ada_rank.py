@@ -9,13 +9,13 @@ from typing import ClassVar
 import numba
 import numpy as np
 
+from ranking.core import Bools, Floats, Ints, OnProgress, SequenceSet, StopTraining
+from ranking.core.settings import setting
 from ranking.methods.gains import gain_setting, gains_of
 from ranking.methods.linear_order import LinearOrder
 from ranking.methods.order_method import Grid
 from ranking.methods.registry import METHODS
-from ranking.optimise.clock import Clock
-from ranking.settings import setting
-from ranking.types import Bools, Floats, Ints, OnProgress, SequenceSet, StopTraining
+from ranking.solvers.clock import Clock
 
 NEARLY_PERFECT = 1.0 - 1e-9  # of the mean quality: a perfect ranker would be given an infinite weight
 

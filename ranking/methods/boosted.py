@@ -10,12 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Floats, Ints, OnProgress, SequenceSet, StopTraining
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
 from ranking.methods.forest import Forest
 from ranking.methods.order_method import Arrays, Grid, OrderMethod
-from ranking.optimise.clock import Clock
-from ranking.settings import setting
-from ranking.types import Floats, Ints, OnProgress, SequenceSet, StopTraining
+from ranking.solvers.clock import Clock
 
 EMPTY = np.zeros(0, np.int64)
 BoostedLoss = Callable[

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ranking.core import LabelSet
+from ranking.core.settings import setting
 from ranking.methods.core_labels import core_labels
 from ranking.methods.label_ranker import LabelRanker
 from ranking.methods.registry import METHODS
-from ranking.settings import setting
-from ranking.types import LabelSet
 
 
 @METHODS.register("C-star p@k")

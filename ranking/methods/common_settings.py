@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from ranking.first_settings import PAPER_UNIT, RANKING_UNIT
+from ranking.core import Bools
+from ranking.core.first_settings import PAPER_UNIT, RANKING_UNIT
+from ranking.core.settings import setting
 from ranking.losses.weighted_zero_one import unit_of_cost
-from ranking.settings import setting
-from ranking.types import Bools
 
 
 def penalty(default: float, mistake: str) -> Any:

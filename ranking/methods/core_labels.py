@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.types import Bools, Floats
+from ranking.core import Bools, Floats
+from ranking.core.errors import InputError
 
 
 def core_labels(labels: Bools, size: int) -> list[int]:

@@ -10,15 +10,15 @@ from typing import ClassVar
 import numba
 import numpy as np
 
+from ranking.core import Ints, OnProgress, SequenceSet, StopTraining
+from ranking.core.settings import setting
 from ranking.inference.graded_pairs import GradedPairs
 from ranking.methods.common_settings import penalty
 from ranking.methods.linear_order import LinearOrder
 from ranking.methods.order_method import Grid
 from ranking.methods.point_targets import PointTargets, with_constant
 from ranking.methods.registry import METHODS
-from ranking.optimise.clock import Clock
-from ranking.settings import setting
-from ranking.types import Ints, OnProgress, SequenceSet, StopTraining
+from ranking.solvers.clock import Clock
 
 REPORTS = 50  # of progress, in one training
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.types import Floats
+from ranking.core import Floats
+from ranking.core.errors import InputError
 
 
 def score_direction(method: Any) -> Floats | None:

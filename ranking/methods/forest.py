@@ -9,8 +9,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
-from ranking.types import Floats, Ints
+from ranking.core import Floats, Ints
+from ranking.core.errors import InputError
 
 LEAF = -1  # the feature of a node without children
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.settings import setting
-from ranking.types import Floats, Ints
+from ranking.core import Floats, Ints
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
 
 HIGHEST = 1000  # grade, beyond which 2^-grade is nothing in float64
 GAINS = ("linear", "exponential")

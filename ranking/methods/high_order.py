@@ -10,20 +10,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.inference import (
-    POTENTIALS,
-    AttractivePairs,
-    MaxMarginals,
-    Potentials,
-    bounds_of,
-)
+from ranking.core import Bools, Bounds, Floats, Query, SimilarityGraph
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
+from ranking.inference import POTENTIALS, AttractivePairs, MaxMarginals, Potentials, bounds_of
 from ranking.methods.linear import LinearMethod, Start
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import Cut, LinearRisk
-from ranking.optimise.block import Block
-from ranking.settings import setting
-from ranking.types import Bools, Bounds, Floats, Query, SimilarityGraph
+from ranking.solvers import Cut, LinearRisk
+from ranking.solvers.block import Block
 
 
 class HighOrderWeights(NamedTuple):

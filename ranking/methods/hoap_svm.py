@@ -8,6 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ranking.core import Floats, OnProgress, ProgressEvent
+from ranking.core.settings import setting
 from ranking.inference import AttractivePairs, MaxMarginals
 from ranking.methods.ap_svm import APSVM
 from ranking.methods.common_settings import cost_unit
@@ -17,19 +19,8 @@ from ranking.methods.linear import Start
 from ranking.methods.oracles import by_query, ranking_cut
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import (
-    Cut,
-    LinearRisk,
-    Point,
-    Solution,
-    UpperBound,
-    WorkingSet,
-    cccp,
-    cutting_plane,
-)
-from ranking.optimise.clock import Clock
-from ranking.settings import setting
-from ranking.types import Floats, OnProgress, ProgressEvent
+from ranking.solvers import Cut, LinearRisk, Point, Solution, UpperBound, WorkingSet, cccp, cutting_plane
+from ranking.solvers.clock import Clock
 
 BOTH = "HOB-SVM and AP-SVM"
 STARTS = ("HOB-SVM", "AP-SVM", BOTH, "zero")
@@ -109,7 +100,7 @@ class HOAPSVM(HighOrderMethod):
         def descend(first: Floats, clock: Clock, left: int, other: Solution | None = None) -> Solution:
             planes = start.working_set if other is None else other.working_set
             weights = None if other is None else other.weights
-            begin, stopped = upper.best_length(first, wait if left else None)
+            begin, stopped = upper.best_length(first, wait if left and start.weights is None else None)
             found = cccp(
                 upper.touching, begin, self.tolerance, 0 if stopped else left, clock, planes, weights
             )

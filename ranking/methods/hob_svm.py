@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.first_settings import RANKING_UNIT
+from ranking.core import Bools, Floats, OnProgress
+from ranking.core.errors import InputError
+from ranking.core.first_settings import RANKING_UNIT
+from ranking.core.settings import setting
 from ranking.inference import AttractivePairs
 from ranking.losses.weighted_zero_one import misclassification_costs
 from ranking.methods.common_settings import COST, cost_in, cost_unit, penalty
@@ -17,10 +19,8 @@ from ranking.methods.high_order import HighOrderMethod, Neighbours
 from ranking.methods.linear import Start
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import Cut, LinearRisk, Solution, block_frank_wolfe, component_planes
-from ranking.optimise.relay import Relay
-from ranking.settings import setting
-from ranking.types import Bools, Floats, OnProgress
+from ranking.solvers import Cut, LinearRisk, Solution, block_frank_wolfe, component_planes
+from ranking.solvers.relay import Relay
 
 SOLVERS = ("auto", "Frank-Wolfe", "cutting plane")
 MANY = 2  # samples to a component: with fewer, steps of Frank-Wolfe are cheap and each does much

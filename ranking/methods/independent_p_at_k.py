@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ranking.core import LabelSet
 from ranking.methods.label_ranker import LabelRanker
 from ranking.methods.registry import METHODS
-from ranking.types import LabelSet
 
 
 @METHODS.register("Independent p@k")

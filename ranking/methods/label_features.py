@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from ranking.errors import InputError
-from ranking.types import Features, Floats, LabelSet
+from ranking.core import Features, Floats, LabelSet
+from ranking.core.errors import InputError
 
 FOLDS = 5  # in which the scores of one-vs-all SVMs on their own training images are found
 RANK = 1e-10  # of the greatest kernel value: what an image may add and be left out of the basis

@@ -12,19 +12,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
+from ranking.core import Certificate, Floats, Ints, LabelSet, OnProgress
+from ranking.core.errors import InputError
+from ranking.core.settings import check_settings, setting, settings_dict
 from ranking.methods import saved
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.label_features import MAPS, LabelFeatures
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.methods.registry import METHODS
-from ranking.optimise.clock import Clock
-from ranking.optimise.top_k_cccp import top_k_cccp
-from ranking.optimise.top_k_planes import Planes, top_k_planes
-from ranking.optimise.top_k_risk import TopKRisk, TopKSolution, TopKWeights
-from ranking.optimise.top_k_subgradient import top_k_subgradient
-from ranking.settings import check_settings, setting, settings_dict
-from ranking.types import Certificate, Floats, Ints, LabelSet, OnProgress
+from ranking.solvers.clock import Clock
+from ranking.solvers.top_k_cccp import top_k_cccp
+from ranking.solvers.top_k_planes import Planes, top_k_planes
+from ranking.solvers.top_k_risk import TopKRisk, TopKSolution, TopKWeights
+from ranking.solvers.top_k_subgradient import top_k_subgradient
 
 INNER = 0.3  # of the tolerance: how exactly the convex problems of CCCP are solved
 SOLVERS = ("planes", "subgradient")

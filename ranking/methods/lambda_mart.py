@@ -8,10 +8,10 @@ from typing import ClassVar
 import numba
 import numpy as np
 
+from ranking.core import Floats, Ints, SequenceSet
 from ranking.methods.boosted import Boosted, BoostedLoss
 from ranking.methods.gains import gain_setting, gains_of
 from ranking.methods.registry import METHODS
-from ranking.types import Floats, Ints, SequenceSet
 
 TRUNCATION = 30  # places: pairs that both stand below it have no lambda, as in LightGBM
 NEAR = 0.01  # added to a difference of scores that divides a lambda, as in LightGBM

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ranking.core import Floats, Ints, SequenceSet
 from ranking.metrics import kendall_tau
-from ranking.types import Floats, Ints, SequenceSet
 
 
 class Rankings(NamedTuple):

@@ -8,17 +8,17 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, ClassVar, NamedTuple, Self
 
-from ranking.errors import InputError
-from ranking.first_settings import as_first_meant
+from ranking.core import Bools, Certificate, Floats, OnProgress, Query
+from ranking.core.errors import InputError
+from ranking.core.first_settings import as_first_meant
+from ranking.core.settings import check_settings, settings_dict
 from ranking.methods import saved
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.oracles import by_query
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import Cut, LinearRisk, Solution, WorkingSet
-from ranking.optimise.block import exact_product
-from ranking.settings import check_settings, settings_dict
-from ranking.types import Bools, Certificate, Floats, OnProgress, Query
+from ranking.solvers import Cut, LinearRisk, Solution, WorkingSet
+from ranking.solvers.block import exact_product
 
 
 class Start(NamedTuple):

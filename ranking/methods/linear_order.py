@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Floats
+from ranking.core.errors import InputError
 from ranking.methods.order_method import Arrays, OrderMethod
-from ranking.types import Floats
 
 
 @dataclass(kw_only=True, eq=False)

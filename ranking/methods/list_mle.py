@@ -8,11 +8,11 @@ from typing import ClassVar
 import numba
 import numpy as np
 
+from ranking.core import Floats, SequenceSet
 from ranking.inference.graded_pairs import GradedPairs
 from ranking.methods.list_wise import ListWise
 from ranking.methods.registry import METHODS
-from ranking.optimise.smooth import Loss
-from ranking.types import Floats, SequenceSet
+from ranking.solvers.smooth import Loss
 
 
 @numba.njit(cache=True, nogil=True)

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numba
 import numpy as np
 
+from ranking.core import Floats, SequenceSet
 from ranking.methods.list_wise import ListWise
 from ranking.methods.registry import METHODS
-from ranking.optimise.smooth import Loss
-from ranking.types import Floats, SequenceSet
+from ranking.solvers.smooth import Loss
 
 
 @numba.njit(cache=True, nogil=True)

@@ -8,15 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Certificate, Floats, OnProgress, SequenceSet, relative_gap
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.order_method import Arrays, Grid, OrderMethod
 from ranking.methods.score_network import ScoreNetwork
-from ranking.optimise.clock import Clock
-from ranking.optimise.quasi_newton import Best, quasi_newton
-from ranking.optimise.smooth import Loss, SmoothRisk, gap_of
-from ranking.settings import setting
-from ranking.types import Certificate, Floats, OnProgress, SequenceSet, relative_gap
+from ranking.solvers.clock import Clock
+from ranking.solvers.quasi_newton import Best, quasi_newton
+from ranking.solvers.smooth import Loss, SmoothRisk, gap_of
 
 
 @dataclass(kw_only=True, eq=False)

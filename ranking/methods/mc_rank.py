@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Floats, Ints, SequenceSet
+from ranking.core.errors import InputError
 from ranking.methods.boosted import Boosted, BoostedLoss
 from ranking.methods.order_method import Arrays
 from ranking.methods.registry import METHODS
-from ranking.types import Floats, Ints, SequenceSet
 
 MOST_GRADES = 256  # in one training: each has a tree in every round
 

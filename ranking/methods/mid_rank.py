@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Certificate, Features, Floats, Ints, OnProgress, SequenceSet
+from ranking.core.errors import InputError
 from ranking.inference.best_permutation import WindowScores, best_permutations
 from ranking.inference.rank_fusion import weighted_votes, winner_takes_all
 from ranking.methods.best_length import best_length
@@ -18,16 +19,8 @@ from ranking.methods.rank_svm import RankSVM
 from ranking.methods.registry import METHODS
 from ranking.methods.round_reports import RoundReports
 from ranking.methods.subsequence_maps import MAX_POOLED, blocks, max_pooled
-from ranking.optimise.sdca import PlaceHinges, sdca
-from ranking.subsequences import deltas, longest_subsequence, training_subsequences
-from ranking.types import (
-    Certificate,
-    Features,
-    Floats,
-    Ints,
-    OnProgress,
-    SequenceSet,
-)
+from ranking.methods.subsequences import deltas, longest_subsequence, training_subsequences
+from ranking.solvers.sdca import PlaceHinges, sdca
 
 
 class LengthRanker(NamedTuple):
@@ -123,7 +116,13 @@ class MidRank(MidRankSettings):
             if reports.stopped:
                 break
         if self.fusion == "best length":
-            self.best_length = best_length(self, sequences, reports)
+
+            def train(rest: SequenceSet) -> MidRank:
+                ends = self.lengths[0], self.lengths[-1]
+                other = replace(self, fusion="weighted votes", shortest=ends[0], longest=ends[1])
+                return other if reports.stopped else other.fit(rest, reports.again)
+
+            self.best_length = best_length(train, self.lengths, sequences, reports, self.seed)
         primal, dual = sum(one.primal for one in proven), sum(one.dual for one in proven)
         return Certificate(
             primal,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ranking.core.settings import setting
 from ranking.inference.rank_fusion import REMAINING, VOTES
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.order_method import OrderMethod
 from ranking.methods.subsequence_maps import REPRESENTATIONS
-from ranking.settings import setting
-from ranking.subsequences import DISAGREEMENTS, DRAWN, EQUAL, SCRAMBLED, TIES
+from ranking.methods.subsequences import DISAGREEMENTS, DRAWN, EQUAL, SCRAMBLED, TIES
 
 FUSIONS = ("weighted votes", "winner takes all", "best length")
 

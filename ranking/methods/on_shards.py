@@ -6,12 +6,12 @@ from typing import TypeVar
 
 import numpy.typing as npt
 
-from ranking.errors import InputError
+from ranking.core import Floats, OnProgress, check_relevance
+from ranking.core.errors import InputError
 from ranking.methods.linear import UnaryMethod
 from ranking.methods.svm import SVM
-from ranking.optimise import LinearRisk, cutting_plane
-from ranking.optimise.shards import ShardedBlock, ShardedFeatures
-from ranking.types import Floats, OnProgress, check_relevance
+from ranking.solvers import LinearRisk, cutting_plane
+from ranking.solvers.shards import ShardedBlock, ShardedFeatures
 
 M = TypeVar("M", bound=UnaryMethod)
 

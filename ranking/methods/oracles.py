@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ranking.core import Bools, Floats
 from ranking.inference import most_violated_ranking
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import Cut
-from ranking.types import Bools, Floats
+from ranking.solvers import Cut
 
 
 def by_query(cut: Callable[[Floats, Bools], Cut], samples: TrainingSet) -> Callable[[Floats], Cut]:

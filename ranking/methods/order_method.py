@@ -11,12 +11,12 @@ from typing import IO, Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
-from ranking.first_settings import as_first_meant
+from ranking.core import Certificate, Floats, OnProgress, Query, SequenceSet
+from ranking.core.errors import InputError
+from ranking.core.first_settings import as_first_meant
+from ranking.core.settings import check_settings, settings_dict
 from ranking.methods import saved
 from ranking.methods.registry import METHODS
-from ranking.settings import check_settings, settings_dict
-from ranking.types import Certificate, Floats, OnProgress, Query, SequenceSet
 
 Arrays = dict[str, npt.NDArray[Any]]
 

@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from ranking.types import Features, Floats, Ints, SequenceSet
+from ranking.core import Features, Floats, Ints, SequenceSet
 
 
 class PointTargets(NamedTuple):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ranking.core import Certificate, Floats, OnProgress, SequenceSet
 from ranking.inference.graded_pairs import GradedPairs
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.linear_order import LinearOrder
 from ranking.methods.order_method import Grid
 from ranking.methods.registry import METHODS
-from ranking.optimise import Cut, LinearRisk, cutting_plane
-from ranking.types import Certificate, Floats, OnProgress, SequenceSet
+from ranking.solvers import Cut, LinearRisk, cutting_plane
 
 
 @METHODS.register("RankSVM")

@@ -2,6 +2,6 @@
 
 from typing import Any
 
-from ranking.registry import Registry
+from ranking.core.registry import Registry
 
 METHODS: Registry[Any] = Registry("method", "ranking.methods")

@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from ranking.core import Certificate, Floats, OnProgress, SequenceSet
 from ranking.inference.graded_pairs import GradedPairs
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.linear_order import LinearOrder
 from ranking.methods.order_method import Grid
 from ranking.methods.registry import METHODS
-from ranking.optimise.newton import newton
-from ranking.optimise.smooth import SmoothRisk
-from ranking.types import Certificate, Floats, OnProgress, SequenceSet
+from ranking.solvers.newton import newton
+from ranking.solvers.smooth import SmoothRisk
 
 
 @METHODS.register("Relative Attributes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from ranking.types import OnProgress, ProgressEvent, StopTraining
+from ranking.core import OnProgress, ProgressEvent, StopTraining
 
 
 class RoundReports:

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core.errors import InputError
 
 VERSION = 1
 UNREADABLE = (

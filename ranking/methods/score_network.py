@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ranking.types import Floats
+from ranking.core import Floats
 
 
 @dataclass(frozen=True)

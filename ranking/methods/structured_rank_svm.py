@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from ranking.core import Bools, Floats, OnProgress
+from ranking.core.settings import setting
 from ranking.inference import ALGORITHMS
 from ranking.methods.linear import Start, UnaryMethod
 from ranking.methods.oracles import ranking_cut
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import Cut, Solution, cutting_plane
-from ranking.settings import setting
-from ranking.types import Bools, Floats, OnProgress
+from ranking.solvers import Cut, Solution, cutting_plane
 
 
 @dataclass(kw_only=True, eq=False)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.types import Features, Floats, Ints
+from ranking.core import Features, Floats, Ints
+from ranking.core.errors import InputError
 
 MAX_POOLED = "max-pooled difference"
 

@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ranking.first_settings import RANKING_UNIT
+from ranking.core import Bools, Floats, OnProgress
+from ranking.core.first_settings import RANKING_UNIT
+from ranking.core.settings import setting
 from ranking.losses.weighted_zero_one import misclassification_costs
 from ranking.methods.common_settings import COST, cost_in, cost_unit, penalty
 from ranking.methods.linear import Start, UnaryMethod
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import Cut, Solution, coordinate_descent
-from ranking.optimise.relay import Relay
-from ranking.settings import setting
-from ranking.types import Bools, Floats, OnProgress
+from ranking.solvers import Cut, Solution, coordinate_descent
+from ranking.solvers.relay import Relay
 
 SOLVERS = ("auto", "coordinate descent", "cutting plane")
 PATIENCE = 300  # rounds of coordinate descent, which either takes a few dozen or thousands

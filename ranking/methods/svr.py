@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from ranking.core import Certificate, Floats, OnProgress, SequenceSet
+from ranking.core.settings import setting
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.linear_order import LinearOrder
 from ranking.methods.order_method import Grid
 from ranking.methods.point_targets import PointTargets, with_constant
 from ranking.methods.registry import METHODS
-from ranking.optimise import Cut, LinearRisk, cutting_plane
-from ranking.settings import setting
-from ranking.types import Certificate, Floats, OnProgress, SequenceSet
+from ranking.solvers import Cut, LinearRisk, cutting_plane
 
 
 @METHODS.register("SVR")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.types import Bools, Features, Query, SimilarityGraph
+from ranking.core import Bools, Features, Query, SimilarityGraph
+from ranking.core.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ranking.types import Floats
+from ranking.core import Floats
 
 MOST_TICKS = 14
 

@@ -8,20 +8,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from ranking import make_method
-from ranking.comparison import Comparison
+from ranking.core import ImageSet
+from ranking.core.errors import InputError
+from ranking.core.run_settings import TrainSettings
+from ranking.core.settings import settings_dict, settings_of
 from ranking.datasets.splits import blocks_of
-from ranking.errors import InputError
+from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import projection_told
-from ranking.image_graph import graph_words
-from ranking.intervals import Redrawn, redrawn
-from ranking.ranked import Ranking
-from ranking.run import Run
-from ranking.run_settings import TrainSettings
-from ranking.score_files import read_scores
-from ranking.settings import settings_dict, settings_of
-from ranking.store import Store
-from ranking.types import ImageSet
+from ranking.methods import make_method
+from ranking.metrics.comparison import Comparison
+from ranking.metrics.intervals import Redrawn, redrawn
+from ranking.metrics.ranked import Ranking
+from ranking.workspace.run import Run
+from ranking.workspace.score_files import read_scores
+from ranking.workspace.store import Store
 
 FEWEST, MOST = 2, 4
 SPLITS = ("test", "train")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ranking.comparison import most
+from ranking.metrics.comparison import most
 from ranking.reports import comparison_files, comparison_words, page
 from ranking.reports.compared import TOP, Compared, settings_told
 from ranking.reports.comparison_charts import curves

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ranking.core import Floats
 from ranking.reports.figures import Figure
 from ranking.reports.looks import Look
 from ranking.reports.marks import GREY
-from ranking.types import Floats
 
 if TYPE_CHECKING:  # pages draw charts before anything is compiled
-    from ranking.comparison import Comparison
+    from ranking.metrics.comparison import Comparison
 
 MOST_POINTS = 600  # of a line: more cannot be seen
 

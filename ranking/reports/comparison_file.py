@@ -11,15 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from ranking.core.errors import InputError
+from ranking.core.run_settings import ImportSettings, TrainSettings
+from ranking.core.settings import settings_of
+from ranking.core.text import readable
 from ranking.datasets import ready_made_folder, source_class, source_names
-from ranking.edge_files import is_edges_name
-from ranking.errors import InputError
+from ranking.features.graph.edge_files import is_edges_name
 from ranking.reports.compared import FEWEST, MOST, SPLITS, Compared
-from ranking.run import Run
-from ranking.run_settings import ImportSettings, TrainSettings
-from ranking.settings import settings_of
-from ranking.store import ImageSetRow, Store
-from ranking.text import readable
+from ranking.workspace.run import Run
+from ranking.workspace.store import ImageSetRow, Store
 
 NAMES = {"trainings", "names", "split", "image_set", "not_recreated"}
 

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ranking.comparison import Comparison
-from ranking.experiments.exports import latex, write_rows
-from ranking.experiments.tables import Row, Table
-from ranking.intervals import Interval, Redrawn
+from ranking.core import ImageSet
+from ranking.core.spreadsheets import guarded
+from ranking.experiments.cross_validation.tables import Row, Table
+from ranking.metrics.comparison import Comparison
+from ranking.metrics.intervals import Interval, Redrawn
 from ranking.reports import comparison_words
 from ranking.reports.compared import Compared
 from ranking.reports.differences import BETTER, WORSE
-from ranking.spreadsheets import guarded
-from ranking.types import ImageSet
+from ranking.reports.exports import latex, write_rows
 
 
 def measures_of(top: int) -> list[str]:

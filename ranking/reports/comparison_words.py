@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ranking.comparison import Comparison
+from ranking.core import ImageSet
 from ranking.datasets.splits import blocks_of
-from ranking.intervals import DRAWS, Interval, Redrawn
-from ranking.ranked import Ranking, first_mistake
+from ranking.metrics.comparison import Comparison
+from ranking.metrics.intervals import DRAWS, Interval, Redrawn
+from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.prose import escaped
-from ranking.types import ImageSet
 
 FEW = 100  # images of which intervals are measurably too narrow: see benchmarks/intervals.py
 CURVES = (

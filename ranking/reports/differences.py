@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ranking.datasets.splits import blocks_of
-from ranking.experiments.comparisons import SIGNIFICANT, Comparison, comparisons
-from ranking.experiments.exports import Marks as Marks  # here by query and method
-from ranking.experiments.results import Results
-from ranking.intervals import Interval, redrawn
+from ranking.experiments.cross_validation.comparisons import SIGNIFICANT, Comparison, comparisons
+from ranking.experiments.cross_validation.results import Results
+from ranking.metrics.intervals import Interval, redrawn
+from ranking.reports.exports import Marks as Marks  # here by query and method
 from ranking.reports.findings import Findings
 
 # A sign says on which side of the first method a value lies by more than chance: filled after Holm's correction.

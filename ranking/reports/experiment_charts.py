@@ -8,8 +8,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ranking.experiments.curves import GridCurve
-from ranking.intervals import Interval
+from ranking.experiments.cross_validation.curves import GridCurve
+from ranking.metrics.intervals import Interval
 from ranking.reports.differences import Difference
 from ranking.reports.figures import Figure
 from ranking.reports.looks import Look

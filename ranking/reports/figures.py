@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core.errors import InputError
 from ranking.reports.axes import Axis, axis_of
 from ranking.reports.marks import DASHES, annotation, bars, colour_of, errors, plain, scatter, shape
 from ranking.reports.markup import Markup, element

@@ -7,11 +7,16 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ranking.experiments.comparisons import difference_table
-from ranking.experiments.exports import latex, write_parquet
-from ranking.experiments.protocol import part_of_protocol
-from ranking.experiments.results import Results
-from ranking.experiments.tables import chosen_table, seconds_table, test_table, validation_table
+from ranking.core.run_settings import Protocol
+from ranking.experiments.cross_validation.comparisons import difference_table
+from ranking.experiments.cross_validation.protocol import part_of_protocol
+from ranking.experiments.cross_validation.results import Results
+from ranking.experiments.cross_validation.tables import (
+    chosen_table,
+    seconds_table,
+    test_table,
+    validation_table,
+)
 from ranking.reports.differences import (
     Difference,
     marks_of_folds,
@@ -21,7 +26,7 @@ from ranking.reports.differences import (
     marks_of_test,
     marks_of_test_words,
 )
-from ranking.run_settings import Protocol
+from ranking.reports.exports import latex, write_parquet
 
 
 def protocol_json(protocol: Protocol) -> str:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from ranking.experiments.at_home import cells_of, results_at_home
-from ranking.experiments.cell_store import CellStore
-from ranking.experiments.curves import GridCurve, grid_curves
-from ranking.experiments.plan import Plan
-from ranking.experiments.protocol import PATH
-from ranking.experiments.results import Results
-from ranking.experiments.tables import point_words
-from ranking.ranked import Ranking
-from ranking.run_settings import ExperimentSettings
-from ranking.store import Store
-from ranking.types import Floats, ImageSet
+from ranking.core import Floats, ImageSet
+from ranking.core.run_settings import ExperimentSettings
+from ranking.experiments.cross_validation.cell_store import CellStore
+from ranking.experiments.cross_validation.curves import GridCurve, grid_curves
+from ranking.experiments.cross_validation.plan import Plan
+from ranking.experiments.cross_validation.protocol import PATH
+from ranking.experiments.cross_validation.results import Results
+from ranking.experiments.cross_validation.tables import point_words
+from ranking.metrics.ranked import Ranking
+from ranking.reports.at_home import cells_of, results_at_home
+from ranking.workspace.store import Store
 
 
 @dataclass(frozen=True, eq=False)

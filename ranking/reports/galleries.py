@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ranking.ranked import Ranking, first_mistake
+from ranking.core import ImageSet
+from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.findings import Findings, split_words
 from ranking.reports.looks import Look, looks_of
 from ranking.reports.markup import Markup, element
 from ranking.reports.pictures import Album, tiles_of
-from ranking.types import ImageSet
 
 TOP = 8  # samples a row, as in Fig. 1
 ACROSS = 10  # pictures beside each other at most

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:  # pages need looks before anything is compiled
-    from ranking.experiments.protocol import Contender
+    from ranking.experiments.cross_validation.protocol import Contender
 
 
 class Look(NamedTuple):

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Floats
+from ranking.core.errors import InputError
 from ranking.reports.axes import Axis
 from ranking.reports.markup import Markup, element, joined
-from ranking.types import Floats
 
 DASHES = {"solid": None, "dash": "9 5", "dot": "2 4", "dashdot": "9 4 2 4", "longdash": "16 6"}
 SHAPES: Mapping[str, Sequence[tuple[float, float]]] = {  # corners around 0, of a mark of half-width 1

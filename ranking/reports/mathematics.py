@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ranking.errors import InputError
+from ranking.core.errors import InputError
 from ranking.reports.markup import Markup, element
 
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
@@ -80,7 +80,7 @@ def formula(tex: str) -> Markup:
     '<math><msub><mi>w</mi><mn>2</mn></msub><mo>+</mo><mi>ξ</mi></math>'
     >>> formula(r"\tfrac12 \heart")
     Traceback (most recent call last):
-    ranking.errors.InputError: formula: expected known commands of LaTeX, got \heart; add it to mathematics.py
+    ranking.core.errors.InputError: formula: expected known commands of LaTeX, got \heart; add it to mathematics.py
     """
     tokens = _Tokens(tex)
     display = "true" if r"\displaystyle" in tex else None

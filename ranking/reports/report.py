@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import time
 
-from ranking.experiments.comparisons import difference_table
-from ranking.experiments.exports import cells_csv
-from ranking.experiments.tables import (
+from ranking.experiments.cross_validation.comparisons import difference_table
+from ranking.experiments.cross_validation.tables import (
     Table,
     chosen_table,
     seconds_table,
     test_table,
     validation_table,
 )
+from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import features_told
-from ranking.image_graph import graph_words
 from ranking.reports import files
 from ranking.reports.differences import (
     Difference,
@@ -35,6 +34,7 @@ from ranking.reports.experiment_charts import (
     lines_in_words,
     reach_of,
 )
+from ranking.reports.exports import cells_csv
 from ranking.reports.figures import chart_svg, legend
 from ranking.reports.findings import Findings, split_words
 from ranking.reports.galleries import TOP, gallery

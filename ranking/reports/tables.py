@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ranking.experiments.exports import Marks, shown
-from ranking.experiments.tables import Table
+from ranking.experiments.cross_validation.tables import Table
+from ranking.reports.exports import Marks, shown
 from ranking.reports.markup import Markup, element
 from ranking.reports.page import wide_table
 

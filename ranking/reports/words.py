@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 
-from ranking.experiments.results import Results, higher
+from ranking.experiments.cross_validation.results import Results, higher
 
 
 def notice_best(results: Results, test: bool) -> str:

@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 from labelled_pictures import patches_of
 
-from ranking import jobs
 from ranking.__main__ import COMMANDS, main
 from ranking.commands.comparing import write
 from ranking.commands.watching import Bar
-from ranking.events import Report
-from ranking.experiments.exports import write_rows
+from ranking.core import ImageSet, ProgressEvent
+from ranking.jobs import jobs
+from ranking.jobs.events import Report
 from ranking.metrics import evaluate
-from ranking.rooms import Rooms
-from ranking.run import Run
-from ranking.store import Store
-from ranking.types import ImageSet, ProgressEvent
+from ranking.reports.exports import write_rows
+from ranking.workspace.rooms import Rooms
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from PIL import Image
 
 from ranking import make_method
 from ranking.commands.naming import file_sources
+from ranking.features.opened import open_image_set
 from ranking.metrics import average_precision
-from ranking.opened import open_image_set
-from ranking.store import Store
+from ranking.workspace.store import Store
 
 CLASSES, FEW = ("beach", "forest", "town"), ("--min-images", "5")
 

@@ -10,15 +10,15 @@ import pytest
 from PIL import Image, ImageDraw
 
 from ranking.datasets import load_image_set, make_source, ready_made_folder
-from ranking.datasets.action_figures import scene as scenes
-from ranking.datasets.action_figures.actions import ACTIONS
-from ranking.datasets.action_figures.light import LIGHTS
-from ranking.datasets.action_figures.paint import paint
-from ranking.datasets.action_figures.places import PLACES
-from ranking.datasets.action_figures.scene import NAMES, actions_of, make_scene, scene_action
-from ranking.datasets.action_figures.skeleton import FOREARM, SHIN, THIGH, UPPER_ARM, reach
-from ranking.datasets.action_figures.sketch import Sketch
-from ranking.datasets.action_figures.source import is_test
+from ranking.datasets.drawn.action_figures import scene as scenes
+from ranking.datasets.drawn.action_figures.actions import ACTIONS
+from ranking.datasets.drawn.action_figures.light import LIGHTS
+from ranking.datasets.drawn.action_figures.paint import paint
+from ranking.datasets.drawn.action_figures.places import PLACES
+from ranking.datasets.drawn.action_figures.scene import NAMES, actions_of, make_scene, scene_action
+from ranking.datasets.drawn.action_figures.skeleton import FOREARM, SHIN, THIGH, UPPER_ARM, reach
+from ranking.datasets.drawn.action_figures.sketch import Sketch
+from ranking.datasets.drawn.action_figures.source import is_test
 
 TEN = {
     "jumping", "phoning", "playing instrument", "reading", "riding bike",

@@ -20,9 +20,9 @@ from image_sets import Records
 from PIL import Image
 from refusals import refused
 
+from ranking.core import Problem, SourceBox, SourceImage
 from ranking.datasets import Thumbnails, build, build_image_set, folder, load_image_set, problem_rows
 from ranking.datasets.webp import webp_size
-from ranking.types import Problem, SourceBox, SourceImage
 
 WHOLE = SourceBox((0, 0, 40, 30), ("cat",))
 

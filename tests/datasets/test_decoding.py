@@ -10,12 +10,12 @@ from archives import in_memory
 from brought import lay
 from PIL import Image, ImageOps, PngImagePlugin
 
+from ranking.core import SourceBox, SourceImage
 from ranking.datasets import decoding
 from ranking.datasets.build import check
 from ranking.datasets.decoding import decode
 from ranking.datasets.webp import is_lossless
-from ranking.intake import FolderTree, Limits
-from ranking.types import SourceBox, SourceImage
+from ranking.files import FolderTree, Limits
 
 SECRET = b"N 52 22.5 Phone of Ms Secret"
 SIDES = 24, 16

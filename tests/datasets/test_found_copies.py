@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from test_copies import painted
 
+from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build_image_set, load_image_set
 from ranking.datasets.found_copies import (
     FILE,
@@ -18,11 +19,10 @@ from ranking.datasets.found_copies import (
     keep_together,
     what_was_done,
 )
+from ranking.datasets.label_sets import label_set
 from ranking.datasets.splits import blocks_of, joined, moved_whole, on_one_side
-from ranking.experiments.splits import splits_of
-from ranking.image_graph import graph_edges
-from ranking.label_sets import label_set
-from ranking.types import SourceBox, SourceImage
+from ranking.experiments.cross_validation.splits import splits_of
+from ranking.features.graph.image_graph import graph_edges
 
 
 @dataclass(frozen=True)

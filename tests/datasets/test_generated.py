@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ranking.datasets import action_figures, label_scenes, make_source, timeline_cars
-from ranking.datasets.action_figures.paint import paint as paint_figures
-from ranking.datasets.action_figures.scene import make_scene
-from ranking.datasets.action_figures.sketch import Sketch
-from ranking.datasets.label_scenes.paint import paint as paint_scene
-from ranking.datasets.label_scenes.places import compose
-from ranking.datasets.label_scenes.story import tell_story
-from ranking.datasets.timeline_cars.models import make_model
-from ranking.datasets.timeline_cars.source import draw_car
+from ranking.datasets import make_source
+from ranking.datasets.drawn import action_figures, label_scenes, timeline_cars
+from ranking.datasets.drawn.action_figures.paint import paint as paint_figures
+from ranking.datasets.drawn.action_figures.scene import make_scene
+from ranking.datasets.drawn.action_figures.sketch import Sketch
+from ranking.datasets.drawn.label_scenes.paint import paint as paint_scene
+from ranking.datasets.drawn.label_scenes.places import compose
+from ranking.datasets.drawn.label_scenes.story import tell_story
+from ranking.datasets.drawn.timeline_cars.models import make_model
+from ranking.datasets.drawn.timeline_cars.source import draw_car
 
 
 def car(index):

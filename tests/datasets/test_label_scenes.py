@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from ranking.datasets import build_image_set, make_source
-from ranking.datasets.label_scenes.light import LIGHTS
-from ranking.datasets.label_scenes.paint import paint
-from ranking.datasets.label_scenes.places import compose
-from ranking.datasets.label_scenes.story import PLACES, WEATHERS, tell_story
+from ranking.datasets.drawn.label_scenes.light import LIGHTS
+from ranking.datasets.drawn.label_scenes.paint import paint
+from ranking.datasets.drawn.label_scenes.places import compose
+from ranking.datasets.drawn.label_scenes.story import PLACES, WEATHERS, tell_story
 
 STORIES = [tell_story(0, index) for index in range(3000)]
 

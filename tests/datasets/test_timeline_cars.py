@@ -10,14 +10,14 @@ import pytest
 from PIL import Image
 
 from ranking.datasets import build_image_set, make_source
-from ranking.datasets.action_figures.ground import HEIGHT, WIDTH
-from ranking.datasets.action_figures.sketch import Sketch
-from ranking.datasets.timeline_cars.body import of_kind
-from ranking.datasets.timeline_cars.eras import BODIES, FIRST, FITTINGS, LAST, PRINTS, WHEELS, between
-from ranking.datasets.timeline_cars.models import KINDS, SPREADS, make_model
-from ranking.datasets.timeline_cars.photo import photographed
-from ranking.datasets.timeline_cars.shapes import rounded
-from ranking.datasets.timeline_cars.source import draw_car
+from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH
+from ranking.datasets.drawn.action_figures.sketch import Sketch
+from ranking.datasets.drawn.timeline_cars.body import of_kind
+from ranking.datasets.drawn.timeline_cars.eras import BODIES, FIRST, FITTINGS, LAST, PRINTS, WHEELS, between
+from ranking.datasets.drawn.timeline_cars.models import KINDS, SPREADS, make_model
+from ranking.datasets.drawn.timeline_cars.photo import photographed
+from ranking.datasets.drawn.timeline_cars.shapes import rounded
+from ranking.datasets.drawn.timeline_cars.source import draw_car
 
 MODELS = [make_model(0, number) for number in range(800)]
 KIND_NAMES = sorted({kind for kinds in KINDS.values() for kind in kinds})

@@ -10,18 +10,18 @@ from labelled_pictures import patches_of
 from working import events_of, here, wait
 
 from ranking import Query, make_method
-from ranking.events import Report, said_of_cancelled
-from ranking.experiments.at_home import cells_of, results_at_home
+from ranking.core import ImageSet
+from ranking.core.run_settings import ExperimentSettings
 from ranking.features import load_features
+from ranking.jobs.events import Report, said_of_cancelled
 from ranking.metrics import average_precision
-from ranking.run_settings import ExperimentSettings
-from ranking.store import Store
-from ranking.types import ImageSet
+from ranking.reports.at_home import cells_of, results_at_home
+from ranking.workspace.store import Store
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch, worker_here):
-    monkeypatch.setattr("ranking.cluster.CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr("ranking.experiments.cluster.CONNECT_SECONDS", 0.2)
 
 
 @pytest.fixture(scope="module")

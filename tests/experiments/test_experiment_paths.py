@@ -14,22 +14,22 @@ from refusals import refused
 from tiny_actions import images, material, planned
 
 from ranking import Query, SimilarityGraph, make_method
-from ranking.experiments.cell import Cell
-from ranking.experiments.cell_store import CellStore
-from ranking.experiments.cell_training import packed, train_cell, unpacked
-from ranking.experiments.material import Bench, projections_of
-from ranking.experiments.plan import paths_of
-from ranking.experiments.running import run_experiment
-from ranking.experiments.state_store import StateStore
-from ranking.experiments.walking import causes, to_train, walk
+from ranking.core import ProgressEvent, StopTraining
+from ranking.experiments.cross_validation.cell import Cell
+from ranking.experiments.cross_validation.cell_store import CellStore
+from ranking.experiments.cross_validation.cell_training import packed, train_cell, unpacked
+from ranking.experiments.cross_validation.material import Bench, projections_of
+from ranking.experiments.cross_validation.plan import paths_of
+from ranking.experiments.cross_validation.running import run_experiment
+from ranking.experiments.cross_validation.state_store import StateStore
+from ranking.experiments.cross_validation.walking import causes, to_train, walk
 from ranking.features import make_feature
 from ranking.features.extract import cache_name
 from ranking.features.projection import PCA
 from ranking.methods.hoap_svm import Surrogate
 from ranking.methods.oracles import by_query, ranking_cut
 from ranking.metrics import evaluate
-from ranking.optimise import WorkingSet
-from ranking.types import ProgressEvent, StopTraining
+from ranking.solvers import WorkingSet
 
 IMAGES = images()
 PLAN = planned(IMAGES)

@@ -13,17 +13,17 @@ import pytest
 from tiny_actions import Enough, count_trainings, images, material, planned, run_tiny
 from working import LONGEST
 
-from ranking.experiments.cell import Outcome
-from ranking.experiments.cell_store import CellStore
-from ranking.experiments.comparisons import comparisons, difference_table
-from ranking.experiments.pace import Pace, Progress
-from ranking.experiments.plan import paths_of
-from ranking.experiments.results import Results
-from ranking.experiments.running import WAITING, results_of, run_experiment
-from ranking.experiments.statistics import difference_interval, holm, paired_t_test
-from ranking.experiments.tables import chosen_table, seconds_table, validation_table
-from ranking.experiments.tables import test_table as on_test_table
-from ranking.home import HomeError
+from ranking.core.errors import HomeError
+from ranking.experiments.cross_validation.cell import Outcome
+from ranking.experiments.cross_validation.cell_store import CellStore
+from ranking.experiments.cross_validation.comparisons import comparisons, difference_table
+from ranking.experiments.cross_validation.pace import Pace, Progress
+from ranking.experiments.cross_validation.plan import paths_of
+from ranking.experiments.cross_validation.results import Results
+from ranking.experiments.cross_validation.running import WAITING, results_of, run_experiment
+from ranking.experiments.cross_validation.tables import chosen_table, seconds_table, validation_table
+from ranking.experiments.cross_validation.tables import test_table as on_test_table
+from ranking.metrics.statistics import difference_interval, holm, paired_t_test
 
 IMAGES = images()
 PLAN = planned(IMAGES, queries=("jump", "run"))
@@ -214,7 +214,7 @@ def test_a_set_without_test_samples_ends_with_its_folds(tmp_path):
 
 def test_the_time_left_is_estimated_from_cells_of_its_kind(monkeypatch):
     clock = iter([0.0, 10.0])
-    monkeypatch.setattr("ranking.experiments.pace.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("ranking.experiments.cross_validation.pace.time.monotonic", lambda: next(clock))
     cells = [cell for place, cell in PLAN.validation.items() if place[:3] == ("jump", "SVM", (("C", 1.0),))]
     outcome = Outcome({}, 4.0, None)
     pace = Pace(later=2)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from refusals import refused
 from tiny_actions import images
 
-from ranking.experiments.splits import check_queries, deal, splits_of
+from ranking.experiments.cross_validation.splits import check_queries, deal, splits_of
 
 
 def test_no_image_and_no_group_is_on_two_sides():

@@ -7,13 +7,7 @@ import pytest
 from refusals import refused
 from scipy.stats import ttest_rel, wilcoxon
 
-from ranking.experiments.statistics import (
-    difference_interval,
-    holm,
-    mean_interval,
-    paired_t_test,
-    wilcoxon_test,
-)
+from ranking.metrics.statistics import difference_interval, holm, mean_interval, paired_t_test, wilcoxon_test
 
 FIVE = ([0.56, 0.61, 0.58, 0.66, 0.60], [0.55, 0.57, 0.59, 0.60, 0.57])
 

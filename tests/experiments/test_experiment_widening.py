@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from tiny_actions import count_trainings, images, planned, protocol, run_tiny
 
-from ranking.experiments.cell import Outcome
-from ranking.experiments.cell_store import CellStore
-from ranking.experiments.comparisons import comparisons
-from ranking.experiments.material import Material, Side
-from ranking.experiments.plan import plan_of
-from ranking.experiments.protocol import contenders_of
-from ranking.experiments.results import Results
-from ranking.experiments.running import run_experiment
-from ranking.experiments.tables import chosen_table, validation_table
-from ranking.run_settings import SMALL_GRIDS, Protocol
-from ranking.types import Certificate
+from ranking.core import Certificate
+from ranking.core.run_settings import SMALL_GRIDS, Protocol
+from ranking.experiments.cross_validation.cell import Outcome
+from ranking.experiments.cross_validation.cell_store import CellStore
+from ranking.experiments.cross_validation.comparisons import comparisons
+from ranking.experiments.cross_validation.material import Material, Side
+from ranking.experiments.cross_validation.plan import plan_of
+from ranking.experiments.cross_validation.protocol import contenders_of
+from ranking.experiments.cross_validation.results import Results
+from ranking.experiments.cross_validation.running import run_experiment
+from ranking.experiments.cross_validation.tables import chosen_table, validation_table
 
 IMAGES = images()
 PROVEN = Certificate(1.0, 1.0, 0.0, 1, 0.0, True)

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from image_sets import image_set
 
-from ranking.experiments import walking
-from ranking.experiments.cell import Cell
-from ranking.experiments.cell_store import CellStore
-from ranking.experiments.material import Material, Side
-from ranking.experiments.plan import Plan, plan_of
-from ranking.experiments.results import Results
-from ranking.experiments.running import run_experiment
-from ranking.run_settings import Protocol
-from ranking.similarity import same_image
-from ranking.types import ImageSet
+from ranking.core import ImageSet
+from ranking.core.run_settings import Protocol
+from ranking.experiments.cross_validation import walking
+from ranking.experiments.cross_validation.cell import Cell
+from ranking.experiments.cross_validation.cell_store import CellStore
+from ranking.experiments.cross_validation.material import Material, Side
+from ranking.experiments.cross_validation.plan import Plan, plan_of
+from ranking.experiments.cross_validation.results import Results
+from ranking.experiments.cross_validation.running import run_experiment
+from ranking.features.graph.similarity import same_image
 
 CLASSES = ("jump", "read", "run")
 

@@ -6,8 +6,8 @@ import pytest
 from brought import photograph
 from image_sets import Records
 
+from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build_image_set
-from ranking.types import SourceBox, SourceImage
 
 
 def noisy_image(number):

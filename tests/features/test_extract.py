@@ -12,8 +12,8 @@ from brought import in_memory
 from numbered_set import cards
 from refusals import refused
 
+from ranking.core import ImageSet
 from ranking.features import FEATURES, cached_features, extract, feature_columns, load_features, make_feature
-from ranking.types import ImageSet
 
 BOTH = [("HOG", {}), ("Colour", {"bins": 4})]
 ALL = ["HOG", "Colour", "GIST", "HOG of the image", "Colour of the image", "GIST of the image"]

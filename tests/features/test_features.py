@@ -10,12 +10,12 @@ import reference
 from PIL import Image
 from skimage.feature import hog as scikit_image_hog
 
+from ranking.core.settings import settings_of
 from ranking.features import FEATURES, default_names, feature_class, feature_names, gist, make_feature
 from ranking.features.colour import Colour
 from ranking.features.gist import prefiltered
 from ranking.features.hog import HOG, _histograms
 from ranking.features.strokes import LENGTH, strokes
-from ranking.settings import settings_of
 
 
 def noise_of(width, height, seed=0):

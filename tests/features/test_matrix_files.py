@@ -7,8 +7,8 @@ import logging
 import numpy as np
 import pytest
 
+from ranking.core import LARGEST, all_within, arrays, blocks_of_rows
 from ranking.features import cached_features, load_features, matrix_files, rows_of
-from ranking.types import LARGEST, all_within, arrays, blocks_of_rows
 
 PARTS = [("HOG", {"side": 32}), ("Colour", {"bins": 4}), ("Colour of the image", {"bins": 2})]
 

@@ -14,6 +14,7 @@ from archives import npz
 from reference import pca_of
 from refusals import refused
 
+from ranking.core import Features
 from ranking.features import projection as module
 from ranking.features.projection import (
     PCA,
@@ -24,7 +25,6 @@ from ranking.features.projection import (
     projection_told,
     whole_projection,
 )
-from ranking.types import Features
 
 
 def samples(n: int, d: int, rank: int | None = None, seed: int = 0) -> Features:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ranking.core import SequenceSet
 from ranking.inference.best_order import OrderModel
-from ranking.types import SequenceSet
 
 
 def star(

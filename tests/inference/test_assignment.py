@@ -10,7 +10,7 @@ import pytest
 import reference
 from small_models import star
 
-from ranking.errors import InputError
+from ranking.core.errors import InputError
 from ranking.inference.assignment import (
     ENUMERATION,
     EXACT,

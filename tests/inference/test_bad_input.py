@@ -12,6 +12,7 @@ from checks import FLAT_AT_THE_TOP, case
 from refusals import ANYTHING, refused
 from small_models import alone, order_model
 
+from ranking.explain.inference_steps import Problem, trace_of
 from ranking.inference import (
     best_labelling,
     best_top_k,
@@ -27,7 +28,6 @@ from ranking.inference.cliques import Cliques
 from ranking.inference.components import Components
 from ranking.inference.doubling import Doubling
 from ranking.inference.rank_fusion import weighted_votes
-from ranking.inference_steps import Problem, trace_of
 
 Row = tuple[str, Any, Callable[[], object]]  # the subject, what came, and a call that is refused
 

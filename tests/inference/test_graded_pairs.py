@@ -6,8 +6,8 @@ import numpy as np
 import reference
 from small_models import random_sequences
 
+from ranking.core import SequenceSet
 from ranking.inference.graded_pairs import GradedPairs
-from ranking.types import SequenceSet
 
 
 def expected(made: SequenceSet, scores: np.ndarray) -> tuple[list[int], int, int]:

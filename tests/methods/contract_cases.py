@@ -14,7 +14,7 @@ import reference
 from order_problems import rows_of, sequences
 
 from ranking import LabelSet, Query, SequenceSet, make_method, method_class, method_names
-from ranking.settings import settings_of
+from ranking.core.settings import settings_of
 
 Refused = tuple[Any, str]  # training data, and the subject of the error
 # For methods that have such a setting; optima are compared with those of the paper's own objective.

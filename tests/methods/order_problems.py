@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ranking.types import SequenceSet
+from ranking.core import SequenceSet
 
 
 def sequences(

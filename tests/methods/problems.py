@@ -10,7 +10,7 @@ import numpy as np
 import reference
 
 from ranking import ProgressEvent, Query, SimilarityGraph, StopTraining
-from ranking.optimise import LinearRisk
+from ranking.solvers import LinearRisk
 
 LOSS_OF = {"AP-SVM": "ap", "NDCG-SVM": "ndcg"}
 TWO_ROWS = ("SVM", "HOB-SVM", "HOAP-SVM")

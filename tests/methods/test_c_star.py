@@ -11,9 +11,9 @@ import reference
 from label_problems import flat, images, outputs_of, tightest_objective
 
 from ranking import LabelSet, make_method
+from ranking.core import ProgressEvent
 from ranking.methods.label_features import MAPS
 from ranking.methods.label_ranker import SOLVERS
-from ranking.types import ProgressEvent
 
 EACH = pytest.mark.parametrize(
     ("name", "settings"), [("Independent p@k", {}), ("C-star p@k", {"core_size": 2})]

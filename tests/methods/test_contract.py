@@ -30,11 +30,11 @@ from ranking import (
     method_names,
     rank,
 )
+from ranking.core import LARGEST
+from ranking.core.settings import settings_dict, settings_of
 from ranking.methods import score_direction
 from ranking.methods.label_features import MAPS
 from ranking.metrics import pair_accuracy
-from ranking.settings import settings_dict, settings_of
-from ranking.types import LARGEST
 
 EVERY = pytest.mark.parametrize("case", CASES, ids=str)
 WITH_ITERATIONS = pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_methods_of_orders_report_progress_and_can_be_stopped(case: Any) -> None
 @pytest.mark.parametrize("case", [*SAMPLES, *LABELS], ids=str)
 def test_time_in_callbacks_is_not_training_time(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     now, calls = [0.0], list[float]()
-    monkeypatch.setattr("ranking.optimise.clock.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("ranking.solvers.clock.time.perf_counter", lambda: now[0])
 
     def slow(event: ProgressEvent) -> None:
         calls.append(event.seconds)

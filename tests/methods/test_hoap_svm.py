@@ -16,7 +16,7 @@ from ranking.methods import hoap_svm
 from ranking.methods.hoap_svm import BOTH, HOAPSVM, STARTS, Surrogate
 from ranking.methods.oracles import by_query, ranking_cut
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import UpperBound, WorkingSet
+from ranking.solvers import UpperBound, WorkingSet
 
 KINDS = pytest.mark.parametrize("problem_of", [problem, similar_problem])
 
@@ -175,7 +175,7 @@ def test_the_objective_never_rises_from_round_to_round(
 
 def test_time_before_the_first_round_is_training_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("ranking.optimise.clock.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("ranking.solvers.clock.time.perf_counter", lambda: now[0])
     first = HOAPSVM._first_weights
 
     def slow(*arguments: Any) -> Any:

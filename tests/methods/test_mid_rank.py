@@ -13,16 +13,16 @@ from problems import Heard
 from refusals import refused
 
 from ranking import Query, make_method
+from ranking.core import ProgressEvent, SequenceSet
+from ranking.core.settings import settings_dict
 from ranking.inference.rank_fusion import VOTES
 from ranking.methods import best_length, saved
 from ranking.methods.length_rankings import scores_of_orders
 from ranking.methods.mid_rank import MidRank
 from ranking.methods.mid_rank_settings import FUSIONS
 from ranking.methods.subsequence_maps import MAX_POOLED, REPRESENTATIONS, blocks, max_pooled, psi
+from ranking.methods.subsequences import deltas, training_subsequences
 from ranking.metrics import kendall_tau
-from ranking.settings import settings_dict
-from ranking.subsequences import deltas, training_subsequences
-from ranking.types import ProgressEvent, SequenceSet
 
 FEW = {"subsequences": 150, "shortest": 2, "longest": 4, "C": 100.0}
 

@@ -22,7 +22,7 @@ from filled_home import copy_home
 from homes import Homes
 
 from ranking.datasets import build_image_set, bundled_names, make_source, ready_made_folder
-from ranking.store import Store
+from ranking.workspace.store import Store
 
 ROOT = Path(__file__).parents[2]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]

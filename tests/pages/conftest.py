@@ -28,9 +28,9 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ElementTree
 
-from ranking import jobs
-from ranking.run import Run
-from ranking.store import Store
+from ranking.jobs import jobs
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 ROOT = Path(__file__).parents[2]
 

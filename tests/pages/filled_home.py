@@ -12,11 +12,11 @@ from typing import Any
 from shapes import write_shapes
 from trainings import finished, worked
 
-from pages.parts.lessons import Lesson
-from ranking import worker
+from pages.parts.runs.lessons import Lesson
 from ranking.datasets import ready_made_folder
-from ranking.run import Run
-from ranking.store import Store
+from ranking.jobs import worker
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import re
 
 from html_file import look_over
 
-from pages.parts import keys
+from pages.parts.app import keys
 
 MOST_BYTES = 3_000_000
 SCREEN = re.compile(  # what only a screen can answer to

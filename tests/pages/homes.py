@@ -16,15 +16,16 @@ import pytest
 from filelock import FileLock
 from filled_home import Laboratory, content_of_sets, copy_home, fill, teach
 
-from pages.parts import cache, lessons
+from pages.parts.app import cache
+from pages.parts.runs import lessons
+from ranking.core import ImageSet
+from ranking.core.run_settings import TrainSettings
+from ranking.experiments.training import query_of
+from ranking.explain.neighbourhood import Neighbourhood
 from ranking.features import load_features
 from ranking.methods.hob_svm import HOBSVM
-from ranking.neighbourhood import Neighbourhood
-from ranking.run import Run
-from ranking.run_settings import TrainSettings
-from ranking.store import Store
-from ranking.training import query_of
-from ranking.types import ImageSet
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 Made = Any
 

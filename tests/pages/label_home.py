@@ -12,11 +12,11 @@ from filled_home import Home
 from image_sets import Drawing, Records, pictures
 from trainings import worked
 
-from ranking import worker
+from ranking.core import SourceBox
 from ranking.datasets import build_image_set, bundled_names
-from ranking.run import Run
-from ranking.store import Store
-from ranking.types import SourceBox
+from ranking.jobs import worker
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 IMAGES, LABELS, SIDE = 40, 36, 8
 HOSTILE = "=<b>label & 0</b>"  # a name that markup, markdown and spreadsheets would misread

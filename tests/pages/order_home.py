@@ -12,12 +12,13 @@ from filled_home import Home
 from label_home import begin
 from trainings import worked
 
-from ranking import method_class, worker
+from ranking import method_class
+from ranking.core.run_settings import OrderTrainSettings
+from ranking.experiments.order_training import drawn_for_test, make_drawing, relevances
 from ranking.features import load_features
-from ranking.order_training import drawn_for_test, make_drawing, relevances
-from ranking.run import Run
-from ranking.run_settings import OrderTrainSettings
-from ranking.store import Store
+from ranking.jobs import worker
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 HOSTILE = "=<b>mid & rank</b>"  # a name that markup, markdown and spreadsheets would misread
 DRAWING = {"length": 6, "train": 60, "test": 15}

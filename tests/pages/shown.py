@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pages.parts import frame
+from pages.parts.app import frame
 
 ROOT = Path(__file__).parents[2]
 NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?")

@@ -14,13 +14,15 @@ import pytest
 from label_home import LabelHome
 from shown import charts_of, choose, counts_in, kinds, numbers_in, page_of, plain, press, text_of, values
 
-from pages.parts import asking_table, asking_words, jobs_panel, label_looks
-from ranking import jobs
-from ranking.asking import STRATEGIES as STRATEGIES_KNOWN
-from ranking.events import Report, said_of_cancelled
-from ranking.fold_curves import FoldCurve
-from ranking.run import Run
-from ranking.run_settings import AskingSettings
+from pages.parts.runs import jobs_panel
+from pages.parts.studies import asking_table, asking_words
+from pages.parts.views import label_looks
+from ranking.core.run_settings import AskingSettings
+from ranking.explain.asking import STRATEGIES as STRATEGIES_KNOWN
+from ranking.jobs import jobs
+from ranking.jobs.events import Report, said_of_cancelled
+from ranking.metrics.fold_curves import FoldCurve
+from ranking.workspace.run import Run
 
 page = page_of("ask_simulation")
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or simulated beside

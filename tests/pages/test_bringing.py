@@ -14,11 +14,11 @@ from shapes import HOSTILE, write_shapes
 from shown import address, button_keys, choose, components, counts_in, errors, plain, press, text_of, turn_to
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
-from pages.parts import address as page_address
-from pages.parts import bringing, problem_table
+from pages.parts.app import address as page_address
+from pages.parts.importing import bringing, problem_table
+from ranking.core.errors import HomeError
 from ranking.datasets import load_image_set
-from ranking.datasets.detection import tree_sources
-from ranking.home import HomeError
+from ranking.formats.detection import tree_sources
 
 PATH = "widget brought path"
 
@@ -110,7 +110,7 @@ def test_a_home_that_cannot_take_the_file_gives_the_reason(laboratory, open_page
         raise HomeError("this room is *full*")
 
     app = open_page("image_sets")
-    monkeypatch.setattr("ranking.jobs.start", refuse)
+    monkeypatch.setattr("ranking.jobs.jobs.start", refuse)
     drop(app, b"PK")
     assert [error.value for error in app.error] == ["this room is \\*full\\*"]
 

@@ -15,11 +15,13 @@ from homes import trained_besides
 from PIL import Image
 from shown import address, button_keys, choose, components, kinds, plain, plain_texts, press, texts, turn_to
 
-from pages.parts import cache, compared_runs, comparison_export, method_looks, runs
-from pages.parts.colours import IRRELEVANT, RELEVANT
-from ranking import jobs, run_archive
-from ranking.intervals import Interval
-from ranking.ranked import first_mistake
+from pages.parts.app import cache
+from pages.parts.app.colours import IRRELEVANT, RELEVANT
+from pages.parts.runs import compared_runs, comparison_export, runs
+from pages.parts.views import method_looks
+from ranking.jobs import jobs, run_archive
+from ranking.metrics.intervals import Interval
+from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_files, comparison_words
 from ranking.reports.looks import OF_METHODS
 

@@ -9,9 +9,9 @@ import pytest
 from image_sets import pictures
 from shown import address, button_keys, charts_of, counts_in, press, text_of
 
-from pages.parts import cache, frame
+from pages.parts.app import cache, frame
+from ranking.core import SourceBox
 from ranking.datasets import build_image_set
-from ranking.types import SourceBox
 
 HOSTILE = "<img src=x> [year](x)"
 

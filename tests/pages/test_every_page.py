@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pages.parts import frame, keys
+from pages.parts.app import frame, keys
 
 ADDRESS = re.findall(
     r'= "([\w.]+)"', inspect.getsource(keys).partition("# The address")[2].partition("\n\n")[0]

@@ -15,14 +15,15 @@ from homes import copy_of, filled_once
 from hostile_set import CLASSES, SCRIPT, asked, fill, run_here
 from shown import address, button_keys, charts_of, choose, counts_in, kinds, plain, press, texts, turn_to
 
-from pages.parts import experiment_form, experiment_tables, keys
-from pages.parts.frame import escaped
-from ranking.experiments.exports import shown
+from pages.parts.app import keys
+from pages.parts.app.frame import escaped
+from pages.parts.studies import experiment_form, experiment_tables
+from ranking.core.run_settings import PAPER_GRIDS, ExperimentSettings
 from ranking.reports import experiment_charts
 from ranking.reports.differences import differences
+from ranking.reports.exports import shown
 from ranking.reports.findings import Findings
-from ranking.run_settings import PAPER_GRIDS, ExperimentSettings
-from ranking.store import Store
+from ranking.workspace.store import Store
 
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or trained beside
 

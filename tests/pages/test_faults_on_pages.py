@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from shown import errors, press, text_of
 
-from pages.parts import cache
+from pages.parts.app import cache
 
 ROOT = Path(__file__).parents[2]
 

@@ -27,9 +27,10 @@ from shown import (
 )
 from trainings import finished
 
-from pages.parts import cache, export, graph_choice, runs
-from ranking.edge_files import edges_file, edges_name, short_name
-from ranking.image_graph import FIRST_GRAPH
+from pages.parts.app import cache
+from pages.parts.runs import export, graph_choice, runs
+from ranking.features.graph.edge_files import edges_file, edges_name, short_name
+from ranking.features.graph.image_graph import FIRST_GRAPH
 
 METHOD = "HOB-SVM"
 

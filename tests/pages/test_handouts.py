@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from handed_out import every_step, hand_out, read
 
-from pages.parts import handout_parts, handouts, keys, lessons
-from pages.parts.noted import Walk
+from pages.parts.app import handout_parts, handouts, keys
+from pages.parts.app.noted import Walk
+from pages.parts.runs import lessons
 
 LESSON = lessons.WHY_AP
 

@@ -26,10 +26,12 @@ from shown import (
     turn_to,
 )
 
-from pages.parts import cache, charts, importing
-from pages.parts.cache import image_sets
-from pages.parts.frame import escaped
-from ranking.store import Store
+from pages.parts.app import cache
+from pages.parts.app.cache import image_sets
+from pages.parts.app.frame import escaped
+from pages.parts.importing import importing
+from pages.parts.views import charts
+from ranking.workspace.store import Store
 
 
 def sheet_of(app):

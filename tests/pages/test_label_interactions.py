@@ -11,9 +11,11 @@ import pytest
 from label_home import HOSTILE, LabelHome
 from shown import charts_of, choose, kinds, numbers_in, page_of, texts, values
 
-from pages.parts import cache, figures_file, frame, label_charts, label_models, label_words, star_picture
+from pages.parts.app import cache, figures_file, frame
+from pages.parts.runs import label_models
+from pages.parts.views import label_charts, label_words, star_picture
 from ranking import method_class
-from ranking.label_pairs import LabelPairs
+from ranking.explain.label_pairs import LabelPairs
 from ranking.methods.label_ranker import LabelRanker
 
 page = page_of("label_interactions")

@@ -17,17 +17,20 @@ from image_sets import png
 from label_home import HOSTILE, NAMES, LabelHome, board
 from shown import charts_of, components, kinds, numbers_in, page_of, plain, press, text_of, values
 
-from pages.parts import answer_checks, answer_files, cache, label_looks, label_models, questions, runs
-from pages.parts.interview import Interview, strategies
-from ranking import jobs
-from ranking.answers import AnswerEvent, AnswerKind, AnswerStore, fold
-from ranking.asking import closest_maxima, next_questions
-from ranking.events import Report
-from ranking.lookahead import Position, ranked_labels
+from pages.parts.app import cache
+from pages.parts.components import answer_checks, answer_files, questions
+from pages.parts.components.interview import Interview, strategies
+from pages.parts.runs import label_models, runs
+from pages.parts.views import label_looks
+from ranking.core import ProgressEvent
+from ranking.explain.asking import closest_maxima, next_questions
+from ranking.explain.lookahead import Position, ranked_labels
+from ranking.jobs import jobs
+from ranking.jobs.events import Report
+from ranking.jobs.own_image import name_of, note, was_brought
 from ranking.metrics import break_even_precision
-from ranking.own_image import name_of, note, was_brought
-from ranking.run import Run
-from ranking.types import ProgressEvent
+from ranking.workspace.answers import AnswerEvent, AnswerKind, AnswerStore, fold
+from ranking.workspace.run import Run
 
 page = page_of("label_questions")
 IMAGE = "board 00"

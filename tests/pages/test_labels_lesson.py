@@ -11,9 +11,11 @@ import pytest
 from handed_out import every_step
 from shown import address, charts_of, choose, numbers_in, press, program_of, texts, values
 
-from pages.parts import cache, keys, label_models, taught_charts, taught_labels, taught_words
-from pages.parts.label_models import OWN as OWN_METHOD
-from pages.parts.taught_labels import BY_CHANCE, CHOSEN, FILE, OWN, QUESTIONS, RIVAL
+from pages.parts.app import cache, keys
+from pages.parts.runs import label_models
+from pages.parts.runs.label_models import OWN as OWN_METHOD
+from pages.parts.views import taught_charts, taught_labels, taught_words
+from pages.parts.views.taught_labels import BY_CHANCE, CHOSEN, FILE, OWN, QUESTIONS, RIVAL
 from ranking import method_class
 from ranking.datasets import make_source
 

@@ -11,13 +11,13 @@ import pytest
 from order_home import OrderHome
 from shown import charts_of, choose, kinds, numbers_in, page_of, plain_texts, press, turn_to, values
 
-from pages.parts import study_charts
-from pages.parts.study_words import ABOVE, AS_GOOD, BELOW, BETTER, TAU, WORDS, WORSE
-from ranking import order_studies
-from ranking.order_studies import AGREES, SECONDS, STUDIES, study_orders
-from ranking.run import Run
-from ranking.run_settings import StudySettings
-from ranking.study_curves import Curve, Outcome
+from pages.parts.studies import study_charts
+from pages.parts.studies.study_words import ABOVE, AS_GOOD, BELOW, BETTER, TAU, WORDS, WORSE
+from ranking.core.run_settings import StudySettings
+from ranking.experiments import order_studies
+from ranking.experiments.order_studies import AGREES, SECONDS, STUDIES, study_orders
+from ranking.metrics.study_curves import Curve, Outcome
+from ranking.workspace.run import Run
 
 LATER = {"ties": "equal", "votes": "remaining order"}
 page = page_of("lengths")

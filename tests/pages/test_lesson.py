@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 from shown import choose, components, kinds, numbers_in, page_of, press, texts
 
-from pages.parts import all_actions, cache, lessons, rivals
-from pages.parts.rivals import Standing
-from ranking import moving, run_archive
-from ranking.ranked import Ranking
+from pages.parts.app import cache
+from pages.parts.runs import lessons, rivals
+from pages.parts.runs.rivals import Standing
+from pages.parts.views import all_actions
+from ranking.jobs import run_archive
+from ranking.metrics import moving
+from ranking.metrics.ranked import Ranking
 
 page = page_of("lesson")
 LESSON = lessons.WHY_AP

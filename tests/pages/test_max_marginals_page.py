@@ -21,7 +21,8 @@ from shown import (
 )
 
 from pages import max_marginals
-from pages.parts import cache, neighbours
+from pages.parts.app import cache
+from pages.parts.runs import neighbours
 
 COMPUTE = "widget compute features"
 

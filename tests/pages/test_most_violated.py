@@ -12,11 +12,12 @@ import pytest
 from shown import address, button_keys, components, numbers_in, press, texts, turn_to
 
 from pages import most_violated
-from pages.parts import cache, inference_charts, inference_scores, inference_words
-from pages.parts.colours import IRRELEVANT, RELEVANT
+from pages.parts.app import cache
+from pages.parts.app.colours import IRRELEVANT, RELEVANT
+from pages.parts.views import inference_charts, inference_scores, inference_words
+from ranking.explain.inference_steps import TRACED, Problem, bins_of, trace_of
 from ranking.inference import most_violated_ranking
-from ranking.inference_steps import TRACED, Problem, bins_of, trace_of
-from ranking.ranked import Ranking
+from ranking.metrics.ranked import Ranking
 
 pytestmark = pytest.mark.usefixtures("started")
 

@@ -11,10 +11,12 @@ import pytest
 from handed_out import every_step
 from shown import choose, components, numbers_in, press, texts
 
-from pages.parts import all_actions, cache, keys, leanings, lessons
-from pages.parts.all_actions import MEASURED
-from ranking.leaning import Leaning
-from ranking.ranked import first_mistake
+from pages.parts.app import cache, keys
+from pages.parts.runs import lessons
+from pages.parts.views import all_actions, leanings
+from pages.parts.views.all_actions import MEASURED
+from ranking.explain.leaning import Leaning
+from ranking.metrics.ranked import first_mistake
 
 LESSON = lessons.NEIGHBOURS
 

@@ -14,12 +14,16 @@ from order_home import DRAWING, HOSTILE, Recomputed, film_of
 from PIL import Image
 from shown import kinds, numbers_in, page_of, press
 
-from pages.parts import cache, film, order_export, order_models, run_choice
-from ranking.events import Report
+from pages.parts.app import cache
+from pages.parts.components import film
+from pages.parts.runs import order_models, run_choice
+from pages.parts.views import order_export
+from pages.parts.views.strips import Strip
+from ranking.core import ProgressEvent
+from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures
+from ranking.jobs.events import Report
 from ranking.methods.mid_rank import MidRank
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
-from ranking.order_training import NAMES, Ordered, OrderMeasures
-from ranking.types import ProgressEvent
 
 page = page_of("orders")
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or trained beside
@@ -166,8 +170,8 @@ def test_the_table_holds_all_sequences(orders_here):
 
 def test_the_picture_has_the_lines_of_each_strip(orders_here):
     ordered = cache.ordered(orders_here.store.run(orders_here.own))
-    strips = [film.Strip(title, "note", tuple(ordered.order(5).tolist())) for title in ("one", "two")]
-    truth = film.Strip("true", "", tuple(ordered.true_order(5).tolist()))
+    strips = [Strip(title, "note", tuple(ordered.order(5).tolist())) for title in ("one", "two")]
+    truth = Strip("true", "", tuple(ordered.true_order(5).tolist()))
     of_sequence = cache.thumbnails(orders_here.key), ordered.samples(5), ordered.relevance[5], ["year"] * 6
     one, two = (
         Image.open(io.BytesIO(order_export.picture(*of_sequence, truth, strips[:many], HOSTILE)))

@@ -13,13 +13,14 @@ from shown import button_keys, errors, plain, press, text_of
 from trainings import finished
 from uploading import drop, kept_here, look_at_features_here, looked_at, pills, uploader
 
-from pages.parts import cache, export, feature_choice, runs
+from pages.parts.app import cache
+from pages.parts.runs import export, feature_choice, runs
+from ranking.core.errors import HomeError
+from ranking.core.run_settings import FeaturesSettings, TrainSettings
 from ranking.features import load_features
-from ranking.home import HomeError
-from ranking.run_archive import export_run, import_run
-from ranking.run_settings import FeaturesSettings, TrainSettings
-from ranking.store import Store
-from ranking.vector_files import short_name
+from ranking.features.vector_files import short_name
+from ranking.jobs.run_archive import export_run, import_run
+from ranking.workspace.store import Store
 
 
 @pytest.fixture
@@ -119,7 +120,7 @@ def test_a_typed_path_is_not_shared_and_a_home_may_refuse_a_file(laboratory, sta
     def refuse(*_):
         raise HomeError("this room is *full*")
 
-    monkeypatch.setattr("ranking.jobs.start", refuse)
+    monkeypatch.setattr("ranking.jobs.jobs.start", refuse)
     app.query_params["own"] = "new"
     assert errors(drop(app.run(), b"x")) == ["this room is *full*"]
 

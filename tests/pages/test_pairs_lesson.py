@@ -9,9 +9,10 @@ import pytest
 from PIL import Image
 from shown import charts_of, choose, kinds, numbers_in, press, values
 
-from pages.parts import cache, keys, pair_cues
-from pages.parts.pair_cues import APART, CUES, cues_of, explained, find_examples
-from ranking.run_settings import StudySettings
+from pages.parts.app import cache, keys
+from pages.parts.views import pair_cues
+from pages.parts.views.pair_cues import APART, CUES, cues_of, explained, find_examples
+from ranking.core.run_settings import StudySettings
 
 pytestmark = pytest.mark.usefixtures("started")
 

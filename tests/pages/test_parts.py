@@ -14,14 +14,16 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import address, charts, colours, file_names, forms, frame, grid, keys, training_charts
-from pages.parts.tile import COLOURS, Tile, style
+from pages.parts.app import address, colours, file_names, forms, frame, keys
+from pages.parts.components import grid
+from pages.parts.components.tile import COLOURS, Tile, style
+from pages.parts.views import charts, training_charts
 from ranking import method_class, method_names, metrics
+from ranking.core.settings import settings_of
 from ranking.datasets import source_class, source_names
 from ranking.features import feature_class, feature_names
-from ranking.settings import settings_of
 
-PARTS = Path(frame.__file__).parent
+PARTS = Path(frame.__file__).parents[1]
 PAGES = PARTS.parent
 PLUGINS = [
     *(method_class(name) for name in method_names()),
@@ -40,9 +42,10 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_the_examples_run():
-    for path in PARTS.glob("*.py"):
+    for path in PARTS.rglob("*.py"):
         if ">>>" in path.read_text("utf-8"):
-            results = doctest.testmod(importlib.import_module(f"pages.parts.{path.stem}"))
+            name = ".".join(path.relative_to(PAGES.parent).with_suffix("").parts)
+            results = doctest.testmod(importlib.import_module(name))
             assert results.attempted, path
             assert not results.failed, path
 
@@ -68,7 +71,7 @@ def forms_of_all_plugins():
     import streamlit as st
     from test_parts import PLUGINS
 
-    from pages.parts import forms
+    from pages.parts.app import forms
 
     st.session_state["made"] = [
         forms.settings_form("method", [(plugin.name, plugin)], "More")[plugin.name] for plugin in PLUGINS
@@ -185,8 +188,8 @@ def test_a_grid_refuses_more_than_a_page():
 def grid_with_a_button():
     import streamlit as st
 
-    from pages.parts import grid
-    from pages.parts.tile import Tile
+    from pages.parts.components import grid
+    from pages.parts.components.tile import Tile
 
     if st.button("select c"):
         st.query_params["sample"] = "c"
@@ -231,7 +234,7 @@ def test_colours_stand_in_the_palette_alone():
 
 @pytest.mark.parametrize("kind", ["grid", "strip"])
 def test_each_colour_that_a_style_names_is_given(kind):
-    used = set(re.findall(r"var\(--(?!st-)([a-z-]+)", style(PARTS / kind / f"{kind}.css")))
+    used = set(re.findall(r"var\(--(?!st-)([a-z-]+)", style(PARTS / "components" / kind / f"{kind}.css")))
     assert used - {"columns", "narrow"} <= set(COLOURS)
     assert {"relevant", "irrelevant-label"} <= used
 

@@ -13,12 +13,13 @@ from label_home import board, label_settings
 from shown import address, choose, compared, kinds, pictures_of, press, turn_to
 from trainings import finished
 
-from pages.parts import cache, certificate, projections, runs
-from pages.parts.own_image import _described
-from ranking import worker
-from ranking.events import Report
+from pages.parts.app import cache
+from pages.parts.importing.own_image import _described
+from pages.parts.runs import certificate, projections, runs
 from ranking.features.projection import projection_told
-from ranking.training import projection_of
+from ranking.jobs import worker
+from ranking.jobs.events import Report
+from ranking.workspace.run_files import projection_of
 
 NINE = {"kind": "PCA", "components": 9, "whiten": False}
 WHITE = {"kind": "PCA", "components": 5, "whiten": True}

@@ -14,11 +14,13 @@ from PIL import Image
 from shapes import HOSTILE
 from shown import address, button_keys, choose, components, press, texts, turn_to
 
-from pages.parts import cache, export, keys, runs, tiles
-from pages.parts.colours import IRRELEVANT, RELEVANT
-from pages.parts.frame import escaped
+from pages.parts.app import cache, keys
+from pages.parts.app.colours import IRRELEVANT, RELEVANT
+from pages.parts.app.frame import escaped
+from pages.parts.components import tiles
+from pages.parts.runs import export, runs
 from ranking.metrics import average_precision, ndcg, precision_at_k
-from ranking.ranked import Ranking, first_irrelevant
+from ranking.metrics.ranked import Ranking, first_irrelevant
 
 
 def grid_of(app, name="Ranked"):

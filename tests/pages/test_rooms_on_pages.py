@@ -16,14 +16,15 @@ from shown import address, counts_in, errors, plain, press, text_of
 from uploading import kept_here, waiting_here
 from working import raising
 
-from pages.parts import cache, keys, rooms, run_actions
-from ranking import jobs
-from ranking.home import HomeError
-from ranking.networks.files import keep_network, model_name
-from ranking.room_layout import CLASS_ROOM, FOLDERS
-from ranking.room_quotas import COUNT, DISK
-from ranking.rooms import Rooms
-from ranking.store import Store
+from pages.parts.app import cache, keys, rooms
+from pages.parts.runs import run_actions
+from ranking.core.errors import HomeError
+from ranking.features.onnx.files import keep_network, model_name
+from ranking.jobs import jobs
+from ranking.workspace.room_layout import CLASS_ROOM, FOLDERS
+from ranking.workspace.room_quotas import COUNT, DISK
+from ranking.workspace.rooms import Rooms
+from ranking.workspace.store import Store
 
 ANNA, BERT, TEACHER = "room-of-anna", "room-of-bert", "of-the-teacher"
 SPACE = "Make space in this room"

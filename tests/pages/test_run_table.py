@@ -18,10 +18,11 @@ import pytest
 from archives import unpacked
 from shown import address, button, button_keys, plain, plain_texts, press, texts, turn_to
 
-from pages.parts import cache, certificate, export, keys, run_actions, run_table, runs
-from pages.parts.frame import escaped
-from ranking.ranked import Ranking
-from ranking.run_archive import import_run
+from pages.parts.app import cache, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import certificate, export, run_actions, run_table, runs
+from ranking.jobs.run_archive import import_run
+from ranking.metrics.ranked import Ranking
 
 DELETE, UNDO_DELETED, UNDO_HERE = "delete runs", "undo just deleted", keys.widget("undo deletion")
 

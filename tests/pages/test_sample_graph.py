@@ -9,8 +9,9 @@ import pytest
 from homes import use_graph
 from shown import address, choose, components, texts, turn_to
 
-from pages.parts import cache, neighbours
-from pages.parts import graph_picture as picture
+from pages.parts.app import cache
+from pages.parts.runs import neighbours
+from pages.parts.views import graph_picture as picture
 
 HOSTILE = "<script>alert(1)</script> & \"'"
 

@@ -10,9 +10,9 @@ import pytest
 from order_home import Recomputed, film_of
 from shown import charts_of, choose, numbers_in, page_of, press
 
-from pages.parts import order_export, tree_chart
+from pages.parts.views import order_export, tree_chart
 from ranking import method_class
-from ranking.tree_search import TreeSearch, tree_search
+from ranking.explain.tree_search import TreeSearch, tree_search
 
 page = page_of("search_tree")
 pytestmark = pytest.mark.usefixtures("started")

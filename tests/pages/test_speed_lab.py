@@ -11,10 +11,19 @@ from pathlib import Path
 import pytest
 from shown import address, button_keys, charts_of, kinds, plain_texts, press, turn_to
 
-from pages.parts import timing_charts, timing_words
-from pages.parts.timing_words import PAPER
-from ranking.run_settings import TimingSettings
-from ranking.timing_studies import BINARY, COMPETITORS, SAMPLES, TABLE, Point, Timed, TimingOutcome, sizes
+from pages.parts.studies import timing_charts, timing_words
+from pages.parts.studies.timing_words import PAPER
+from ranking.core.run_settings import TimingSettings
+from ranking.experiments.timing_studies import (
+    BINARY,
+    COMPETITORS,
+    SAMPLES,
+    TABLE,
+    Point,
+    Timed,
+    TimingOutcome,
+    sizes,
+)
 
 PAPERS = Path(os.environ.get("RANKING_PAPERS", Path(__file__).parents[3] / "shared" / "papers"))
 

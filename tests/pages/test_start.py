@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from shown import ROOT, components, errors, page_of, press, program_of, text_of, texts
 
-from pages.parts import cache, frame
+from pages.parts.app import cache, frame
 from ranking.datasets import ready_made_folder
-from ranking.ranked import first_irrelevant
+from ranking.metrics.ranked import first_irrelevant
 
 page = page_of("start")
 TRAINED = ROOT / "data" / "start_strip.json"
@@ -72,7 +72,7 @@ def test_an_installation_without_its_scenes_reports_it(empty_home, started, open
         app = open_page("start")
     assert "python data/start_strip.py" in errors(app)[0], "how to make the strip again"
     monkeypatch.setattr(cache.image_sets, "ready_made_folder", lambda: None)
-    monkeypatch.setattr("pages.parts.sets.ready_made_folder", lambda: None)
+    monkeypatch.setattr("pages.parts.importing.sets.ready_made_folder", lambda: None)
     for name in ("start", "lesson"):
         assert "data/action_figures" in errors(open_page(name))[0]
 
@@ -81,7 +81,7 @@ HEAVY = ("numba", "sklearn", "skimage", "scipy", "ranking.methods.svm")
 VISIT = f"""
 import sys
 from streamlit.testing.v1 import AppTest
-from ranking import jobs
+from ranking.jobs import jobs
 jobs.start_once = lambda store, kind, settings: store.create_run(kind, settings)
 app = AppTest.from_file({str(ROOT / "laboratory.py")!r}, default_timeout=120).run()
 print(app.title[0].value, [name for name in {HEAVY!r} if name in sys.modules], len(app.exception))

@@ -8,10 +8,13 @@ from urllib.parse import parse_qsl
 
 from shown import address, button_keys, choose, compared, plain_texts, press, texts, turn_to, warnings
 
-from pages.parts import certificate, frame, inference_scores, jobs_panel, runs
-from pages.parts.frame import escaped
-from ranking import jobs, method_class, method_names
-from ranking.settings import settings_dict
+from pages.parts.app import frame
+from pages.parts.app.frame import escaped
+from pages.parts.runs import certificate, jobs_panel, runs
+from pages.parts.views import inference_scores
+from ranking import method_class, method_names
+from ranking.core.settings import settings_dict
+from ranking.jobs import jobs
 
 GO_TO = "widget go to "
 C_OF_AP_SVM = "method.AP-SVM.C"

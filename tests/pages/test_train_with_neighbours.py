@@ -9,10 +9,12 @@ from filled_home import train_here
 from homes import trained_besides
 from shown import address, compared, plain, plain_texts, press, texts, turn_to, warnings
 
-from pages.parts import cache, certificate, export, graph_choice, runs, training_charts, training_view
-from ranking import run_archive
-from ranking.image_graph import GRAPHS
-from ranking.run_settings import TrainSettings
+from pages.parts.app import cache
+from pages.parts.runs import certificate, export, graph_choice, runs, training_view
+from pages.parts.views import training_charts
+from ranking.core.run_settings import TrainSettings
+from ranking.features.graph.image_graph import GRAPHS
+from ranking.jobs import run_archive
 
 METHOD = "HOAP-SVM"
 ROUNDS = [

@@ -8,10 +8,11 @@ import numpy as np
 from handed_out import every_step
 from shown import choose, components, numbers_in, press, texts
 
-from pages.parts import cache, keys, lessons
-from pages.parts.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, handful
+from pages.parts.app import cache, keys
+from pages.parts.runs import lessons
+from pages.parts.views.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, handful
+from ranking.explain.inference_steps import Problem, trace_of
 from ranking.inference import most_violated_ranking
-from ranking.inference_steps import Problem, trace_of
 
 LESSON = lessons.WHY_AP  # the home of the first lesson, which has the training of this one
 

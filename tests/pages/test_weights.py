@@ -13,9 +13,9 @@ from PIL import Image
 from shown import pictures_of
 from trainings import finished
 
-from pages.parts import cache, keys
-from pages.parts import weights_picture as weights
-from pages.parts.weights import AVERAGED
+from pages.parts.app import cache, keys
+from pages.parts.views import weights_picture as weights
+from pages.parts.views.weights import AVERAGED
 from ranking.features import make_feature
 
 HOG_AND_COLOUR = [["Colour", {"bins": 2}], ["HOG", {"side": 32}], ["GIST", {}]]

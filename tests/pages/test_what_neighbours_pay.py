@@ -8,12 +8,13 @@ from filled_home import train_settings
 from shown import numbers_in, plain, press, texts
 from trainings import finished
 
-from pages.parts import cache, certificate
+from pages.parts.app import cache
+from pages.parts.runs import certificate
 from ranking import method_class
+from ranking.core import Bounds
 from ranking.inference import POTENTIALS, AttractivePairs, PairsOfEitherSign, PottsCliques, bounds_of
 from ranking.inference.cliques import maximal_cliques
 from ranking.methods.hob_svm import HOBSVM
-from ranking.types import Bounds
 
 
 @pytest.fixture

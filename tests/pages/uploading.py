@@ -7,10 +7,10 @@ from typing import Any
 from archives import npy
 from trainings import worked
 
-from ranking import worker
-from ranking.run import Run
-from ranking.run_settings import FeaturesSettings
-from ranking.store import Store
+from ranking.core.run_settings import FeaturesSettings
+from ranking.jobs import worker
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 
 def uploader(app):

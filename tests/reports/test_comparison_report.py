@@ -16,19 +16,19 @@ from pyarrow import parquet
 from refusals import refusal
 from trainings import finished
 
-from ranking import jobs
-from ranking.comparison import most
+from ranking.core.run_settings import TrainSettings
+from ranking.core.text import readable
 from ranking.datasets import Thumbnails, ready_made_folder
+from ranking.jobs import jobs
 from ranking.metrics import average_precision
-from ranking.ranked import first_mistake
+from ranking.metrics.comparison import most
+from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_files, comparison_words
 from ranking.reports.compared import Compared, names_of, settings_told
 from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_file import ComparisonSettings, recipe, source_of
-from ranking.run import Run
-from ranking.run_settings import TrainSettings
-from ranking.store import Store
-from ranking.text import readable
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 QUERY = CLASSES[0]
 MOST_BYTES = 500_000

@@ -11,19 +11,19 @@ import pytest
 from hostile_set import CLASSES, SCRIPT, TITLE, asked, run_here, store_of
 from html_file import HtmlFile, look_over
 
+from ranking.core.run_settings import ExperimentSettings
 from ranking.datasets import Thumbnails
-from ranking.experiments.comparisons import comparisons
-from ranking.experiments.exports import shown
-from ranking.experiments.tables import chosen_table, validation_table
-from ranking.experiments.tables import test_table as on_test_table
-from ranking.intervals import Interval, redrawn
-from ranking.ranked import first_mistake
+from ranking.experiments.cross_validation.comparisons import comparisons
+from ranking.experiments.cross_validation.tables import chosen_table, validation_table
+from ranking.experiments.cross_validation.tables import test_table as on_test_table
+from ranking.metrics.intervals import Interval, redrawn
+from ranking.metrics.ranked import first_mistake
 from ranking.reports import files
 from ranking.reports.differences import difference_on_test, differences, marks_of_folds, marks_of_test
+from ranking.reports.exports import shown
 from ranking.reports.findings import Findings
 from ranking.reports.galleries import mistake_words
 from ranking.reports.report import report_html
-from ranking.run_settings import ExperimentSettings
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from filled_home import train_here
 from walking import narrow, of_focus, shown
 
 from ranking.datasets import ready_made_folder
-from ranking.store import Store
+from ranking.workspace.store import Store
 
 QUERY = "playing instrument"
 

@@ -29,7 +29,7 @@ from ranking.inference.best_permutation import WindowScores, best_permutations, 
 from ranking.inference.cliques import Cliques
 from ranking.inference.graded_pairs import GradedPairs
 from ranking.inference.rank_fusion import weighted_votes
-from ranking.optimise import block_frank_wolfe
+from ranking.solvers import block_frank_wolfe
 
 MODULES = [module for name, module in sys.modules.items() if name.startswith("ranking.inference.")]
 
@@ -140,7 +140,7 @@ def test_splits_that_go_wrong_end_in_a_sort(monkeypatch):
 
 def test_compiled_and_interpreted_block_frank_wolfe_agree(monkeypatch):
     """With planes that find no slot, components that are enumerated and such that are cut."""
-    modules = [sys.modules[f"ranking.optimise.{name}"] for name in ("block_frank_wolfe", "block_turns")]
+    modules = [sys.modules[f"ranking.solvers.{name}"] for name in ("block_frank_wolfe", "block_turns")]
     monkeypatch.setattr(modules[0], "SLOTS", 3)
     for module in modules:
         monkeypatch.setattr(module, "ENUMERATED", 4)

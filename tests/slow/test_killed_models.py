@@ -24,7 +24,7 @@ def test_a_model_at_work_ends_with_the_worker_that_is_killed(tmp_path):
     model = tmp_path / "model.onnx"
     model.write_bytes(heavy(3000))
     program = (
-        "import numpy as np; from ranking.networks.running import Network; from pathlib import Path\n"
+        "import numpy as np; from ranking.features.onnx.running import Network; from pathlib import Path\n"
         f"network = Network(Path({str(model)!r}))\n"
         "print(network._process.pid, flush=True)\n"
         "network.ask(np.zeros((1, 3, 512, 512), np.float32), 'features')"

@@ -12,11 +12,11 @@ from sharded import check_products, check_training, samples
 from tiny_actions import images, planned, run_tiny
 
 from ranking import make_method
-from ranking.cluster import connected, local_cluster
-from ranking.experiments.cell_store import CellStore
-from ranking.experiments.on_cluster import on_cluster
+from ranking.experiments.cluster import connected, local_cluster
+from ranking.experiments.cross_validation.cell_store import CellStore
+from ranking.experiments.cross_validation.on_cluster import on_cluster
 from ranking.methods.on_shards import fit_on_shards
-from ranking.optimise.shards import ShardedBlock, ShardedFeatures
+from ranking.solvers.shards import ShardedBlock, ShardedFeatures
 
 PLAN = planned(images(), folds=2)
 

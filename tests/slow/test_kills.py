@@ -17,11 +17,12 @@ import numpy as np
 import pytest
 from working import FOREVER, LONGEST, SCRIPTED, cancelled, ended, heard, kill, kill_all, start, wait
 
-from ranking import jobs, method_class
+from ranking import method_class
 from ranking.datasets import build_image_set, make_source
-from ranking.run import Run
-from ranking.store import Store
-from ranking.worker_limits import reason_of
+from ranking.jobs import jobs
+from ranking.jobs.worker_limits import reason_of
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,7 @@ def check_whole(run: Run) -> None:
 # training has so far are written by the clock, for another page to look at, and are not counted.
 DYING = """
 import os, signal, sys
-from ranking import worker
+from ranking.jobs import worker
 fatal, steps = int(sys.argv[1]), []
 def dying(step):
     def call(*arguments):
@@ -142,9 +143,9 @@ NO_SPACE = reason_of(OSError(errno.ENOSPC, "?")).partition("(")[0]  # what is to
 FULL = """
 import json, os, shutil, sys, time
 from pathlib import Path
-from ranking import jobs
-from ranking.run import ENDED
-from ranking.store import Store
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED
+from ranking.workspace.store import Store
 shutil.copytree(sys.argv[1], sys.argv[2], dirs_exist_ok=True)
 store = Store(sys.argv[2])
 settings = json.loads(sys.argv[3])

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ranking import similarity
-from ranking.datasets.svmlight_reader import read_graded
-from ranking.similarity import affinity, edges_from_csv
+from ranking.features.graph import similarity
+from ranking.features.graph.similarity import affinity, edges_from_csv
+from ranking.formats.svmlight_reader import read_graded
 
 
 def peak_of(work: Callable[[], Any]) -> tuple[Any, int]:

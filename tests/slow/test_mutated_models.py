@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from tiny_models import mean_colour
 
-from ranking.networks.model_file import read_model
-from ranking.vectors.network_looking import proposed
+from ranking.features.onnx.model_file import read_model
+from ranking.features.own.network_looking import proposed
 
 
 def test_mutated_models_are_read_or_refused():

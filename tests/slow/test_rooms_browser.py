@@ -11,8 +11,8 @@ import pytest
 from browsing import Page, Server, furnish
 from walking import shown
 
-from ranking.rooms import Rooms
-from ranking.store import Store
+from ranking.workspace.rooms import Rooms
+from ranking.workspace.store import Store
 
 
 @pytest.fixture(scope="module")

@@ -20,8 +20,8 @@ from order_home import train_orders_here
 from trainings import finished as train
 from walking import bring, shown
 
-from ranking.store import Store
-from ranking.types import ImageSet
+from ranking.core import ImageSet
+from ranking.workspace.store import Store
 
 
 def script(what: str) -> str:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ranking.answers import AnswerEvent, AnswerStore
 from ranking.datasets import ready_made_folder
-from ranking.store import Store
+from ranking.workspace.answers import AnswerEvent, AnswerStore
+from ranking.workspace.store import Store
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def begun(program: str, *arguments: object) -> subprocess.Popen[str]:
 
 WRITER = """
 import sys
-from ranking.store import Store
+from ranking.workspace.store import Store
 for number in range(40):
     store = Store(sys.argv[1])
     run = store.create_run("train", {"who": sys.argv[2], "number": number})
@@ -50,7 +50,7 @@ def test_processes_write_at_once_from_the_first_start_on(tmp_path):
 ADOPT = """
 import sys
 from pathlib import Path
-from ranking.store import Store
+from ranking.workspace.store import Store
 print(Store(sys.argv[1]).adopt(Path(sys.argv[2]), "ready-made"))
 """
 
@@ -67,8 +67,8 @@ def test_several_processes_may_adopt_at_once(here):
 
 APPEND = """
 import json, os, signal, sqlite3, sys
-from ranking import home
-from ranking.answers import AnswerEvent, AnswerStore
+from ranking.workspace import home
+from ranking.workspace.answers import AnswerEvent, AnswerStore
 class Dying(sqlite3.Connection):
     def execute(self, statement, *arguments):
         if statement == "commit":

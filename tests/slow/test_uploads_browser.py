@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from working import wait
 
-from pages.parts.bounded_uploads import SILENT_SECONDS
+from pages.parts.app.bounded_uploads import SILENT_SECONDS
 
 
 def held(server) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -49,39 +48,20 @@ def aligned(first: Stack, second: Stack, warps: Warps, steps: int, free: Sequenc
 
 def sampled(images: Stack, warps: Warps) -> tuple[Rows, npt.NDArray[np.bool_]]:
     """What each of `images` shows where its warp leads, and whether that is inside of it, and inside of the other."""
+    from ranking.datasets.copies.sampling import sample  # with Numba, for which the first page would wait
+
     count, side, _ = images.shape
     values, inside = np.empty((count, side * side), np.float32), np.empty((count, side * side), np.bool_)
     edge = _grid(side)[0, :side]
-    _sample(
+    sample(
         np.ascontiguousarray(images, np.float32),
         np.ascontiguousarray(warps, np.float32),
         edge,
+        MARGIN,
         values,
         inside,
     )
     return values, inside
-
-
-@numba.njit(cache=True, nogil=True)
-def _sample(images, warps, edge, values, inside):  # type: ignore[no-untyped-def]
-    """`sampled` by linear interpolation. edge: (side,) the places of pixels in a row."""
-    side = len(edge)
-    half, most = np.float32(side / 2), np.float32(side - 1.001)
-    for n in range(len(images)):
-        image, warp = images[n], warps[n]
-        for row in range(side):
-            for column in range(side):
-                x = warp[0, 0] * edge[column] + warp[0, 1] * edge[row] + warp[0, 2]
-                y = warp[1, 0] * edge[column] + warp[1, 1] * edge[row] + warp[1, 2]
-                near = max(abs(edge[row]), abs(edge[column]))
-                inside[n, row * side + column] = max(abs(x), abs(y), near) < MARGIN
-                x = min(max((x + np.float32(1)) * half - np.float32(0.5), np.float32(0)), most)
-                y = min(max((y + np.float32(1)) * half - np.float32(0.5), np.float32(0)), most)
-                left, top = int(x), int(y)
-                right, down = x - np.float32(left), y - np.float32(top)
-                upper = image[top, left] + (image[top, left + 1] - image[top, left]) * right
-                lower = image[top + 1, left] + (image[top + 1, left + 1] - image[top + 1, left]) * right
-                values[n, row * side + column] = upper + (lower - upper) * down
 
 
 def unit(rows: Rows, weights: npt.NDArray[np.bool_] | None = None) -> Rows:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ranking.core import Bools, Ints
 from ranking.datasets.copies.alignment import Rows, Stack, Warps, reduced, sampled, smoothed, unit
-from ranking.types import Bools, Ints
 
 POSITIONS = range(8)
 MOST_BITS = 16  # of 64 in which the hashes of near copies differ

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageOps
 
-from ranking.types import Floats
+from ranking.core import Floats
 
 SIDE = 48  # pixels of the grey image
 HASH_SIDE = 8  # 64 bits

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
+from ranking.core import Floats, Ints
 from ranking.datasets.copies.alignment import (
     ANY,
     CROP,
@@ -23,7 +24,6 @@ from ranking.datasets.copies.alignment import (
 )
 from ranking.datasets.copies.candidates import Candidates, candidates, each_turned
 from ranking.datasets.copies.fingerprints import Fingerprint
-from ranking.types import Floats, Ints
 
 MOST_IMAGES = 100_000  # of one set: comparing more takes hours
 AT_ONCE, THREADS = 200, 2  # pairs that are compared at once, by each thread

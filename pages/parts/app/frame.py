@@ -1,0 +1,206 @@
+"""The frame around every page: its registration, its title, its messages, and text made safe for markdown."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import NoReturn
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import RerunException
+
+from pages.parts.app import address, home_repair, keys, room_space, room_view, rooms
+from pages.parts.app.cache import Gone
+from pages.parts.app.page_end import PageEnd
+from pages.parts.app.page_end import end_page as end_page
+from pages.parts.app.presses import pressed as pressed
+from ranking.core.errors import HomeError
+from ranking.reports.prose import escaped as escaped  # what every page needs
+from ranking.workspace.room_quotas import FullError
+
+log = logging.getLogger(__name__)
+# The menu: what stands in it by itself, and what opens from a heading.
+SECTIONS = {
+    "": {
+        "start": "Ranking laboratory",  # stands at the bare address
+        "image_sets": "Image sets",
+        "train": "Train",
+        "ranked_images": "Ranked images",
+    },
+    "Lessons": {
+        "lesson": "Why optimise AP?",
+        "neighbours_lesson": "Do neighbours help?",
+        "pairs_lesson": "What did these pairs mean?",
+        "violated_lesson": "One ranking among n!",
+        "labels_lesson": "Labels that ask",
+    },
+    "Neighbours": {
+        "max_marginals": "Max-marginals",
+        "sample_graph": "Sample graph",
+    },
+    "Side by side": {
+        "compare": "Compare",
+        "experiments": "Experiments",
+    },
+    "Inference": {
+        "most_violated": "Most violated ranking",
+        "assignment": "Ranking as assignment",
+        "speed_lab": "Speed lab",
+    },
+    "Orders": {
+        "orders": "Orders",
+        "search_tree": "Search tree",
+        "lengths": "Lengths",
+    },
+    "Labels": {
+        "label_questions": "Label questions",
+        "label_interactions": "Label interactions",
+        "ask_simulation": "Ask simulation",
+    },
+}
+PAGES = {name: title for section in SECTIONS.values() for name, title in section.items()}
+
+
+# Not isolated from the page, unlike a component's style is by default: it is the page's own. With it comes the button
+# that opens the menu on a phone.
+_mount_style = st.components.v2.component(
+    "ranking_style",
+    html='<button class="menu-button" type="button" aria-expanded="false">☰ Menu</button>',
+    css=Path(__file__).with_name("frame.css").read_text(),
+    js=Path(__file__).with_name("frame.js").read_text(),
+    isolate_styles=False,
+)
+
+
+def all_pages() -> list[st.Page]:
+    """Every page of the laboratory, in the order of the menu."""
+    first = next(iter(PAGES))
+    return [st.Page(f"pages/{name}.py", title=title, default=name == first) for name, title in PAGES.items()]
+
+
+def guard() -> None:
+    """First of all on each page. A deep link that is the server's first request runs the page without
+    laboratory.py, and nothing would know the other pages: register them and start again through it."""
+    if keys.BOOTED not in st.session_state:
+        st.session_state[keys.BOOTED] = True
+        st.navigation(all_pages())
+        st.rerun()
+
+
+def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
+    """Run a page: its title, what was wrong with the address, its steps."""
+    guard()
+    st.session_state[keys.PAGE_SHOWN] = name
+    st.session_state[keys.PAGE_RUNS], st.session_state[keys.MENU_ROW] = True, None
+    st.session_state[keys.REBUILDS] = set()
+    st.session_state[keys.MENU] = st.container(key="menu", gap=None)
+    with st.session_state[keys.MENU]:
+        _mount_style(key="style", data={"page": name}, height="content")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.title(PAGES[name], anchor=False, width="content")
+        st.caption(purpose, width="content")
+    messages, complete = st.container(), True
+    try:
+        with suppress(PageEnd):
+            if not rooms.enter():
+                room_view.offer_instead()
+            steps()
+    except (HomeError, Gone) as error:
+        note(error)
+        with messages:
+            _say(error, "of the page")
+    except RerunException:
+        complete = False  # the next run shows the messages
+        raise
+    finally:
+        if complete:
+            st.session_state[keys.PAGE_DONE] = name
+            _finish(messages)
+
+
+@contextmanager
+def in_place() -> Iterator[None]:
+    """Trouble with a part of a page is said where the part would stand, and the page goes on.
+
+    A fragment needs it too: it runs again by itself, without its page around it.
+    """
+    try:
+        yield
+    except (HomeError, Gone) as error:
+        note(error)
+        _say(error, f"in place {error}")
+
+
+def _say(error: HomeError | Gone, part: str) -> None:
+    """An error, and the way to mend it where that is one press, and not of the room of somebody else."""
+    st.error(escaped(rooms.without_paths(str(error))), icon=":material/error:")
+    offered: set[Path] = st.session_state[keys.REBUILDS]
+    if not isinstance(error, HomeError) or error.lost is None or rooms.is_of_another(error.lost):
+        return
+    if error.lost not in offered:
+        offered.add(error.lost)
+        log.error("%s: %s", error.lost, error)
+        home_repair.offer(error.lost, part)
+
+
+def note(error: Exception) -> None:
+    """Remember what has to be mended on all pages: where the room is full, they offer to make space until there is."""
+    if isinstance(error, FullError):
+        st.session_state[keys.ROOM_FULL] = True
+
+
+def show_menu() -> None:
+    """The menu, which carries the address on. The one fragment of a page that changes the address ends with this, for
+    it runs again without its page.
+
+    While the page itself runs, the fragment only makes the row, since it can write again to a place outside of it that
+    it has written to before, and the page fills that row at its end. So the menu is drawn once a run, which it must be:
+    Streamlit joins what is not sent yet, and the browser shows nothing more of a place that was filled twice.
+    """
+    row = st.session_state[keys.MENU_ROW]
+    if row is None:
+        row = st.session_state[keys.MENU].container(horizontal=True, vertical_alignment="center")
+    if st.session_state[keys.PAGE_RUNS]:
+        st.session_state[keys.MENU_ROW] = row
+        return
+    with row:
+        for heading, section in SECTIONS.items():
+            with st.popover(_of_menu(heading), type="tertiary") if heading else nullcontext():
+                for name, title in section.items():
+                    link = address.changed()
+                    st.page_link(f"pages/{name}.py", label=title, query_params=link, width="content")
+
+
+def _of_menu(heading: str) -> str:
+    """A heading of the menu; the page that is shown stands with it, for what opens from a heading is not in sight."""
+    shown = SECTIONS[heading].get(st.session_state[keys.PAGE_SHOWN])
+    return f"{heading}: **{shown}**" if shown else heading
+
+
+def _finish(messages: DeltaGenerator) -> None:
+    """What is known when a page has run: its address, which the menu carries on, and what was wrong with it."""
+    st.session_state[keys.PAGE_RUNS] = False
+    show_menu()
+    st.session_state[keys.MENU_ROW] = None
+    if st.session_state.get(keys.ROOM_FULL):
+        with messages:
+            room_space.offer_until_enough()
+    for message in address.complaints():
+        messages.warning(escaped(message), icon=":material/warning:")
+
+
+def way_on(message: str, label: str, page: str, **changes: str | None) -> NoReturn:
+    """An inviting empty state: what is missing, and the one next step. Ends the page."""
+    with st.container(border=True, horizontal_alignment="center"):
+        st.markdown(f"#### {escaped(message)}", text_alignment="center")
+        next_step(label, page, **changes)
+    end_page()
+
+
+def next_step(label: str, page: str, *, obvious: bool = True, **changes: str | None) -> None:
+    """The one obvious next step: a button to another page. The address goes along, with `changes` to it."""
+    if pressed(label, keys.widget(f"go to {page}"), type="primary" if obvious else "secondary"):
+        st.switch_page(f"pages/{page}.py", query_params=address.changed(**changes))

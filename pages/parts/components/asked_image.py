@@ -1,0 +1,95 @@
+"""The image whose labels are asked for: one of a queue of test images, or one that a person has brought."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from pages.parts.app import address, cache, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components.picture import picture
+from pages.parts.importing import own_image
+from ranking.core import Ints, LabelSet
+from ranking.workspace.answers import ImageAnswers
+from ranking.workspace.run import Run
+
+
+class Shown(NamedTuple):
+    """The image that is asked about: row `row` of `images`, its picture and size.
+
+    known: whether it is known which labels it has; an image without any has no break-even precision.
+    """
+
+    images: LabelSet
+    row: int
+    source: str
+    size: tuple[int, int]
+    known: bool
+
+
+def show(run: Run, images: LabelSet, brought: own_image.Brought | None) -> Shown:
+    """The image large, and the way to the next one."""
+    if brought is not None:
+        shown = Shown(*brought, known=False)
+        draw(shown)
+        return shown
+    place = st.container()
+    queue = np.flatnonzero(images.test) if images.test.any() else np.arange(len(images))
+    row = choose_image(images, queue, cache.answers().images(run.settings["set"]))
+    set_of_images = cache.image_set(run.settings["set"])
+    width, height = (int(side) for side in set_of_images.image_sizes[row])
+    source = cache.whole_image(set_of_images.key, row)
+    shown = Shown(images, row, source, (width, height), bool(images.labels[row].any()))
+    with place:
+        draw(shown)
+    return shown
+
+
+def draw(shown: Shown) -> None:
+    alt = f"Image {shown.images.ids[shown.row]}, whose labels are asked for"
+    picture(shown.source, shown.size, [], alt=alt, key=keys.widget("asked"))
+
+
+def choose_image(images: LabelSet, queue: Ints, told: dict[str, ImageAnswers]) -> int:
+    """The image of the address, else the first of the queue without an answer; buttons to its neighbours in the
+    queue."""
+    done = [bool(told[id].answers) if id in told else False for id in map(str, images.ids[queue])]
+    first = done.index(False) if False in done else 0
+    known = {str(id): row for row, id in enumerate(images.ids)}
+    chosen = address.read(keys.IMAGE, lambda text: row_of(known, text), int(queue[first]))
+    if address.get(keys.IMAGE) is None:
+        address.amend(**{keys.IMAGE: str(images.ids[chosen])})  # it stays when it gets its first answer
+    at = int(np.searchsorted(queue, chosen))
+    after = [place for place in (*range(at + 1, len(queue)), *range(at)) if not done[place]]
+    goals = {
+        "Back": at - 1 if at > 0 else None,
+        "Next": at + 1 if at + 1 < len(queue) else None,
+        "Next unanswered": after[0] if after else None,
+    }
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, goal in goals.items():
+            st.button(
+                label,
+                key=keys.widget(f"image {label}"),
+                type="primary" if label == "Next unanswered" else "secondary",
+                disabled=goal is None,
+                on_click=go_to,
+                args=(None if goal is None else str(images.ids[queue[goal]]),),
+            )
+        st.caption(
+            f"Image {escaped(str(images.ids[chosen]))} · {sum(done)} of {len(queue)} test images answered",
+            width="content",
+        )
+    return chosen
+
+
+def row_of(known: dict[str, int], text: str) -> int:
+    if text not in known:
+        raise ValueError("expected the name of an image of this set")
+    return known[text]
+
+
+def go_to(image: str | None) -> None:
+    address.put(**{keys.IMAGE: image})

@@ -1,0 +1,39 @@
+"""Components of connected samples on screen: one component that draws them all, with keyboard and screen reader."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import streamlit as st
+
+from pages.parts.app import keys
+from pages.parts.components import grid
+from pages.parts.views.graph_picture import Drawing
+
+FOLDER = Path(__file__).parent
+
+_mount = st.components.v2.component(
+    "ranking_sample_graph",
+    html='<div class="graph" role="listbox"></div>',
+    css=(FOLDER / "graph.css").read_text(),
+    js=(FOLDER / "graph.js").read_text(),
+)
+
+
+def graph(drawings: Sequence[Drawing], *, name: str, selected: str | None, label: str, key: str) -> None:
+    """Show `drawings`, the node `selected` as the selected one. Selecting another writes its id to `name` of the
+    address."""
+    shown = [asdict(one) for one in drawings]
+    token = hashlib.sha256(json.dumps(shown).encode()).hexdigest()
+    key = keys.widget(key)
+    told = grid.told(key, token, selected, [selected] if selected else [])
+    _mount(
+        key=key,
+        data={"token": token, "drawings": shown, "label": label, "told": told},
+        default={"selected": None},
+        on_selected_change=lambda: grid.select(name, key),
+    )

@@ -1,0 +1,187 @@
+"""Samples and images as tiles of the grid, and as boxes on a whole image."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pages.parts.app import cache
+from pages.parts.app.colours import IRRELEVANT, IRRELEVANT_GLYPH, OF_CLASSES, RELEVANT, RELEVANT_GLYPH
+from pages.parts.components.picture import data_url
+from pages.parts.components.tile import Tile
+from pages.parts.views.strips import Box
+from ranking.core import Bools, ImageSet, Ints
+from ranking.core.text import written
+from ranking.datasets import Thumbnails
+from ranking.metrics.ranked import Ranking, precision_terms
+
+
+def ranked_tiles(images: ImageSet, ranked: Ranking, places: Sequence[int], whole: bool = False) -> list[Tile]:
+    """A tile a place (from 0): rank and score, marked by relevance.
+
+    whole: not the crop but the whole image is shown, with the sample's box on it.
+    """
+    thumbnails = cache.thumbnails(images.key)
+    return [_ranked_tile(images, thumbnails, ranked, place, whole) for place in places]
+
+
+def _ranked_tile(images: ImageSet, thumbnails: Thumbnails, ranked: Ranking, place: int, whole: bool) -> Tile:
+    row, score = int(ranked.samples[place]), ranked.scores[place]
+    image, relevant = int(images.image_of[row]), bool(ranked.relevance[place])
+    shown = shows(images, row)
+    name, judged = str(images.image_names[image]), "relevant" if relevant else "not relevant"
+    return Tile(
+        id=str(images.ids[row]),
+        src=data_url(thumbnails.image(image) if whole else thumbnails.crop(row)),
+        alt=f"rank {place + 1}, {judged}, score {score:.3g}, shows {shown}, image {name}",
+        left=f"{place + 1}",
+        right=f"{score:+#.3g}",
+        mark="relevant" if relevant else "irrelevant",
+        box=share_of_tile(images, row) if whole else None,
+        card=(
+            ("rank", f"{place + 1:,} of {len(ranked):,}, {judged}"),
+            ("score", f"{score:+#.4g}"),
+            ("shows", shown),
+            ("image", name),
+        ),
+    )
+
+
+def pictures_of(images: ImageSet, thumbnails: Thumbnails, ranked: Ranking) -> list[Tile]:
+    """A tile a place of a ranking to be looked at only: rank and relevance, no score."""
+    shown = [_ranked_tile(images, thumbnails, ranked, place, whole=False) for place in range(len(ranked))]
+    return [replace(tile, right="") for tile in shown]
+
+
+def with_terms(shown: Sequence[Tile], relevance: Ints) -> list[Tile]:
+    """The tiles of a whole ranking; below a relevant one stands its term of AP: relevant so far / place."""
+    terms = {place: f"{found}/{place}" for found, place in precision_terms(relevance)}
+    return [replace(tile, right=terms.get(place, "")) for place, tile in enumerate(shown, start=1)]
+
+
+def share_of_tile(images: ImageSet, row: int) -> tuple[float, float, float, float]:
+    """Left, top, width and height of a sample's box, where its whole image is fitted into a square of side 1."""
+    left, top, right, bottom = _edges(images, row)
+    width, height = (int(side) for side in images.image_sizes[images.image_of[row]])
+    side = max(width, height)
+    across, down = (side - width) / 2, (side - height) / 2
+    return (left + across) / side, (top + down) / side, (right - left) / side, (bottom - top) / side
+
+
+def image_tiles(images: ImageSet, numbers: Sequence[int]) -> list[Tile]:
+    """A tile an image, for its first sample: its name, its split and how many boxes it has."""
+    thumbnails = cache.thumbnails(images.key)
+    tiles = []
+    for image in numbers:
+        rows = samples_of(images, image)
+        split = "test" if images.image_test[image] else "train"
+        name, counted = str(images.image_names[image]), "1 box" if len(rows) == 1 else f"{len(rows)} boxes"
+        classes = sorted({shown for row in rows for shown in classes_of(images, row)})
+        shown = _said(classes[:12]) if images.classes else "; ".join(shows(images, row) for row in rows[:12])
+        tiles.append(
+            Tile(
+                str(images.ids[rows[0]]),
+                data_url(thumbnails.image(image)),
+                f"image {name}, {split}, {counted}",
+                name,
+                f"{split} · {len(rows)}",
+                card=(
+                    ("image", name),
+                    ("split", split),
+                    ("boxes", str(len(rows))),
+                    ("shows", shown),
+                ),
+            )
+        )
+    return tiles
+
+
+def samples_of(images: ImageSet, image: int) -> list[int]:
+    """The rows of an image's samples; an image without one is in no set."""
+    return [int(row) for row in np.flatnonzero(images.image_of == image)]
+
+
+def sample_tiles(images: ImageSet, thumbnails: Thumbnails, rows: Sequence[int]) -> list[Tile]:
+    """A tile a sample: what it shows."""
+    tiles = []
+    for row in rows:
+        shown = shows(images, row)
+        alt = f"sample {images.ids[row]} shows {shown}"
+        tiles.append(Tile(str(images.ids[row]), data_url(thumbnails.crop(row)), alt, shown))
+    return tiles
+
+
+def shows(images: ImageSet, row: int) -> str:
+    """What a sample shows, in words; of a set without classes, its numbers."""
+    return _said(classes_of(images, row)) if images.classes else numbers_of(images, row) or "no number"
+
+
+def numbers_of(images: ImageSet, row: int) -> str:
+    """What the criteria of a set measure of a sample, in words; "" where nothing is known."""
+    numbers = zip(images.criteria, images.numbers[row].tolist(), strict=True)
+    return ", ".join(f"{name} {written(number)}" for name, number in numbers if not math.isnan(number))
+
+
+def _said(classes: Sequence[str]) -> str:
+    return ", ".join(classes) or "no class"
+
+
+def classes_of(images: ImageSet, row: int) -> list[str]:
+    return [name for name, shown in zip(images.classes, images.labels[row], strict=True) if shown]
+
+
+def class_boxes(images: ImageSet, image: int, chosen: int | None = None) -> list[Box]:
+    """All boxes of an image, labelled and coloured by class, that of sample `chosen` drawn thicker."""
+    found = []
+    for row in samples_of(images, image):
+        shown = np.flatnonzero(images.labels[row])
+        colour = OF_CLASSES[int(shown[0]) % len(OF_CLASSES)] if len(shown) else OF_CLASSES[-1]
+        label = shows(images, row)
+        found.append(Box(_edges(images, row), label, colour, strong=row == chosen))
+    return found
+
+
+def relevance_boxes(images: ImageSet, query: str, chosen: int) -> list[Box]:
+    """All boxes of the image of sample `chosen`, marked by relevance to `query`, `chosen` drawn thicker."""
+    relevance = images.relevance(query)
+    found = []
+    for row in samples_of(images, int(images.image_of[chosen])):
+        relevant, strong = bool(relevance[row]), bool(row == chosen)
+        label = shows(images, row)
+        colour = RELEVANT if relevant else IRRELEVANT
+        found.append(Box(_edges(images, row), label if strong else "", colour, not relevant, strong))
+    return found
+
+
+def labelled_tiles(images: ImageSet, rows: Ints, labels: Bools) -> list[Tile]:
+    """A tile a sample, marked by its label (n,)."""
+    thumbnails = cache.thumbnails(images.key)
+    return [
+        Tile(
+            id=str(images.ids[row]),
+            src=data_url(thumbnails.crop(int(row))),
+            alt=f"labelled {'relevant' if labels[row] else 'not relevant'}, shows {shows(images, int(row))}",
+            mark="relevant" if labels[row] else "irrelevant",
+        )
+        for row in rows
+    ]
+
+
+def labelled_boxes(images: ImageSet, labels: Bools, turning: Bools, chosen: int) -> list[Box]:
+    """All boxes of the image of sample `chosen`, marked by their label (n,); those that are `turning` (n,) are drawn
+    thicker, and `chosen` says that it is the one."""
+    found = []
+    for row in samples_of(images, int(images.image_of[chosen])):
+        label, strong = bool(labels[row]), bool(turning[row])
+        glyph = RELEVANT_GLYPH if label else IRRELEVANT_GLYPH
+        text = f"{glyph} {'selected' if row == chosen else 'turns'}" if strong else glyph
+        found.append(Box(_edges(images, row), text, RELEVANT if label else IRRELEVANT, not label, strong))
+    return found
+
+
+def _edges(images: ImageSet, row: int) -> tuple[int, int, int, int]:
+    left, top, right, bottom = (int(edge) for edge in images.boxes[row])
+    return left, top, right, bottom

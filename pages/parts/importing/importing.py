@@ -1,0 +1,197 @@
+"""An import from its first question to the person's decision: keep the image set, or discard it."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components import grid, tiles
+from pages.parts.importing import import_form, looks, near_copies, problem_table, taken_away
+from pages.parts.runs import jobs_panel
+from ranking.core import ImageSet
+from ranking.datasets import Thumbnails, load_image_set
+from ranking.workspace.run import ENDED, Run
+
+EXAMPLES = 12
+
+
+def show() -> None:
+    """The import that the address names, as far as it is; where it names none, the form that starts one."""
+    place = st.container()  # also where it stays empty: what stands below keeps its place
+    run = address.read(keys.IMPORT, _import, None)
+    with place:
+        if run is None:
+            taken_away.say()
+            _list_waiting()
+            import_form.offer()
+            taken_away.bring_back()
+        elif run.state in ("failed", "cancelled"):
+            import_form.offer(run, _which_try(run))
+        else:
+            with st.container(border=True):
+                _show(run)
+
+
+def _list_waiting() -> None:
+    """A line for each import that waits for a decision; pressing it shows the import."""
+    here = _keys_here()
+    for run in cache.store().runs("import"):
+        if run.state == "finished" and "decision" not in run.result and run.result.get("key") not in here:
+            jobs_panel.offer_decision(run, _waiting(run), keys.IMPORT)
+
+
+def _waiting(run: Run) -> str:
+    """What waits, of an import or of the look before it."""
+    if run.looks:
+        return f"{escaped(looks.called(run))}, which you have looked at, waits"
+    return f"{escaped(run.result['title'])}: {run.result['images']:,} images wait"
+
+
+def _which_try(run: Run) -> str:
+    """The how-manieth import of equal settings it is, and when it ended: two that fail alike are told apart by it.
+    Nothing of one that is the only one."""
+    tries = [equal.id for equal in cache.store().equal_runs("import", run.settings)]
+    if len(tries) == 1:
+        return ""
+    ended = datetime.fromtimestamp(run.created if run.ended is None else run.ended)
+    return f"try {len(tries) - tries.index(run.id)}, {ended.strftime('%d %b at %H:%M:%S')}"
+
+
+def _show(run: Run) -> None:
+    """An import that is under way, or waits for a decision."""
+    if run.state not in ENDED:
+        what = f"Looking at {looks.called(run)}" if run.looks else f"Importing from {run.settings['source']}"
+        st.markdown(f"#### {escaped(what)}")
+        jobs_panel.watch(run)
+    elif run.looks and "decision" in run.result:
+        st.markdown(f"**{escaped(looks.called(run))}** was imported or discarded since.")
+        import_form.close()
+    elif run.looks:
+        looks.show(run)
+    elif run.result.get("decision") != "discarded" and run.result["key"] in _keys_here():
+        _show_known(run)
+    elif "decision" in run.result:
+        st.markdown(f"This import of **{escaped(run.result['title'])}** was {run.result['decision']}.")
+        import_form.close()
+    else:
+        _decide(run)
+
+
+def _keys_here() -> set[str]:
+    """The keys of this home's image sets: an import of one of them leaves nothing to decide."""
+    return {row.key for row in cache.store().image_sets()}
+
+
+def _show_known(run: Run) -> None:
+    """Nothing is left to be decided: equal keys are equal sets. Keeping it puts back files that are missing."""
+    with cache.or_gone():
+        key = cache.store().keep(run.id)
+    st.info(
+        f"You have this set already: **{escaped(run.result['title'])}**, {run.result['images']:,} images. "
+        "Equal images and labels are one set.",
+        icon="🖼️",
+    )
+    with st.container(horizontal=True):
+        if address.get(keys.SET) != key:
+            st.button(
+                "Look at it",
+                type="primary",
+                key="look at known set",
+                on_click=lambda: address.put(**{keys.SET: key, keys.IMPORT: None}),
+            )
+        import_form.close()
+
+
+def _import(run_id: str) -> Run:
+    run = cache.store().run(run_id)
+    if run.kind != "import":
+        raise ValueError(f"expected an import, got: {run.called}")
+    return run
+
+
+def _decide(run: Run) -> None:
+    """What came of it, then the two buttons."""
+    result = run.result
+    st.markdown(f"#### Imported {escaped(result['title'])}: keep it?")
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Images", f"{result['images']:,}", width="content")
+        st.metric("Samples", f"{result['samples']:,}", width="content")
+        st.metric("Classes", f"{len(result['classes']):,}", width="content")
+        if result.get("criteria"):
+            st.metric("Criteria", f"{len(result['criteria']):,}", width="content")
+        st.metric("Problems", f"{result['problems']:,}", width="content")
+    complete, together = _examples_of(run)
+    with st.container(horizontal=True):
+        keep = complete and frame.pressed(
+            "Keep", "keep import", type="primary", icon=":material/check_circle:"
+        )
+        if frame.pressed("Discard", "discard import", icon=":material/delete:"):
+            cache.store().discard(run.id)
+            address.put(**{keys.IMPORT: None})
+            st.rerun()
+    if keep:
+        _keep(run, together)
+    _show_problems(run)
+
+
+def _keep(run: Run, copies_together: bool | None) -> None:
+    """Where it cannot be, as where its files are damaged, the person can still discard it: the page goes on."""
+    with frame.in_place():
+        with cache.or_gone():
+            key = cache.store().keep(run.id, copies_together)
+        st.session_state[keys.JUST_KEPT] = key
+        address.put(**{keys.SET: key, keys.IMPORT: None})
+        st.rerun()
+
+
+def _examples_of(run: Run) -> tuple[bool, bool | None]:
+    """Samples of what was imported, and its near copies: whether it can be read, or why not, and whether near copies
+    are to be kept on one side of the split, None where there are none."""
+    try:
+        with cache.or_gone():
+            draft, thumbnails = load_image_set(run.draft), Thumbnails(run.draft)
+            _show_examples(draft, thumbnails)
+            together = near_copies.choose(run, draft, thumbnails)
+    except cache.Gone as error:
+        st.error(
+            f"What was imported cannot be read: {escaped(str(error))}. Discard it and import again.",
+            icon=":material/error:",
+        )
+        return False, None
+    return True, together
+
+
+def _show_examples(draft: ImageSet, thumbnails: Thumbnails) -> None:
+    rows = np.linspace(0, len(draft) - 1, min(EXAMPLES, len(draft))).round().astype(int)
+    examples = tiles.sample_tiles(draft, thumbnails, [int(row) for row in rows])
+    label = "Examples of the imported samples"
+    grid.image_grid(
+        examples, name=keys.EXAMPLE, selected=address.get(keys.EXAMPLE), label=label, kind="images"
+    )
+    st.caption("Samples from the whole import. **Notice** whether each shows what is written below it.")
+
+
+def _show_problems(run: Run) -> None:
+    try:
+        problems = [{name: str(row[name]) for name in problem_table.COLUMNS} for row in _problems(run)]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        st.warning("The report of this import cannot be read.", icon=":material/warning:")
+        return
+    if not problems:
+        st.success("Every file was as expected.", icon=":material/check_circle:")
+        return
+    problem_table.show(
+        problems,
+        "What was not as expected, and what was done about it; everything else was imported.",
+        f"import-{run.id}.csv",
+    )
+
+
+def _problems(run: Run) -> Any:
+    return json.loads(run.problems_file.read_text())

@@ -1,0 +1,193 @@
+"""What was found in what a person brought: what it is and why, a few crops, the first problems, and the way on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components import grid
+from pages.parts.components.picture import data_url
+from pages.parts.components.tile import Tile
+from pages.parts.importing import bringing, import_form, problem_table, table_columns
+from ranking.core.settings import settings_of
+from ranking.core.text import counted, written
+from ranking.datasets import source_class
+from ranking.formats.detection import tree_sources
+from ranking.formats.looking import Look
+from ranking.formats.preview import CROPS, Crop, Preview
+from ranking.workspace.run import Run
+
+
+def called(run: Run) -> str:
+    """What a person calls what they brought."""
+    return str(run.settings["brought"] or run.settings["look"])
+
+
+def show(run: Run) -> None:
+    """A look that has ended well, from which the person goes on to the import, or looks again."""
+    try:
+        look = Look.from_json(json.loads(run.look_file.read_text()))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        st.error(
+            "What was found cannot be read any more; discard it and bring it again.", icon=":material/error:"
+        )
+        _offer_discard(run)
+        return
+    st.markdown(f"#### {escaped(called(run))}{escaped(f': {look.source}') if look.source else ''}")
+    source = _choose_source(run, look)
+    _say_why(look)
+    values = _settings_of(run, look, source) if source is not None else {}
+    if look.refused:
+        st.error(escaped(look.refused[0].upper() + look.refused[1:]), icon=":material/error:")
+    if look.seen is not None:
+        _show_counts(look, look.seen)
+        _show_tally(look.seen)
+        _show_crops(look.seen.crops)
+    _go_on(run, look, source, values)
+    if look.seen is not None:
+        _show_problems(run, look, look.seen)
+
+
+def _choose_source(run: Run, look: Look) -> str | None:
+    """The box that says as what it is read; another choice begins another look."""
+    why = {name: recognised.why for name, recognised in look.detected}
+    names = [*why, *(name for name in tree_sources() if name not in why)]
+    key = keys.widget(f"read as {run.id}")
+    chosen: str | None = st.selectbox(
+        "Read it as",
+        names,
+        index=None if look.source is None else names.index(look.source),
+        format_func=lambda name: f"{name} (recognised)" if name in why else name,
+        placeholder="nothing was recognised",
+        key=key,
+        on_change=_look_again_as,
+        args=(run.id, key),
+    )
+    return look.source if chosen is not None else None
+
+
+def _say_why(look: Look) -> None:
+    """Why it is read as it is, and what else it could be."""
+    known = dict(look.detected)
+    why = {name: recognised.why for name, recognised in look.detected}
+    if look.source in known:
+        as_found = known[look.source].settings.items() <= look.source_settings.items()
+        instead = f": {escaped(look.read_as)}" if look.read_as else ", those below"
+        changed = "" if as_found else f" It is read by your settings instead{instead}."
+        st.caption(f"Recognised: {escaped(why[look.source])}.{changed}")
+    elif look.source is not None:
+        st.caption(f"Not recognised as {escaped(look.source)}; you have chosen it.")
+    others = [f"{escaped(name)}: {escaped(text)}" for name, text in why.items() if name != look.source]
+    if others:
+        st.caption("It could also be " + "; or ".join(others) + ".")
+
+
+def _look_again_as(run_id: str, key: str) -> None:
+    source = st.session_state[key]
+    if source is not None:
+        with frame.in_place():
+            again = bringing.look_again(cache.store().run(run_id), source, {})
+            address.put(**{keys.IMPORT: again.id})
+
+
+def _settings_of(run: Run, look: Look, source: str) -> dict[str, Any]:
+    """What the form has of the settings of a source, which begins with those that were looked at."""
+    owner = f"look {run.id}"
+    import_form.fill(owner, source, look.source_settings)
+    plugins = [(source, source_class(source))]
+    said = table_columns.choose(keys.setting(owner, source, ""), look) if look.columns else {}
+    others = forms.settings_form(
+        owner, plugins, f"More settings of {source}", shared=False, without=("folder", *said)
+    )
+    return {**others[source], **said}
+
+
+def _show_counts(look: Look, seen: Preview) -> None:
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Images", f"{seen.images:,}", width="content")
+        st.metric("Files", f"{look.files:,}", width="content")
+        st.metric("Problems so far", f"{look.problems:,}", width="content")
+
+
+def _show_tally(seen: Preview) -> None:
+    """What the labels come to: the most frequent classes, and the split."""
+    tally = seen.tally
+    if tally.classes:
+        named = ", ".join(f"{escaped(name)} (**{count:,}**)" for name, count in tally.classes.items())
+        more = f" and {counted(tally.others, 'class')} more" if tally.others else ""
+        st.markdown(f"Classes, by how many samples show them: {named}{more}.")
+    where = f": {escaped(tally.split_from)}" if tally.split_from else ""
+    images = "image" if tally.train == 1 else "images"
+    st.markdown(f"Split: **{tally.train:,}** {images} to train on, **{tally.test:,}** to test on{where}.")
+    if not tally.whole:
+        done = tally.train + tally.test
+        st.caption(
+            f"Counted in a few seconds: the first {done:,} of {seen.images:,} images. An import counts all."
+        )
+
+
+def _show_crops(crops: list[Crop]) -> None:
+    if not crops:
+        st.warning(
+            "None of the first images can be used; the problems say why. An import may still find others.",
+            icon=":material/warning:",
+        )
+        return
+    label = f"{counted(len(crops), 'sample')} of what was brought"
+    shown = [_tile(crop, number) for number, crop in enumerate(crops)]
+    grid.image_grid(shown, name=keys.EXAMPLE, selected=address.get(keys.EXAMPLE), label=label, kind="images")
+    few = "" if len(crops) == CROPS else ", as many as were found"
+    st.caption(
+        f"Samples of the first {counted(len(crops), 'image')}{few}; nothing is stored yet. **Notice** whether each "
+        "shows what is written below it."
+    )
+
+
+def _tile(crop: Crop, number: int) -> Tile:
+    numbers = [f"{name} {written(value)}" for name, value in crop.numbers.items()]
+    label = ", ".join([*crop.classes, *numbers]) or "no class"
+    return Tile(str(number), data_url(crop.webp), f"sample of image {crop.image}, shows {label}", label)
+
+
+def _go_on(run: Run, look: Look, source: str | None, values: dict[str, Any]) -> None:
+    """Import; where settings are no longer those that were looked at, look again first; or discard."""
+    with st.container(horizontal=True):
+        if source is not None and _differ(look, source, values):
+            if frame.pressed("Look again", "look again", type="primary", icon=":material/search:"):
+                _go_to(bringing.look_again(run, source, values))
+        elif (
+            source is not None
+            and look.seen is not None
+            and frame.pressed("Import", "import brought", type="primary", icon=":material/download:")
+        ):
+            _go_to(bringing.import_all(run, source, values))
+        _offer_discard(run)
+
+
+def _differ(look: Look, source: str, values: dict[str, Any]) -> bool:
+    defaults = {item.name: item.default for item in settings_of(source_class(source))}
+    return any(value != {**defaults, **look.source_settings}[name] for name, value in values.items())
+
+
+def _offer_discard(run: Run) -> None:
+    if frame.pressed("Discard", "discard look", icon=":material/delete:"):
+        cache.store().discard(run.id)
+        address.put(**{keys.IMPORT: None})
+        st.rerun()
+
+
+def _go_to(run: Run) -> None:
+    address.put(**{keys.IMPORT: run.id})
+    st.rerun()
+
+
+def _show_problems(run: Run, look: Look, seen: Preview) -> None:
+    if not seen.problems:
+        st.success("Nothing was wrong up to here.", icon=":material/check_circle:")
+        return
+    said = "what was not as expected on the way to these samples, and what an import would do about it."
+    problem_table.show_first(seen.problems, look.problems, said, f"look-{run.id}.csv")

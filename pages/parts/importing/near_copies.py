@@ -1,0 +1,94 @@
+"""The near copies that an import has found: how many lie across the split, a few of them, and the switch about them."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import streamlit as st
+from PIL import Image
+
+from pages.parts.app import keys
+from pages.parts.app.frame import escaped
+from ranking.core import ImageSet
+from ranking.core.text import counted, readable
+from ranking.datasets import Thumbnails
+from ranking.datasets.found_copies import FoundCopies, are_together, found_copies, split_together
+from ranking.datasets.splits import moved_words
+from ranking.workspace.run import Run
+
+PAIRS = 6  # that are shown
+SIDE = 112  # pixels of each of the two images
+GAP = 4
+
+
+def choose(run: Run, draft: ImageSet, thumbnails: Thumbnails) -> bool | None:
+    """Whether to keep near copies on one side of the split; None where the import has found none."""
+    found = found_copies(run.draft)
+    if found is None:
+        return None
+    st.markdown("#### Near copies", help=HELP)
+    across = len(found.across)
+    with_copies = counted(found.test_images, "test image")
+    st.markdown(
+        f"**{counted(len(found.pairs), 'pair')}** of near copies, **{across:,}** of them across the split"
+        + (
+            f": {with_copies} of {int(found.test.sum()):,} would have a copy among the training images."
+            if across
+            else "."
+        )
+    )
+    key = keys.widget(f"copies together {run.id}")
+    st.session_state.setdefault(key, are_together(draft))
+    together: bool = st.toggle("Keep near copies on one side of the split", key=key)
+    st.caption(_what_follows(draft, found, together))
+    _show_pairs(draft, thumbnails, found)
+    return together
+
+
+HELP = (
+    "The same image mirrored, rotated, darkened or cropped, or a video frame a moment later. A method that has learned "
+    "from a copy of a test image is measured as better than it is."
+)
+
+
+def _what_follows(draft: ImageSet, found: FoundCopies, together: bool) -> str:
+    """What the switch does, in words."""
+    if not together:
+        return "The split stays that of the source, and folds may separate near copies."
+    test = split_together(draft, found)
+    words = moved_words(found.test, test != found.test)
+    return (
+        f"{words[0].upper()}{words[1:]}. There are {int((~test).sum()):,} training images and "
+        f"{int(test.sum()):,} test images. Folds keep near copies together, too."
+    )
+
+
+def _show_pairs(draft: ImageSet, thumbnails: Thumbnails, found: FoundCopies) -> None:
+    """The best matches, those across the split first."""
+    rest = np.setdiff1d(np.argsort(-found.detail, kind="stable"), found.across, assume_unique=True)
+    rows = [*found.across, *rest][:PAIRS]
+    with st.container(horizontal=True, gap="medium"):
+        for row in rows:
+            pair = [int(image) for image in found.pairs[row]]
+            names = [readable(str(draft.image_names[image]), 30) for image in pair]
+            splits = ["test" if found.test[image] else "train" for image in pair]
+            caption = " and ".join(f"{name} ({split})" for name, split in zip(names, splits, strict=True))
+            both = side_by_side([thumbnails.image(image) for image in pair])
+            st.image(both, caption=escaped(caption), width=both.width, alt=f"Two near copies: {caption}")
+    st.caption(
+        "Pairs across the split come first, then the best matches; the brackets have the split of the source. "
+        "**Notice** whether the two images of a pair are the same; if not, turn the switch off."
+    )
+
+
+def side_by_side(pictures: list[bytes]) -> Image.Image:
+    """Two small images beside each other, each fitted into a square."""
+    both = Image.new("RGBA", (2 * SIDE + GAP, SIDE))
+    for place, data in enumerate(pictures):
+        with Image.open(io.BytesIO(data)) as stored:
+            small = stored.convert("RGB")
+        small.thumbnail((SIDE, SIDE))
+        left = place * (SIDE + GAP) + (SIDE - small.width) // 2
+        both.paste(small, (left, (SIDE - small.height) // 2))
+    return both

@@ -1,0 +1,45 @@
+"""What was wrong with files that a person brought: a table, and the same as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ranking.core import Problem
+from ranking.core.spreadsheets import guarded
+
+COLUMNS = ("file", "expected", "came", "done")  # those of ranking.core.Problem
+Row = dict[str, str]
+
+
+def show(problems: Sequence[Row], said: str, file_name: str) -> None:
+    """The table with what is `said` of it, and the button that saves it."""
+    st.dataframe(problems, hide_index=True)
+    st.caption(said)
+    st.download_button(
+        "Report as CSV",
+        lambda: as_csv(problems),
+        file_name,
+        "text/csv",
+        icon=":material/table_view:",
+        on_click="ignore",
+    )
+
+
+def show_first(problems: Sequence[Problem], count: int, said: str, file_name: str) -> None:
+    """The same of the first problems of `count`; `said` begins with a small letter."""
+    first = f"The first {len(problems):,} of {count:,} problems: " if count > len(problems) else ""
+    rows = [{name: str(text) for name, text in vars(row).items()} for row in problems]
+    show(rows, f"{first}{said}" if first else f"{said[0].upper()}{said[1:]}", file_name)
+
+
+def as_csv(problems: Sequence[Row]) -> str:
+    """The rows under their heading; no text is taken for a formula."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, COLUMNS, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows({name: guarded(text) for name, text in row.items()} for row in problems)
+    return stream.getvalue()

@@ -1,0 +1,125 @@
+"""What the columns of a table are that a person brought: a box for each role, which begins with how it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.app import keys
+from pages.parts.importing import import_form
+from ranking.core.settings import settings_of
+from ranking.datasets import source_class
+from ranking.datasets.folder import MAX_CRITERIA
+from ranking.formats.looking import Look
+from ranking.formats.manifest_roles import ROLES, names_in, written
+
+NOT_THERE = "not there"
+PARTS = {  # of the roles that have a column for each part
+    "image": ("Image",),
+    "box": ("Box: x, or all four numbers", "Box: y", "Box: right edge or width", "Box: lower edge or height"),
+    "group": ("Group",),
+    "split": ("Split",),
+    "size": ("Width of the image", "Height of the image"),
+}
+SEVERAL = {"labels": "Labels", "numbers": "Grades and numbers"}  # of those that may have many
+FORM, UNIT = "box_form", "box_unit"
+ROWS = (("image", "labels", "numbers"), ("box",), (FORM, UNIT, "size"), ("group", "split"))
+
+
+def choose(owner: str, look: Look) -> dict[str, str]:
+    """The settings that say what each column is, from boxes whose keys begin with `owner`."""
+    st.markdown("**What its columns are**")
+    before = {item.name: item.default for item in settings_of(source_class(str(look.source)))}
+    before |= look.source_settings
+    boxes = _Boxes(owner, look.columns, before)
+    told: dict[str, str] = {}
+    for row in ROWS:
+        places = iter(st.columns(sum(len(PARTS.get(role, "1")) for role in row), vertical_alignment="bottom"))
+        for role in row:
+            if role in ROLES:
+                told[ROLES[role].setting] = boxes.of_role(role, partial(next, places))
+            else:
+                with next(places):
+                    told[role] = boxes.of_setting(role)
+    st.caption(
+        "A column has one role: choosing it for another takes it from the one that it had. Labels of a cell are apart "
+        "by ; or |, or there is a column of 0 and 1 for each."
+    )
+    return told
+
+
+class _Boxes:
+    """The boxes of one table with these `columns`; `before` is what it was read by, name of a setting to text."""
+
+    def __init__(self, owner: str, columns: Sequence[str], before: dict[str, Any]) -> None:
+        self._owner, self._columns, self._before = owner, columns, before
+        self._one = [self._key(role, part) for role, parts in PARTS.items() for part in range(len(parts))]
+        self._many = [self._key(role, 0) for role in SEVERAL]
+
+    def of_role(self, role: str, place: Callable[[], Any]) -> str:
+        """What the setting of a role comes to, its boxes each in the next place."""
+        before = self._before[ROLES[role].setting]
+        began = tuple(name for name in names_in(before) if name in self._columns)
+        if role in SEVERAL:
+            with place():
+                chosen = self._several(role, began)
+        else:
+            chosen = ()
+            for part, label in enumerate(PARTS[role]):
+                with place():
+                    chosen += self._single(role, part, label, began[part : part + 1])
+        return before if chosen == began else written(chosen)
+
+    def of_setting(self, name: str) -> str:
+        """What is asked besides about the boxes of images."""
+        item = next(item for item in settings_of(source_class("Table of images")) if item.name == name)
+        key = keys.widget(f"{self._owner}{name}")
+        import_form.hold(key, self._before[name])
+        chosen: str = st.selectbox(item.label, item.choices, key=key, help=item.help)
+        return chosen
+
+    def _single(self, role: str, part: int, label: str, began: tuple[str, ...]) -> tuple[str, ...]:
+        key, missing = self._key(role, part), [] if role == "image" else [""]
+        import_form.hold(key, next(iter(began), None if role == "image" else ""))
+        chosen = st.selectbox(
+            label,
+            [*missing, *self._columns],
+            index=None if role == "image" else 0,
+            format_func=lambda name: name or NOT_THERE,
+            placeholder="choose a column",
+            key=key,
+            on_change=self._take,
+            args=(key,),
+        )
+        return (chosen,) if chosen else ()
+
+    def _several(self, role: str, began: tuple[str, ...]) -> tuple[str, ...]:
+        key = self._key(role, 0)
+        import_form.hold(key, list(began))
+        chosen = st.multiselect(
+            SEVERAL[role],
+            self._columns,
+            max_selections=MAX_CRITERIA if role == "numbers" else None,
+            placeholder=NOT_THERE,
+            key=key,
+            on_change=self._take,
+            args=(key,),
+        )
+        return tuple(chosen)
+
+    def _take(self, key: str) -> None:
+        """Have no other box hold what the one of `key` holds now."""
+        held = st.session_state[key]
+        taken = {held} if isinstance(held, str) else set(held or ())
+        for other in self._one:
+            if other != key and st.session_state[other] and st.session_state[other] in taken:
+                st.session_state[other] = None if other == self._key("image", 0) else ""
+        for other in self._many:
+            if other != key:
+                st.session_state[other] = [name for name in st.session_state[other] if name not in taken]
+
+    def _key(self, role: str, part: int) -> str:
+        return keys.widget(f"{self._owner}{role} {part}")

@@ -1,0 +1,211 @@
+"""What a finished training proves, in numbers and in words; of an imported one, what its laboratory claims."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.app import cache
+from pages.parts.app.frame import escaped, in_place
+from pages.parts.runs import runs
+from ranking.core import Bounds
+from ranking.workspace.run import Run
+
+FORMULA = r"\text{primal}(w)-\text{dual}(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
+LOCAL_FORMULA = r"\text{primal}(w)-\text{dual}_w(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
+MEASURES = {"train": ("AP", "Average precision"), "label": ("BEP", "Break-even precision")}
+CLAIMED = "says the laboratory that trained it"
+
+LOCAL = (
+    "**Ends where no round goes lower.** This objective is not convex. Each round bounds it from above by a convex "
+    "problem that touches it at the weights of now, and goes down that: the objective never rises, and where training "
+    "begins decides where it ends."
+)
+
+
+def formula(convex: bool) -> str:
+    """When training stops; dual_w bounds the convex problem that touches the objective at w."""
+    return FORMULA if convex else LOCAL_FORMULA
+
+
+def stops(tolerance: float, convex: bool = True) -> str:
+    """When training stops by itself, in words."""
+    if convex:
+        return f"stops by itself when the gap is at most {percent(tolerance)} of the objective"
+    return f"stops by itself when one more round can gain at most {percent(tolerance)} of the objective"
+
+
+def show_gap(last: dict[str, Any], tolerance: float, convex: bool) -> None:
+    """Where a live training stands, by its last iteration, and where it will stop."""
+    gap = last["relative_gap"]
+    now = "not known yet" if gap is None else f"{percent(gap)} of the objective"
+    if convex:
+        st.markdown(f"Gap now: **{now}** · {stops(tolerance)}")
+    else:
+        said = f"Round **{last.get('round', 0)}**, gap to the bound of its convex problem: **{now}**"
+        st.markdown(f"{said} · {stops(tolerance, convex)}")
+
+
+def show(run: Run) -> None:
+    """Did it converge, between which bounds lies the optimum, and what did it cost."""
+    proof = run.result["certificate"]
+    if proof is None:
+        method = run.settings["method"]
+        st.info(
+            f"**No proof.** {escaped(method)} does not say how far its weights are from the best.",
+            icon=":material/info:",
+        )
+    else:
+        _verdict(proof, runs.tolerance_of(run), run.imported is not None, runs.is_convex(run))
+    if (told := run.result.get("bounds")) is not None:
+        say_bounds(Bounds(**told), runs.is_convex(run))
+    measured, (name, what) = run.result.get("test") or {}, MEASURES[run.kind]
+    with st.container(horizontal=True):
+        _number(f"Test {name}", measured.get(name), ".3f", f"{what} on the images it has not seen.")
+        if proof is not None:
+            _bounds(proof, run.imported is not None, runs.is_convex(run))
+
+
+def say_bounds(bounds: Bounds, convex: bool) -> None:
+    """Whether scores are differences of max-marginals or of bounds on them."""
+    if not bounds.large:
+        st.caption(f"Pairs of either sign: the max-marginals of all {bounds.of:,} samples are exact.")
+        return
+    objective = (
+        " The objective was minimised with such bounds too: it is at least that of exact labellings."
+        if convex
+        else " The objective was made of such bounds too."
+    )
+    st.warning(
+        f"**Approximate.** {in_words(bounds)} The largest score is {bounds.score:.3g}.{objective}",
+        icon=":material/warning:",
+    )
+
+
+def in_words(bounds: Bounds) -> str:
+    """Of how many samples max-marginals are upper bounds, and how far off."""
+    said = (
+        f"{bounds.large:,} of {bounds.of:,} samples stand in components too large to enumerate, of pairs of either "
+        "sign: their max-marginals are upper bounds, "
+    )
+    if not bounds.samples:
+        return f"{said}all of which labellings attain here, so that they are exact."
+    rest = bounds.large - bounds.samples
+    attained = f"; those of the other {rest:,} are attained" if rest else ""
+    return f"{said}at most {bounds.excess:.3g} above the best labelling known{attained}."
+
+
+def say_origin(run: Run) -> None:
+    """Of an imported training: what of it was checked here, and what its file claims."""
+    checks = checks_of(run)
+    done = ", ".join(what for what, checked in checks.items() if checked)
+    left = ", ".join(what for what, checked in checks.items() if not checked)
+    checked = f" Checked here: {done}." if done else ""
+    missing = "" if runs.set_is_here(run) else f" {runs.missing_set(run)}"
+    st.info(
+        f"This training was imported.{checked} Claimed elsewhere, not checked here: {left}.{escaped(missing)}",
+        icon=":material/upload:",
+    )
+
+
+def checks_of(run: Run) -> dict[str, bool]:
+    """What an imported training claims, in words, and whether that was checked here."""
+    checked = (run.imported or {}).get("checked") or {}
+    return {
+        "its metrics against its scores": checked.get("metrics") is True,
+        "its scores against its model": checked.get("scores") is True,
+        "its bounds and its curve": False,
+    }
+
+
+def say_projection(run: Run) -> None:
+    """How many columns the projection of a training kept, and how much of its training samples; nothing of none."""
+    with in_place():
+        if (found := cache.projection(run)) is None:
+            return
+        asked = int(run.settings["projection"].get("components", found.kept))
+        checked = (run.imported or {}).get("checked") or {}
+        claimed = "" if run.imported is None or checked.get("scores") is True else f", {CLAIMED}"
+        few = (
+            f" {asked:,} were asked for: these samples vary in no more directions."
+            if found.kept < asked
+            else ""
+        )
+        whitened = " Whitened: all of them vary alike now." if found.whiten else ""
+        st.caption(
+            f"**PCA kept {found.kept:,} of {found.columns:,} columns**, {floored(found.share)} of the variance of the "
+            f"training samples{claimed}.{few}{whitened}"
+        )
+
+
+def floored(share: float) -> str:
+    """A share in tenths of a percent, never rounded up: 100% is all of it.
+
+    >>> floored(0.9316), floored(0.99996), floored(1.0)
+    ('93.1%', '99.9%', '100%')
+    """
+    return f"{math.floor(1000 * share + 1e-6) / 10:g}%"
+
+
+def _bounds(proof: dict[str, float], imported: bool, convex: bool) -> None:
+    exactly = "as its file says" if imported else "recomputed exactly"
+    if convex:
+        _number("Primal", proof["primal"], ".4g", "The objective at these weights: an upper bound.")
+        _number("Dual", proof["dual"], ".4g", "No weights can bring the objective below this.")
+    else:
+        _number("Objective", proof["primal"], ".4g", "The objective at these weights.")
+        _number(
+            "Dual of the last round",
+            proof["dual"],
+            ".4g",
+            "No weights can bring the convex problem that touches the objective at these weights below this. "
+            "It is no bound on the objective.",
+        )
+    _number("Gap / primal", proof["relative_gap"], ".3%", f"(primal - dual) / primal, {exactly}.")
+    _number("Iterations", proof["iterations"], ",", "Steps of the optimiser.")
+    _number("Seconds", proof["seconds"], ".2f", "Time in training, without features and pictures.")
+
+
+def _verdict(proof: dict[str, Any], tolerance: float | None, imported: bool, convex: bool) -> None:
+    """Converged or not, and what that proves: of the optimum, or, where it is not `convex`, of the round that begins
+    here."""
+    gap = proof["relative_gap"]
+    where = "Converged" if convex else "Converged: no round goes lower"
+    bound = "" if tolerance is None else f", below the tolerance of {percent(tolerance)}"
+    if proof["converged"] and imported:
+        st.info(
+            f"**{where}, {CLAIMED}.** It gives the gap as {percent(gap)} of the objective{bound}.",
+            icon=":material/info:",
+        )
+    elif proof["converged"]:
+        st.success(f"**{where}.** {_proven(percent(gap), bound, convex)}", icon=":material/check_circle:")
+    else:
+        claimed = f", {CLAIMED}" if imported else ""
+        known = "not known yet" if gap is None else f"{percent(gap)} of the objective"
+        asked = "" if tolerance is None else f"; {percent(tolerance)} was asked for"
+        what = "The gap" if convex else "The gap to the convex bound that touches the objective here"
+        st.warning(
+            f"**Not converged{claimed}.** {what} is {known}{asked}. Better weights may exist.",
+            icon=":material/warning:",
+        )
+
+
+def _proven(gap: str, bound: str, convex: bool) -> str:
+    if convex:
+        return f"The gap is {gap} of the objective{bound}: this is proof that no weights do better by more than that."
+    return (
+        f"The convex bound that touches the objective here falls no further than {gap} of it{bound}: another round "
+        "would gain no more. This is no proof of the best weights, not even of those nearby: another beginning may end "
+        "lower."
+    )
+
+
+def percent(share: float) -> str:
+    """A share as people read it: 0.1%."""
+    return f"{100 * share:.3g}%"
+
+
+def _number(label: str, value: float | None, form: str, help: str) -> None:
+    st.metric(label, "–" if value is None else format(value, form), help=help, width="content")

@@ -1,0 +1,118 @@
+"""What a page about a ranking chooses first: the training, the split, the page of the ranking and the place on it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+import streamlit as st
+
+from pages.parts.app import address, cache, frame, keys, selection
+from pages.parts.components import grid
+from pages.parts.importing import sets
+from pages.parts.runs import run_actions, runs
+from ranking.core import ImageSet
+from ranking.metrics.ranked import Ranking
+from ranking.workspace.run import ENDED, Run
+
+FIRST_WITH_NEIGHBOURS = "HOB-SVM"  # the method that one trains first to see what neighbours do
+
+
+class Shown(NamedTuple):
+    """The page of the grid and the page that the selected place is on, both from 1; that place, from 0."""
+
+    page: int
+    here: int
+    place: int
+
+    def places(self, ranked: Ranking) -> range:
+        return range((self.page - 1) * grid.PAGE_SIZE, min(self.page * grid.PAGE_SIZE, len(ranked)))
+
+
+def where(images: ImageSet, ranked: Ranking, otherwise: int | None = None) -> Shown:
+    """The page of the address, else that of the selected sample; without one the place `otherwise` is selected, or
+    the first of the page."""
+    chosen = address.read(keys.SAMPLE, lambda text: place_of(images, ranked, text), None)
+    chosen = otherwise if chosen is None else chosen
+    here = 1 if chosen is None else chosen // grid.PAGE_SIZE + 1
+    page = address.read(keys.PAGE, address.number(int, 1, pages_of(ranked)), here)
+    return Shown(page, here, (page - 1) * grid.PAGE_SIZE if chosen is None else chosen)
+
+
+def pages_of(ranked: Ranking) -> int:
+    return -(-len(ranked) // grid.PAGE_SIZE)
+
+
+def id_of(images: ImageSet, ranked: Ranking, place: int) -> str:
+    return str(images.ids[ranked.samples[place]])
+
+
+def place_of(images: ImageSet, ranked: Ranking, sample: str) -> int:
+    """The place, from 0, of the sample with that id."""
+    places = np.flatnonzero(images.ids[ranked.samples] == sample)
+    if not len(places):
+        raise ValueError("expected the id of a sample of this split")
+    return int(places[0])
+
+
+def split(images: ImageSet) -> str:
+    """Test or train, whichever has samples: of the address, else that of the selected sample."""
+    splits = cache.splits(images)
+    row = selection.row(images)
+    default = splits[0] if row is None else ("test" if images.test[row] else "train")
+    bound = address.bound(keys.SPLIT, address.one_of(splits), default)
+    chosen: str = st.segmented_control("Split", splits, required=True, **bound)
+    return chosen
+
+
+def training(with_neighbours: bool = False) -> Run:
+    """The training of the address, or the newest that left scores. with_neighbours: only by a method that has a
+    similarity graph."""
+    sets.prepare()
+    run_actions.say_not_done()
+    run = runs.chosen()
+    scored = runs.with_scores()
+    listed = [one for one in scored if runs.leans_on_neighbours(one)] if with_neighbours else scored
+    if run is not None and run.deleted:
+        run_actions.offer_undo(run)
+        frame.end_page()
+    if run is not None and not runs.set_is_here(run):
+        frame.way_on(runs.missing_set(run), "Import images", "image_sets")
+    if run is not None and run.state not in ENDED:
+        frame.way_on("This training is still going on", "Watch it train", "train", run=run.id)
+    if not listed:
+        _train_first(with_neighbours)
+    known = {one.id: one for one in listed}
+    if run is not None and run.id not in known:
+        address.complain(_why_not(run, run.id in [one.id for one in scored]))
+        address.amend(**{keys.RUN: None})
+    bound = address.bound(keys.RUN, address.one_of(list(known)), listed[0].id)
+    labels = runs.labels(list(known.values()))
+    chosen = st.selectbox("Training", list(known), format_func=labels.__getitem__, **bound)
+    if address.get(keys.RUN) is None:
+        address.put(**{keys.RUN: chosen})  # also where it is only the newest: the link shall show it tomorrow
+    return known[chosen]
+
+
+def _train_first(with_neighbours: bool) -> NoReturn:
+    """The one next step where there is no training to choose; the query and features of the address go along."""
+    if not with_neighbours:
+        frame.way_on("Nothing is ranked yet: train a method first", "Train a method", "train")
+    same = {name: address.get(name) for name in (keys.SET, keys.QUERY, keys.FEATURES)}
+    asked = {**same, keys.METHOD: FIRST_WITH_NEIGHBOURS, keys.RUN: None}
+    frame.way_on(
+        f"No training has listened to neighbours yet. {FIRST_WITH_NEIGHBOURS} lets the samples of one image pull "
+        "each other up or down: train it, and see here whom that helped.",
+        f"Train {FIRST_WITH_NEIGHBOURS}",
+        "train",
+        **asked,
+    )
+
+
+def _why_not(run: Run, scored: bool) -> str:
+    if scored:
+        return (
+            f"Training {run.id} is by {run.settings['method']}, which scores each sample by itself: it has no "
+            "neighbours to show. Showing another one."
+        )
+    return f"Training {run.id} has {run.state} and has no scores. Train it again. Showing another one."

@@ -1,0 +1,126 @@
+"""Which samples lean on which: the graphs that the program makes, and pairs that a person brings as a CSV."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from pages.parts.app import address, cache, dropped, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import export
+from ranking import method_class
+from ranking.core import ImageSet, Ints
+from ranking.core.spreadsheets import guarded
+from ranking.features.graph.edge_files import is_edges_name, kept_edges, short_name
+from ranking.features.graph.image_graph import FIRST_GRAPH, GRAPHS, within
+from ranking.jobs.own_edges import keep_pairs_apart
+
+SAME_IMAGE = "Samples of one image tend to share their label, as people in one picture often do the same."
+LEAN = "Those that are joined here lean on each other: by η, and by what neighbours pay."
+MOST_MEGABYTES = 64  # of a CSV: a million pairs of ids of thirty characters
+
+
+def choose(images: ImageSet, method: str) -> str | None:
+    """The name of the graph, asked where the method uses one; None where it does not."""
+    if not getattr(method_class(method), "uses_graph", False):
+        return None
+    refused = _take_up(images)
+    brought = kept_edges(cache.store().edges, images.key)
+    by: str = st.selectbox(
+        "Who leans on whom?",
+        [*GRAPHS, *brought],
+        format_func=words,
+        **address.bound(keys.GRAPH, lambda text: _known(text, brought), FIRST_GRAPH),
+    )
+    with frame.in_place(), cache.or_gone():
+        edges = cache.store().edges_of(images.key, by)
+        st.caption(f"{SAME_IMAGE if edges is None else told_of(images, edges)} {LEAN}")
+    _offer(images, refused)
+    return by
+
+
+def words(by: str) -> str:
+    return f"Pairs of {short_name(by)}" if is_edges_name(by) else GRAPHS[by].words.capitalize()
+
+
+def _known(text: str, brought: list[str]) -> str:
+    if is_edges_name(text) and text not in brought:
+        raise ValueError(
+            f"the pairs of {short_name(text)} were not brought for this image set in this home; bring that CSV once "
+            "more below, equal pairs have the same name"
+        )
+    return address.one_of([*GRAPHS, *brought])(text)
+
+
+def told_of(images: ImageSet, edges: Ints) -> str:
+    """How many pairs there are within each split, and how many are left out because they join the two."""
+    said, joined = [], len(edges)
+    for split, rows in (("training", ~images.test), ("test", images.test)):
+        pairs = within(edges, np.flatnonzero(rows), len(images))
+        touched = np.zeros(len(images), bool)
+        touched[pairs] = True
+        joined -= len(pairs)
+        lie = "lies" if len(pairs) == 1 else "lie"
+        said.append(f"{len(pairs):,} {lie} among {touched.sum():,} of the {rows.sum():,} {split} samples")
+    told = f"Of {counted(len(edges))}, {' and '.join(said)}."
+    if joined:
+        joins = "1 joins" if joined == 1 else f"{joined:,} join"
+        told += (
+            f" **{joins} a training sample to a test sample and {'is' if joined == 1 else 'are'} left out**, for "
+            "training may not see test samples."
+        )
+    return told
+
+
+def counted(pairs: int) -> str:
+    return "1 pair" if pairs == 1 else f"{pairs:,} pairs"
+
+
+def _uploader(images: ImageSet) -> str:
+    """The key of the widget: one for each set and each CSV, so that what was brought does not stay in the next one's
+    place."""
+    return keys.widget(f"edges {images.key} {st.session_state.get(keys.EDGES_BROUGHT, 0)}")
+
+
+def _take_up(images: ImageSet) -> str | None:
+    """Keep the pairs of the CSV that was dropped, on the disk before they can be chosen, and choose them; why not,
+    where they are refused."""
+    file = st.session_state.get(_uploader(images))
+    if file is None:
+        return None
+    with st.spinner("Reading pairs …"):
+        kept, refused = dropped.once(file, lambda file: keep(images, file))
+    if kept is not None:
+        address.put(**{keys.GRAPH: kept})
+        st.session_state[keys.EDGES_BROUGHT] = st.session_state.get(keys.EDGES_BROUGHT, 0) + 1
+    return refused
+
+
+def _offer(images: ImageSet, refused: str | None) -> None:
+    """Where a CSV of pairs comes in, and why the one that is there was `refused`."""
+    with st.expander("Bring pairs of your own as CSV", icon=":material/hub:", expanded=refused is not None):
+        first = [guarded(str(name)) for name in images.ids[:2]]
+        st.caption("A line for each pair: in the columns i and j two ids of the list of samples.")
+        st.code("i,j\n" + ",".join(first), language=None)
+        st.download_button(
+            "List of samples (CSV)",
+            lambda: export.samples_csv(images),
+            f"samples-{images.key[:8]}.csv",
+            "text/csv",
+            icon=":material/list:",
+            on_click="ignore",
+        )
+        st.file_uploader("CSV of pairs", "csv", key=_uploader(images), max_upload_size=MOST_MEGABYTES)
+        if refused is not None:
+            st.error(escaped(refused), icon=":material/error:")
+
+
+def keep(images: ImageSet, file: UploadedFile) -> str:
+    """Keep the pairs of a CSV, and return their name. ValueError, with the line and the remedy, where it is none."""
+    if file.size > MOST_MEGABYTES * 2**20:
+        raise ValueError(
+            f"{file.name}: expected at most {MOST_MEGABYTES} MB, got {file.size / 2**20:.1f} MB; leave other columns "
+            "out, or some pairs"
+        )
+    return keep_pairs_apart(cache.store(), images.key, file.name, file.getvalue())

@@ -1,0 +1,139 @@
+"""Watching a worker: progress, a live picture, cancel, and how it ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.frame import escaped
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, INTAKES, Run
+
+POLL_SECONDS = 0.5  # between two looks at a run that goes on
+WAIT_SECONDS = 2.0  # at one that waits for others: they may be many, and so may those who watch
+MOST_READ = 4  # runs whose events a tab keeps
+
+WAITED_FOR = ("training or simulation", "trainings or simulations")
+
+Event = dict[str, Any]
+Live = Callable[[list[Event]], None]
+
+
+def watch(run: Run, live: Live | None = None) -> None:
+    """Show a run that has not ended until it ends, then run the page again. `live` draws its events."""
+    waits = _waits_for(run)
+    st.fragment(_watch, run_every=WAIT_SECONDS if waits else POLL_SECONDS)(run.id, waits > 0, live)
+
+
+def _watch(run_id: str, waited: bool, live: Live | None) -> None:
+    with frame.in_place():
+        run = jobs.poll(cache.store(), run_id)
+        if run.state in ENDED or (waited and not _waits_for(run)):
+            st.rerun()  # which, of one whose turn it is, has a look more often
+        _show(run, live)
+
+
+def offer_decision(run: Run, waits: str, name: str) -> None:
+    """A line of what was looked at or imported and waits for a decision; pressing it shows it, as `name` of the
+    address says."""
+    st.button(
+        f"{waits} for your decision",
+        key=keys.widget(f"decide {run.id}"),
+        icon=":material/rule:",
+        type="tertiary",
+        on_click=address.put,
+        kwargs={name: run.id},
+    )
+
+
+def _waits_for(run: Run) -> int:
+    """How many others a run waits for."""
+    return jobs.waits_for(cache.store(), run) if run.state == "queued" else 0
+
+
+def _show(run: Run, live: Live | None) -> None:
+    seen = events_of(run)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container():
+            _progress(run, seen)
+        if not run.lent:
+            st.button(
+                "Cancelling …" if run.cancelled else "Cancel",
+                key=keys.widget(f"cancel {run.id}"),
+                on_click=lambda: jobs.cancel(cache.store(), run.id),
+                disabled=bool(run.cancelled),
+            )
+    if live is not None:
+        live(seen)
+
+
+def _progress(run: Run, seen: list[Event]) -> None:
+    """A bar where the total is known, else what is going on and for how long."""
+    last = next((event for event in reversed(seen) if event["event"] == "progress"), None)
+    elapsed = max(0.0, time.time() - (run.started or run.created))
+    waits = _waits_for(run)
+    if waits:
+        st.progress(0.0, f"{waits_for(run, waits)} … {elapsed:.0f} s")
+    elif last is None:
+        st.progress(0.0, f"Starting … {elapsed:.0f} s")
+    elif last["total"] > 1:
+        share = min(1.0, max(0.0, last["done"] / last["total"]))
+        st.progress(
+            share, f"{escaped(last['what'])}: {int(last['done']):,} of {last['total']:,} · {elapsed:.0f} s"
+        )
+    else:
+        st.progress(min(1.0, max(0.0, float(last["done"]))), f"{escaped(last['what'])} … {elapsed:.0f} s")
+
+
+def waits_for(run: Run, waits: int) -> str:
+    """That a run waits for so many others like it, in words."""
+    singular, plural = ("import", "imports") if run.kind in INTAKES else WAITED_FOR
+    return f"Waits for {f'1 other {singular}' if waits == 1 else f'{waits} other {plural}'} to end"
+
+
+def in_minutes(seconds: float) -> str:
+    """A time that is roughly known, in words.
+
+    >>> in_minutes(3), in_minutes(48), in_minutes(80), in_minutes(600), in_minutes(9000)
+    ('5 seconds', '50 seconds', '1.5 minutes', '10 minutes', '2.5 hours')
+    """
+    if seconds < 57.5:
+        return f"{max(5, 5 * round(seconds / 5))} seconds"
+    minutes = seconds / 60
+    if minutes < 90:
+        minutes = round(2 * minutes) / 2 if minutes < 5 else round(minutes)
+        return f"{minutes:g} minute{'' if minutes == 1 else 's'}"
+    return f"{round(minutes / 30) / 2:g} hours"
+
+
+def events_of(run: Run) -> list[Event]:
+    """All events of a run so far; only what is new since the last look is read."""
+    known: dict[str, tuple[int, list[Event]]] = st.session_state.setdefault(keys.EVENTS, {})
+    offset, seen = known.pop(run.id, (0, []))
+    new, offset = jobs.events(run, offset)
+    seen = seen + [event for event in new if event.get("event") in ("progress", "iteration", "state")]
+    known[run.id] = (
+        offset,
+        seen,
+    )  # last, so that the first one is the one that was not looked at for longest
+    if len(known) > MOST_READ:
+        del known[next(iter(known))]
+    return seen
+
+
+def iterations_of(seen: list[Event]) -> list[Event]:
+    return [event for event in seen if event["event"] == "iteration"]
+
+
+def explain_end(run: Run, which: str = "") -> None:
+    """Say plainly why a run did not finish; nothing for one that did. `which`: what tells it from others like it."""
+    what = run.called
+    what += f" ({which})" if which else ""
+    if run.state == "failed":
+        st.error(f"**This {what} failed:** {escaped(run.reason)}", icon=":material/error:")
+    elif run.state == "cancelled":
+        st.warning(f"This {what} was {escaped(run.reason)}", icon=":material/pan_tool:")

@@ -1,0 +1,108 @@
+"""What lessons share: their images, their trainings, which all visitors share, and the way from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages.parts.app import address, cache, frame, handouts, keys
+from pages.parts.importing import sets
+from pages.parts.runs import feature_choice, jobs_panel
+from ranking.core.run_settings import TrainSettings
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
+
+FEATURES = ("HOG", "Colour")
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A query on the ready-made images, and the methods that are trained for it."""
+
+    query: str
+    methods: tuple[str, ...]
+
+    def settings_of(self, key: str, method: str) -> TrainSettings:
+        """What the lesson trains. What it leaves open has its default, which the worker knows: to ask the methods
+        here would load their compiled parts before the first picture."""
+        return TrainSettings(key, tuple((name, {}) for name in FEATURES), self.query, method)
+
+    def begin(self) -> dict[str, Run]:
+        """The trainings of the lesson by method; those that nobody began are begun."""
+        key = sets.ready_made()
+        return {method: _training(self.settings_of(key, method)) for method in self.methods}
+
+    def trained(self) -> dict[str, Run]:
+        """The trainings, ended; while they go on, or where one failed, the page shows that and ends."""
+        found = self.begin()
+        for method, run in found.items():
+            if run.state not in ENDED:
+                st.markdown(f"#### Training {method} on “{self.query}” … this happens once")
+                jobs_panel.watch(run)
+                frame.end_page()
+        broken = [run for run in found.values() if run.state != "finished"]
+        for run in broken:
+            jobs_panel.explain_end(run)
+        if broken:
+            if frame.pressed("Train again", keys.widget("train the lesson again"), type="primary"):
+                for run in broken:
+                    jobs.start_once(cache.common(), "train", run.settings)
+                st.rerun()
+            frame.end_page()
+        return found
+
+
+WHY_AP = Lesson("playing instrument", ("SVM", "AP-SVM"))
+VIOLATED = Lesson("playing instrument", ("AP-SVM",))
+NEIGHBOURS = Lesson("phoning", ("SVM", "HOB-SVM", "AP-SVM", "HOAP-SVM"))
+
+
+def _training(settings: TrainSettings) -> Run:
+    """The newest equal training: one that has a ranking, else one under way, else one that failed, else a new one.
+
+    None that was imported: whoever imports a file shall not choose what all others are shown.
+    """
+    equal = [run for run in cache.common().equal_runs("train", settings.to_json()) if run.imported is None]
+    done = [run for run in equal if run.state == "finished" and run.has_scores]
+    live = [run for run in equal if run.state not in ENDED and run.cancelled is None]
+    failed = [run for run in equal if run.state in ("failed", "cancelled")]
+    for run in (*done, *live, *failed):
+        return run
+    return jobs.start_once(cache.common(), "train", settings.to_json())
+
+
+def address_of(run: Run) -> dict[str, str]:
+    """The address of the page Train that has everything chosen as `run` had it."""
+    told = {keys.SET: run.settings["set"], keys.QUERY: run.settings["query"]}
+    features = ",".join(feature_choice.names_of(run.settings["features"]))
+    return address.only(**told, **{keys.FEATURES: features, keys.METHOD: run.settings["method"]})
+
+
+def choose_step(steps: Sequence[str], name: str) -> int:
+    """The step, from 1, that the address says under `name`, and the way to the others; that of a hand-out which is
+    being made comes first."""
+    collected = handouts.step_of(name)
+    if collected is not None:
+        return collected
+    chosen = st.segmented_control(
+        "Step",
+        range(1, len(steps) + 1),
+        format_func=lambda number: steps[number - 1],
+        label_visibility="collapsed",
+        required=True,
+        **address.bound(name, address.number(int, 1, len(steps)), 1),
+    )
+    return int(chosen)
+
+
+def offer_next(chosen: int, steps: Sequence[str], name: str) -> None:
+    """The button that goes one step further; nothing at the last one."""
+    if chosen < len(steps):
+        title = steps[chosen].partition(" · ")[2]
+        st.button(f"Next: {title}", type="primary", key="next step", on_click=_go_to, args=(name, chosen + 1))
+
+
+def _go_to(name: str, step: int) -> None:
+    address.put(**{name: str(step)})

@@ -1,0 +1,303 @@
+"""What a person does with trainings: look, begin again, name, star, take along, delete; bring in, bring back.
+
+Each is on disk before the page says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.app import address, cache, frame, keys, rooms
+from pages.parts.app.frame import escaped
+from pages.parts.runs import export, runs
+from ranking.jobs.run_archive import import_run_apart
+from ranking.workspace.run import ENDED, Kind, Run
+from ranking.workspace.run_store import DELETED_DAYS, LONGEST_NAME
+
+MOST_COMPARED = 4  # rankings below each other
+# What the address calls a run, and its image set, where a page shows one alone.
+SHOWN_AS: dict[Kind, tuple[str, str]] = {
+    "label": (keys.LABEL_RUN, keys.LABEL_SET),
+    "asking": (keys.SIMULATION, keys.LABEL_SET),
+    "order": (keys.ORDER_RUN, keys.ORDER_SET),
+    "study": (keys.STUDY_RUN, keys.ORDER_SET),
+    "experiment": (keys.EXPERIMENT, keys.EXPERIMENT_SET),
+}
+
+
+def act_on(chosen: Sequence[Run]) -> None:
+    """The buttons for the chosen trainings; those that are for one alone wait until one alone is chosen."""
+    if not chosen:
+        st.caption(
+            "Choose a training to open, name, star, export or delete it, or to start from its settings."
+        )
+        return
+    one = chosen[0] if len(chosen) == 1 else None
+    st.markdown(f"**{escaped(runs.short_name(one))}**" if one else f"**{len(chosen)} trainings**")
+    with st.container(horizontal=True):
+        _look_at(one)
+        _compare(chosen)
+        _begin_again(one)
+        _star(chosen)
+        _name(one)
+        _export(one)
+        _delete(chosen)
+    if one is not None and one.state in ENDED:
+        for name, why in export.lacking(one).items():
+            st.warning(f"The export goes without {name}: {escaped(why)}", icon=":material/warning:")
+
+
+def manage(run: Run) -> None:
+    """Star, name or delete the run that a page shows."""
+    with st.container(horizontal=True):
+        _star([run])
+        _name(run)
+        _delete([run])
+
+
+def _look_at(one: Run | None) -> None:
+    ready = one is not None and one.has_scores
+    if (
+        frame.pressed("Ranked images", "look at run", icon=":material/photo_library:", disabled=not ready)
+        and one
+    ):
+        st.switch_page("pages/ranked_images.py", query_params=address.changed(**{keys.RUN: one.id}))
+
+
+def _compare(chosen: Sequence[Run]) -> None:
+    """To the page Compare with two to four rankings of the same images for the same query."""
+    alike = len({(run.settings["set"], run.settings["query"]) for run in chosen}) == 1
+    ready = alike and 2 <= len(chosen) <= MOST_COMPARED and all(run.has_scores for run in chosen)
+    if frame.pressed(
+        "Compare",
+        "compare runs",
+        icon=":material/compare_arrows:",
+        disabled=not ready,
+        help="Two to four finished trainings of one image set and one query.",
+    ):
+        ids = ",".join(run.id for run in reversed(chosen))  # the oldest first
+        st.switch_page("pages/compare.py", query_params=address.changed(**{keys.COMPARED: ids}))
+
+
+def _begin_again(one: Run | None) -> None:
+    if frame.pressed(
+        "Start again with one thing changed", "begin again", icon=":material/replay:", disabled=one is None
+    ):
+        assert one is not None
+        address.put(**{keys.RUN: None})  # with what was changed of it in the form
+        address.put(**{keys.RUN: one.id})
+        st.toast(
+            f"The form above holds the settings of {escaped(runs.short_name(one))}. "
+            "Change one of them and press **Train**.",
+            icon=":material/replay:",
+            duration="long",
+        )
+        st.rerun()
+
+
+def _star(chosen: Sequence[Run]) -> None:
+    starred = all(run.star for run in chosen)
+    st.button(
+        "Take star away" if starred else "Star",
+        icon=":material/star:",
+        key="star runs",
+        on_click=_star_now,
+        args=([run.id for run in chosen], not starred),
+        disabled=_lent(chosen),
+    )
+
+
+def _star_now(run_ids: Sequence[str], star: bool) -> None:
+    _act(cache.store().star_run, run_ids, star)
+
+
+def _name(one: Run | None) -> None:
+    with st.popover("Name", icon=":material/edit:", disabled=one is None or one.lent, key="name run"):
+        if one is not None:
+            with st.form(f"name {one.id}", border=False):
+                name = st.text_input(
+                    "Name", one.name, LONGEST_NAME, help="Leave it empty to take the name away."
+                )
+                saved = st.form_submit_button("Save", type="primary")
+                if saved and runs.done(cache.store().name_run, one.id, name):
+                    st.rerun()
+
+
+def _export(one: Run | None) -> None:
+    ready = one is not None and one.state in ENDED
+    st.download_button(
+        "Export",
+        rooms.kept(lambda: export.archive(one) if one else b""),
+        f"training-{one.id}.zip" if one else "training.zip",
+        "application/zip",
+        icon=":material/download:",
+        on_click="ignore",
+        disabled=not ready,
+        help="Settings, result, curve, model and scores, and the ranking as CSV and PNG, in one ZIP file.",
+        key="export run",
+    )
+
+
+def _delete(chosen: Sequence[Run]) -> None:
+    st.button(
+        "Delete",
+        icon=":material/delete:",
+        key="delete runs",
+        on_click=_delete_now,
+        args=[run.id for run in chosen],
+        disabled=_lent(chosen),
+    )
+
+
+def _lent(chosen: Sequence[Run]) -> bool:
+    """Whether one of them is of another room, where it can only be looked at."""
+    return any(run.lent for run in chosen)
+
+
+def _delete_now(*run_ids: str) -> None:
+    with frame.in_place():
+        chosen = [run for run in cache.store().runs() if run.id in run_ids]
+        for run in chosen:
+            if run.state not in ENDED:
+                _say(f"{runs.short_name(run)} is still going on: cancel it first, then delete it.")
+                return
+    st.session_state[keys.JUST_DELETED] = deleted = _act(cache.store().delete_run, run_ids)
+    if not deleted:
+        return
+    kind = next(run.kind for run in chosen if run.id == deleted[-1])
+    st.toast(f"Deleted {counted(len(deleted), kind)}.", icon=":material/delete:")
+    if kind in SHOWN_AS:  # the page goes on with another one, on the same images
+        _leave(next(run for run in chosen if run.id == deleted[-1]))
+
+
+def _leave(run: Run) -> None:
+    named, set_named = SHOWN_AS[run.kind]
+    if address.get(named) == run.id:
+        address.amend(**{named: None, set_named: run.settings["set"]})
+
+
+def _act(act: Callable[..., None], run_ids: Iterable[str], *arguments: Any) -> list[str]:
+    """The ids of those that `act` could be done to. What was gone meanwhile is said where the table stands.
+
+    Called before the page runs: a page that is run again halfway forgets that a button was pressed in it.
+    """
+    done = []
+    with frame.in_place():
+        for run_id in run_ids:
+            try:
+                act(run_id, *arguments)
+            except ValueError as error:
+                _say(str(error))
+            else:
+                done.append(run_id)
+    return done
+
+
+def _say(message: str) -> None:
+    st.session_state.setdefault(keys.NOT_DONE, []).append(message)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Back and in
+# ---------------------------------------------------------------------------------------------------------
+
+
+def offer_undo(run: Run, elsewhere: bool = False) -> None:
+    """That a training was deleted, until when it can be brought back, and the button for it, unless it is
+    `elsewhere` on the page."""
+    deleted = datetime.fromtimestamp(run.deleted or 0.0)
+    last = (deleted + timedelta(days=DELETED_DAYS)).strftime("%d %b")
+    with st.container(border=True):
+        st.markdown(
+            f"#### {escaped(runs.short_name(run))} was deleted on {deleted.strftime('%d %b at %H:%M')}"
+        )
+        st.caption(f"Its files stay until {last}; till then it can be brought back as it was.")
+        if elsewhere:
+            return
+        _undo(keys.widget("undo deletion"), [run.id], type="primary")
+
+
+def _undo(key: str, run_ids: Sequence[str], **look: Any) -> None:
+    st.button("Undo", icon=":material/undo:", key=key, on_click=_restore, args=run_ids, **look)
+
+
+def say_not_done() -> None:
+    """What could not be done to trainings before this run of the page."""
+    for message in st.session_state.pop(keys.NOT_DONE, []):
+        st.error(escaped(message), icon=":material/error:")
+
+
+def say_deleted(kind: Kind = "train") -> None:
+    """What was deleted a moment ago, with a button that undoes it; and what could not be done."""
+    say_not_done()
+    deleted = {run.id: run for run in cache.store().runs(kind, deleted=True)}
+    just = [deleted[run_id] for run_id in st.session_state.get(keys.JUST_DELETED, []) if run_id in deleted]
+    if just:
+        what = escaped(runs.short_name(just[0])) if len(just) == 1 else counted(len(just), kind)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"Deleted: {what}.", width="content")
+            _undo("undo just deleted", [run.id for run in just])
+
+
+def bring_back(kind: Kind = "train") -> None:
+    """The deleted runs of a kind, one button each, and the one that empties."""
+    deleted = cache.store().runs(kind, deleted=True)
+    if not deleted:
+        return
+    with st.expander(f"Deleted: {counted(len(deleted), kind)}", icon=":material/delete:"):
+        st.caption(f"What is deleted goes for good after {DELETED_DAYS} days, or now if you say so.")
+        for run in deleted:
+            st.button(
+                escaped(f"Restore {runs.name_of(run)}"),
+                key=keys.widget(f"restore {run.id}"),
+                icon=":material/undo:",
+                type="tertiary",
+                on_click=_restore,
+                args=[run.id],
+            )
+        with st.popover("Empty now", icon=":material/delete_forever:"):
+            st.markdown(f"{counted(len(deleted), kind).capitalize()} will be gone for good.")
+            if frame.pressed("Delete for good", "empty deleted", type="primary"):
+                removed = cache.store().empty_deleted(kind)
+                st.toast(f"{counted(removed, kind).capitalize()} gone for good.")
+                st.rerun()
+
+
+def _restore(*run_ids: str) -> None:
+    _act(cache.store().restore_run, run_ids)
+
+
+def bring_in() -> None:
+    """Import a training that was exported here or elsewhere."""
+    with (
+        st.expander("Import a training", icon=":material/upload:"),
+        st.form("import run", clear_on_submit=True, border=False),
+    ):
+        file = st.file_uploader("A ZIP file that this laboratory exported", type="zip")
+        if st.form_submit_button("Import", type="primary"):
+            if file is None:
+                st.error("Choose a file first.", icon=":material/error:")
+                return
+            try:
+                with st.spinner("Reading and checking it …"):
+                    run = import_run_apart(cache.store(), file.getvalue())
+            except ValueError as error:
+                st.error(escaped(str(error)), icon=":material/error:")
+                return
+            address.put(**{keys.RUN: run.id})
+            st.rerun()
+
+
+def counted(count: int, kind: Kind = "train") -> str:
+    """So many runs of a kind, in words."""
+    words: dict[Kind, tuple[str, str]] = {
+        "asking": ("simulation", "simulations"),
+        "study": ("study", "studies"),
+        "experiment": ("experiment", "experiments"),
+    }
+    one, many = words.get(kind, ("training", "trainings"))
+    return f"1 {one}" if count == 1 else f"{count} {many}"

@@ -1,0 +1,339 @@
+"""Trainings as the pages speak of them: which one is chosen, what it is called, how it differs from another."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.app import address, cache, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import feature_choice, projections
+from ranking import make_method, method_class, method_names
+from ranking.core.run_settings import ExperimentSettings, LabelTrainSettings, TrainSettings
+from ranking.core.settings import settings_of
+from ranking.experiments.training import graph_in_use
+from ranking.features import feature_class, feature_names
+from ranking.features.graph.image_graph import graph_words
+from ranking.features.projection import PCA, features_told, projection_told
+from ranking.workspace.run import Kind, Run
+
+Settings = dict[str, Any]
+LEAST = LabelTrainSettings("", (), "").min_images  # images that show a label, unless a person asks for others
+
+# What tells how well a training ranks what it has not seen: how it is called for short, and in its result.
+MEASURED: dict[Kind, tuple[str, str]] = {
+    "train": ("AP", "AP"),
+    "label": ("BEP", "BEP"),
+    "order": ("tau", "Kendall tau"),
+}
+PROVED = ("primal", "dual", "relative_gap", "iterations", "seconds")  # what a certificate says in numbers
+
+STATES = {
+    "queued": "… queued",
+    "running": "… under way",
+    "finished": "✓ finished",
+    "cancelled": "– cancelled",
+    "failed": "✗ failed",
+}
+
+
+def chosen() -> Run | None:
+    """The training that the address names, None where it names none that is known.
+
+    The address then need not say what the training was given: it implies that. Where its image set is not here,
+    set and query are left open.
+    """
+    run = address.read(keys.RUN, _training, None)
+    given = {} if run is None else _given(run)
+    if run is not None and not set_is_here(run):
+        given = {name: value for name, value in given.items() if name not in (keys.SET, keys.QUERY)}
+    address.imply(given)
+    return run
+
+
+def _given(run: Run) -> dict[str, str]:
+    """What `run` was trained with, as the address would say it."""
+    settings = run.settings
+    told = {
+        keys.SET: settings["set"],
+        keys.FEATURES: ",".join(feature_choice.names_of(settings["features"])),
+        keys.QUERY: settings["query"],
+        keys.METHOD: settings["method"],
+        **projections.given(settings.get("projection")),
+    }
+    if (by := neighbours_of(TrainSettings.from_json(settings))) is not None:
+        told[keys.GRAPH] = by
+    given = [("method", settings["method"], settings["method_settings"])]
+    given += [("feature", name, values) for name, values in settings["features"]]
+    for owner, plugin, values in given:
+        told |= {keys.setting(owner, plugin, name): str(value) for name, value in values.items()}
+    return told
+
+
+def _training(run_id: str) -> Run | None:
+    run = cache.store().run(run_id)
+    if run.kind != "train":
+        raise ValueError(f"expected a training that ranks images, got: {run.called}")
+    return run
+
+
+def with_scores() -> list[Run]:
+    """The trainings that have something to rank by: first those on the image set of the address, then the newest."""
+    here = {row.key for row in cache.store().image_sets()}
+    scored = [run for run in cache.store().runs("train") if run.has_scores and run.settings["set"] in here]
+    return sorted(scored, key=lambda run: run.settings["set"] != address.get(keys.SET))
+
+
+def leans_on_neighbours(run: Run) -> bool:
+    """Whether a training's method has a similarity graph; one that this version does not know has none."""
+    return bool(getattr(_method(run.settings["method"]), "uses_graph", False))
+
+
+def loss_of(run: Run) -> str | None:
+    """The ranking loss whose most violated ranking a training's method asks for; None where it asks for none."""
+    return getattr(_method(run.settings["method"]), "loss", None)
+
+
+def set_is_here(run: Run) -> bool:
+    """Whether the image set that a training learnt from is in this home."""
+    return run.settings["set"] in {row.key for row in cache.store().image_sets()}
+
+
+def missing_set(run: Run) -> str:
+    """Which image set a training needs that is not here, and what to do."""
+    title = (run.imported or {}).get("set_title") or "a set without title"
+    return (
+        f"The image set of this training is not here: {title}, with the key {run.settings['set']}. Import the same "
+        "images on the page Image sets; equal images and labels have the same key, and its ranking shows again."
+    )
+
+
+def done(act: Callable[..., None], run_id: str, *arguments: Any) -> bool:
+    """Whether `act` could be done to a training; where it is gone meanwhile, that is said in place."""
+    try:
+        act(run_id, *arguments)
+    except ValueError as error:
+        st.error(escaped(str(error)), icon=":material/error:")
+        return False
+    return True
+
+
+def finite(value: Any) -> float | None:
+    """A number of a result as a float; None where it is none that a float holds: a result may be a stranger's."""
+    numeric = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if numeric and abs(value) <= sys.float_info.max else None
+
+
+def has_numbers(run: Run) -> bool:
+    """Whether what a training says it measured and proved can be shown: numbers, or nothing."""
+    proof = run.result.get("certificate") or {}
+    if proof.get("converged") and proof.get("relative_gap") is None:
+        return False
+    measured = run.result.get("test") or {}
+    said = [proof.get(name) for name in PROVED] + [measured.get(name) for _, name in MEASURED.values()]
+    return all(value is None or finite(value) is not None for value in said)
+
+
+def short_name(run: Run) -> str:
+    """What a person calls a training, else what it does."""
+    if run.name:
+        return run.name
+    if run.kind == "asking":
+        models = dict.fromkeys(name for name, _ in run.settings["methods"])
+        return f"Simulation of {' and '.join(models)}"
+    if run.kind == "study":
+        return f"Study of {run.settings['study']}"
+    if run.kind == "experiment":
+        return f"Experiment with {', '.join(contenders(run))}"
+    query = f" on “{run.settings['query']}”" if run.kind == "train" else ""
+    return f"{run.settings['method']}{query}"
+
+
+def contenders(run: Run) -> list[str]:
+    """The methods that an experiment compares, each once."""
+    return list(dict.fromkeys(name for name, _ in ExperimentSettings.from_json(run.settings).methods))
+
+
+def labels(listed: Sequence[Run], name: Callable[[Run], str] | None = None) -> dict[str, str]:
+    """Names of trainings by id, no two alike: a selectbox tells its options apart by what they are called."""
+    names = {run.id: (name or name_of)(run) for run in listed}
+    often = Counter(names.values())
+    return {key: said if often[said] == 1 else f"{said} · {key}" for key, said in names.items()}
+
+
+def name_of(run: Run) -> str:
+    """One line that tells a training from its neighbours; of one that ranks labels also the settings that are not at
+    their defaults, for it stands in no table that shows them."""
+    features = features_of(run)
+    star = "★ " if run.star else ""
+    told = [", ".join(differing(run))] if run.kind == "label" else []
+    parts = [f"{star}{short_name(run)}", *filter(None, told), features, measured(run), when(run)]
+    return " · ".join(parts)
+
+
+def features_of(run: Run) -> str:
+    """What a training saw of an image, in a few words."""
+    told = list(feature_choice.by_words(run.settings["features"], run.settings["set"]).items())
+    return features_told(told, run.settings.get("projection"))
+
+
+def measured(run: Run) -> str:
+    """How well a training ranks what it has not seen, else the state of the run."""
+    short, name = MEASURED.get(run.kind, ("", ""))
+    found = finite((run.result.get("test") or {}).get(name))
+    return run.state if found is None else f"test {short} {found:.3f}"
+
+
+def when(run: Run) -> str:
+    return datetime.fromtimestamp(run.created).strftime("%d %b %H:%M") + (" · shared" if run.lent else "")
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What differs
+# ---------------------------------------------------------------------------------------------------------
+
+
+def settings_given(run: Run) -> TrainSettings:
+    """What a training was asked for, complete: what it was not given had its default."""
+    given = TrainSettings.from_json(run.settings)
+    features = tuple((name, _complete(_feature(name), values)) for name, values in given.features)
+    method = _complete(_method(given.method), given.method_settings)
+    projection = None if given.projection is None else _complete(PCA, given.projection)
+    return replace(
+        given,
+        features=features,
+        method_settings=method,
+        graph=neighbours_of(given),
+        projection=projection,
+    )
+
+
+def neighbours_of(settings: TrainSettings) -> str | None:
+    """The name of the graph: which samples lean on which; None where the method uses that not."""
+    return graph_in_use(settings) if settings.method in method_names() else settings.graph
+
+
+def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
+    """What `after` asks for otherwise than `before`, both complete: ["C 1000 → 10"]."""
+    said = []
+    for what in ("query", "method"):
+        one, other = getattr(before, what), getattr(after, what)
+        if one != other:
+            said.append(f"{what} {one} → {other}")
+    if before.set != after.set:
+        said.append("another image set")
+    one, other = (feature_choice.by_words(asked.features, asked.set) for asked in (before, after))
+    if set(one) != set(other):
+        said.append(f"features {' + '.join(one)} → {' + '.join(other) or 'none'}")
+    for name in one.keys() & other.keys():
+        said += _changes(_feature(name), one[name], other[name], f"{name}: ")
+    if before.projection != after.projection:
+        one, other = (projection_told(asked.projection) for asked in (before, after))
+        said.append(f"projection {one} → {other}")
+    if None not in (before.graph, after.graph) and before.graph != after.graph:
+        said.append(f"neighbours {graph_words(before.graph)} → {graph_words(after.graph)}")
+    both = before.method_settings.keys() & after.method_settings.keys()
+    one, other = ({name: asked.method_settings[name] for name in both} for asked in (before, after))
+    return said + sorted(_changes(_method(after.method), one, other))
+
+
+def differing(run: Run) -> list[str]:
+    """The settings of a training that are not at their defaults, in words: ["Labels in the core = 0"]."""
+    given = [("", _method(run.settings["method"]), run.settings.get("method_settings", {}))]
+    features = feature_choice.by_words(run.settings["features"], run.settings["set"])
+    given += [(f"{name}: ", _feature(name), values) for name, values in features.items()]
+    said, least = list[str](), run.settings.get("min_images", LEAST)
+    for prefix, plugin, values in given:
+        defaults = _complete(plugin, {})
+        for name, value in values.items():
+            if name not in defaults or defaults[name] != value:
+                said.append(f"{prefix}{_label(plugin, name)} = {spoken(value)}")
+    return said if least == LEAST else [*said, f"images a label ≥ {least}"]
+
+
+def against(run: Run, other: Run) -> str:
+    """The settings of a training that another one by its method has otherwise; its id where there are none."""
+    own, theirs = method_settings(run), method_settings(other)
+    plugin = _method(run.settings["method"])
+    said = [
+        f"{_label(plugin, name)} = {spoken(value)}"
+        for name, value in own.items()
+        if theirs.get(name) != value
+    ]
+    return ", ".join(said) or run.id
+
+
+def telling(run: Run) -> str:
+    """The settings that tell a training from others, in words: the main ones, and those not at their defaults."""
+    given = TrainSettings.from_json(run.settings)
+    plugins = [("", _method(given.method), given.method_settings)]
+    features = feature_choice.by_words(given.features, given.set)
+    plugins += [(f"{name}: ", _feature(name), values) for name, values in features.items()]
+    said = []
+    for prefix, plugin, values in plugins:
+        defaults = _complete(plugin, {})
+        main = {item.name for item in settings_of(plugin) if not item.advanced} if plugin else set()
+        for name, value in {**defaults, **values}.items():
+            if name in main or name not in defaults or defaults[name] != value:
+                said.append(f"{prefix}{_label(plugin, name)} = {spoken(value)}")
+    if (by := neighbours_of(given)) is not None:
+        said.append(f"neighbours = {graph_words(by)}")
+    return ", ".join(said)
+
+
+def is_convex(run: Run) -> bool:
+    """Whether a training's certificate bounds the optimum; where not, how far one more round could go down."""
+    name, given = run.settings["method"], method_settings(run)
+    if (plugin := _method(name)) is None:
+        return True
+    known = {item.name: given[item.name] for item in settings_of(plugin)}
+    with cache.or_gone():  # values that this version does not take
+        return bool(getattr(make_method(name, **known), "convex", True))
+
+
+def method_settings(run: Run) -> Settings:
+    """What the method of a training was given, complete: the rest had its default."""
+    return _complete(_method(run.settings["method"]), run.settings.get("method_settings", {}))
+
+
+def tolerance_of(run: Run) -> float | None:
+    """The relative gap at which a training stops by itself, where its method has one."""
+    value = method_settings(run).get("tolerance")
+    return None if value is None else float(value)
+
+
+def _changes(plugin: type | None, one: Settings, other: Settings, prefix: str = "") -> list[str]:
+    return [
+        f"{prefix}{_label(plugin, name)} {spoken(one.get(name))} → {spoken(other.get(name))}"
+        for name in {**one, **other}
+        if one.get(name) != other.get(name)
+    ]
+
+
+def _label(plugin: type | None, name: str) -> str:
+    """A setting's label up to its explanation: "C" for "C: how much a wrong ranking costs"."""
+    labels = {item.name: item.label.partition(":")[0] for item in settings_of(plugin)} if plugin else {}
+    return labels.get(name, name)
+
+
+def spoken(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _complete(plugin: type | None, values: Settings) -> Settings:
+    return ({item.name: item.default for item in settings_of(plugin)} if plugin else {}) | values
+
+
+def _method(name: str) -> type | None:
+    """The class of a method; None where this version has none of that name."""
+    return method_class(name) if name in method_names() else None
+
+
+def _feature(name: str) -> type | None:
+    return feature_class(name) if name in feature_names() else None

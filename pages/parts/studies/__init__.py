@@ -1,0 +1,1 @@
+"""Experiments, simulations, studies and timings: forms, progress, curves and tables."""

@@ -1,0 +1,102 @@
+"""What answers are worth, as curves over the number of questions, and what two models differ by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from pages.parts.app.colours import GREY
+from ranking.core import Floats
+from ranking.metrics.fold_curves import Difference, FoldCurve
+from ranking.reports.looks import Look
+
+
+def panel(
+    curves: Sequence[FoldCurve], names: Sequence[str], looks: Mapping[str, Look], reach: tuple[float, float]
+) -> go.Figure:
+    """Means in percent over the number of questions, each with a band of one standard deviation over folds.
+
+    names: of the lines; looks: of each name. reach: the lowest and the highest value of all panels, which so can be
+    compared.
+    """
+    figure = go.Figure()
+    questions = np.arange(len(curves[0].mean))
+    for curve, name in zip(curves, names, strict=True):  # all bands below all lines
+        mean, spread = 100 * curve.mean, 100 * curve.spread
+        figure.add_scatter(
+            x=np.concatenate([questions, questions[::-1]]),
+            y=np.concatenate([mean + spread, (mean - spread)[::-1]]),
+            mode="lines",
+            fill="toself",
+            fillcolor=_faint(looks[name].colour),
+            line={"width": 0},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    for curve, name in zip(curves, names, strict=True):
+        look = looks[name]
+        figure.add_scatter(
+            x=questions,
+            y=100 * curve.mean,
+            name=name,
+            mode="lines+markers",
+            line=look.line(3),
+            marker={"symbol": look.mark, "size": 9, "color": look.colour},
+            customdata=100 * curve.spread,
+            hovertemplate="after %{x} questions %{y:.1f}% ± %{customdata:.1f}<extra></extra>",
+        )
+    room = 0.04 * (reach[1] - reach[0]) or 1.0
+    figure.update_yaxes(title_text="BEP, %", range=[reach[0] - room, reach[1] + room])
+    _title_questions(figure, len(curves[0].mean))
+    return figure
+
+
+def differences(found: Sequence[tuple[str, Difference]], looks: Mapping[str, Look]) -> go.Figure:
+    """How far one model lies above another, in points, with an interval over folds; a line a strategy, whose
+    looks are given."""
+    figure = go.Figure()
+    for number, (name, apart) in enumerate(found):
+        look = looks[name]
+        shift = 0.09 * (number - (len(found) - 1) / 2)  # intervals beside each other
+        bars = None if np.isnan(apart.low).any() else 100 * (apart.high - apart.mean)
+        figure.add_scatter(
+            x=np.arange(len(apart.mean)) + shift,
+            y=100 * apart.mean,
+            name=name,
+            mode="lines+markers",
+            line=look.line(3),
+            marker={"symbol": look.mark, "size": 9, "color": look.colour},
+            error_y={"type": "data", "array": bars, "thickness": 2, "width": 4, "color": look.colour},
+            hovertemplate="%{y:+.2f} points<extra></extra>",
+        )
+    figure.add_hline(y=0, line={"color": GREY, "dash": "dot", "width": 2})
+    figure.update_yaxes(title_text="points of BEP", rangemode="tozero")
+    _title_questions(figure, len(found[0][1].mean))
+    return figure
+
+
+def reach_of(curves: Sequence[FoldCurve]) -> tuple[float, float]:
+    """The lowest and the highest value of all bands, in percent."""
+    low: Floats = np.concatenate([curve.mean - curve.spread for curve in curves])
+    high: Floats = np.concatenate([curve.mean + curve.spread for curve in curves])
+    return 100 * float(low.min()), 100 * float(high.max())
+
+
+def _title_questions(figure: go.Figure, count: int) -> None:
+    ticks = [tick for tick in range(count) if count <= 12 or tick % 5 == 0]
+    names = ["Auto" if tick == 0 else str(tick) for tick in ticks]
+    figure.update_xaxes(
+        title_text="questions asked",
+        range=[-0.4, count - 0.6],
+        tickvals=ticks,
+        ticktext=names,
+        tickangle=0,
+        showgrid=False,
+    )
+
+
+def _faint(colour: str) -> str:
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},.16)"

@@ -1,0 +1,107 @@
+"""What a simulation of questions needs to know, and the button that starts it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import feature_choice, projections
+from ranking import method_class, method_names
+from ranking.core.run_settings import AskingSettings
+from ranking.explain.asking import STRATEGIES
+from ranking.jobs import jobs
+from ranking.workspace.run import Run
+from ranking.workspace.store import ImageSetRow
+
+USUAL = AskingSettings("", (), (), ())  # for its defaults
+MOST_QUESTIONS, MOST_FOLDS, MOST_SEED = 50, 10, 1_000_000
+
+
+def given(run: Run) -> dict[str, str]:
+    """What a simulation was asked for, as the address would say it."""
+    settings = AskingSettings.from_json(run.settings)
+    told = {
+        keys.LABEL_SET: settings.set,
+        keys.FEATURES: ",".join(feature_choice.names_of(settings.features)),
+        keys.MODELS: ",".join(dict.fromkeys(name for name, _ in settings.methods)),
+        keys.STRATEGIES: ",".join(settings.strategies),
+        keys.QUESTIONS: str(settings.questions),
+        keys.FOLDS: str(settings.folds),
+        keys.SEED: str(settings.seed),
+        keys.MIN_IMAGES: str(settings.min_images),
+        **projections.given(settings.projection),
+    }
+    for plugin, values in settings.methods:
+        told |= {keys.setting("method", plugin, name): str(value) for name, value in values.items()}
+    return told
+
+
+def show(row: ImageSetRow) -> None:
+    """What a simulation needs to know, and the button that starts it; pressed twice it starts one."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        features = feature_choice.choose(cache.image_set(row.key))
+        projection = projections.choose()
+        strategies = choose_several("Ways to ask", keys.STRATEGIES, list(STRATEGIES))
+        st.caption(
+            "  \n".join(f"**{escaped(name)}**: {escaped(STRATEGIES[name].summary)}" for name in strategies)
+        )
+        questions = choose_number(
+            "Questions for each image", keys.QUESTIONS, 1, MOST_QUESTIONS, USUAL.questions
+        )
+        folds = choose_number("Folds", keys.FOLDS, 2, MOST_FOLDS, USUAL.folds)
+    with right:
+        names = choose_several("Models", keys.MODELS, method_names(ranks="labels"))
+        values: dict[str, dict[str, Any]] = {}
+        for name in names:
+            with st.expander(f"Settings of {name}"):
+                values |= forms.settings_form(
+                    "method", [(name, method_class(name))], f"More settings of {name}"
+                )
+        least = choose_number(
+            "Images that must show a label", keys.MIN_IMAGES, 1, row.images, USUAL.min_images
+        )
+        seed = choose_number("Seed of the folds", keys.SEED, 0, MOST_SEED, USUAL.seed)
+    settings = AskingSettings(
+        row.key,
+        feature_choice.named(features),
+        tuple((name, values[name]) for name in names),
+        tuple(strategies),
+        questions,
+        folds,
+        seed,
+        least,
+        projection,
+    )
+    ready = bool(features and names and strategies)
+    if frame.pressed(
+        "Start the simulation",
+        "start simulation",
+        type="primary",
+        icon=":material/play_arrow:",
+        disabled=not ready,
+    ):
+        run = jobs.start_once(cache.store(), "asking", settings.to_json())
+        address.put(**{keys.SIMULATION: run.id})
+        st.rerun()
+    if not ready:
+        st.info("Choose at least one feature, one model and one way to ask.", icon=":material/info:")
+    trainings = folds * len(names)
+    st.caption(
+        f"It trains {trainings} times: every model on all folds but one, {folds} times; each time the images of "
+        "the fold left out are asked about, the ground truth answering. Every model has the same folds."
+    )
+
+
+def choose_several(label: str, name: str, options: list[str]) -> list[str]:
+    bound = address.bound(name, address.some_of(options), options, ",".join)
+    chosen = st.pills(label, options, selection_mode="multi", **bound)
+    return [one for one in options if one in chosen]
+
+
+def choose_number(label: str, name: str, low: int, high: int, default: int) -> int:
+    bound = address.bound(name, address.number(int, low, high), min(default, high))
+    return int(st.number_input(label, low, high, step=1, **bound))

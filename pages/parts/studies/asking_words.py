@@ -1,0 +1,63 @@
+"""What a simulation of questions has shown, in words that follow from its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pages.parts.app.frame import escaped
+from pages.parts.studies import asking_table
+from ranking.metrics.fold_curves import Difference, FoldCurve
+
+OF_THE_PAPER = "closest maxima"  # the way to ask of c-star, section 5
+UNCERTAIN = ", not certain"
+
+
+def best_of(curves: Sequence[FoldCurve]) -> FoldCurve:
+    """The curve that ends highest."""
+    return max(curves, key=lambda one: float(one.mean[-1]))
+
+
+def headline(curves: Sequence[FoldCurve]) -> str:
+    """What all answers are worth to the model that ends highest, for markdown."""
+    best = best_of(curves)
+    last = len(best.mean) - 1
+    before, after = (100 * float(best.mean[at]) for at in (0, last))
+    return f"{escaped(best.name)}, {escaped(best.strategy)}: {before:.1f}% → {after:.1f}% with {last} answers an image"
+
+
+def notice(curves: Sequence[FoldCurve]) -> str:
+    """Which way to ask gains most, and least, with the model that ends highest."""
+    best = best_of(curves)
+    own = [one for one in curves if one.name == best.name]
+    gains = {one.strategy: 100 * float(one.mean[-1] - one.mean[0]) for one in own}
+    least = min(gains, key=gains.__getitem__)
+    if len(gains) < 2:
+        return f"how much {best.name} gains: {gains[best.strategy]:+.1f} points with all questions"
+    return (
+        f"what it is worth to ask well: with {best.name} {best.strategy} gains {gains[best.strategy]:+.1f} points with "
+        f"all questions, {least} {gains[least]:+.1f}"
+    )
+
+
+def interactions_add(curves: Sequence[FoldCurve]) -> str:
+    """The paper's comparison on these images, for markdown: the difference before any question and after the last.
+
+    Asked as the paper does where that was simulated; nothing where nothing can be compared.
+    """
+    found = asking_table.compared(curves)
+    found = [one for one in found if one[1] == OF_THE_PAPER] or found
+    if not found:
+        return ""
+    name, strategy, apart = max(found, key=lambda one: float(one[2].mean[-1]))
+    said = [_points(apart, count) for count in dict.fromkeys((0, len(apart.mean) - 1))]
+    return (
+        f"**Notice** what interactions add: {escaped(name)} by {escaped(strategy)} differs from "
+        f"{escaped(asking_table.BASELINE)} by {' and '.join(said)} points."
+    )
+
+
+def _points(apart: Difference, count: int) -> str:
+    between = asking_table.interval(apart, count)
+    unsure = UNCERTAIN if between and apart.low[count] <= 0 <= apart.high[count] else ""
+    interval = f" ({between}{unsure})" if between else ""
+    return f"{asking_table.signed(100 * float(apart.mean[count]))}{interval} at {asking_table.called(count)}"

@@ -1,0 +1,249 @@
+"""What an experiment needs to know, how much that comes to, and the button that starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import feature_choice, graph_choice, projections
+from pages.parts.runs.jobs_panel import in_minutes
+from pages.parts.studies.asking_form import choose_number
+from ranking import method_names
+from ranking.core.run_settings import PAPER_GRIDS, PAPER_METHODS, SMALL_GRIDS, ExperimentSettings
+from ranking.experiments.cross_validation.plan import Plan, paths_of, plan_of
+from ranking.experiments.cross_validation.protocol import MEASURES, uses_graph
+from ranking.jobs import jobs
+from ranking.workspace.run import Run
+from ranking.workspace.store import ImageSetRow
+
+LIKE, SMALL, PAPER = "The one above", "A minute or two", "As in the paper"
+FEW_QUERIES, FOLDS, MOST_FOLDS, MOST_SEED = 3, 5, 10, 1_000_000
+OFFERED = tuple(10.0**power for power in range(-5, 7))
+MOST_MEGABYTES = 1  # of a protocol: those of the paper have some hundred bytes
+METHODS = [name for name, _ in PAPER_METHODS]
+# Processor seconds of a training on the 291 training samples of the bundled action figures, the mean over the grids
+# of the small scale and of the paper: without neighbours, and with them.
+SECONDS, MEASURED_ON = {False: 0.06, True: 0.45}, 291
+
+
+def given(run: Run) -> dict[str, str]:
+    """What an experiment was asked for, as the address would say it."""
+    asked = ExperimentSettings.from_json(run.settings)
+    told = {
+        keys.EXPERIMENT_SET: asked.set,
+        keys.FEATURES: ",".join(feature_choice.names_of(asked.features)),
+        keys.CONTENDERS: ",".join(dict.fromkeys(name for name, _ in asked.methods)),
+        keys.FOLDS: str(asked.folds),
+        keys.SEED: str(asked.seed),
+        keys.CHOSEN_BY: asked.measure,
+        keys.WIDEN: str(asked.widen),
+        **projections.given(asked.projection),
+    }
+    told |= {f"grid.{name}": _values_shown(list(values)) for name, values in asked.grids.items()}
+    if asked.queries:
+        told[keys.QUERIES] = json.dumps(asked.queries)
+    if asked.graph is not None:
+        told[keys.GRAPH] = asked.graph
+    return told
+
+
+def begun_with(run: Run) -> dict[str, str]:
+    """What the form takes from an experiment that is shown: all, unless it is to begin with something else."""
+    other = address.get(keys.SCALE) in (SMALL, PAPER)
+    return {
+        name: value for name, value in given(run).items() if not (other and keys.depends(name, keys.SCALE))
+    }
+
+
+def show(row: ImageSetRow, shown: Run | None) -> None:
+    """What an experiment needs to know, and the button; pressed twice it starts one. shown: the one above it."""
+    scales = [SMALL, PAPER] if shown is None else [LIKE, SMALL, PAPER]
+    bound = address.bound(keys.SCALE, address.one_of(scales), scales[0])
+    scale = str(st.segmented_control("Begin with", scales, required=True, **bound))
+    left, right = st.columns(2, gap="large")
+    with left:
+        queries = choose_queries(row, scale)
+        features = feature_choice.choose(cache.image_set(row.key))
+        projection = projections.choose()
+        names = choose_contenders()
+        leaning = [name for name in names if uses_graph(name)]
+        graph = graph_choice.choose(cache.image_set(row.key), leaning[0]) if leaning else None
+    with right:
+        grids = {"C": choose_values("C: how much an error costs", keys.GRID_C, "C", scale)}
+        if leaning:
+            grids["eta"] = choose_values("η: how strong neighbours are", keys.GRID_ETA, "eta", scale)
+        widen = choose_widen()
+        folds = choose_number("Folds", keys.FOLDS, 2, MOST_FOLDS, FOLDS)
+        seed = choose_number("Seed of the folds", keys.SEED, 0, MOST_SEED, 0)
+        by = address.bound(keys.CHOSEN_BY, address.one_of(MEASURES), "AP")
+        measure = st.selectbox("Settings are chosen by, and methods compared by", MEASURES, **by)
+    if not (queries and features and names and all(grids.values())):
+        st.info("Choose at least one query, feature, method and value of each grid.", icon=":material/info:")
+        return
+    settings = ExperimentSettings(
+        row.key,
+        feature_choice.named(features),
+        tuple((name, {}) for name in names),
+        () if len(queries) == len(row.classes) else tuple(queries),
+        {name: tuple(values) for name, values in grids.items()},
+        folds,
+        seed,
+        measure,
+        graph,
+        projection=projection,
+        widen=widen,
+    )
+    offer(row, settings)
+
+
+def offer(row: ImageSetRow, settings: ExperimentSettings) -> None:
+    """How much it comes to, and the button that starts it; why it cannot be started where it cannot."""
+    with frame.in_place():
+        count, seconds = cost(row, settings)
+        if frame.pressed(
+            "Start the experiment", "start experiment", type="primary", icon=":material/play_arrow:"
+        ):
+            begin(settings)
+        st.caption(
+            f"**{count:,} trainings**, and as many tests as queries times methods: roughly "
+            f"{in_minutes(seconds)} on this computer while it does nothing else"
+            f"{', and more where a grid is widened' if settings.widen else ''}. Trainings that are there already, "
+            "also of another experiment, are taken over. It goes on while you look at other pages, and keeps all that "
+            "it has when it is stopped."
+        )
+
+
+def begin(settings: ExperimentSettings) -> None:
+    """Start an experiment, and show it."""
+    run = jobs.start_once(cache.store(), "experiment", settings.to_json())
+    address.put(**{keys.EXPERIMENT: run.id})
+    st.rerun()
+
+
+def cost(row: ImageSetRow, settings: ExperimentSettings) -> tuple[int, float]:
+    """How many trainings the folds take, and roughly how many seconds; Gone where the settings make no experiment."""
+    with cache.or_gone():
+        return _cost(str(cache.store().home), row.key, json.dumps(settings.to_json(), sort_keys=True))
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def _cost(home: str, key: str, settings: str) -> tuple[int, float]:
+    images = cache.image_set(key)
+    plan: Plan = plan_of(ExperimentSettings.from_json(json.loads(settings)), images)
+    cells = [cell for path in paths_of(plan.validation.values()) for cell in path]
+    each = sum(SECONDS[uses_graph(cell.method)] for cell in cells)
+    samples = int((~images.test).sum())
+    return len(cells), each * samples / MEASURED_ON / (os.cpu_count() or 1)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The parts of the form
+# ---------------------------------------------------------------------------------------------------------
+
+
+def choose_queries(row: ImageSetRow, scale: str) -> list[str]:
+    """Classes to rank, in the order of the set; as JSON in the address, since a class may have a comma in its name."""
+    first = list(row.classes if scale == PAPER else row.classes[:FEW_QUERIES])
+    bound = address.bound(keys.QUERIES, lambda text: _parse_queries(text, row.classes), first, json.dumps)
+    chosen = st.multiselect("Queries: each class is ranked by itself", list(row.classes), **bound)
+    return [name for name in row.classes if name in chosen]
+
+
+def _parse_queries(text: str, classes: tuple[str, ...]) -> list[str]:
+    try:
+        names = json.loads(text)
+    except RecursionError:
+        raise ValueError("expected a list, got lists in lists") from None
+    if not isinstance(names, list) or not set(map(str, names)) <= set(classes):
+        raise ValueError("expected a list of classes of the set")
+    return [str(name) for name in names]
+
+
+def choose_contenders() -> list[str]:
+    """Methods, in the order of the paper, then the others: what comes first is what others are compared with."""
+    names = [*METHODS, *(name for name in method_names(ranks="samples") if name not in METHODS)]
+    bound = address.bound(keys.CONTENDERS, address.some_of(names), METHODS, ",".join)
+    chosen = st.multiselect("Methods", names, **bound)
+    return [name for name in names if name in chosen]
+
+
+def choose_values(label: str, name: str, setting: str, scale: str) -> list[float]:
+    """The values of a grid; powers of ten are offered, the address may ask for any others."""
+    usual = list((PAPER_GRIDS if scale == PAPER else SMALL_GRIDS)[setting])
+    bound = address.bound(name, _parse_values, usual, _values_shown)
+    offered = sorted({*OFFERED, *st.session_state[bound["key"]]})
+    return sorted(st.multiselect(label, offered, format_func=lambda value: f"{value:g}", **bound))
+
+
+def choose_widen() -> bool:
+    """Whether a grid goes on beyond an end where the best value lies."""
+    bound = address.bound(keys.WIDEN, address.one_of((True, False)), True)
+    words = "Try the next values, twice at most, where a method is best at an end of its grid."
+    return bool(st.toggle("Widen a grid at its end", help=words, **bound))
+
+
+def _parse_values(text: str) -> list[float]:
+    parse = address.number(float, 0.0)
+    values = [float(parse(part)) for part in text.split(",") if part]
+    if len(set(values)) < len(values) or 0.0 in values:
+        raise ValueError("expected different numbers above 0")
+    return values
+
+
+def _values_shown(values: list[float]) -> str:
+    return ",".join(f"{value:g}" for value in values)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# From a file
+# ---------------------------------------------------------------------------------------------------------
+
+
+def from_file(here: list[ImageSetRow]) -> None:
+    """Start an experiment from the protocol that another one gave."""
+    file = st.file_uploader(
+        "A protocol as JSON, as reports hold it",
+        type="json",
+        key="protocol file",
+        max_upload_size=MOST_MEGABYTES,
+    )
+    if file is None:
+        return
+    if file.size > MOST_MEGABYTES * 2**20:  # browsers are asked to keep to it, others need not
+        st.error(f"A protocol has at most {MOST_MEGABYTES} MB.", icon=":material/error:")
+        return
+    try:
+        told: Any = json.loads(file.getvalue())
+        settings = ExperimentSettings.from_json(told if isinstance(told, dict) else {})
+    except (ValueError, RecursionError) as error:
+        st.error(escaped(f"This is no protocol: {error}"), icon=":material/error:")
+        return
+    row = next((row for row in here if row.key == settings.set), None)
+    if row is None:
+        st.error(
+            escaped(
+                f"Its image set is not here: {settings.set:.80}. Import the same images on the page Image sets; equal "
+                "images and labels have the same key."
+            ),
+            icon=":material/error:",
+        )
+        return
+    st.caption(f"On {escaped(row.title)}: {escaped(', '.join(name for name, _ in settings.methods))}.")
+    if settings.scheduler is not None:
+        # Who is connected to a scheduler runs what it sends: which one is for whoever runs the app to say.
+        settings = replace(settings, scheduler=None)
+        st.info(
+            "The file names a scheduler, which is left out: this app trains on its own computer, or on the cluster "
+            "that it was started with.",
+            icon=":material/info:",
+        )
+    with frame.in_place():
+        cost(row, settings)
+        if frame.pressed("Start this experiment", "start from file", icon=":material/play_arrow:"):
+            begin(settings)

@@ -1,0 +1,51 @@
+"""The tables of an experiment as the page shows them."""
+
+from __future__ import annotations
+
+from pages.parts.app.frame import escaped
+from ranking.experiments.cross_validation.results import Results
+from ranking.experiments.cross_validation.tables import Row, Table
+from ranking.reports.differences import Marks
+from ranking.reports.exports import shown
+
+
+def as_markdown(table: Table, marks: Marks | None = None) -> str:
+    """A table whose best values are bold; marks: signs beside values, by column and row."""
+    marks = marks or {}
+    lines = [["", *map(escaped, table.columns)], ["---", *("---:" for _ in table.columns)]]
+    for row in table.rows:
+        cells = []
+        for column, value, best in zip(table.columns, row.values, row.best, strict=True):
+            said = escaped(shown(value))
+            sign = marks.get((column, row.name), "")
+            cells.append(f"{f'**{said}**' if best else said}{f' {sign}' if sign else ''}")
+        lines.append([escaped(row.name), *cells])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def progress_table(results: Results) -> Table:
+    """How many trainings of the folds are there, a row a method and a column a query."""
+    rows = []
+    for one in results.contenders:
+        told = tuple(_told(results, query, one.name) for query in results.queries)
+        rows.append(Row(one.name, told, (False,) * len(told)))
+    return Table("Trainings of the folds", results.queries, tuple(rows))
+
+
+def _told(results: Results, query: str, contender: str) -> str:
+    """How many trainings of a method for a query are there, of those of its grid as far as it was widened by now."""
+    points = results.points(query, contender)
+    done = sum(
+        (query, contender, point, fold) in results.outcomes for point in points for fold in results.folds
+    )
+    every = len(points) * len(results.folds)
+    return f"✓ {done}" if done == every else f"{done} of {every}"
+
+
+def all_of_them(results: Results) -> Table:
+    """The seconds of each method over all queries, beside those of each."""
+    rows = []
+    for one in results.contenders:
+        seconds = [results.seconds(query, one.name) for query in results.queries]
+        rows.append(Row(one.name, (*seconds, sum(seconds)), (False,) * (len(seconds) + 1)))
+    return Table("Seconds of training, all settings and folds", (*results.queries, "all"), tuple(rows))

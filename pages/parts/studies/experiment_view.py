@@ -1,0 +1,286 @@
+"""What came of an experiment, part by part: tables, differences, settings, time, galleries, and the files."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.parts.app import address, cache, keys, rooms
+from pages.parts.app.frame import escaped, in_place
+from pages.parts.components import tiles
+from pages.parts.components.strip import strip
+from pages.parts.studies import experiment_tables
+from pages.parts.studies.experiment_tables import as_markdown
+from pages.parts.views import charts
+from ranking.experiments.cross_validation.comparisons import SIGNIFICANT
+from ranking.experiments.cross_validation.tables import (
+    chosen_table,
+    seconds_table,
+    test_table,
+    validation_table,
+)
+from ranking.metrics.ranked import first_mistake
+from ranking.reports import experiment_charts
+from ranking.reports.differences import (
+    marks_of_folds,
+    marks_of_folds_words,
+    marks_of_test,
+    marks_of_test_words,
+    pairs_of,
+    without_interval_words,
+)
+from ranking.reports.exports import cells_csv, shown
+from ranking.reports.files import latex_tables, parquet_bytes, protocol_json
+from ranking.reports.findings import Findings, split_words
+from ranking.reports.galleries import TOP, mistake_words, value_words
+from ranking.reports.looks import looks_of
+from ranking.reports.report import report_html
+from ranking.reports.words import notice_best
+from ranking.workspace.run import Run
+
+PLACES = (TOP, 2 * TOP, 4 * TOP)
+HEAD, BAR = 130, 46  # pixels of a chart of differences: what stands around the bars, and those of a query
+
+
+def show(run: Run, findings: Findings) -> None:
+    """All that is there of an experiment that has ended."""
+    show_tables(run, findings)
+    if len(findings.results.contenders) > 1:
+        show_differences(run, findings)
+    query = choose_query(findings)
+    show_gallery(findings, query)
+    show_settings(findings, query)
+    offer_files(run, findings)
+
+
+def show_progress(findings: Findings) -> None:
+    """How many trainings of each query and method are there, and the values as far as they are."""
+    st.markdown(as_markdown(experiment_tables.progress_table(findings.results)))
+    st.caption(
+        "Trainings of the folds by method and query. A value comes when all settings of a method have all folds of a "
+        "query; tests come last, each by one more training on all training samples."
+    )
+    if any(
+        findings.results.validation(query, one.name)
+        for query in findings.results.queries
+        for one in findings.results.contenders
+    ):
+        st.markdown(as_markdown(validation_table(findings.results)))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Tables
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_tables(run: Run, findings: Findings) -> None:
+    """Tables 1 and 2 of the high-order paper, of one's own images."""
+    results, first = findings.results, findings.results.contenders[0].name
+    apart = cache.differences(run)
+    table = validation_table(results)
+    st.markdown(f"### {escaped(table.title)}")
+    st.markdown(as_markdown(table, marks := marks_of_folds(apart, first)))
+    st.caption(
+        f"**Notice** {escaped(notice_best(results, False))} {escaped(marks_of_folds_words(first)) if marks else ''}"
+    )
+    st.caption(escaped(table.note))
+    if findings.plan.tested:
+        table = test_table(results)
+        st.markdown(f"### {escaped(table.title)}")
+        st.markdown(as_markdown(table, marks := marks_of_test(apart, first)))
+        told = escaped(marks_of_test_words(first)) if marks else ""
+        st.caption(
+            f"**Notice** {escaped(notice_best(results, True))} Trained on all training samples at the setting that the "
+            f"folds chose; no test sample chose anything. {told}"
+        )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Differences
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_differences(run: Run, findings: Findings) -> None:
+    """One method minus another, query by query, as on the project page of the paper."""
+    st.markdown("### What one method gains over another")
+    names = {f"{one} − {other}": (one, other) for one, other in pairs_of(findings.results)}
+    bound = address.bound(keys.DIFFERENCE, address.one_of(list(names)), next(iter(names)))
+    told = st.selectbox("Difference", list(names), **bound)
+    one, other = names[told]
+    apart = cache.differences(run)
+    rows = [row for row in apart if (row.one, row.other) == (one, other)]
+    measure, look = findings.results.protocol.measure, looks_of(findings.results.contenders)[one]
+    figure = experiment_charts.difference_bars(rows, look, measure, experiment_charts.reach_of(apart))
+    alt, height = experiment_charts.bars_in_words(rows, measure), HEAD + BAR * len(rows)
+    charts.show(
+        go.Figure(figure), keys.widget(f"difference {run.id} {told}"), alt, "difference", height, top=8
+    )
+    sure = [row for row in rows if row.folds is not None and row.folds.t < SIGNIFICANT]
+    held = [row for row in sure if row.folds is not None and row.folds.holm_t < SIGNIFICANT]
+    on = ", ".join(row.query for row in sure) or "none"
+    st.caption(
+        "**Notice** on which queries both bars go the same way. The paired t-test over folds finds more than chance "
+        f"(p < {SIGNIFICANT:g}) on {len(sure)} of {len(rows)}: {escaped(on)}; {len(held)} of them with Holm's "
+        "correction for all comparisons of this experiment. Folds share training samples, so it finds too much rather "
+        f"than too little. {escaped(without_interval_words(rows))}"
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Settings and time
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_settings(findings: Findings, query: str) -> None:
+    """What was chosen, what it took, and how the measure depends on it for one query."""
+    st.markdown("### Settings and time")
+    table = chosen_table(findings.results)
+    st.markdown(as_markdown(table))
+    st.caption(
+        f"Chosen by the mean over the folds; of equal ones the smallest C, then the smallest η. {table.note}"
+    )
+    curves, measure = findings.curves(query), findings.results.protocol.measure
+    figure = experiment_charts.grid_lines(curves, looks_of(findings.results.contenders), measure)
+    if figure is not None:
+        alt = experiment_charts.lines_in_words(curves, measure)
+        charts.show(go.Figure(figure), keys.widget(f"curves {query}"), alt, "settings", height=380, top=8)
+        st.caption(
+            f"On “{escaped(query)}”, mean over the folds; a thick line goes through the chosen setting, thin ones have "
+            "other values of η. **Notice** where each is highest, and how much is lost one step beside it."
+        )
+    st.markdown(as_markdown(experiment_tables.all_of_them(findings.results)))
+    st.caption(
+        "Seconds of training, all settings and folds and the test. Trainings ran beside each other. "
+        f"{escaped(seconds_table(findings.results).note)}"
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Galleries
+# ---------------------------------------------------------------------------------------------------------
+
+
+def choose_query(findings: Findings) -> str:
+    """The query whose pictures and settings are shown."""
+    st.markdown("### What is ranked first")
+    names = list(findings.results.queries)
+    bound = address.bound(keys.GALLERY, address.one_of(names), names[0])
+    return str(st.selectbox("Query", names, **bound))
+
+
+def show_gallery(findings: Findings, query: str) -> None:
+    """The first held-out samples by each method, below each other (high-order, Fig. 1)."""
+    by_words = {split_words(fold): fold for fold in findings.splits}
+    words, first = list(by_words), split_words(findings.splits[-1])
+    left, right = st.columns([3, 1])
+    with left:
+        bound = address.bound(keys.GALLERY_SPLIT, address.one_of(words), first)
+        fold = by_words[str(st.segmented_control("Held out", words, required=True, **bound))]
+    with right:
+        bound = address.bound(keys.PLACES, address.one_of(PLACES), PLACES[0])
+        places = int(st.selectbox("Pictures", PLACES, **bound))
+    with in_place(), cache.or_gone():
+        ranked = findings.rankings(query, fold)
+        if not ranked:
+            st.caption("No method has a ranking of these samples yet.")
+        for name, one in ranked.items():
+            told = [value_words(one), *([mistake_words(one)] if one.positives else [])]
+            st.markdown(f"**{escaped(name)}** · {' · '.join(told)}")
+            shown_places = range(min(places, len(one)))
+            place = first_mistake(one.relevance)
+            pictures = tiles.ranked_tiles(findings.images, one, shown_places)
+            flags = (
+                {} if place is None or place > len(pictures) else {pictures[place - 1].id: "first mistake"}
+            )
+            label = f"{query}, {split_words(fold)}, first {len(pictures)} by {name}"
+            strip(pictures, name=f"gallery {name}", label=label, columns=8, narrow=4, flags=flags)
+    st.caption(
+        "Rank and score below each picture; a dashed border and ✗ mark what is wrong. **Notice** how early the first "
+        "mistake comes, and whether samples of one image come in a row where neighbours count."
+    )
+    with st.expander("All galleries", icon=":material/photo_library:"):
+        st.markdown(gallery_links(findings))
+        st.caption("Each is a link to its own view; its number is the best AP that a method has there.")
+
+
+def gallery_links(findings: Findings) -> str:
+    """A row a query, a link for each fold and the test."""
+    here = address.changed()
+    lines = [
+        ["", *(split_words(fold) for fold in findings.splits)],
+        ["---", *("---:" for _ in findings.splits)],
+    ]
+    for query in findings.results.queries:
+        cells = []
+        for fold in findings.splits:
+            best = _best(findings, query, fold)
+            link = urlencode({**here, keys.GALLERY: query, keys.GALLERY_SPLIT: split_words(fold)})
+            cells.append(shown(None) if best is None else f"[{best:.3f}](?{link})")
+        lines.append([escaped(query), *cells])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _best(findings: Findings, query: str, fold: int | None) -> float | None:
+    """The best AP that a method has on the held-out samples; None where none is there."""
+    results = findings.results
+    found = []
+    for one in results.contenders:
+        point = results.chosen(query, one.name)
+        outcome = None if point is None else results.outcomes.get((query, one.name, point, fold))
+        if outcome is not None and "AP" in outcome.measures:
+            found.append(outcome.measures["AP"])
+    return max(found, default=None)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Files
+# ---------------------------------------------------------------------------------------------------------
+
+
+def offer_files(run: Run, findings: Findings) -> None:
+    """The report, the cells, the tables and the protocol, each made when its button is pressed."""
+    st.markdown("### To take along")
+    with in_place():
+        pictures = cache.thumbnails(findings.images.key)
+        results, name, apart = findings.results, run.name, cache.differences(run)
+        with st.container(horizontal=True):
+            for label, make, file, kind, icon in (
+                (
+                    "Report (HTML)",
+                    lambda: report_html(findings, apart, pictures, name),
+                    f"experiment-{run.id}.html",
+                    "text/html",
+                    "article",
+                ),
+                ("Cells (CSV)", lambda: cells_csv(results), f"cells-{run.id}.csv", "text/csv", "table_view"),
+                (
+                    "Cells (Parquet)",
+                    lambda: parquet_bytes(results),
+                    f"cells-{run.id}.parquet",
+                    "application/octet-stream",
+                    "table",
+                ),
+                (
+                    "Tables (LaTeX)",
+                    lambda: latex_tables(results, apart),
+                    f"tables-{run.id}.tex",
+                    "text/plain",
+                    "functions",
+                ),
+                (
+                    "Protocol (JSON)",
+                    lambda: protocol_json(results.protocol),
+                    f"protocol-{run.id}.json",
+                    "application/json",
+                    "receipt_long",
+                ),
+            ):
+                st.download_button(
+                    label, rooms.kept(make), file, kind, icon=f":material/{icon}:", on_click="ignore"
+                )
+    st.caption(
+        "The report is one file with all tables, charts and pictures, which needs no network and prints well. The "
+        "protocol starts the same experiment again, here below or with `python -m ranking experiment`."
+    )

@@ -1,0 +1,42 @@
+"""Two models that ask the truth about one image: which is right after fewer questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+
+from pages.parts.views.charts import show as show_figure
+from ranking.explain.lookahead import needed
+from ranking.reports.looks import Look
+
+HEIGHT = 220
+
+
+def show(played: Mapping[str, list[float]], looks: Mapping[str, Look], key: str) -> None:
+    """Break-even precision (from 0 questions on) of each player, by its name, as are their looks."""
+    figure = go.Figure()
+    for name, precisions in played.items():
+        x, line = list(range(len(precisions))), looks[name].line(4)
+        figure.add_scatter(x=x, y=precisions, mode="lines", name=name, line=line)
+    figure.update_xaxes(title_text="questions", rangemode="tozero")
+    figure.update_yaxes(range=[0, 1.04], title_text="precision")
+    figure.update_layout(showlegend=len(played) > 1)
+    alt = f"Precision by the number of questions. {compared(played)}"
+    show_figure(figure, key, alt, "precision-by-questions", HEIGHT, top=8)
+
+
+def compared(played: Mapping[str, list[float]]) -> str:
+    """How many questions each player needs until the ranking is right for good.
+
+    >>> compared({"C-star": [0.5, 1.0], "Independent": [0.5, 0.5, 1.0]})
+    'Right for good: C-star after 1 question, Independent after 2.'
+    >>> compared({"C-star": [0.5]})
+    'Right for good: C-star never.'
+    """
+    said = []
+    for name, precisions in played.items():
+        count = needed(precisions)
+        word = " question" if count == 1 else "" if said else " questions"
+        said.append(f"{name} never" if count is None else f"{name} after {count}{word}")
+    return f"Right for good: {', '.join(said)}."

@@ -1,0 +1,98 @@
+"""The curves of a study as a chart and as a table, with the values that the paper prints as stars."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from ranking.experiments.order_studies import AGREES, SECONDS
+from ranking.experiments.order_training import NAMES
+from ranking.metrics.study_curves import At, Curve
+
+# Colour, dash and mark of a line, by its place: each tells it from the others alone.
+LOOKS = (
+    (BLUE, "solid", "circle"),
+    (VERMILLION, "dash", "diamond"),
+    (GREEN, "dashdot", "square"),
+    (PURPLE, "dot", "triangle-up"),
+)
+SHARES = (AGREES, NAMES.pairs)  # told in percent
+Marks = Sequence[tuple[At, float]]
+
+
+def figure_of(curves: Sequence[Curve], measure: str, across: str, marks: Marks, of: str) -> go.Figure:
+    """A line a curve, each point with its error; where settings have names, points beside the names.
+
+    marks: values of the paper, `of` which data they are.
+    """
+    named = isinstance(curves[0].at[0], str)
+    figure = go.Figure()
+    for number, curve in enumerate(curves):
+        colour, dash, symbol = LOOKS[number % len(LOOKS)]
+        found = curve.measures[measure]
+        bars = {"type": "data", "array": scaled(found.error, measure), "thickness": 2, "width": 4}
+        line = {"color": colour, "width": 3, "dash": dash}
+        figure.add_scatter(
+            **along(curve.at, scaled(found.mean, measure), named),
+            name=curve.line,
+            mode="markers" if named else "lines+markers",
+            line=line,
+            marker={"symbol": symbol, "size": 11 if named else 9, "color": colour},
+            hovertemplate="%{x} · %{y}<extra>" + curve.line + "</extra>",
+            **{"error_x" if named else "error_y": {**bars, "color": colour}},
+        )
+    if marks:
+        star = {"symbol": "star-open", "size": 15, "color": GREY, "line": {"width": 2}}
+        figure.add_scatter(
+            **along([at for at, _ in marks], scaled([value for _, value in marks], measure), named),
+            name=of,
+            mode="markers",
+            marker=star,
+            hovertemplate="%{x} · %{y}<extra>" + of + "</extra>",
+        )
+    told = f"{measure}, %" if measure in SHARES else measure
+    if named:
+        figure.update_xaxes(title_text=told)
+        figure.update_yaxes(autorange="reversed", automargin=True)
+        return figure
+    figure.update_yaxes(title_text=told, type="log" if measure == SECONDS else "linear")
+    ticks = sorted({at for curve in curves for at in curve.at})
+    figure.update_xaxes(title_text=across, tickvals=ticks, tickangle=0, showgrid=False)
+    if measure == SECONDS:
+        figure.update_xaxes(type="log")
+    return figure
+
+
+def along(at: Sequence[At], values: Sequence[float], named: bool) -> dict[str, list[At] | list[float]]:
+    return {"x": list(values), "y": list(at)} if named else {"x": list(at), "y": list(values)}
+
+
+def scaled(values: Sequence[float], measure: str) -> list[float]:
+    return [100 * value if measure in SHARES else value for value in values]
+
+
+def in_words(curves: Sequence[Curve], measure: str) -> str:
+    """Every value of a measure, as plain text."""
+    return f"{measure}. " + ". ".join(
+        f"{curve.line}: "
+        + ", ".join(
+            f"{at} {mean:.3g}" for at, mean in zip(curve.at, curve.measures[measure].mean, strict=True)
+        )
+        for curve in curves
+    )
+
+
+def csv_text(curves: Sequence[Curve]) -> str:
+    """One line a value: the curve, the setting, the measure, its mean, and half of the interval around it."""
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow(["curve", "setting", "measure", "mean", "error"])
+    for curve in curves:
+        for measure, found in curve.measures.items():
+            for row in zip(curve.at, found.mean, found.error, strict=True):
+                writer.writerow([curve.line, row[0], measure, repr(row[1]), repr(row[2])])
+    return stream.getvalue()

@@ -1,0 +1,115 @@
+"""What a study of MidRank needs to know, and the button that starts it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.runs import feature_choice, projections
+from pages.parts.studies.asking_form import choose_number
+from ranking import method_class
+from ranking.core.run_settings import StudySettings
+from ranking.core.settings import settings_of
+from ranking.datasets.sequences import ANY, HIGHEST, LOWEST, ONE_EACH
+from ranking.experiments.order_studies import STUDIES
+from ranking.jobs import jobs
+from ranking.workspace.run import Run
+from ranking.workspace.store import ImageSetRow
+
+TRAIN, TEST, SUBSEQUENCES = 1000, 500, 10_000
+USUAL_LENGTH = 20  # of the sequences of the paper's cars
+# Those that the paper does on public figures; and max-pooled windows have no scores of places, so that their search
+# takes a hundred times as long.
+LENGTHS = {"number of trees": 8, "representation": 8}
+TESTS = {"representation": 200}
+FEW_SUBSEQUENCES = {"representation": 2_000}
+OWN = "MidRank"
+# Settings of MidRank that a study gives itself; and always its lengths, and what the form asks for by another name.
+VARIED = {
+    **{study: {"fusion"} for study in ("subsequence length", "fusion", "test length", "time")},
+    "representation": {"representation"},
+    "number of trees": {"trees"},
+}
+NOT_ASKED = {"shortest", "longest", "subsequences"}
+FIRST, OF = keys.setting("study", "drawing", "first"), keys.setting("study", "drawing", "of")
+LENGTH, TRAINED, TESTED, DRAWN, SEED = (
+    keys.setting("study", "drawing", name) for name in ("length", "train", "test", "subsequences", "seed")
+)
+
+
+def given(run: Run) -> dict[str, str]:
+    """What a study was asked for, as the address would say it."""
+    settings = StudySettings.from_json(run.settings)
+    told = {
+        keys.ORDER_SET: settings.set,
+        keys.CRITERION: settings.criterion,
+        keys.STUDY: settings.study,
+        keys.FEATURES: ",".join(feature_choice.names_of(settings.features)),
+        **projections.given(settings.projection),
+    }
+    drawn = {keys.setting("study", "drawing", name): str(value) for name, value in settings.drawing.items()}
+    subsequences = settings.method_settings.get("subsequences", SUBSEQUENCES)
+    own = {
+        keys.setting("study", OWN, name): str(value)
+        for name, value in settings.method_settings.items()
+        if name not in NOT_ASKED
+    }
+    return {**told, **drawn, **own, DRAWN: str(subsequences)}
+
+
+def show(row: ImageSetRow, criterion: str, study: str) -> None:
+    """What the study needs to know, and the button; pressed twice it starts one."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        features = feature_choice.choose(cache.image_set(row.key))
+        projection = projections.choose()
+        first = choose_one("What comes first", FIRST, [HIGHEST, LOWEST])
+        of = choose_one("Sequences are drawn from", OF, [ANY, ONE_EACH])
+        seed = choose_number("Seed", SEED, 0, 1_000_000, 0)
+    with right:
+        length = choose_number("Length of the sequences", LENGTH, 3, 500, LENGTHS.get(study, USUAL_LENGTH))
+        train = choose_number("Sequences to train on", TRAINED, 1, 20_000, TRAIN)
+        test = choose_number("Sequences to test on", TESTED, 2, 20_000, TESTS.get(study, TEST))
+        subsequences = choose_number(
+            "Subsequences a length, and as many scrambled",
+            DRAWN,
+            10,
+            100_000,
+            FEW_SUBSEQUENCES.get(study, SUBSEQUENCES),
+        )
+    with st.expander(f"Settings of {OWN}"):
+        plugin, left_out = method_class(OWN), NOT_ASKED | VARIED.get(study, set())
+        values = forms.settings_form("study", [(OWN, plugin)], "More settings", without=left_out)[OWN]
+    usual = {item.name: item.default for item in settings_of(plugin)}
+    changed = {name: value for name, value in values.items() if value != usual[name]}
+    drawing = {"first": first, "of": of, "length": length, "train": train, "test": test, "seed": seed}
+    settings = StudySettings(
+        row.key,
+        feature_choice.named(features),
+        criterion,
+        study,
+        {**changed, "subsequences": subsequences},
+        drawing,
+        projection,
+    )
+    if frame.pressed(
+        f"Measure figure {STUDIES[study].figure} here",
+        "start study",
+        type="primary",
+        icon=":material/play_arrow:",
+        disabled=not features,
+    ):
+        run = jobs.start_once(cache.store(), "study", settings.to_json())
+        address.put(**{keys.STUDY_RUN: run.id})
+        st.rerun()
+    if not features:
+        st.info("Choose at least one feature.", icon=":material/info:")
+    st.caption(
+        "MidRank has rankers of 3 to 8. The paper trains on 10,000 "
+        "sequences and tests on 20,000; the defaults here take about a minute."
+    )
+
+
+def choose_one(label: str, name: str, options: list[str]) -> str:
+    bound = address.bound(name, address.one_of(options), options[0])
+    return str(st.segmented_control(label, options, required=True, **bound))

@@ -1,0 +1,141 @@
+"""Times of loss-augmented inference by the numbers of samples, as the paper's Figs. 1 and 2, and as a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+
+import plotly.graph_objects as go
+
+from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from pages.parts.studies.timing_words import AXES, CALLED, HERE, PAPER, PAPER_S, SHORT, named
+from ranking.experiments.timing_studies import BINARY, NEGATIVE, POSITIVE, Point, TimingOutcome
+
+LOOKS = {
+    BINARY: (GREY, "longdash", "x"),
+    "greedy": (VERMILLION, "dash", "square"),
+    "search": (GREEN, "dot", "triangle-up"),
+    "select": (BLUE, "solid", "circle"),
+    "buckets": (PURPLE, "dashdot", "diamond"),
+    "auto": (GREY, "solid", "cross"),
+}
+COLUMNS = (
+    *("loss", "varied", "relevant", "irrelevant", "algorithm", "calls"),
+    *("seconds a training", "seconds a call", "deviation", "machine"),
+)
+
+
+def calls_of(loss: str, point: Point | None) -> go.Figure:
+    """Milliseconds of a call of each algorithm, a row each: the paper's, and those that were measured here."""
+    here, paper = {} if point is None else named(point), PAPER[loss]
+    rows = list(here or paper)
+    found = [
+        (PAPER_S, {name: (one.call, one.deviation) for name, one in paper.items()}, GREY, "square-open"),
+        (HERE, {name: (1e3 * one.mean, 1e3 * one.deviation) for name, one in here.items()}, BLUE, "circle"),
+    ]
+    figure = go.Figure()
+    for label, told, colour, symbol in found if here else found[:1]:
+        figure.add_scatter(
+            x=[told[name][0] for name in told],
+            y=[rows.index(name) for name in told],
+            error_x={"array": [told[name][1] for name in told], "thickness": 2},
+            mode="markers+text",
+            name=label,
+            text=[f"{told[name][0]:.3g}" for name in told],
+            textposition="top center" if label == PAPER_S else "bottom center",
+            textfont={"size": 14},
+            marker={"color": colour, "symbol": symbol, "size": 13, "line": {"width": 3}},
+            hovertemplate="%{x:.3f} ± %{error_x.array:.3f} ms<extra>" + label + "</extra>",
+        )
+    figure.update_layout(showlegend=True)  # also of one alone: whose machine it was
+    every = [value for _, told, _, _ in found for value, _ in told.values()]
+    ends = [math.log10(min(every)) - 0.35, math.log10(max(every)) + 0.35]
+    figure.update_xaxes(type="log", range=ends, dtick=1, title_text="milliseconds a call")
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))),
+        ticktext=[SHORT[name] for name in rows],
+        range=[len(rows) - 0.4, -0.6],
+    )
+    return figure
+
+
+def calls_in_words(loss: str, point: Point | None) -> str:
+    """Every value of `calls_of` as plain text."""
+    paper = ", ".join(f"{SHORT[name]} {one.call:g}" for name, one in PAPER[loss].items())
+    told = f"Milliseconds a call. On {PAPER_S}: {paper}"
+    if point is None:
+        return told
+    return f"{told}. On {HERE}: " + ", ".join(
+        f"{SHORT[one.name]} {1e3 * one.mean:.3g}" for one in point.timed
+    )
+
+
+def across(point: Point) -> int:
+    """Where a point stands on the axis of its figure."""
+    if point.varied == NEGATIVE:
+        return point.negatives
+    return point.positives if point.varied == POSITIVE else point.positives + point.negatives
+
+
+def axes_of(points: Sequence[Point], loss: str) -> dict[str, list[Point]]:
+    """The points of a figure by what is varied, from small to large."""
+    return {
+        axis: sorted((one for one in points if (one.loss, one.varied) == (loss, axis)), key=across)
+        for axis in AXES
+    }
+
+
+def figure_of(points: Sequence[Point], highest: float, lowest: float) -> go.Figure:
+    """Seconds of a complete training's calls along one axis; both scales are logarithmic, and that of seconds ends at
+    `lowest` and `highest`, so that figures can stand side by side."""
+    figure = go.Figure()
+    for name in [one.name for one in points[0].timed]:
+        colour, dash, symbol = LOOKS[name]
+        figure.add_scatter(
+            x=[across(point) for point in points],
+            y=[next(one.total for one in point.timed if one.name == name) for point in points],
+            mode="lines+markers",
+            name=SHORT[name],
+            line={"color": colour, "dash": dash, "width": 3},
+            marker={"symbol": symbol, "size": 9},
+            hovertemplate="%{x:,}: %{y:.4f} s<extra>" + CALLED[name] + "</extra>",
+        )
+    ticks = [across(point) for point in points]
+    figure.update_xaxes(
+        type="log", tickvals=ticks, ticktext=[f"{one:,}" for one in ticks], title_text=AXES[points[0].varied]
+    )
+    ends = [math.log10(lowest) - 0.1, math.log10(highest) + 0.1]
+    figure.update_yaxes(
+        type="log", exponentformat="power", dtick=1, range=ends, title_text="seconds a training"
+    )
+    return figure
+
+
+def figures_of(axes: Mapping[str, Sequence[Point]]) -> dict[str, go.Figure]:
+    """The figure of each axis, all on one scale of seconds."""
+    seconds = [one.total for points in axes.values() for point in points for one in point.timed]
+    return {axis: figure_of(points, max(seconds), min(seconds)) for axis, points in axes.items()}
+
+
+def in_words(points: Sequence[Point]) -> str:
+    """Every value of a figure, as plain text."""
+    told = []
+    for number, one in enumerate(points[0].timed):
+        values = ", ".join(f"{across(point):,} {point.timed[number].total:.3g}" for point in points)
+        told.append(f"{SHORT[one.name]}: {values}")
+    return f"Seconds a training by {AXES[points[0].varied]}. {'. '.join(told)}"
+
+
+def csv_text(outcome: TimingOutcome) -> str:
+    """One line a competitor at each size."""
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow(COLUMNS)
+    for point in outcome.points:
+        for one in point.timed:
+            values = [repr(value) for value in (one.total, one.mean, one.deviation)]
+            where = [point.loss, point.varied, point.positives, point.negatives]
+            writer.writerow([*where, one.name, one.calls, *values, outcome.machine])
+    return stream.getvalue()

@@ -1,0 +1,157 @@
+"""What the paper prints about the time of loss-augmented inference, and what is said of one's own measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ranking.experiments.timing_studies import BINARY, NEGATIVE, POSITIVE, SAMPLES, TABLE, Point, Timed
+
+
+class Printed(NamedTuple):
+    """total: seconds of a training, Tables 2 and 5. call: milliseconds and deviation, Tables 3 and 6."""
+
+    total: float
+    call: float
+    deviation: float
+
+
+PRINTED_IN = "Mohapatra, Rolínek, Jawahar, Kolmogorov and Kumar, CVPR 2018"
+PAPER_S, HERE = "the paper's machine, 2018", "this machine"
+TABLES = {"ap": "Tables 2 and 3", "ndcg": "Tables 5 and 6"}
+FIGURES = {"ap": "Fig. 1", "ndcg": "Fig. 2"}
+LOSS = {"ap": "AP", "ndcg": "NDCG"}
+VIEWS = {
+    "tables ap": "Tables 2, 3 · AP",
+    "tables ndcg": "Tables 5, 6 · NDCG",
+    "figure ap": "Fig. 1 · AP",
+    "figure ndcg": "Fig. 2 · NDCG",
+}
+PAPER = {
+    "ap": {
+        BINARY: Printed(0.1434, 1.872, 0.057),
+        "greedy": Printed(0.7154, 16.294, 0.180),
+        "search": Printed(0.0985, 2.323, 0.200),
+        "select": Printed(0.0625, 1.482, 0.385),
+    },
+    "ndcg": {
+        BINARY: Printed(0.1687, 2.447, 0.259),
+        "greedy": Printed(6.8019, 71.066, 1.569),
+        "select": Printed(0.0473, 0.548, 0.111),
+    },
+}
+ENOUGH = 2000  # irrelevant samples, above which the algorithms differ by more than their fixed costs
+CALLED = {
+    BINARY: BINARY,
+    "greedy": "greedy, as before the paper",
+    "search": "SEARCH",
+    "select": "SELECT",
+    "buckets": "buckets (not in the paper)",
+    "auto": "auto (not in the paper)",
+}
+SHORT = {name: called.partition(",")[0].partition(" (")[0] for name, called in CALLED.items()}
+AXES = {
+    SAMPLES: "all samples, 1 relevant to 10",
+    NEGATIVE: "irrelevant samples, relevant ones fixed",
+    POSITIVE: "relevant samples, irrelevant ones fixed",
+}
+
+
+def table_point(points: Iterable[Point], loss: str) -> Point | None:
+    """The training of the tables of a loss among those that were timed; None where nothing was."""
+    return next((one for one in points if (one.loss, one.varied) == (loss, TABLE)), None)
+
+
+def named(point: Point) -> dict[str, Timed]:
+    return {one.name: one for one in point.timed}
+
+
+def table(loss: str, point: Point | None) -> str:
+    """Seconds of a training, milliseconds of a call, and how many times faster than greedy: as the paper prints them,
+    and before that as they were measured here, where they were."""
+    here, paper = {} if point is None else named(point), PAPER[loss]
+    columns = ("s a training", "ms a call", "greedy / this")
+    heads = ["", *(["calls", *(f"here: {name}" for name in columns)] if here else [])]
+    heads += [f"paper: {name}" for name in columns]
+    lines = [heads, ["---", *["--:"] * (len(heads) - 1)]]
+    for name in here or paper:
+        cells = [CALLED[name]]
+        if here:
+            one = here[name]
+            call = f"{1000 * one.mean:.3f} ± {1000 * one.deviation:.3f}"
+            cells += [f"{one.calls:,}", f"{one.total:.4f}", call, f"**{_faster(here, name)}**"]
+        cells += _printed(paper, name)
+        lines.append(cells)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _printed(paper: dict[str, Printed], name: str) -> list[str]:
+    """The cells of an algorithm that the paper has; dashes for one that it has not."""
+    if name not in paper:
+        return ["–"] * 3
+    told = paper[name]
+    ratio = times(paper["greedy"].call / told.call)
+    return [f"{told.total:.4f}", f"{told.call:.3f} ± {told.deviation:.3f}", ratio]
+
+
+def _faster(here: dict[str, Timed], name: str) -> str:
+    return times(here["greedy"].mean / here[name].mean)
+
+
+def times(ratio: float) -> str:
+    return f"{ratio:.0f}×" if ratio >= 9.95 else f"{ratio:.1f}×" if ratio >= 0.095 else f"{ratio:.2f}×"
+
+
+def headline(loss: str, point: Point | None) -> str:
+    paper = PAPER[loss]
+    theirs = times(paper["greedy"].call / paper["select"].call)
+    if point is None:
+        return f"{LOSS[loss]}: in the paper SELECT is {theirs} as fast as greedy. And here?"
+    fewer = ", with fewer samples," if point.negatives < ENOUGH else ""
+    ratio = _faster(named(point), "select")
+    return f"{LOSS[loss]}: SELECT is {ratio} as fast as greedy here{fewer or ','} {theirs} in the paper"
+
+
+def notice_paper(loss: str) -> str:
+    """What to notice before anything was measured."""
+    paper = PAPER[loss]
+    greedy, select, simple = (paper[name].call for name in ("greedy", "select", BINARY))
+    return (
+        f"how far apart greedy and SELECT lie, {greedy:.3f} and {select:.3f} ms: in a scale of ratios that distance is "
+        f"of the algorithms, where on it they lie is of the machine. And a call of SELECT takes less than one of the "
+        f"simple 0-1 loss, {simple:.3f} ms. Does either hold on your machine?"
+    )
+
+
+def notice(point: Point) -> str:
+    """What to notice in a table."""
+    here = named(point)
+    fastest = min((one for one in point.timed if one.name != BINARY), key=lambda one: one.mean)
+    against = here[BINARY].mean / here["select"].mean
+    simple = (
+        f"a call of SELECT takes {times(against)} less than one of the 0-1 loss"
+        if against > 1
+        else f"a call of SELECT takes {times(1 / against)} as long as one of the 0-1 loss"
+    )
+    few = (
+        ""
+        if point.negatives >= ENOUGH
+        else " So few samples tell little: most of each time is the fixed cost of a call, such as checking the scores."
+    )
+    return (
+        f"the ratio to greedy: times are of a machine, it is of the algorithms. The fastest here is "
+        f"{CALLED[fastest.name]}, {1e6 * fastest.mean:.0f} µs a call. The paper says that AP and NDCG are optimised as "
+        f"fast as the simple loss: here {simple}. Greedy is compiled here, too.{few}"
+    )
+
+
+def notice_figure(points: list[Point]) -> str:
+    """How greedy and SELECT grow along the axis on which all samples are varied."""
+    first, last = (named(one) for one in (points[0], points[-1]))
+    more = (points[-1].positives + points[-1].negatives) / (points[0].positives + points[0].negatives)
+    grown = {name: last[name].mean / first[name].mean for name in ("greedy", "select")}
+    return (
+        f"the slopes on the left: with {more:.1f} times the samples a call of greedy takes {grown['greedy']:.0f} "
+        f"times as long, one of SELECT {grown['select']:.1f} times. The paper draws these figures and prints no "
+        "numbers of them."
+    )

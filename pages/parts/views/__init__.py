@@ -1,0 +1,1 @@
+"""Charts and pictures, and what is said of them."""

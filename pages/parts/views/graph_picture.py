@@ -1,0 +1,189 @@
+"""Components of connected samples as drawings: who stands where on its circle, how wide each pair is drawn.
+
+`drawing` says once what is drawn where; the component `graph` shows it, `as_svg` writes it down.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import accumulate
+
+import numpy as np
+
+from pages.parts.app import colours
+from ranking.core import Floats, Ints
+
+MOST_NODES = 24  # of one component that are drawn: more are no picture but a hairball
+PAGE_COMPONENTS, PAGE_NODES = 24, 240  # on one page
+CAPTION, TITLE = 20, 46  # pixels of a drawing, below a node and above the whole
+THINNEST, WIDEST = 1.5, 8.0
+INK, PAPER = "#202020", "#ffffff"  # of a file, which shall print
+ACROSS, GAP = 1180, 16  # pixels of a file
+
+
+@dataclass(frozen=True)
+class Node:
+    """A sample: x, y is the middle of its picture. `dashed`, colour and glyph tell one thing together."""
+
+    id: str
+    src: str
+    alt: str
+    caption: str
+    glyph: str
+    colour: str
+    dashed: bool
+    x: float = 0.0
+    y: float = 0.0
+
+
+@dataclass(frozen=True)
+class Tie:
+    """A pair of nodes, by their places in the drawing. cut: their labels differ in the best labelling."""
+
+    first: int
+    second: int
+    width: float
+    cut: bool
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One component. side: of a node's picture; width and height without the title."""
+
+    title: str
+    note: str
+    width: float
+    height: float
+    side: float
+    nodes: tuple[Node, ...]
+    ties: tuple[Tie, ...]
+
+
+def drawing(title: str, note: str, nodes: Sequence[Node], ties: Sequence[Tie]) -> Drawing:
+    """Nodes on a circle, clockwise from the top in their order; two side by side."""
+    width, height, side, middles = circle(len(nodes))
+    placed = [
+        Node(**{**vars(node), "x": float(x), "y": float(y)})
+        for node, (x, y) in zip(nodes, middles, strict=True)
+    ]
+    return Drawing(title, note, width, height, side, tuple(placed), tuple(ties))
+
+
+def circle(count: int) -> tuple[float, float, float, Floats]:
+    """Width, height, the side of a node and (count, 2) middles of nodes that do not touch, nor their captions.
+
+    >>> circle(1)[3].tolist()
+    [[130.0, 62.0]]
+    """
+    side = 104.0 if count <= 2 else 84.0 if count <= 4 else 62.0 if count <= 8 else 58.0
+    if count <= 2:
+        across = np.array([[130.0], [70.0, 190.0]][count - 1])
+        middles = np.stack([across, np.full(count, side / 2 + 10)], axis=1)
+        return 260.0, side + CAPTION + 10, side, middles
+    apart = math.hypot(
+        side + 2, side + CAPTION
+    )  # then one of two neighbours is beside the other, or below it
+    radius = apart / (2 * math.sin(math.pi / count))
+    angles = 2 * np.pi * np.arange(count) / count - np.pi / 2
+    middles = radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    width = max(260.0, 2 * radius + side + 12)
+    middles += [width / 2, radius + side / 2 + 8]
+    return width, float(middles[:, 1].max()) + side / 2 + CAPTION + 4, side, middles
+
+
+def widths(penalty: Floats, largest: float) -> Floats:
+    """(m,) how wide pairs are drawn: in proportion to their penalties, the `largest` of the ranking the widest.
+
+    >>> widths(np.array([0.0, -1.0, -2.0]), 2.0)
+    array([1.5 , 4.75, 8.  ])
+    """
+    share = np.abs(penalty) / largest if largest else np.zeros(len(penalty))
+    drawn: Floats = THINNEST + (WIDEST - THINNEST) * share
+    return drawn
+
+
+def pages_of(sizes: Ints) -> list[range]:
+    """Which components stand on each page: as many as have room, in their order. sizes: (c,) samples of each.
+
+    >>> pages_of(np.array([300, 2, 1]))
+    [range(0, 3)]
+    >>> [len(page) for page in pages_of(np.full(30, 3))]
+    [24, 6]
+    """
+    pages: list[range] = []
+    start, room = 0, PAGE_NODES
+    for place, size in enumerate(np.minimum(sizes, MOST_NODES).tolist()):
+        if place > start and (size > room or place - start == PAGE_COMPONENTS):
+            pages.append(range(start, place))
+            start, room = place, PAGE_NODES
+        room -= size
+    return [*pages, range(start, len(sizes))] if len(sizes) else []
+
+
+# ---------------------------------------------------------------------------------------------------------
+# As a file
+# ---------------------------------------------------------------------------------------------------------
+
+
+def as_svg(heading: str, drawings: Sequence[Drawing]) -> str:
+    """All drawings in rows below a heading, on white."""
+    rows: list[list[Drawing]] = []
+    for one in drawings:
+        if not rows or sum(other.width + GAP for other in rows[-1]) + one.width > ACROSS:
+            rows.append([])
+        rows[-1].append(one)
+    tops = list(accumulate((TITLE + GAP + max(one.height for one in row) for row in rows), initial=40.0))
+    width = max([ACROSS, *(one.width for one in drawings)])
+    written = [_text(GAP, 28, heading, 20)]
+    for row, top in zip(rows, tops, strict=False):
+        lefts = accumulate((one.width + GAP for one in row), initial=float(GAP))
+        written += [_group(one, left, top) for one, left in zip(row, lefts, strict=False)]
+    size = f'viewBox="0 0 {width + 2 * GAP:.0f} {tops[-1]:.0f}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">'
+        f'<rect width="100%" height="100%" fill="{PAPER}"/>{"".join(written)}</svg>'
+    )
+
+
+def _group(one: Drawing, left: float, top: float) -> str:
+    lines = "".join(
+        f'<path d="M{one.nodes[tie.first].x:.1f} {one.nodes[tie.first].y:.1f}'
+        f'L{one.nodes[tie.second].x:.1f} {one.nodes[tie.second].y:.1f}" stroke-width="{tie.width:.2f}"'
+        f"{_dash(tie.cut, tie.width)}/>"
+        for tie in one.ties
+    )
+    nodes = "".join(_node(node, one.side) for node in one.nodes)
+    titles = _text(0, 16, one.title, 15) + _text(0, 36, one.note, 14)
+    return (
+        f'<g transform="translate({left:.1f} {top:.1f})">{titles}<g transform="translate(0 {TITLE})">'
+        f'<g stroke="{colours.GREY}" stroke-linecap="butt">{lines}</g>{nodes}</g></g>'
+    )
+
+
+def _node(node: Node, side: float) -> str:
+    left, top = node.x - side / 2, node.y - side / 2
+    box = f'x="{left:.1f}" y="{top:.1f}" width="{side}" height="{side}"'
+    return (
+        f'<g><title>{escape(node.alt)}</title><rect {box} rx="6" fill="{PAPER}"/>'
+        f'<image {box} href="{escape(node.src)}"/>'
+        f'<rect {box} rx="6" fill="none" stroke="{node.colour}" stroke-width="4"{_dash(node.dashed, 4)}/>'
+        f'<circle cx="{left + side - 9:.1f}" cy="{top + 9:.1f}" r="10" fill="{node.colour}"/>'
+        + _text(left + side - 9, top + 14, node.glyph, 13, "#ffffff", "middle")
+        + _text(node.x, top + side + 16, node.caption, 14, INK, "middle", PAPER)
+        + "</g>"
+    )
+
+
+def _dash(dashed: bool, width: float) -> str:
+    return f' stroke-dasharray="{max(6.0, 1.6 * width):.1f} {max(5.0, 1.3 * width):.1f}"' if dashed else ""
+
+
+def _text(
+    x: float, y: float, text: str, size: int, fill: str = INK, anchor: str = "start", around: str = "none"
+) -> str:
+    """around: the colour of what keeps lines below the text away from it."""
+    place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{fill}" text-anchor="{anchor}"'
+    return f'<text {place} stroke="{around}" stroke-width="4" paint-order="stroke">{escape(text)}</text>'

@@ -1,0 +1,39 @@
+"""How the lines of rankers of labels, and of ways to ask, look: each alike wherever it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from ranking import method_names
+from ranking.explain.asking import STRATEGIES
+from ranking.reports.looks import LOOKS, Look
+
+WAYS = (
+    Look(GREEN, "solid", "square"),
+    Look(PURPLE, "dot", "triangle-up"),
+    Look(BLUE, "dashdot", "star"),
+    Look(GREY, "longdash", "x"),
+    Look(VERMILLION, "dash", "diamond"),
+)
+FIRST = ("C-star p@k", "Independent p@k")  # whoever else is registered
+
+
+def of_models(names: Sequence[str]) -> dict[str, Look]:
+    """The look of each of `names`, methods that rank labels; of one that this version does not know, one that is left.
+
+    >>> of_models(["Independent p@k"])["Independent p@k"].dash, of_models(["of tomorrow"])["of tomorrow"].dash
+    ('dash', 'dashdot')
+    """
+    others = [name for name in method_names(ranks="labels") if name not in FIRST]
+    return _dealt([*FIRST, *others], names, LOOKS)
+
+
+def of_ways(names: Sequence[str]) -> dict[str, Look]:
+    """The look of each of `names`, ways to ask."""
+    return _dealt(list(STRATEGIES), names, WAYS)
+
+
+def _dealt(known: Sequence[str], names: Sequence[str], looks: Sequence[Look]) -> dict[str, Look]:
+    every = list(dict.fromkeys([*known, *names]))
+    return {name: looks[every.index(name) % len(looks)] for name in names}

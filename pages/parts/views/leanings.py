@@ -1,0 +1,105 @@
+"""What neighbours do to a ranking, in words that follow from the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ranking.core import Ints
+
+if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
+    from ranking.explain.leaning import Leaning
+
+PAIRS = (("SVM", "HOB-SVM"), ("AP-SVM", "HOAP-SVM"))  # without neighbours, with them
+OFF, LEARNT = 0.0, 1.0  # strengths of the neighbours
+RISES, FALLS, STAYS = "rises", "falls", "stays"  # what AP does
+VERDICTS = {RISES: "helped", FALLS: "misled", STAYS: "neither helped nor misled"}
+
+
+def compared(precisions: Mapping[str, float]) -> str:
+    """What neighbours do to the AP of each pair, in one sentence, as far as the numbers are shown."""
+    said = [
+        f"{_change(precisions[alone], precisions[leaning])} ({alone} {precisions[alone]:.3f}, "
+        f"{leaning} {precisions[leaning]:.3f})"
+        for alone, leaning in PAIRS
+    ]
+    return f"With neighbours AP {said[0]} where labels are counted, and {said[1]} where AP is optimised."
+
+
+def _change(before: float, after: float) -> str:
+    before, after = round(before, 3), round(after, 3)
+    return RISES if after > before else FALLS if after < before else STAYS
+
+
+def shared(image_of: Ints) -> list[str]:
+    """A letter for each of the pictures that others beside it share their scene with, else nothing.
+
+    >>> shared(np.array([7, 3, 5, 3, 7, 7]))
+    ['A', 'B', '', 'B', 'A', 'A']
+    """
+    numbers = image_of.tolist()
+    scenes = [number for number in dict.fromkeys(numbers) if numbers.count(number) > 1]
+    return [chr(ord("A") + scenes.index(number)) if number in scenes else "" for number in numbers]
+
+
+def with_whom(scenes: Sequence[str], place: int) -> str:
+    """Who else is of the scene of the picture at a place from 0, by rank.
+
+    >>> with_whom(["A", "B", "", "B", "A", "A"], 4)
+    'of one scene with ranks 1 and 6'
+    """
+    others = [
+        f"{rank}"
+        for rank, scene in enumerate(scenes, start=1)
+        if scene == scenes[place] and rank != place + 1
+    ]
+    return f"of one scene with rank{'s' if len(others) > 1 else ''} {' and '.join(others)}"
+
+
+def along(leaning: Leaning, people: Ints, names: Sequence[str]) -> str:
+    """Who of a scene that shows something relevant rises without being so."""
+    relevant = leaning.relevance[people] > 0
+    wrongly = [
+        name for name, wrong in zip(names, ~relevant & (leaning.rise[people] > 0), strict=True) if wrong
+    ]
+    if not relevant.any() or not wrongly:
+        return ""
+    rest = "who is not relevant, rises" if len(wrongly) == 1 else "who are not relevant, rise"
+    return f": {' and '.join(wrongly)}, {rest} along"
+
+
+def lifting(leaning: Leaning, people: Ints, lifted: int, names: Sequence[str]) -> str:
+    """What neighbours do for one person, in one sentence."""
+    before, after = leaning.places[leaning.at(OFF), lifted], leaning.places[leaning.at(LEARNT), lifted]
+    name = names[int(np.flatnonzero(people == lifted)[0])]
+    higher = leaning.places[leaning.at(OFF), people] < before
+    ahead, right = np.count_nonzero(higher), np.count_nonzero(higher & (leaning.relevance[people] > 0))
+    pulls = (
+        f"1 neighbour stood higher, {'relevant' if right else 'not relevant'}"
+        if ahead == 1
+        else f"{ahead} neighbours stood higher, {right} of them relevant"
+    )
+    return f"By itself {name} stands at rank {before}, with neighbours at {after}: {pulls}."
+
+
+def misleading(leaning: Leaning, people: Ints, query: str) -> str:
+    """What neighbours do to a scene that shows nothing relevant, in one sentence."""
+    before, after = leaning.places[leaning.at(OFF), people], leaning.places[leaning.at(LEARNT), people]
+    return (
+        f"Nobody here is {query}, yet all {len(people)} rise: from ranks {before.min()} to {before.max()} "
+        f"without neighbours to {after.min()} to {after.max()} with them."
+    )
+
+
+def summed_up(leaning: Leaning) -> str:
+    """Whom neighbours moved which way, and what that did to AP, in one sentence."""
+    relevant = leaning.relevance > 0
+    up, down = (int(np.count_nonzero(relevant & moved)) for moved in (leaning.rise > 0, leaning.rise < 0))
+    before, after = leaning.precision_at(OFF), leaning.precision_at(LEARNT)
+    word = VERDICTS[_change(before, after)]
+    return (
+        f"Of {int(relevant.sum())} relevant people neighbours lift {up} and lower {down}; AP goes from {before:.3f} to "
+        f"{after:.3f}: here they {word} on the whole."
+    )

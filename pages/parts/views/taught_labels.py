@@ -1,0 +1,199 @@
+"""What the lesson about labels is made of: scenes that two models rank the labels of, as data/labels_lesson.py has
+trained them. Only scores are kept; what follows from an answer is computed here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from pages.parts.app import cache
+from pages.parts.components.picture import data_url
+from ranking.core import Bools, Certificate, Floats, Ints
+from ranking.datasets.drawn.label_scenes.source import LabelScenes
+from ranking.explain.asking import closest_maxima, precisions
+from ranking.explain.lookahead import Asker, Position
+from ranking.methods.label_prediction import LabelPrediction
+
+FILE = Path(__file__).parents[3] / "data" / "labels_lesson.npz"
+AGAIN = "make it again with: python data/labels_lesson.py"
+OWN, RIVAL = "C-star", "Independent"  # the two methods of the file, in its order
+QUESTIONS = 10
+DIGITS = 9  # of a score: beyond them is rounding
+CHOSEN, ANY = 3, 3  # scenes of the lesson: chosen ones, and the first that come
+
+
+@dataclass(frozen=True, eq=False)
+class Taught:
+    """M test scenes, `scenes` (M,) by their numbers, with labels (M, L); predictions of both models without answers.
+
+    k is the number of labels of each scene, as the paper evaluates. seed: which scenes are drawn. learnt: from how many
+    others the models have learnt. gap: the relative duality gap of the training that is further from its optimum.
+    """
+
+    names: tuple[str, ...]
+    scenes: Ints
+    labels: Bools
+    predictions: dict[str, LabelPrediction]
+    seed: int
+    learnt: int
+    gap: float
+
+    def asker(self, model: str, row: int) -> Asker:
+        """A model in conversation about one scene, which asks as the paper does."""
+        whole = self.predictions[model]
+        part = slice(row, row + 1)
+        alone = LabelPrediction(
+            whole.unary[part], whole.core, whole.interactions, whole.k[part], whole.answers[part]
+        )
+        return Asker(alone, closest_maxima)
+
+    def told(self, answers: dict[int, bool]) -> Position:
+        """What was said, by the numbers of labels."""
+        return Position.of(self.names, {self.names[label]: said for label, said in answers.items()})
+
+    def ties(self, label: int) -> list[tuple[int, float]]:
+        """(other label, F) of every pair that `label` interacts in, the greatest F first: those of the core with it,
+        or of all where it is of the core."""
+        whole = self.predictions[OWN]
+        found = dict(zip(whole.core.tolist(), whole.interactions[:, label].tolist(), strict=True))
+        if label in found:
+            found = dict(enumerate(whole.interactions[whole.core.tolist().index(label)].tolist()))
+            del found[label]
+        return sorted(found.items(), key=lambda tie: -tie[1])
+
+    @property
+    def examples(self) -> list[int]:
+        """The rows of the scenes of the lesson: CHOSEN where an answer helps much, and the first ANY others.
+
+        Of those whose first question is answered with yes, each for another label: by how many labels its answer puts
+        right, times the strongest tie of that label.
+        """
+        before, after, asked = self._first_answers
+        strongest = np.abs(self.predictions[OWN].interactions).max(axis=0)[asked]
+        worth = (after - before) * self.labels.sum(axis=1) * strongest
+        worth[~self.labels[np.arange(len(asked)), asked]] = -np.inf
+        best: dict[int, int] = {}
+        for row in np.argsort(-worth, kind="stable"):
+            best.setdefault(int(asked[row]), int(row))
+        chosen = list(best.values())[:CHOSEN]
+        return [*chosen, *[row for row in range(len(asked)) if row not in chosen][:ANY]]
+
+    @property
+    def _first_answers(self) -> tuple[Floats, Floats, Ints]:
+        """(M,) the precision before and after the first answer to C-star, and what is asked."""
+        own = self.predictions[OWN]
+        before, after = precisions(own, self.labels, closest_maxima, 1)
+        return before, after, np.argmax(closest_maxima(own), axis=1)
+
+
+def taught() -> Taught:
+    """The stored trainings; Gone where they cannot be read."""
+    with cache.or_gone():
+        return _taught(str(FILE))
+
+
+@st.cache_resource(show_spinner=False, max_entries=2)
+def _taught(file: str) -> Taught:
+    try:
+        with np.load(file, allow_pickle=False) as arrays:
+            told = json.loads(str(arrays["told"]))
+            labels, unary = arrays["labels"], arrays["unary"].astype(np.float64)
+            core, interactions, scenes = arrays["core"], arrays["interactions"], arrays["scenes"]
+        given = np.zeros(labels.shape, np.int8), labels.sum(axis=1)
+        nothing = np.empty(0, np.int64), np.empty((0, labels.shape[1]))
+        predictions = {
+            name: LabelPrediction(scores, *star, given[1], given[0])
+            for name, scores, star in zip((OWN, RIVAL), unary, ((core, interactions), nothing), strict=True)
+        }
+        gaps = [Certificate(**one).relative_gap for one in told["certificates"].values()]
+        return Taught(
+            tuple(told["names"]), scenes, labels, predictions, told["seed"], told["learnt"], max(gaps)
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"data/{FILE.name} lacks something ({error}); {AGAIN}") from error
+
+
+def examples() -> list[int]:
+    """The rows of the scenes of the lesson."""
+    return _examples(str(FILE))
+
+
+@st.cache_data(show_spinner=False, max_entries=2)
+def _examples(file: str) -> list[int]:
+    return _taught(file).examples
+
+
+def curves() -> dict[str, Floats]:
+    """(QUESTIONS + 1, M) the precision on each scene after 0, 1, ... answers, of both models, and of C-star where
+    labels are asked for by chance."""
+    return _curves(str(FILE))
+
+
+BY_CHANCE = f"{OWN}, asked by chance"
+
+
+@st.cache_data(show_spinner="Asking about every test scene …", max_entries=2)
+def _curves(file: str) -> dict[str, Floats]:
+    one = _taught(file)
+    found = {
+        name: precisions(prediction, one.labels, closest_maxima, QUESTIONS)
+        for name, prediction in one.predictions.items()
+    }
+    order = np.random.default_rng(0).random(one.labels.shape)
+    found[BY_CHANCE] = precisions(one.predictions[OWN], one.labels, lambda _: order, QUESTIONS)
+    return found
+
+
+def picture_of(one: Taught, row: int) -> str:
+    """The scene as a data URL, drawn again; Gone where it does not show what its labels say."""
+    with cache.or_gone():
+        return _picture(str(FILE), row)
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _picture(file: str, row: int) -> str:
+    one = _taught(file)
+    drawn = LabelScenes(seed=one.seed).record(int(one.scenes[row]))
+    shows = [name in drawn.boxes[0].classes for name in one.names]
+    if shows != one.labels[row].tolist():
+        raise ValueError(f"data/{FILE.name} is of scenes that are drawn otherwise now; {AGAIN}")
+    return data_url(drawn.data, "image/jpeg")
+
+
+def ranked(asker: Asker, position: Position) -> Ints:
+    """(L,) the labels from the top. Labels that change sides together have equal scores but for rounding, which shall
+    not order them: of equals the one that scores more by itself comes first."""
+    return asker.order(np.round(asker.scores(position), DIGITS), position)
+
+
+def closest(asker: Asker, position: Position) -> Ints:
+    """The labels that can still be either, the next question first, the surest last; none where all is settled."""
+    difference = asker.given(position.answers[None]).max_marginals.difference[0]
+    order = asker.in_order_of_urgency(position)
+    return order[np.isfinite(difference[order])]
+
+
+def strongest(ties: list[tuple[int, float]], most: int) -> list[tuple[int, float]]:
+    """The `most` ties that are strongest, in the order of `ties`.
+
+    >>> strongest([(4, 0.3), (2, 0.1), (7, -0.2)], 2)
+    [(4, 0.3), (7, -0.2)]
+    """
+    least = sorted((abs(weight) for _, weight in ties), reverse=True)[:most][-1]
+    return [tie for tie in ties if abs(tie[1]) >= least]
+
+
+def overtakings(before: Ints, after: Ints, answered: int) -> int:
+    """How many pairs of other labels change their order.
+
+    >>> overtakings(np.array([0, 1, 2]), np.array([1, 2, 0]), 0)
+    0
+    >>> overtakings(np.array([0, 1, 2]), np.array([1, 0, 2]), 2)
+    1
+    """
+    place = np.argsort(after)[before[before != answered]]
+    return int(np.count_nonzero(np.triu(place[:, None] > place[None, :], 1)))

@@ -1,0 +1,76 @@
+"""The nouns of the package: what flows from an image set to a ranking. Of ours imports errors only.
+
+Directions, once for all: a higher score ranks higher; relevance 1 is relevant, 0 is not (grades above 1
+are more relevant); losses are minimised; boxes are ``(left, top, right, bottom)`` in pixels, half open.
+"""
+
+from __future__ import annotations
+
+from ranking.core.arrays import (
+    LARGEST,
+    Bools,
+    Features,
+    Floats,
+    Ints,
+    all_within,
+    as_floats,
+    blocks_of_rows,
+    check_features,
+    check_ids,
+    check_marks,
+    check_relevance,
+    is_number,
+    is_real,
+)
+from ranking.core.image_set import Feature, ImageSet
+from ranking.core.label_set import LabelSet
+from ranking.core.queries import Query, SimilarityGraph
+from ranking.core.sequence_set import SequenceSet
+from ranking.core.sources import LateFile, OnCount, Problem, Source, SourceBox, SourceImage
+from ranking.core.training import (
+    Bounds,
+    Certificate,
+    Method,
+    OnProgress,
+    OnStep,
+    ProgressEvent,
+    StopTraining,
+    relative_gap,
+)
+
+__all__ = [
+    "LARGEST",
+    "Bools",
+    "Bounds",
+    "Certificate",
+    "Feature",
+    "Features",
+    "Floats",
+    "ImageSet",
+    "Ints",
+    "LabelSet",
+    "LateFile",
+    "Method",
+    "OnCount",
+    "OnProgress",
+    "OnStep",
+    "Problem",
+    "ProgressEvent",
+    "Query",
+    "SequenceSet",
+    "SimilarityGraph",
+    "Source",
+    "SourceBox",
+    "SourceImage",
+    "StopTraining",
+    "all_within",
+    "as_floats",
+    "blocks_of_rows",
+    "check_features",
+    "check_ids",
+    "check_marks",
+    "check_relevance",
+    "is_number",
+    "is_real",
+    "relative_gap",
+]

@@ -1,0 +1,110 @@
+"""Arrays by what they hold, and what is checked of those that are given."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.core.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+Features = npt.NDArray[np.floating[Any]]
+Ints = npt.NDArray[np.integer[Any]]
+Bools = npt.NDArray[np.bool_]
+
+LARGEST = 1e15  # of features: no method comes near its optimum beyond, and from 1e160 on squares overflow
+BLOCK = 1 << 20  # numbers of a matrix that are worked on at once where all of them would take much memory
+
+
+def check_features(features: npt.ArrayLike) -> Features:
+    """`features` as (n, d) float32 or float64 of at most LARGEST; InputError about "features" for anything else."""
+    given = np.asarray(features)
+    if given.ndim != 2:
+        raise InputError("features", "shape (n, d)", given.shape)
+    if not is_real(given):
+        raise InputError("features", "real numbers", given.dtype)
+    given = as_floats(given)
+    if not all_within(given, LARGEST):
+        wrong = ~(np.abs(given) <= LARGEST)
+        rows, least = np.flatnonzero(wrong.any(axis=1)), given[wrong][0]
+        came = f"others in {len(rows):,} rows, the first of them {rows[0]:,} with {least:g}"
+        raise InputError("features", f"finite numbers from {-LARGEST:g} to {LARGEST:g}", came)
+    return given
+
+
+def as_floats(numbers: npt.NDArray[Any]) -> Features:
+    """float32 and float64 as they are, all others as float64.
+
+    >>> as_floats(np.ones(2, np.float32)).dtype, as_floats(np.ones(2, int)).dtype
+    (dtype('float32'), dtype('float64'))
+    """
+    return numbers if numbers.dtype in (np.float32, np.float64) else numbers.astype(np.float64)
+
+
+def all_within(matrix: npt.NDArray[Any], largest: float) -> bool:
+    """Whether (n, d) numbers are from -`largest` to `largest`, told without marks for all of them at once.
+
+    >>> all_within(np.array([[1.0, 2.0], [np.nan, 3.0]]), 5.0), all_within(np.array([[-5.0, 2.0]]), 5.0)
+    (False, True)
+    """
+    parts = (matrix[rows] for rows in blocks_of_rows(matrix.shape) if matrix.size)
+    return all(-largest <= float(part.min()) and float(part.max()) <= largest for part in parts)
+
+
+def blocks_of_rows(shape: Sequence[int]) -> Iterator[slice]:
+    """The rows of an (n, d) matrix in blocks of about BLOCK numbers, so that what is made of a block stays small.
+
+    >>> list(blocks_of_rows((3, 2 * BLOCK)))
+    [slice(0, 1, None), slice(1, 2, None), slice(2, 3, None)]
+    """
+    step = max(1, BLOCK // max(1, shape[1]))
+    return (slice(start, min(start + step, shape[0])) for start in range(0, shape[0], step))
+
+
+def check_ids(ids: npt.ArrayLike | None, n: int, kind: str) -> npt.NDArray[Any]:
+    """(n,) the names of what is of a `kind`, the row numbers where there are none; InputError for another shape."""
+    given = np.arange(n) if ids is None else np.asarray(ids)
+    if given.shape != (n,):
+        raise InputError("ids", f"shape ({n},), one id per {kind}", given.shape)
+    return given
+
+
+def check_marks(marks: npt.ArrayLike, shape: tuple[int, ...], name: str, kind: str) -> Bools:
+    """`marks`, called `name`, as bool of that shape; InputError about `name` for another, or for more than 0 and 1."""
+    given = np.asarray(marks)
+    if given.shape != shape:
+        raise InputError(name, f"shape {shape}, one mark per {kind}", given.shape)
+    if not is_real(given) or not ((given == 0) | (given == 1)).all():
+        raise InputError(name, "True or False (1 or 0)", f"{given.dtype} with other values")
+    return given.astype(np.bool_)
+
+
+def check_relevance(relevance: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
+    """`relevance` as (n,) int64 grades; InputError about "relevance" for anything else."""
+    grades = np.asarray(relevance)
+    if grades.shape != (n,):
+        raise InputError("relevance", f"shape ({n},), one grade per sample", grades.shape)
+    if not is_real(grades):
+        raise InputError("relevance", "real numbers", grades.dtype)
+    with np.errstate(invalid="ignore"):  # NaN, infinity and what int64 cannot hold differ from their cast
+        whole = grades.astype(np.int64)
+    wrong = (whole != grades) | (whole < 0)
+    if wrong.any():
+        raise InputError(
+            "relevance", "whole grades from 0 (0 irrelevant, 1 relevant)", grades[wrong][0].item()
+        )
+    return whole
+
+
+def is_real(array: npt.NDArray[Any]) -> bool:
+    """Whether numbers come as bool, integer or float: not complex, text, dates or objects."""
+    return array.dtype.kind in "biuf"
+
+
+def is_number(value: object) -> bool:
+    """Whether JSON gave a number that a float can hold: finite, and no bool."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max

@@ -1,0 +1,119 @@
+"""Errors in parts, of input and of homes that cannot be used: code and tests read the parts, people the sentence."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+LONGEST = 300  # characters of what came that a sentence shows
+# What a person can do about a home that cannot be used.
+GONE = (
+    "its files were moved or removed while the app was running: put them back, "
+    "or start the app again to begin with an empty home"
+)
+REBUILD = "press “Rebuild the database” in the app, which removes nothing"
+DAMAGED = f"the database is lost or damaged: {REBUILD}, or set RANKING_HOME to a new folder"
+ELSEWHERE = "ask whoever runs this app to rebuild the database"
+BUSY = "another process is using it: try again in a moment"
+CLOSED = "set RANKING_HOME to a folder that can be written, or change its permissions"
+FULL = "free some space there, or set RANKING_HOME to a folder that can be written"
+
+
+class InputError(ValueError):
+    """Input that cannot be used.
+
+    subject: what the input is: an argument, a setting, a file. expected: what it has to be, a noun phrase.
+    came: what was there instead: a value or, where this says more, a phrase; None where there is nothing to show.
+    remedy: what to do about it, an imperative; "" where `expected` says so already.
+
+    >>> str(InputError("bins of Colour", "2 to 16", 17))
+    'bins of Colour: expected 2 to 16, got 17'
+    >>> str(InputError("SVM", "a trained method", remedy="call fit first"))
+    'SVM: expected a trained method; call fit first'
+    """
+
+    def __init__(self, subject: str, expected: str, came: object = None, remedy: str = "") -> None:
+        super().__init__(subject, expected, came, remedy)  # what pickle makes it again from
+        self.subject, self.expected, self.came, self.remedy = subject, expected, came, remedy
+
+    def __str__(self) -> str:
+        sentence = f"{self.subject}: expected {self.expected}"
+        if self.came is not None:
+            sentence += f", got {_shown(self.came)}"
+        return f"{sentence}; {self.remedy}" if self.remedy else sentence
+
+
+def _shown(came: object) -> str:
+    """What came, as a sentence shows it.
+
+    >>> _shown(1234567), _shown(np.float64(0.5)), _shown("a larger file"), _shown(True)
+    ('1,234,567', '0.5', 'a larger file', 'True')
+    """
+    if isinstance(came, np.generic):
+        came = came.item()
+    text = f"{came:,}" if isinstance(came, int) and not isinstance(came, bool) else str(came)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+class HomeError(OSError):
+    """The home folder cannot be used: no permission, no space, no database.
+
+    subject: what cannot be used. why: the reason. remedy: what to do about it. A subject alone is a whole sentence.
+    lost: the home whose database has to be rebuilt (`ranking.workspace.database_copies.rebuild`), None where that is no
+    remedy.
+    """
+
+    def __init__(self, subject: str, why: str = "", remedy: str = "", lost: Path | None = None) -> None:
+        super().__init__(subject)  # more arguments would be read as those of a system error
+        self.subject, self.why, self.remedy, self.lost = subject, why, remedy, lost
+
+    def __str__(self) -> str:
+        return f"cannot use {self.subject}: {self.why}; {self.remedy}" if self.why else self.subject
+
+
+@contextmanager
+def explained(
+    called: str, home: Path | None = None, is_lost: Callable[[Path], bool] = lambda home: False
+) -> Iterator[None]:
+    """System and database errors of what is `called` so, with what a person can do about them; home: whose database it
+    is, where that can be rebuilt. is_lost: whether it has to be."""
+    try:
+        yield
+    except (HomeError, sqlite3.ProgrammingError, sqlite3.IntegrityError):
+        raise
+    except OSError as error:
+        raise HomeError(called, error.strerror or str(error), _remedy(error)) from error
+    except sqlite3.DatabaseError as error:
+        lost = home if home is not None and is_lost(home) else None
+        remedy = DAMAGED if lost is not None else _remedy_of_database(error, home)
+        raise HomeError(called, str(error), remedy, lost) from error
+
+
+def _remedy(error: OSError) -> str:
+    """What a person can do about an error of the system."""
+    closed = isinstance(error, PermissionError | NotADirectoryError | FileExistsError)
+    read_only = error.errno in (errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP)
+    return GONE if isinstance(error, FileNotFoundError) else CLOSED if closed or read_only else FULL
+
+
+def _remedy_of_database(error: sqlite3.DatabaseError, home: Path | None) -> str:
+    """What a person can do about an error of the database of `home`, which this person cannot rebuild."""
+    said = str(error)
+    if "unable to open" in said:
+        return CLOSED if home is not None and home.is_dir() else GONE
+    for words, remedy in (
+        ("no such table", GONE),
+        ("no such column", ELSEWHERE),
+        ("not a database", ELSEWHERE),
+        ("malformed", ELSEWHERE),
+        ("locked", BUSY),
+        ("readonly", CLOSED),
+    ):
+        if words in said:
+            return remedy
+    return FULL

@@ -1,0 +1,115 @@
+"""Images, boxes and labels, and the features that are taken of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from ranking.core.arrays import Bools, Features, Ints
+from ranking.core.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class ImageSet:
+    """Images, boxes and labels; a sample is a box in an image. Columns, so that 100,000 samples stay light.
+
+    m images: image_names, image_files (relative to `folder`), image_sizes (m, 2) width, height, image_test.
+    image_groups: (m,) images of one number are near copies, kept on one side of every split; each image has a number
+    of its own where the set has none.
+    n samples: boxes (n, 4), image_of (n,) row of its image, groups (n,), labels (n, c), ids (n,).
+    image_features: (m, d) finite float32 where the features came with the set; its pictures are then cards.
+    numbers: (n, c), what each of the c `criteria` such as "year" measures of a sample, by which samples can be put in
+    order; NaN where it is unknown. float64 where float32 would make different ones equal. (n, 0) for a set without
+    criteria. A set has classes, criteria or both.
+    `key` is a hash of all content: equal keys are equal sets.
+    """
+
+    key: str
+    title: str
+    folder: Path
+    classes: tuple[str, ...]
+    image_names: npt.NDArray[np.str_]
+    image_files: npt.NDArray[np.str_]
+    image_sizes: npt.NDArray[np.int32]
+    image_test: Bools
+    boxes: npt.NDArray[np.int32]
+    image_of: npt.NDArray[np.int32]
+    groups: npt.NDArray[np.int32]
+    labels: Bools
+    ids: npt.NDArray[np.str_]
+    image_features: npt.NDArray[np.float32] | None = None
+    image_groups: Ints = None  # type: ignore[assignment]  # an array from __post_init__ on
+    criteria: tuple[str, ...] = ()
+    numbers: Features = None  # type: ignore[assignment]  # an array from __post_init__ on
+    test: Bools = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "test", self.image_test[self.image_of])
+        alone = np.arange(len(self.image_test), dtype=np.int32)
+        object.__setattr__(self, "image_groups", alone if self.image_groups is None else self.image_groups)
+        none = np.zeros((len(self), 0), np.float32)
+        object.__setattr__(self, "numbers", none if self.numbers is None else self.numbers)
+        if self.numbers.shape != (len(self), len(self.criteria)):
+            expected = f"shape ({len(self)}, {len(self.criteria)}), one number per sample and criterion"
+            raise InputError("numbers", expected, self.numbers.shape)
+
+    def __len__(self) -> int:
+        return len(self.boxes)
+
+    def relevance(self, query: str) -> npt.NDArray[np.int64]:
+        """(n,) 1 where a sample shows the class `query`, else 0."""
+        if query not in self.classes:
+            there = ", ".join(self.classes) or "none: its samples are to be put in order by a criterion"
+            raise InputError(f"class of {self.title}", f"one of {there}", repr(query))
+        return self.labels[:, self.classes.index(query)].astype(np.int64)
+
+    def numbers_of(self, criterion: str) -> Features:
+        """(n,) what `criterion` measures of each sample, NaN where that is unknown."""
+        if criterion not in self.criteria:
+            there = ", ".join(self.criteria) or "none: it was imported without numbers"
+            raise InputError(f"criterion of {self.title}", f"one of {there}", repr(criterion))
+        return self.numbers[:, self.criteria.index(criterion)]
+
+    def open_image(self, image: int) -> Image.Image:
+        """Image number `image`, decoded as RGB; InputError where its file is gone or damaged."""
+        file = self.folder / str(self.image_files[image])
+        try:
+            with Image.open(file) as picture:
+                return picture.convert("RGB")
+        except (OSError, SyntaxError) as error:  # what Pillow says of a damaged file
+            gone = isinstance(error, FileNotFoundError)
+            came = "no file" if gone else f"a file that cannot be read ({error})"
+            subject = f"image {self.image_names[image]} of {self.title}"
+            raise InputError(subject, f"it in {file}", came, "import the image set again") from error
+
+
+class Feature(Protocol):
+    """A registered feature: pixels of one box in, one vector out. Its dataclass fields are its settings.
+
+    `version` goes up whenever the same settings give other numbers, so that no stale cache is read.
+    `whole_image`: `describe` is given the whole image instead of the box, and all its boxes share the vector.
+    `default`: a training uses the feature unless a person chooses others. One that says `brought` came with an image
+    set or a person, and is offered for these alone.
+    """
+
+    name: ClassVar[str]
+    default: ClassVar[bool] = False
+    version: ClassVar[int]
+    whole_image: ClassVar[bool]
+
+    @property
+    def size(self) -> int:
+        """Length of the vector."""
+        ...
+
+    def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
+        """The vector of an RGB crop, finite and L2-normalised (all zeros where the crop has no structure).
+
+        Several threads call it at once: it changes nothing that they share.
+        """
+        ...

@@ -1,0 +1,104 @@
+"""Settings as dataclass fields that describe themselves, so that widgets, checks and errors need no list."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from ranking.core.errors import InputError
+
+KINDS = {int: "a whole number", float: "a number", str: "text", bool: "True or False"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One field of a plug-in: what it is called, what it means, what it may be.
+
+    formula: where the setting enters the objective, as LaTeX. log: steps are powers of ten.
+    usual: the range that a form offers, where the one allowed is wider. advanced: shown on request only.
+    """
+
+    name: str
+    default: Any
+    label: str
+    help: str
+    formula: str = ""
+    choices: tuple[Any, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    log: bool = False
+    usual: tuple[float, float] | None = None
+    advanced: bool = False
+
+    @property
+    def kind(self) -> type:
+        return type(self.default)
+
+    def check(self, owner: str, value: Any) -> None:
+        """InputError about "NAME of OWNER" unless `value` is allowed."""
+        subject = f"{self.name} of {owner}"
+        if self.choices:
+            check_choice(subject, value, self.choices)
+            return
+        numeric = self.kind in (int, float)
+        accepted = (int, float) if self.kind is float else self.kind
+        if not isinstance(value, accepted) or (numeric and isinstance(value, bool)):
+            raise InputError(subject, KINDS[self.kind], _came(value))
+        if numeric:
+            self._check_number(subject, value)
+
+    def _check_number(self, subject: str, value: Any) -> None:
+        if not abs(value) <= sys.float_info.max:  # also false for NaN and for integers that no float holds
+            came = value if isinstance(value, float) else "a whole number of more than 308 digits"
+            raise InputError(subject, "a finite number", came)
+        if (self.minimum is not None and value < self.minimum) or (
+            self.maximum is not None and value > self.maximum
+        ):
+            raise InputError(subject, self._range(), value)
+
+    def _range(self) -> str:
+        if self.maximum is None:
+            return f"at least {self.minimum:,}"
+        if self.minimum is None:
+            return f"at most {self.maximum:,}"
+        return f"{self.minimum:,} to {self.maximum:,}"
+
+
+def setting(default: Any, *, label: str, help: str, **details: Any) -> Any:
+    """A dataclass field that is a `Setting`; `details` are the Setting's other attributes."""
+    description = {"label": label, "help": help, **details}
+    return dataclasses.field(default=default, metadata={"setting": description})
+
+
+def settings_of(plugin: Any) -> list[Setting]:
+    """The settings of a plug-in class or instance, in the order of its fields."""
+    return [
+        Setting(name=item.name, default=item.default, **item.metadata["setting"])
+        for item in dataclasses.fields(plugin)
+        if "setting" in item.metadata
+    ]
+
+
+def check_settings(plugin: Any) -> None:
+    """InputError about the first setting that is not allowed."""
+    for item in settings_of(plugin):
+        item.check(plugin.name, getattr(plugin, item.name))
+
+
+def check_choice(name: str, value: object, choices: Collection[object]) -> None:
+    """InputError about `name` unless `value` is one of the choices."""
+    if value not in choices:
+        raise InputError(name, f"one of {', '.join(map(repr, choices))}", _came(value))
+
+
+def _came(value: object) -> object:
+    """What an error shows of a value: a number is one, anything else is as in a program."""
+    return value if isinstance(value, int | float) else repr(value)
+
+
+def settings_dict(plugin: Any) -> dict[str, Any]:
+    """Name to value of every setting: what recreates the plug-in through its registry."""
+    return {item.name: getattr(plugin, item.name) for item in settings_of(plugin)}

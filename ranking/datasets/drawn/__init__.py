@@ -1,0 +1,1 @@
+"""The bundled sets that a program draws."""

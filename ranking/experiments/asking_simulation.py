@@ -1,0 +1,229 @@
+"""How much answers are worth, for each ranker of labels and each way to ask (c-star, section 5 and table 1).
+
+Images are dealt into folds; each method is trained on all folds but one, and the images of that one are asked about,
+with the ground truth answering. Nothing is told of a test image but what was asked for and, as in the paper's
+break-even precision, how many labels it has: that is k, and with it answers can settle labels that nobody asked for.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ranking.core import Floats, ImageSet, Ints, LabelSet, OnProgress, ProgressEvent
+from ranking.core.errors import InputError
+from ranking.core.run_settings import AskingSettings, Settings
+from ranking.experiments.label_training import label_set_of, labelled_blocks, make_label_ranker, seen_through
+from ranking.explain.asking import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
+from ranking.features.projection import fit_projection
+from ranking.methods.label_ranker import LabelRanker
+from ranking.metrics.fold_curves import FoldCurve
+
+OnShare = Callable[[str, float, int], None]  # (what, done, total), done in fractions too
+OnFold = Callable[
+    [list[FoldCurve], float], None
+]  # the curves of all folds so far, the seconds of the last one
+
+
+@dataclass(frozen=True, eq=False)
+class Asker:
+    """A method that is to be trained anew in each fold, and the strategies by which it can ask."""
+
+    name: str
+    settings: Settings
+    strategies: tuple[str, ...]
+
+
+def simulate_asking(
+    image_set: ImageSet,
+    settings: AskingSettings,
+    feature_cache: Path,
+    on_step: OnShare | None = None,
+    on_fold: OnFold | None = None,
+) -> list[FoldCurve]:
+    """One curve for each method and strategy, in their order; none for a strategy
+    that needs a core with a method without one.
+
+    Equal settings give equal curves. on_step hears of the features, then after every iteration and every block of
+    images how many folds are done, so that what it raises is heard soon; on_fold of what has been measured, after each
+    fold. All images of the set take part, also those kept for testing. ValueError for settings that make no simulation.
+    """
+    askers = askers_of(settings)
+    images = label_set_of(image_set, settings, feature_cache, on_step)
+    return asking_curves(images, settings, askers, on_step, on_fold)
+
+
+def asking_curves(
+    images: LabelSet,
+    settings: AskingSettings,
+    askers: list[Asker],
+    on_step: OnShare | None = None,
+    on_fold: OnFold | None = None,
+) -> list[FoldCurve]:
+    """`simulate_asking` of images whose features are there; of `settings` only questions, folds, seed and projection
+    count, and this is fitted in each fold on the images that are learnt from."""
+    steps = Steps(settings.folds, sum(1 + len(asker.strategies) for asker in askers), on_step)
+    asks = [(asker, strategy) for asker in askers for strategy in asker.strategies]
+    values = np.empty((len(asks), settings.folds, settings.questions + 1))
+    curves = list[FoldCurve]()
+    for fold, rows in enumerate(deal(images.groups, settings.folds, settings.seed)):
+        asked, training = images.part(rows), images.part(np.setdiff1d(np.arange(len(images)), rows))
+        projection = fit_projection(settings.projection, training.features)
+        asked, training = seen_through(projection, asked), seen_through(projection, training)
+        place = 0
+        for asker in askers:
+            steps.begin(f"training {asker.name}")
+            method = make_label_ranker(asker.name, asker.settings)
+            method.fit(training, on_progress=steps.trains(method.tolerance))
+            for strategy in asker.strategies:
+                steps.begin(f"asking {asker.name}, {strategy}")
+                urgency = make_strategy(strategy, method, training, settings.seed + fold)
+                values[place, fold] = asked_in_blocks(
+                    method, asked, urgency, settings.questions, steps.within
+                )
+                place += 1
+        seconds = steps.end_fold()
+        curves = [
+            FoldCurve(asker.name, strategy, folds[: fold + 1].copy(), asker.settings)
+            for (asker, strategy), folds in zip(asks, values, strict=True)
+        ]
+        if on_fold is not None:
+            on_fold(curves, seconds)
+    return curves
+
+
+def trained_share(event: ProgressEvent, tolerance: float) -> float:
+    """How much of a training is done, roughly: how many of the powers of ten from 1 to `tolerance` its gap has gone.
+
+    0 before there is a lower bound.
+    """
+    gap = event.relative_gap
+    if not 0 < tolerance < 1 or not math.isfinite(gap) or gap >= 1:
+        return 0.0
+    return 1.0 if gap <= tolerance else math.log(gap) / math.log(tolerance)
+
+
+def asked_in_blocks(
+    method: LabelRanker, images: LabelSet, urgency: Urgency, questions: int, on_share: Callable[[float], None]
+) -> Floats:
+    """(questions + 1,) `ranking.explain.asking.simulate` of all images that have labels, a block at a time; on_share
+    hears before each how large a part of the images is done."""
+    total, count = np.zeros(questions + 1), 0
+    for block in labelled_blocks(images):
+        on_share(count / len(images))
+        total += len(block) * simulate(method, block, urgency, questions)
+        count += len(block)
+    if not count:
+        raise InputError(
+            "images of a fold",
+            "at least one image with a label",
+            f"{len(images)} images without labels",
+            "choose fewer folds, or fewer images per label",
+        )
+    return total / count
+
+
+def askers_of(settings: AskingSettings) -> list[Asker]:
+    """Each method with the strategies that it can follow; ValueError for settings that make no simulation."""
+    for name, least in (("questions", 0), ("folds", 2), ("seed", 0)):
+        if getattr(settings, name) < least:
+            raise InputError(name, f"at least {least}", getattr(settings, name))
+    for what, chosen in (("methods", settings.methods), ("strategies", settings.strategies)):
+        if not chosen:
+            raise InputError(what, "at least one", "none", "choose one or more")
+        if any(one in chosen[:place] for place, one in enumerate(chosen)):
+            raise InputError(what, "each of them once", ", ".join(map(str, chosen)))
+    for strategy in settings.strategies:
+        if strategy not in STRATEGIES:
+            raise InputError("strategy", f"one of: {', '.join(STRATEGIES)}", repr(strategy))
+    askers = []
+    for name, given in settings.methods:
+        core = getattr(make_label_ranker(name, given), "core_size", 0)
+        able = strategies_for(core)
+        askers.append(Asker(name, given, tuple(one for one in settings.strategies if one in able)))
+    if not any(asker.strategies for asker in askers):
+        raise InputError(
+            "methods",
+            f"at least one with a core, which {settings.strategies[0]!r} needs",
+            remedy="choose another strategy",
+        )
+    return [asker for asker in askers if asker.strategies]
+
+
+def deal(groups: Ints, folds: int, seed: int) -> list[Ints]:
+    """Images split into `folds` parts of nearly equal size, at random by `seed`, those of one group (M,) together;
+    ascending within each.
+
+    >>> [rows.tolist() for rows in deal(np.arange(5), 2, seed=1)]
+    [[1, 3, 4], [0, 2]]
+    """
+    unit = np.unique(groups, return_inverse=True)[1]
+    sizes = np.bincount(unit)
+    if folds > len(sizes):
+        raise InputError("folds", f"at most {len(sizes)}, the number of images or groups", folds)
+    order = np.random.default_rng(seed).permutation(len(sizes))
+    parts, fold_of = np.zeros(folds), np.zeros(len(sizes), np.int64)
+    for one in order[np.argsort(-sizes[order], kind="stable")]:
+        fold_of[one] = parts.argmin()
+        parts[fold_of[one]] += sizes[one]
+    return [np.flatnonzero(fold_of[unit] == fold) for fold in range(folds)]
+
+
+class Steps:
+    """Tells `on_step` how much of how many folds is done, with what has begun.
+
+    All folds have equal `steps`. In the first one they count alike; from then on each as much as it has taken of the
+    folds before, so that what is done grows about as evenly as the clock.
+    """
+
+    def __init__(self, folds: int, steps: int, on_step: OnShare | None) -> None:
+        self._folds, self._tell = folds, on_step or (lambda what, done, total: None)
+        self._fold, self._step, self._share, self._what = 0, -1, 0.0, ""
+        self._weights = np.full(steps, 1.0 / steps)
+        self._seconds = np.zeros(steps)  # of each step, over all folds so far
+        self._since = self._fold_since = time.monotonic()
+
+    def begin(self, what: str) -> None:
+        """All steps before have ended."""
+        self._finish_step()
+        self._step += 1
+        self._what, self._share = f"Fold {self._fold + 1} of {self._folds}: {what}", 0.0
+        self._say()
+
+    def within(self, share: float) -> None:
+        """Of the step that has begun at least `share` (0 to 1) is done."""
+        self._share = max(self._share, min(1.0, share))
+        self._say()
+
+    def trains(self, tolerance: float) -> OnProgress:
+        """What hears of the iterations of a training that ends at a relative gap of `tolerance`."""
+        return lambda event: self.within(trained_share(event, tolerance))
+
+    def end_fold(self) -> float:
+        """The last step of a fold has ended; how many seconds the fold took."""
+        self._finish_step()
+        now = time.monotonic()
+        seconds, self._fold_since = now - self._fold_since, now
+        total = float(self._seconds.sum())
+        if total:
+            self._weights = self._seconds / total
+        self._fold, self._step, self._share = self._fold + 1, -1, 0.0
+        self._say()
+        return seconds
+
+    def _finish_step(self) -> None:
+        now = time.monotonic()
+        if self._step >= 0:
+            self._seconds[self._step] += now - self._since
+        self._since = now
+
+    def _say(self) -> None:
+        done = float(self._weights[: max(0, self._step)].sum())
+        if self._step >= 0:
+            done += self._share * float(self._weights[self._step])
+        self._tell(self._what, self._fold + min(1.0, done), self._folds)

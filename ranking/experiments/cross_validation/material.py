@@ -1,0 +1,122 @@
+"""What the cells of an experiment are made of: features, relevance, and the neighbours on each side of each split."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ranking.core import Features, ImageSet, Ints, Query, SimilarityGraph
+from ranking.experiments.cross_validation.plan import Plan
+from ranking.features import load_features
+from ranking.features.extract import OnFeatures
+from ranking.features.graph.image_graph import compared_columns, graph_edges
+from ranking.features.graph.similarity import similarity_graph
+from ranking.features.projection import Projection, make_projection, projected
+from ranking.methods.training_set import TrainingSet
+
+SIDES_KEPT = 4  # of splits: so many have their rows in memory a second time
+
+
+class Side(NamedTuple):
+    """Some samples: their rows in the set, ascending, and their similar pairs (m, 2), numbered among themselves."""
+
+    rows: Ints
+    edges: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """Plain arrays, that they may be shared and sent.
+
+    features: (n, d) of all samples. relevance: (n,) of each query. sides: of each fold, and of None, the samples to
+    learn from and the held-out ones. compared: the columns of the features that the affinity compares, (0,) where no
+    method uses a graph. projections: of each fold, and of None, through which its two sides see the features, fitted on
+    the samples to learn from; none where features are seen as they are.
+    """
+
+    features: Features
+    relevance: Mapping[str, Ints]
+    sides: Mapping[int | None, tuple[Side, Side]]
+    compared: Ints
+    projections: Mapping[int | None, Projection] = field(default_factory=dict)
+
+
+def material_of(
+    plan: Plan,
+    image_set: ImageSet,
+    cache: Path,
+    on_features: OnFeatures | None = None,
+    edges: Ints | None = None,
+) -> Material:
+    """The material of a plan on its set; on_features hears of features that have to be computed, and of projections.
+
+    edges: the pairs (m, 2) that the protocol names where it names a CSV (`ranking.workspace.store.Store.edges_of`).
+    """
+    features = load_features(image_set, plan.protocol.features, cache, on_features)
+    graph = plan.graph
+    nothing: Ints = np.empty(0, np.int64)
+    compared = nothing if graph is None else compared_columns(image_set, plan.protocol.features)
+    vectors = features[:, compared]
+
+    def side(rows: Ints) -> Side:
+        if graph is None:
+            return Side(rows, np.empty((0, 2), np.int64))
+        return Side(rows, graph_edges(image_set, graph, vectors, rows, edges))
+
+    sides = {fold: (side(split.learn), side(split.held)) for fold, split in plan.splits.all.items()}
+    relevance = {query: image_set.relevance(query) for query in plan.queries}
+    return Material(features, relevance, sides, compared, projections_of(plan, features, on_features))
+
+
+def projections_of(
+    plan: Plan, features: Features, on_step: OnFeatures | None = None
+) -> dict[int | None, Projection]:
+    """Of each split the projection that the protocol names, fitted on the samples to learn from alone. They are fitted
+    here, once, for all that are to train: states that cells begin from mean the same to all."""
+    made, splits = make_projection(plan.protocol.projection), plan.splits.all
+    found: dict[int | None, Projection] = {}
+    if made is None:
+        return found
+    for fold, split in splits.items():
+        if on_step is not None:
+            on_step(f"Fitting {made.name}", len(found), len(splits))
+        found[fold] = made.fitted(features, split.learn)
+    return found
+
+
+class Bench:
+    """Cuts what a training needs from the material; the last few sides are at hand, for any number of threads."""
+
+    def __init__(self, material: Material) -> None:
+        self._material = material
+        self._rows = lru_cache(SIDES_KEPT)(self._features_of)
+        self._graph = lru_cache(SIDES_KEPT)(self._graph_of)
+
+    def __reduce__(self) -> tuple[type[Bench], tuple[Material]]:
+        """What is sent to another process is the material; the sides are cut there."""
+        return Bench, (self._material,)
+
+    def training_set(self, query: str, fold: int | None, leaning: bool) -> TrainingSet:
+        """The samples to learn from, with their graph where the method leans on it; no fingerprint tells them apart."""
+        relevant = self._material.relevance[query][self._material.sides[fold][0].rows] > 0
+        graph = self._graph(fold, 0) if leaning else None
+        return TrainingSet(self._rows(fold, 0), relevant, (slice(0, len(relevant)),), 0, graph)
+
+    def held_out(self, query: str, fold: int | None, leaning: bool) -> Query:
+        """The held-out samples; their relevance is there to measure by."""
+        relevance = self._material.relevance[query][self._material.sides[fold][1].rows]
+        return Query(self._rows(fold, 1), relevance, self._graph(fold, 1) if leaning else None)
+
+    def _features_of(self, fold: int | None, side: int) -> Features:
+        rows = self._material.sides[fold][side].rows
+        seen = projected(self._material.projections.get(fold), self._material.features[rows])
+        return np.ascontiguousarray(seen)
+
+    def _graph_of(self, fold: int | None, side: int) -> SimilarityGraph:
+        rows, edges = self._material.sides[fold][side]
+        return similarity_graph(self._material.features[rows][:, self._material.compared], edges)

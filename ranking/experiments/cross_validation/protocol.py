@@ -1,0 +1,163 @@
+"""What a protocol asks for, checked and written out: the contenders and the points of their grids (high-order, sec. 5).
+
+>>> from ranking.core.run_settings import Protocol
+>>> contenders = contenders_of(Protocol("abc", (("HOG", {}),), grids={"C": (1.0, 10.0), "eta": (0.1, 1.0)}))
+>>> [contender.name for contender in contenders], len(contenders[0].points), len(contenders[3].points)
+(['SVM', 'AP-SVM', 'HOB-SVM', 'HOAP-SVM'], 2, 4)
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from ranking.core.errors import InputError
+from ranking.core.run_settings import Protocol, Settings
+from ranking.core.settings import settings_dict, settings_of
+from ranking.core.text import readable
+from ranking.features.graph.image_graph import FIRST_GRAPH, check_graph_name
+from ranking.methods import make_method, method_class, method_names
+
+MEASURES = ("AP", "NDCG", "P@10", "P@50", "P@100")
+MOST_TRAININGS = 100_000  # of the folds of one experiment: the paper's own has 3,600
+FEWER = "choose fewer values, folds or queries"  # where there are more
+PATH = "C"  # the setting along whose rising values a training begins where the one before ended
+BEGUN_BY, BEGINS = (
+    "HOB-SVM",
+    "HOAP-SVM",
+)  # the second begins with the weights of the first (high-order, Table 1)
+
+Point = tuple[
+    tuple[str, float], ...
+]  # one value of each grid, in the order in which ties are broken: C, then eta
+
+
+@dataclass(frozen=True, eq=False)
+class Contender:
+    """A method with what is fixed for it and the points that cross-validation chooses among.
+
+    name: of the method, with its fixed settings where two contenders have one method. points: in the order in which
+    ties are broken.
+    """
+
+    name: str
+    method: str
+    fixed: Settings
+    points: tuple[Point, ...]
+    tolerance: float
+    _settings: dict[Point, Settings] = field(default_factory=dict, init=False, repr=False)
+    _beginnings: dict[Point, Settings | None] = field(default_factory=dict, init=False, repr=False)
+
+    def settings(self, point: Point) -> Settings:
+        """All settings of the method at a point, those left at their defaults too."""
+        if point not in self._settings:
+            made = make_method(self.method, **{"tolerance": self.tolerance, **self.fixed, **dict(point)})
+            self._settings[point] = settings_dict(made)
+        return self._settings[point]
+
+    def beginning(self, point: Point) -> Settings | None:
+        """The settings of the HOB-SVM whose weights a training at `point` begins with; None where there is none."""
+        if point not in self._beginnings:
+            asked = {**self.fixed, **dict(point)}
+            self._beginnings[point] = begun_by(self.method, self.settings(point), asked)
+        return self._beginnings[point]
+
+    def allows(self, name: str, value: float) -> bool:
+        """Whether a grid of a setting may be widened to that value: the setting rises by factors, and has it."""
+        item = next(item for item in settings_of(method_class(self.method)) if item.name == name)
+        return item.log and (item.minimum or 0.0) <= value <= (item.maximum or math.inf)
+
+
+def begun_by(method: str, settings: Settings, asked: Settings) -> Settings | None:
+    """The settings of the HOB-SVM whose weights a HOAP-SVM of these settings begins with; None for all else.
+
+    Its C is that of the HOAP-SVM, as in the paper, unless start_C is among the settings that a protocol has
+    `asked` for, fixed or in its grids.
+    """
+    if method != BEGINS or BEGUN_BY not in settings["start"]:
+        return None
+    shared = {
+        name: settings[name] for name in ("C", "unit", "eta", "potentials", "tolerance", "max_iterations")
+    }
+    return settings_dict(make_method(BEGUN_BY, **{**shared, "C": asked.get("start_C", shared["C"])}))
+
+
+def contenders_of(protocol: Protocol) -> list[Contender]:
+    """The methods of a protocol in its order; ValueError for a protocol that makes no experiment."""
+    check(protocol)
+    named = [method for method, _ in protocol.methods]
+    contenders = []
+    for method, fixed in protocol.methods:
+        own = [item.name for item in settings_of(method_class(method))]
+        grids = {
+            name: protocol.grids[name] for name in _in_order(protocol) if name in own and name not in fixed
+        }
+        values = [[(name, value) for value in sorted(grid)] for name, grid in grids.items()]
+        if math.prod(map(len, values)) > MOST_TRAININGS:
+            size = math.prod(map(len, values))
+            raise InputError(f"grids of {method}", f"at most {MOST_TRAININGS:,} grid points", size, FEWER)
+        told = json.dumps(fixed, sort_keys=True)[1:-1].replace('"', "")
+        name = method if named.count(method) == 1 else f"{method} ({told or 'as it is'})"
+        points = tuple(itertools.product(*values))
+        made = Contender(name, method, dict(fixed), points, protocol.tolerance)
+        made.settings(points[0])  # of all points: a value that the method does not allow says so itself
+        contenders.append(made)
+    return contenders
+
+
+def _in_order(protocol: Protocol) -> Iterator[str]:
+    """The settings of the grids: C first, the others by name, so that the order of a JSON file decides nothing."""
+    return iter(sorted(protocol.grids, key=lambda name: (name != PATH, name)))
+
+
+def uses_graph(method: str) -> bool:
+    """Whether the samples of a method lean on their neighbours."""
+    return bool(getattr(method_class(method), "uses_graph", False))
+
+
+def graph_in_use(protocol: Protocol, contenders: list[Contender]) -> str | None:
+    """The name of the similarity graph; None where no contender uses one."""
+    if not any(uses_graph(contender.method) for contender in contenders):
+        return None
+    return protocol.graph or FIRST_GRAPH
+
+
+def check(protocol: Protocol) -> None:
+    """ValueError unless the parts of a protocol are known, and each is there once."""
+    for name, least in (("folds", 2), ("seed", 0)):
+        if getattr(protocol, name) < least:
+            raise InputError(name, f"at least {least}", getattr(protocol, name))
+    if protocol.measure not in MEASURES:
+        raise InputError("measure", f"one of {', '.join(MEASURES)}", readable(protocol.measure))
+    if protocol.graph is not None:
+        check_graph_name(protocol.graph)  # also where no method uses one
+    for what, some in (("feature", protocol.features), ("method", protocol.methods)):
+        if not some:
+            raise InputError(f"{what}s", f"at least one {what}", "none", "choose one or more")
+    for what, chosen in (("methods", protocol.methods), ("queries", protocol.queries)):
+        if any(one in chosen[:place] for place, one in enumerate(chosen)):
+            named = readable(", ".join(map(str, chosen)), 300)
+            raise InputError(what, "each of them once", named, "remove the repetition")
+    for method, _ in protocol.methods:
+        if method not in method_names(ranks="samples"):
+            method_class(method)  # an unknown name says so itself
+            there = ", ".join(method_names(ranks="samples"))
+            raise InputError("methods", f"methods that rank samples as relevant or not: {there}", method)
+    known = {item.name for one in method_names(ranks="samples") for item in settings_of(method_class(one))}
+    for name, values in protocol.grids.items():
+        if name not in known or name == "tolerance":
+            raise InputError(
+                "grids", "names of settings of the methods", readable(name), "leave this grid out"
+            )
+        if not values or len(set(values)) < len(values):
+            raise InputError(f"grid of {name}", "at least one value, each once", list(values))
+
+
+def part_of_protocol(settings: Protocol) -> dict[str, Any]:
+    """What decides the numbers of a run's settings, as JSON: all but where they are computed."""
+    told = settings.to_json()
+    return {item.name: told[item.name] for item in fields(Protocol) if item.name in told}

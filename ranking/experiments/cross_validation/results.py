@@ -1,0 +1,164 @@
+"""What is known of an experiment so far, and the points that cross-validation chooses: from validation folds only."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from ranking.core.run_settings import Protocol
+from ranking.experiments.cross_validation.cell import Cell, Outcome
+from ranking.experiments.cross_validation.protocol import Contender, Point
+from ranking.metrics.statistics import EQUAL
+
+MOST_WIDER = 2  # times that a grid is widened where its best value lies at an end
+Place = tuple[
+    str, str, Point, int | None
+]  # query, contender, point, fold (None: trained on all, tested on test)
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The outcomes that are there: all of a finished experiment, some of one that goes on.
+
+    outcomes: by place. keys: of the cells of all places that are planned, by which `CellStore.scores` gives scores.
+    """
+
+    protocol: Protocol
+    queries: tuple[str, ...]
+    contenders: tuple[Contender, ...]
+    outcomes: Mapping[Place, Outcome]
+    keys: Mapping[Place, str]
+
+    @classmethod
+    def of(
+        cls,
+        protocol: Protocol,
+        queries: tuple[str, ...],
+        contenders: tuple[Contender, ...],
+        cells: Mapping[Place, Cell],
+        known: Mapping[str, Outcome],
+    ) -> Self:
+        """Those of `cells`, by place, whose outcomes are `known` by key."""
+        outcomes = {place: known[cell.key] for place, cell in cells.items() if cell.key in known}
+        keys = {place: cell.key for place, cell in cells.items()}
+        return cls(protocol, queries, contenders, outcomes, keys)
+
+    @property
+    def folds(self) -> range:
+        return range(self.protocol.folds)
+
+    @property
+    def unproven(self) -> int:
+        """How many of the trainings that are there did not converge."""
+        return sum(not outcome.certificate.converged for outcome in self.outcomes.values())
+
+    def contender(self, name: str) -> Contender:
+        """The contender of that name."""
+        return next(one for one in self.contenders if one.name == name)
+
+    def value(self, place: Place) -> float | None:
+        """The measure of the protocol at a place; None where it is not there yet."""
+        outcome = self.outcomes.get(place)
+        return None if outcome is None else outcome.measures[self.protocol.measure]
+
+    def folds_of(self, query: str, contender: str, point: Point) -> tuple[float, ...] | None:
+        """The measure of each fold at a point of the grid; None until all are there."""
+        values = [self.value((query, contender, point, fold)) for fold in self.folds]
+        known = tuple(value for value in values if value is not None)
+        return known if len(known) == len(values) else None
+
+    def points(self, query: str, contender: str) -> tuple[Point, ...]:
+        """The grid of a contender on a query, in the order in which ties are broken: that of the protocol, and where
+        the best lies at an end and the protocol widens, the next values beyond it, twice at most."""
+        found = self.contender(contender).points
+        for _ in range(MOST_WIDER if self.protocol.widen else 0):
+            more = self._beyond(query, contender, found)
+            if not more:
+                break
+            found = tuple(sorted({*found, *more}))
+        return found
+
+    def _beyond(self, query: str, contender: str, points: Sequence[Point]) -> set[Point]:
+        """The points one step beyond each end of a grid at which the best of `points` lies, if it is known; where that
+        is a corner, beyond it too."""
+        best = self._best(query, contender, points)
+        more = set(points)
+        for name in self._at_end(query, contender, points, best):
+            values = sorted({dict(point)[name] for point in points})
+            one, end = (values[-2:]) if dict(best or ())[name] == values[-1] else values[1::-1]
+            value = float(f"{end * end / one:.12g}")
+            if self.contender(contender).allows(name, value):
+                more |= {tuple((key, value if key == name else old) for key, old in point) for point in more}
+        return more - set(points)
+
+    def chosen(self, query: str, contender: str) -> Point | None:
+        """The point with the highest mean over the folds, of equal ones the first: the smallest C, then the smallest
+        eta. Means that only rounding tells apart are equal. None until all points have all their folds."""
+        return self._best(query, contender, self.points(query, contender))
+
+    def at_end(self, query: str, contender: str) -> list[str]:
+        """The settings whose chosen value is the smallest or the largest of its grid, and better than all others of
+        it: beyond may lie a better one."""
+        return self._at_end(query, contender, self.points(query, contender), self.chosen(query, contender))
+
+    def _best(self, query: str, contender: str, points: Sequence[Point]) -> Point | None:
+        best: tuple[float, Point] | None = None
+        for point in points:
+            folds = self.folds_of(query, contender, point)
+            if folds is None:
+                return None
+            mean = statistics.fmean(folds)
+            if best is None or higher(mean, best[0]):
+                best = mean, point
+        return None if best is None else best[1]
+
+    def _at_end(self, query: str, contender: str, points: Sequence[Point], best: Point | None) -> list[str]:
+        found = []
+        for name, value in best or ():
+            values = {dict(point)[name] for point in points}
+            others = [point for point in points if dict(point)[name] != value]
+            if others and value in (min(values), max(values)):
+                second = self._best(query, contender, others)
+                if (
+                    second is not None
+                    and best is not None
+                    and higher(self._mean(query, contender, best), self._mean(query, contender, second))
+                ):
+                    found.append(name)
+        return found
+
+    def _mean(self, query: str, contender: str, point: Point) -> float:
+        return statistics.fmean(self.folds_of(query, contender, point) or (math.nan,))
+
+    def validation(self, query: str, contender: str) -> tuple[float, ...] | None:
+        """The measure of each fold at the chosen point; None until it is chosen."""
+        point = self.chosen(query, contender)
+        return None if point is None else self.folds_of(query, contender, point)
+
+    def test(self, query: str, contender: str) -> float | None:
+        """The measure on the test samples, after training on all of train at the chosen point; None until it is there,
+        NaN where no test sample is relevant."""
+        point = self.chosen(query, contender)
+        outcome = None if point is None else self.outcomes.get((query, contender, point, None))
+        return None if outcome is None else outcome.measures.get(self.protocol.measure, float("nan"))
+
+    def seconds(self, query: str, contender: str) -> float | None:
+        """How long the trainings that are there took together; None where none is."""
+        took = [
+            outcome.seconds
+            for (of, by, _, _), outcome in self.outcomes.items()
+            if of == query and by == contender
+        ]
+        return sum(took) if took else None
+
+
+def higher(one: float, other: float) -> bool:
+    """Whether a measure, or a mean of some, is above another by more than rounding.
+
+    >>> statistics.fmean([0.2, 0.2, 0.2]) > statistics.fmean([0.1, 0.2, 0.3]), higher(0.2 + 1e-16, 0.2)
+    (True, False)
+    """
+    return one > other and not math.isclose(one, other, rel_tol=EQUAL)

@@ -1,0 +1,131 @@
+"""Folds of the training samples: no image and no group on two sides, the relevant samples of each class spread evenly.
+
+One deal serves all queries and all methods, so that every difference between methods is one on equal samples, and so
+that which queries an experiment ranks changes no fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ranking.core import Bools, ImageSet, Ints
+from ranking.core.errors import InputError
+from ranking.core.text import readable
+from ranking.datasets.splits import blocks_of
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """fold: the one that is held out, None where the test samples are. learn, held: rows of the set, ascending."""
+
+    fold: int | None
+    learn: Ints
+    held: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """fold_of: (n,) the fold of every training sample of a set, -1 of those to test on. folds: how many there are."""
+
+    fold_of: Ints
+    folds: int
+
+    @cached_property
+    def all(self) -> dict[int | None, Split]:
+        """A split for each fold, and by None the one of training and test samples."""
+        train = self.fold_of >= 0
+        found: dict[int | None, Split] = {
+            fold: Split(
+                fold, np.flatnonzero(train & (self.fold_of != fold)), np.flatnonzero(self.fold_of == fold)
+            )
+            for fold in range(self.folds)
+        }
+        return found | {None: Split(None, np.flatnonzero(train), np.flatnonzero(~train))}
+
+
+def splits_of(image_set: ImageSet, folds: int, seed: int) -> Splits:
+    """The training samples of a set dealt into `folds` by image and group; equal sets, folds and seeds, equal splits.
+
+    ValueError where there are fewer images or groups than folds.
+    """
+    train = np.flatnonzero(~image_set.test)
+    fold_of = np.full(len(image_set), -1)
+    fold_of[train] = deal(blocks_of(image_set, train), image_set.labels[train], folds, seed)
+    return Splits(fold_of, folds)
+
+
+def deal(blocks: Ints, labels: Bools, folds: int, seed: int) -> Ints:
+    """(n,) the fold of each sample, whole blocks (n,) at a time, so that each class of labels (n, c) is spread evenly.
+
+    The class with the fewest samples left goes first, its blocks with the most of it first: each to the fold that
+    lacks most of the class, then most samples, ties by `seed` (iterative stratification, Sechidis, Tsoumakas and
+    Vlahavas 2011, over blocks instead of samples). ValueError where there are fewer blocks than folds.
+
+    >>> fold = deal(np.array([0, 0, 1, 2, 3]), np.array([[1], [1], [0], [1], [1]], bool), 2, seed=0)
+    >>> sorted(np.bincount(fold).tolist()), fold[0] == fold[1], sorted(np.bincount(fold, [1, 1, 0, 1, 1]).tolist())
+    ([2, 3], np.True_, [2.0, 2.0])
+    """
+    count = int(blocks.max(initial=-1)) + 1
+    if count < folds:
+        most = f"at most {count}, the number of training images or groups"
+        raise InputError("folds", most, folds, "choose fewer folds")
+    sizes = np.bincount(blocks, minlength=count)
+    relevant = np.zeros((count, labels.shape[1]), np.int64)
+    np.add.at(relevant, blocks, labels)
+    generator = np.random.default_rng(seed)
+    order, turn = generator.permutation(count), generator.permutation(folds)
+    need, room = np.tile(relevant.sum(axis=0) / folds, (folds, 1)), np.full(folds, len(blocks) / folds)
+    fold_of = np.full(count, -1)
+    left = relevant.sum(axis=0)
+    while (left > 0).any():
+        scarce = int(np.argmin(np.where(left > 0, left, np.inf)))
+        open_ones = order[(fold_of[order] < 0) & (relevant[order, scarce] > 0)]
+        for block in open_ones[np.argsort(-relevant[open_ones, scarce], kind="stable")]:
+            _place(
+                block, np.lexsort((turn, -room, -need[:, scarce]))[0], fold_of, need, room, relevant, sizes
+            )
+        left = relevant[fold_of < 0].sum(axis=0)
+    rest = order[fold_of[order] < 0]
+    for block in rest[np.argsort(-sizes[rest], kind="stable")]:
+        _place(block, np.lexsort((turn, -room))[0], fold_of, need, room, relevant, sizes)
+    return fold_of[blocks]
+
+
+def _place(
+    block: int,
+    fold: np.intp,
+    fold_of: Ints,
+    need: np.ndarray,
+    room: np.ndarray,
+    relevant: Ints,
+    sizes: Ints,
+) -> None:
+    fold_of[block] = fold
+    need[fold] -= relevant[block]
+    room[fold] -= sizes[block]
+
+
+def check_queries(image_set: ImageSet, splits: Splits, queries: Sequence[str]) -> None:
+    """ValueError unless each query can be learnt and measured on every fold, and learnt on all of train."""
+    for query in queries:
+        relevance = image_set.relevance(query)
+        for split in splits.all.values():
+            learn, held = relevance[split.learn], relevance[split.held]
+            if learn.all():
+                raise InputError(
+                    f"query {readable(query)}",
+                    f"irrelevant training samples outside of each of {splits.folds} folds",
+                    int((relevance[~image_set.test] == 0).sum()),
+                    "import images with more of them, or leave this query out",
+                )
+            if split.fold is not None and not held.any():  # so that each learns from those of the others
+                raise InputError(
+                    f"query {readable(query)}",
+                    f"relevant training samples in enough images for each of {splits.folds} folds",
+                    int(relevance[~image_set.test].sum()),
+                    "choose fewer folds, or leave this query out",
+                )

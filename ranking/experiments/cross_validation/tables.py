@@ -1,0 +1,138 @@
+"""The tables of the paper (high-order, Tables 1 and 2) from one's own results, as plain rows that others draw."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from ranking.experiments.cross_validation.protocol import BEGUN_BY
+from ranking.experiments.cross_validation.results import Results, higher
+
+Value = float | str | None  # None: not there yet
+AVERAGE = "Average"
+AT_END = " (end of grid)"
+END_NOTE = (
+    "End of grid: the best value is the smallest or the largest that was tried. A better one may lie beyond."
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: what it is of, its values, and which of them are the best of their column."""
+
+    name: str
+    values: tuple[Value, ...]
+    best: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a page, a report or LaTeX draws. columns: the heads of the values. note: what a reader must know of it."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    note: str = ""
+
+
+def validation_table(results: Results) -> Table:
+    """The mean over the folds at the best setting of each query and method (high-order, Table 1)."""
+
+    def mean(query: str, contender: str) -> float | None:
+        folds = results.validation(query, contender)
+        return None if folds is None else statistics.fmean(folds)
+
+    title = f"{results.protocol.measure} over {results.protocol.folds} folds, best setting of each"
+    note = "Each setting was chosen by the folds that it is shown on, so the values are somewhat high for all methods."
+    ends = sum(
+        bool(results.at_end(query, one.name)) for query in results.queries for one in results.contenders
+    )
+    if ends:
+        note += f" {ends} of the chosen settings lie at the end of their grid: those methods may be better than shown."
+    if results.unproven:
+        note += f" {results.unproven} of {len(results.outcomes)} trainings did not converge."
+    return _by_query(results, title, mean, note)
+
+
+def test_table(results: Results) -> Table:
+    """On the test samples, after training on all of train at the chosen setting (high-order, Table 2)."""
+    return _by_query(results, f"{results.protocol.measure} on the test samples", results.test)
+
+
+def seconds_table(results: Results) -> Table:
+    """How long the trainings of each query and method took together, in seconds of one core."""
+    table = _by_query(results, "Seconds of training, all settings and folds", results.seconds)
+    rows = tuple(Row(row.name, row.values, (False,) * len(row.best)) for row in table.rows)
+    begun = [one.name for one in results.contenders if any(map(one.beginning, one.points))]
+    note = (
+        f"Each training of {' and '.join(begun)} without that of {BEGUN_BY} that it begins with."
+        if begun
+        else ""
+    )
+    return Table(table.title, table.columns, rows, note)
+
+
+def chosen_table(results: Results) -> Table:
+    """The settings that cross-validation chose for each query and method, in words."""
+    rows = []
+    for contender in results.contenders:
+        words = [_chosen_words(results, query, contender.name) for query in results.queries]
+        rows.append(Row(contender.name, tuple(words), (False,) * len(words)))
+    note = END_NOTE if any(AT_END in str(word) for row in rows for word in row.values) else ""
+    return Table("Settings chosen by cross-validation", results.queries, tuple(rows), note)
+
+
+def _chosen_words(results: Results, query: str, contender: str) -> str | None:
+    point = results.chosen(query, contender)
+    return None if point is None else point_words(point, results.at_end(query, contender))
+
+
+def point_words(point: tuple[tuple[str, float], ...], at_end: Collection[str] = ()) -> str:
+    """A point of a grid in words; at_end: the settings to mark.
+
+    >>> point_words((("C", 10.0), ("eta", 0.01)), ["eta"])
+    'C = 10, eta = 0.01 (end of grid)'
+    """
+    told = [f"{name} = {value:g}{AT_END if name in at_end else ''}" for name, value in point]
+    return ", ".join(told) or "as it is"
+
+
+def turned(table: Table) -> Table:
+    """The same with rows for columns, as it fits a page that is higher than wide."""
+    rows = [
+        Row(
+            column,
+            tuple(row.values[place] for row in table.rows),
+            tuple(row.best[place] for row in table.rows),
+        )
+        for place, column in enumerate(table.columns)
+    ]
+    return Table(table.title, tuple(row.name for row in table.rows), tuple(rows), table.note)
+
+
+def _by_query(
+    results: Results, title: str, value: Callable[[str, str], float | None], note: str = ""
+) -> Table:
+    """A row a contender, a column a query, and the average of those rows that are whole."""
+    rows = []
+    for contender in results.contenders:
+        known = [value(query, contender.name) for query in results.queries]
+        whole = [one for one in known if one is not None]
+        average = statistics.fmean(whole) if len(whole) == len(known) else None
+        rows.append((contender.name, (*known, average)))
+    best = list(
+        zip(*(_best(column) for column in zip(*(values for _, values in rows), strict=True)), strict=True)
+    )
+    marked = tuple(Row(name, values, marks) for (name, values), marks in zip(rows, best, strict=True))
+    last = AVERAGE if AVERAGE not in results.queries else f"{AVERAGE} of all"  # a class may be called so
+    return Table(title, (*results.queries, last), marked, note)
+
+
+def _best(column: tuple[float | None, ...]) -> list[bool]:
+    """Which values of a column are its highest, but for rounding; none of a column that is not whole, or has a NaN."""
+    known = [value for value in column if value is not None]
+    if len(known) < len(column) or any(map(math.isnan, known)):
+        return [False] * len(column)
+    return [not higher(max(known), value) for value in known]

@@ -1,0 +1,255 @@
+"""What the settings of MidRank are worth, measured: the figures of the paper's section 5.5 (midrank, Figs. 4 to 6).
+
+Given an image set with criteria, for example from `ranking.datasets.load_image_set`::
+
+    settings = StudySettings(image_set.key, (("HOG", {}),), "year", "subsequence length", drawing={"length": 20})
+    outcome = study_orders(image_set, settings, Path("features"))
+    outcome.curves[0].measures["Kendall tau"].mean
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ranking.core import Features, ImageSet, Ints, OnStep
+from ranking.core.errors import InputError
+from ranking.core.run_settings import StudySettings
+from ranking.datasets.sequences import GROUPS, Drawn
+from ranking.experiments.order_training import features_to_order, make_drawing
+from ranking.experiments.study_bench import Bench, make_mid_rank
+from ranking.inference.best_permutation import (
+    MOST_COMPARED,
+    as_good,
+    best_permutations,
+    exhaustive_permutations,
+)
+from ranking.methods.length_rankings import Rankings
+from ranking.methods.mid_rank import MidRank
+from ranking.methods.mid_rank_settings import FUSIONS
+from ranking.methods.subsequence_maps import REPRESENTATIONS
+from ranking.metrics.study_curves import Curve, Measured, Outcome, over_sequences
+
+TEST_LENGTHS = (5, 10, 15, 20)  # of Fig. 5, right
+MOST_TREES = 5  # of Fig. 6b
+EXHAUSTIVE_LENGTHS = (4, 5, 6, 7, 8, 9)  # of Fig. 6a
+SEARCH_LENGTHS = (*EXHAUSTIVE_LENGTHS, 12, 20, 40)
+ROUNDS = 7  # in which times are taken
+ROUND_SECONDS = 0.05  # that each lasts at the least
+A_ROUND = 100  # sequences, at most, in a round
+MOST_ORDERS = 1_000_000  # that a round of exhaustive search compares, unless one sequence has more
+AGREES, SECONDS = "share of best orders found", "seconds a sequence"
+RANK_SVM, FUSED, ALONE, EXHAUSTIVE, SEARCH = (
+    "RankSVM",
+    "MidRank, weighted votes",
+    "one ranker alone",
+    "exhaustive search",
+    "search trees",
+)
+
+
+def study_orders(
+    image_set: ImageSet,
+    settings: StudySettings,
+    feature_cache: Path,
+    on_step: OnStep | None = None,
+) -> Outcome:
+    """Train what a study needs on sequences of training images, and measure it on sequences of test images.
+
+    Equal settings give equal curves, but for times. on_step hears of the features and of what is trained or measured,
+    after every iteration too, so that what it raises is heard soon. ValueError for settings that make no study.
+    """
+    if settings.study not in STUDIES:
+        raise InputError("study", f"one of: {', '.join(STUDIES)}", repr(settings.study))
+    study, drawing = STUDIES[settings.study], make_drawing(settings.drawing)
+    if drawing.of == GROUPS:
+        raise InputError(
+            "sequences of a study",
+            "sequences of one length",
+            GROUPS,
+            "draw any samples, or one of each group",
+        )
+    if drawing.test < 2:
+        raise InputError("test sequences", "at least 2, as confidence intervals of means need", drawing.test)
+    make_mid_rank(settings.method_settings)
+    image_set.numbers_of(settings.criterion)  # an unknown criterion says so before features take their time
+    features, _ = features_to_order(image_set, settings, feature_cache, on_step)
+    bench = Bench(image_set, features, settings, study.steps, on_step)
+    curves = study.measure(bench)
+    bench.end()
+    return Outcome(curves, bench.proven)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The studies
+# ---------------------------------------------------------------------------------------------------------
+
+
+def by_subsequence_length(bench: Bench) -> list[Curve]:
+    """Fig. 4a: each ranker alone, beside all of them and beside RankSVM."""
+    method = bench.fit("Training MidRank", fusion=FUSIONS[0])
+    test, lengths = bench.test, method.lengths
+    rankings = method.rankings(test.sequences)
+    alone = [bench.judged(test, orders) for orders in rankings.orders]
+    fused = bench.judged(test, method.fused(rankings, test.sequences.starts))
+    first = bench.judged(test, rankings.first)
+    return [
+        Curve.of(ALONE, lengths, alone),
+        Curve.of(FUSED, lengths, [fused] * len(lengths)),
+        Curve.of(RANK_SVM, lengths, [first] * len(lengths)),
+    ]
+
+
+def by_fusion(bench: Bench) -> list[Curve]:
+    """Fig. 4b: the same orders of the rankers, fused in each way."""
+    method = bench.fit("Training MidRank, and again on two thirds to choose a length", fusion="best length")
+    test = bench.test
+    rankings = method.rankings(test.sequences)
+    found = [bench.judged(test, fused_by(method, way, rankings, test)) for way in FUSIONS]
+    first = bench.judged(test, rankings.first)
+    return [
+        Curve.of("MidRank", FUSIONS, found),
+        Curve.of(RANK_SVM, FUSIONS, [first] * len(FUSIONS)),
+    ]
+
+
+def fused_by(method: MidRank, way: str, rankings: Rankings, drawn: Drawn) -> Ints:
+    method.fusion = way
+    return method.fused(rankings, drawn.sequences.starts)
+
+
+def by_test_length(bench: Bench) -> list[Curve]:
+    """Fig. 5, right: each ranker alone, on test sequences of several lengths."""
+    method = bench.fit("Training MidRank")
+    curves = []
+    for n in TEST_LENGTHS:
+        bench.begin(f"Ordering test sequences of {n}")
+        test = bench.test_of(n)
+        lengths = [length for length in method.lengths if length <= n]
+        orders = method.rankings(test.sequences).orders[: len(lengths)]
+        curves.append(
+            Curve.of(f"test sequences of {n}", lengths, [bench.judged(test, one) for one in orders])
+        )
+    return curves
+
+
+def by_representation(bench: Bench) -> list[Curve]:
+    """Fig. 5, left: MidRank with each representation of a subsequence."""
+    found, test = [], bench.test
+    for representation in REPRESENTATIONS:
+        method = bench.fit(f"Training MidRank, {representation}", representation=representation)
+        rankings = method.rankings(test.sequences)
+        found.append(bench.judged(test, method.fused(rankings, test.sequences.starts)))
+    first = bench.judged(test, rankings.first)
+    return [
+        Curve.of("MidRank", REPRESENTATIONS, found),
+        Curve.of(RANK_SVM, REPRESENTATIONS, [first] * len(REPRESENTATIONS)),
+    ]
+
+
+def by_trees(bench: Bench) -> list[Curve]:
+    """Fig. 6b: how often the search of a ranker ends at the best of all orders, and what that is worth."""
+    n = min(bench.drawing.length, MOST_COMPARED)
+    method = bench.fit("Training MidRank", longest=min(bench.plain.longest, n))
+    test = bench.test_of(n)
+    bench.begin("Comparing all orders of every test sequence")
+    best = exhaustive_rankings(method, test)
+    counts = list(range(1, MOST_TREES + 1))
+    found = []
+    for trees in counts:
+        bench.begin(f"Searching with {trees} {'tree' if trees == 1 else 'trees'}")
+        method.trees = trees
+        rankings = method.rankings(test.sequences)
+        reached = as_good(rankings.values, best.values)
+        agrees = {AGREES: over_sequences(reached.mean(axis=0))}
+        found.append({**agrees, **bench.judged(test, method.fused(rankings, test.sequences.starts))})
+    sure = {
+        AGREES: Measured([1.0], [0.0]),
+        **bench.judged(test, method.fused(best, test.sequences.starts)),
+    }
+    return [Curve.of(SEARCH, counts, found), Curve.of(EXHAUSTIVE, counts, [sure] * len(counts))]
+
+
+def exhaustive_rankings(method: MidRank, drawn: Drawn) -> Rankings:
+    """`MidRank.rankings` with the best of all orders, for sequences that are as long as the longest ranker at least."""
+    sequences = drawn.sequences
+    rankings = method.rankings(sequences)
+    found = [
+        exhaustive_permutations(
+            method.window_scores(length, sequences.features),
+            sequences.members,
+            sequences.starts,
+            rankings.first,
+        )
+        for length in method.lengths
+    ]
+    return rankings._replace(
+        orders=np.array([one.orders for one in found]), values=np.array([one.values for one in found])
+    )
+
+
+def by_time(bench: Bench) -> list[Curve]:
+    """Fig. 6a: what the search of the shortest ranker takes, and what the comparison of all orders does."""
+    method = bench.fit("Training MidRank", longest=bench.plain.shortest)
+    curves = []
+    for line, lengths in ((SEARCH, SEARCH_LENGTHS), (EXHAUSTIVE, EXHAUSTIVE_LENGTHS)):
+        usable = [n for n in lengths if method.lengths[0] <= n <= len(bench.test.samples)]
+        taken = []
+        for n in usable:
+            bench.begin(f"Timing {line}, sequences of {n}")
+            taken.append({SECONDS: seconds_of(method, bench.test.sequences.features, n, line)})
+        curves.append(Curve.of(line, usable, taken))
+    return curves
+
+
+def seconds_of(method: MidRank, features: Features, n: int, line: str) -> Measured:
+    """A sequence of n samples of a pool, begun at the order of RankSVM: the median of ROUNDS, half of their
+    interquartile range.
+
+    The scores of places are there already. Few sequences a round, so that one thread has them all.
+    """
+    assert method.start is not None
+    count = max(1, min(A_ROUND, MOST_ORDERS // math.factorial(n))) if line == EXHAUSTIVE else A_ROUND
+    random = np.random.default_rng(method.seed)
+    rows = np.array([random.choice(len(features), n, replace=False) for _ in range(count)])
+    first = np.argsort(-(features @ method.start.direction)[rows], axis=1, kind="stable").ravel()
+    scores = method.window_scores(method.lengths[0], features)
+    given = (scores, rows.ravel(), np.arange(count + 1) * n, first)
+    taken = []
+    for _ in range(ROUNDS + 1):
+        begin, done = time.perf_counter(), 0
+        while not done or time.perf_counter() - begin < ROUND_SECONDS:
+            if line == EXHAUSTIVE:
+                exhaustive_permutations(*given)
+            else:
+                best_permutations(*given, method.trees, method.seed)
+            done += count
+        taken.append((time.perf_counter() - begin) / done)
+    warm = np.array(taken[1:])  # the first may have had to be compiled
+    return Measured([float(np.median(warm))], [float(np.subtract(*np.percentile(warm, [75, 25]))) / 2])
+
+
+class Study(NamedTuple):
+    """figure: of the paper. across: what its curves run over. steps: what it trains and measures, about."""
+
+    figure: str
+    across: str
+    steps: int
+    measure: Callable[[Bench], list[Curve]]
+
+
+STUDIES = {
+    "subsequence length": Study("4a", "length of the ranker's subsequences", 1, by_subsequence_length),
+    "fusion": Study("4b", "how the rankers' orders become one", 1, by_fusion),
+    "test length": Study(
+        "5, right", "length of the ranker's subsequences", 1 + len(TEST_LENGTHS), by_test_length
+    ),
+    "representation": Study("5, left", "representation", len(REPRESENTATIONS), by_representation),
+    "number of trees": Study("6b", "search trees", 2 + MOST_TREES, by_trees),
+    "time": Study("6a", "length of the sequence", 1 + len(SEARCH_LENGTHS) + len(EXHAUSTIVE_LENGTHS), by_time),
+}

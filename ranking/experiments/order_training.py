@@ -1,0 +1,232 @@
+"""A training of a method of orders from an image set to how well it puts sequences in order (midrank, section 5).
+
+Given an image set with criteria, for example from `ranking.datasets.load_image_set`::
+
+    settings = OrderTrainSettings(image_set.key, (("HOG", {}),), "year", "MidRank", drawing={"length": 8})
+    trained = train_orders(image_set, settings, Path("features"))
+    trained.metrics["test"]["Kendall tau"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ranking.core import Certificate, Features, Floats, ImageSet, Ints, OnProgress, OnStep
+from ranking.core.errors import InputError
+from ranking.core.run_settings import OrderTrainSettings, StudySettings
+from ranking.core.settings import settings_of
+from ranking.core.text import readable
+from ranking.datasets.sequences import GROUPS, Drawing, Drawn, dense_ranks, draw_sequences
+from ranking.features import load_features
+from ranking.features.projection import Projection, fit_projection, projected
+from ranking.methods import check_ranks, make_method
+from ranking.methods.order_method import OrderMethod
+from ranking.metrics import kendall_tau, ndcg, ranking_order
+
+
+class OrderMeasures(NamedTuple):
+    """How well sequences are in order, as arrays (m,) of one number a sequence, or as means over them.
+
+    NDCG is of all places, with linear gain and with the exponential one that the paper writes (its Table 1 has the
+    linear one). pairs: pair accuracy; tau is always twice that minus one.
+    """
+
+    ndcg_linear: Any
+    ndcg_exponential: Any
+    tau: Any
+    pairs: Any
+
+
+NAMES = OrderMeasures("NDCG, linear gain", "NDCG, exponential gain", "Kendall tau", "pair accuracy")
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedOrders:
+    """What came of a training.
+
+    scores: (N,) of the members of the test sequences, sequence after sequence. metrics: `mean_measures` of "train" and
+    of "test". certificate: None where the method proves nothing. projection: through which the method sees features;
+    None where it sees them as they are.
+    """
+
+    method: OrderMethod
+    scores: Floats
+    metrics: dict[str, dict[str, float]]
+    certificate: Certificate | None
+    projection: Projection | None = None
+
+
+def train_orders(
+    image_set: ImageSet,
+    settings: OrderTrainSettings,
+    feature_cache: Path,
+    on_step: OnStep | None = None,
+    on_iteration: OnProgress | None = None,
+    on_fitted: Callable[[OrderMethod, Projection | None], None] | None = None,
+) -> TrainedOrders:
+    """Train a method on sequences of training images, and measure its orders of both parts.
+
+    on_step hears of the features and of the beginning of training, on_iteration every iteration, and on_fitted the
+    method and its projection as soon as it has weights: to measure it may take longer than to train it. `settings.set`
+    has been followed by the caller, who gives the set. ValueError for settings that make no training.
+    """
+    method = make_order_method(settings.method, settings.method_settings)
+    drawing = make_drawing(settings.drawing)
+    image_set.numbers_of(settings.criterion)  # an unknown criterion says so before features take their time
+    features, projection = features_to_order(image_set, settings, feature_cache, on_step)
+    drawn = dict(
+        zip(("train", "test"), draw_sequences(image_set, features, settings.criterion, drawing), strict=True)
+    )
+    if on_step is not None:
+        on_step("Training", 0, 1)
+    method.fit(drawn["train"].sequences, on_progress=on_iteration)
+    if on_fitted is not None:
+        on_fitted(method, projection)
+    scores = {part: method.score_sequences(one.sequences) for part, one in drawn.items()}
+    metrics = {part: mean_measures(one, scores[part], drawing) for part, one in drawn.items()}
+    return TrainedOrders(method, scores["test"], metrics, method.certificate, projection)
+
+
+def features_to_order(
+    image_set: ImageSet,
+    settings: OrderTrainSettings | StudySettings,
+    feature_cache: Path,
+    on_step: OnStep | None = None,
+) -> tuple[Features, Projection | None]:
+    """(n, d) what sequences are drawn over, and the projection through which that is seen, fitted on the training
+    samples, also on those whose number is unknown."""
+    features = load_features(image_set, settings.features, feature_cache, on_step)
+    projection = fit_projection(settings.projection, features, ~image_set.test, on_step)
+    return projected(projection, features), projection
+
+
+def make_order_method(name: str, settings: Mapping[str, Any]) -> OrderMethod:
+    """The method `name`, not yet trained; ValueError unless it puts sequences in order."""
+    check_ranks(name, "orders")
+    method: OrderMethod = make_method(name, **settings)
+    return method
+
+
+def make_drawing(settings: Mapping[str, Any]) -> Drawing:
+    """How sequences are drawn; ValueError for a setting that there is not."""
+    known = [item.name for item in settings_of(Drawing)]
+    unknown = [name for name in settings if name not in known]
+    if unknown:
+        expected = f"settings of sequences, which are {', '.join(known)}"
+        raise InputError("drawing", expected, readable(unknown[0]))
+    return Drawing(**settings)
+
+
+def training_grades(image_set: ImageSet, criterion: str) -> int:
+    """How many different values the training images have of a criterion, those unknown omitted."""
+    numbers = image_set.numbers_of(criterion)[~image_set.test]
+    return len(np.unique(numbers[~np.isnan(numbers)]))
+
+
+def drawn_for_test(
+    image_set: ImageSet, settings: OrderTrainSettings, features: Features | None = None
+) -> Drawn:
+    """The test sequences of a training. Which samples they hold does not depend on the features: without these all
+    are 0."""
+    if features is None:
+        features = np.zeros((len(image_set), 1), np.float32)
+    return draw_sequences(image_set, features, settings.criterion, make_drawing(settings.drawing))[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """The test sequences of a training as its method put them in order.
+
+    drawn: the sequences; scores (N,) of their members; relevance: (n,) of each sequence; measures: (m,) of each.
+    """
+
+    drawn: Drawn
+    scores: Floats
+    relevance: tuple[Ints, ...]
+    measures: OrderMeasures
+
+    @classmethod
+    def of(cls, drawn: Drawn, scores: Floats, drawing: Drawing) -> Ordered:
+        """ValueError for scores that are not those of the members."""
+        if scores.shape != drawn.sequences.members.shape:
+            expected = f"{len(drawn.sequences.members):,}, one per member of the test sequences"
+            raise InputError("scores", expected, f"shape {scores.shape}")
+        return cls(drawn, scores, tuple(relevances(drawn, drawing)), measures(drawn, scores, drawing))
+
+    def __len__(self) -> int:
+        return len(self.drawn.sequences)
+
+    def samples(self, number: int) -> Ints:
+        """(n,) the samples of the image set that sequence `number` holds, as they were drawn."""
+        rows: Ints = self.drawn.samples[self.drawn.sequences.sequence(number)]
+        return rows
+
+    def order(self, number: int) -> Ints:
+        """(n,) the members of sequence `number`, from 0, from the first place; of equal scores the lower goes first."""
+        span = slice(*self.drawn.sequences.starts[number : number + 2])
+        return ranking_order(self.relevance[number], self.scores[span])
+
+    def true_order(self, number: int) -> Ints:
+        """(n,) the same for the true order; equal ones as they were drawn."""
+        return np.argsort(-self.relevance[number], kind="stable")
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Measures
+# ---------------------------------------------------------------------------------------------------------
+
+
+def mean_measures(drawn: Drawn, scores: Floats, drawing: Drawing) -> dict[str, float]:
+    """The means of `measures` by their names, and how many sequences they are of."""
+    means = [float(values.mean()) for values in measures(drawn, scores, drawing)]
+    return {**dict(zip(NAMES, means, strict=True)), "sequences": float(len(drawn.sequences))}
+
+
+def measures(drawn: Drawn, scores: Floats, drawing: Drawing) -> OrderMeasures:
+    """How well scores (N,) of all members put each sequence in order, a number a sequence."""
+    starts = drawn.sequences.starts
+    found = [
+        measure(relevance, scores[starts[number] : starts[number + 1]])
+        for number, relevance in enumerate(relevances(drawn, drawing))
+    ]
+    return OrderMeasures(*np.array(found).T)
+
+
+def measure(relevance: Ints, scores: Floats) -> OrderMeasures:
+    """How well scores (n,) put one sequence in order; ValueError where all are of one relevance.
+
+    >>> measure(np.array([2, 1, 0]), np.array([3.0, 1.0, 2.0])).tau
+    0.3333333333333333
+    """
+    tau = kendall_tau(relevance, scores)
+    return OrderMeasures(
+        ndcg(relevance, scores), ndcg(relevance, scores, gain="exponential"), tau, (1 + tau) / 2
+    )
+
+
+def measure_order(relevance: Ints, order: Ints | Sequence[int]) -> OrderMeasures:
+    """The same for an order (n,) of samples from the first place.
+
+    >>> measure_order(np.array([2, 1, 0]), [0, 2, 1]).pairs
+    0.6666666666666666
+    """
+    scores = np.empty(len(relevance))
+    scores[np.asarray(order)] = np.arange(len(relevance))[::-1]
+    return measure(relevance, scores)
+
+
+def relevances(drawn: Drawn, drawing: Drawing) -> Iterator[Ints]:
+    """The relevance (n,) of the members of each sequence.
+
+    A whole group keeps its grades, as the answers to a query have them. In a sequence that was drawn the last has 0, as
+    0 to 7 in the paper's sequences of eight public figures: else eight cars of a century had gains up to 2^99.
+    """
+    sequences = drawn.sequences
+    for number in range(len(sequences)):
+        grades = sequences.grades[sequences.sequence(number)]
+        yield grades if drawing.of == GROUPS else dense_ranks(grades)

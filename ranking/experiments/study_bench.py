@@ -1,0 +1,76 @@
+"""What all studies of MidRank do: draw sequences, train, measure orders, and say how far they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ranking.core import Features, ImageSet, Ints, OnStep, ProgressEvent
+from ranking.core.run_settings import StudySettings
+from ranking.datasets.sequences import Drawn, draw_sequences
+from ranking.experiments.order_training import NAMES, make_drawing, make_order_method, measures
+from ranking.methods.length_rankings import scores_of_orders
+from ranking.methods.mid_rank import MidRank
+from ranking.metrics.study_curves import Measured, over_sequences
+
+
+def make_mid_rank(settings: Mapping[str, Any]) -> MidRank:
+    method = make_order_method("MidRank", settings)
+    assert isinstance(method, MidRank)
+    return method
+
+
+class Bench:
+    """The sequences of one study, and its trainings on them."""
+
+    def __init__(
+        self,
+        image_set: ImageSet,
+        features: Features,
+        settings: StudySettings,
+        steps: int,
+        on_step: OnStep | None,
+    ) -> None:
+        self.drawing = make_drawing(settings.drawing)
+        self.proven = True
+        self._of = (image_set, features, settings.criterion)
+        self._given = settings.method_settings
+        self.plain = make_mid_rank(self._given)
+        self._tell = on_step or (lambda what, done, total: None)
+        self._done, self._total, self._what = -1, steps, ""
+        self.train, self.test = draw_sequences(*self._of, self.drawing)
+
+    def begin(self, what: str) -> None:
+        """All steps before have ended."""
+        self._done, self._what = self._done + 1, what
+        self._tell(what, self._done, self._total)
+
+    def end(self) -> None:
+        """The last step has ended."""
+        self._tell(self._what, self._done + 1, self._total)
+
+    def test_of(self, length: int) -> Drawn:
+        """Test sequences of another length."""
+        return draw_sequences(*self._of, replace(self.drawing, length=length))[1]
+
+    def fit(self, what: str, **changes: Any) -> MidRank:
+        """A MidRank with the study's settings and these `changes`, trained, as one step."""
+        self.begin(what)
+        method = make_mid_rank({**self._given, **changes})
+
+        def listen(event: ProgressEvent) -> None:
+            length = method.shortest + event.round - 1  # RankSVM, with which training begins, is round 0
+            now = f", subsequences of {length}" if event.round else ", RankSVM"
+            self._tell(what + now, self._done, self._total)
+
+        method.fit(self.train.sequences, on_progress=listen)
+        assert method.certificate is not None
+        self.proven &= method.certificate.converged
+        return method
+
+    def judged(self, drawn: Drawn, orders: Ints) -> dict[str, Measured]:
+        """How well orders (N,), each sequence from 0 to its length, are those of the grades."""
+        scores = scores_of_orders(orders, drawn.sequences.starts)
+        found = measures(drawn, scores, self.drawing)
+        return {name: over_sequences(values) for name, values in zip(NAMES, found, strict=True)}

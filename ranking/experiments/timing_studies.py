@@ -1,0 +1,223 @@
+"""How long loss-augmented inference takes: Tables 2, 3, 5, 6 and Figs. 1, 2 of quicksort, measured on this machine.
+
+As in the paper the calls are those of complete trainings. A method is trained once, and the scores at which it asked
+for its most violated ranking are kept; then all algorithms answer the same calls, in turn, round after round, so that
+a slow moment of the machine hits all. A time is the median over the rounds. Samples are synthetic: of the paper's
+numbers, with normal features, one direction of which tells the relevant ones apart.
+
+    outcome = time_inference(TimingSettings(share=0.1))
+    outcome.points[0].timed
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ranking.core import Bools, Floats, ProgressEvent, Query
+from ranking.core.errors import InputError
+from ranking.core.run_settings import TIMED, TimingSettings
+from ranking.inference import most_violated_ranking
+from ranking.methods import make_method
+
+OnStep = Callable[[str, float, int], None]  # (what, done, total)
+
+POSITIVES, NEGATIVES = 227, 3120  # of "phoning" among the 3,347 training samples
+FEW_NEGATIVES = 200  # where the positives are varied
+SHARES = (0.15, 0.3, 0.5, 0.75, 1.0)  # of the largest number on the axis of a figure
+RATIO = 10  # irrelevant samples to a relevant one, where all samples are varied
+DISTANCE = 2.0  # standard deviations from relevant to irrelevant samples
+MOST_CALLS = 60  # of one training that are timed: more are thinned out evenly
+TRAINING = {"tolerance": 1e-2, "max_iterations": 200}
+TABLE, SAMPLES, NEGATIVE, POSITIVE = "table", "samples", "irrelevant samples", "relevant samples"
+BINARY = "SVM, 0-1 loss"
+COMPETITORS = {
+    "ap": ("greedy", "search", "select", "buckets", "auto"),
+    "ndcg": ("greedy", "select", "buckets", "auto"),
+}
+METHODS = {"ap": "AP-SVM", "ndcg": "NDCG-SVM"}
+
+
+class Timed(NamedTuple):
+    """One competitor in one training: how often it was called, seconds in all, the mean of a call and its deviation."""
+
+    name: str
+    calls: int
+    total: float
+    mean: float
+    deviation: float
+
+
+class Point(NamedTuple):
+    """The competitors for one loss at one size. varied: which axis it is on; TABLE for the tables."""
+
+    loss: str
+    varied: str
+    positives: int
+    negatives: int
+    timed: tuple[Timed, ...]
+
+
+@dataclass(frozen=True)
+class TimingOutcome:
+    """What was timed, and on which machine."""
+
+    machine: str
+    points: tuple[Point, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        told = [{**point._asdict(), "timed": [one._asdict() for one in point.timed]} for point in self.points]
+        return {"machine": self.machine, "points": told}
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> TimingOutcome:
+        """What `to_json` gave; ValueError for anything else."""
+        try:
+            points = [
+                Point(**{**one, "timed": tuple(Timed(**each) for each in one["timed"])})
+                for one in told["points"]
+            ]
+            return cls(str(told["machine"]), tuple(points))
+        except (KeyError, TypeError) as error:
+            raise InputError("outcome of the timing", "points", repr(error), "measure it again") from error
+
+
+def machine() -> str:
+    """One line about the machine: what a table of figures needs beside it."""
+    model = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = [
+            line.split(":")[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line
+        ]
+        model = names[0] if names else model
+    return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
+def sizes(share: float, parts: str = TIMED[-1]) -> list[tuple[str, int, int]]:
+    """(what is varied, |P|, |N|) of every training: the tables' first, then each axis of the figures."""
+    p, n = max(2, round(share * POSITIVES)), max(2, round(share * NEGATIVES))
+    few, total = max(2, round(share * FEW_NEGATIVES)), p + n
+    found = [(TABLE, p, n)]
+    if parts == "tables":
+        return found
+    for part in SHARES:
+        relevant = max(1, round(part * total / (RATIO + 1)))
+        found.append((SAMPLES, relevant, RATIO * relevant))
+    found += [(NEGATIVE, p, max(1, round(part * n))) for part in SHARES]
+    found += [(POSITIVE, max(1, round(part * p)), few) for part in SHARES]
+    return found
+
+
+def time_inference(settings: TimingSettings, on_step: OnStep | None = None) -> TimingOutcome:
+    """Train and time at every size and for both losses. What on_step raises, it raises soon.
+
+    Every algorithm's objective is compared: ArithmeticError where one finds less than another.
+    """
+    tell = on_step or (lambda what, done, total: None)
+    asked = [(loss, *size) for loss in METHODS for size in sizes(settings.share, settings.parts)]
+    points = []
+    for number, (loss, varied, positives, negatives) in enumerate(asked):
+        what = f"{METHODS[loss]}, {positives:,} relevant and {negatives:,} irrelevant samples"
+
+        def listen(done: float, what: str = what, number: int = number) -> None:
+            tell(what, number + done, len(asked))
+
+        query = synthetic(positives, negatives, settings.dimensions, settings.seed)
+        timed = _time_training(query, loss, settings.rounds, listen)
+        points.append(Point(loss, varied, positives, negatives, timed))
+    tell("Timed", len(asked), len(asked))
+    return TimingOutcome(machine(), tuple(points))
+
+
+def synthetic(positives: int, negatives: int, dimensions: int, seed: int) -> Query:
+    """Samples with normal features; the relevant ones lie DISTANCE farther along one direction."""
+    random = np.random.default_rng([seed, positives, negatives])
+    relevant = random.permutation(np.arange(positives + negatives) < positives)
+    features = random.standard_normal((len(relevant), dimensions), dtype=np.float32)
+    direction = random.standard_normal(dimensions, dtype=np.float32)
+    direction *= DISTANCE / np.linalg.norm(direction)
+    features[relevant] += direction
+    return Query(features, relevant.astype(np.int64))
+
+
+def _time_training(
+    query: Query, loss: str, rounds: int, listen: Callable[[float], None]
+) -> tuple[Timed, ...]:
+    """Every competitor on the calls of its training. listen hears which share is done, from 0 to 1."""
+    assert query.relevance is not None
+    relevant: Bools = np.asarray(query.relevance > 0)
+    binary, binary_calls = recorded("SVM", query, listen, 0.1, solver="cutting plane")
+    _, calls = recorded(METHODS[loss], query, listen, 0.3)
+    _check_agreement(calls, relevant, loss)
+
+    def label(scores: Floats) -> object:
+        return binary.cut(scores, relevant)
+
+    def answering(algorithm: str) -> Callable[[Floats], object]:
+        return lambda scores: most_violated_ranking(scores, relevant, loss, algorithm)
+
+    tasks: dict[str, tuple[Callable[[Floats], object], list[Floats]]] = {BINARY: (label, binary_calls)}
+    tasks |= {name: (answering(name), calls) for name in COMPETITORS[loss]}
+    taken: dict[str, list[list[float]]] = {name: [] for name in tasks}
+    for number in range(rounds + 1):  # the first one, which may have to compile, does not count
+        for place, (name, (answer, given)) in enumerate(tasks.items()):
+            times = []
+            for scores in thinned(given):
+                start = time.perf_counter()
+                answer(scores)
+                times.append(time.perf_counter() - start)
+            if number:
+                taken[name].append(times)
+            listen(0.4 + 0.6 * (number + (place + 1) / len(tasks)) / (rounds + 1))
+    return tuple(_summed(name, len(tasks[name][1]), np.array(times)) for name, times in taken.items())
+
+
+def recorded(
+    name: str, query: Query, listen: Callable[[float], None], done: float, **settings: Any
+) -> tuple[Any, list[Floats]]:
+    """A method, trained, and the scores of every call of its loss-augmented inference."""
+    method, calls = make_method(name, **TRAINING, **settings), list[Floats]()
+    plain = method.cut
+
+    def cut(scores: Floats, relevant: Bools) -> object:
+        calls.append(np.array(scores))
+        return plain(scores, relevant)
+
+    def on_progress(event: ProgressEvent) -> None:
+        listen(done)
+
+    method.cut = cut
+    method.fit([query], on_progress=on_progress)
+    method.cut = plain
+    return method, calls
+
+
+def thinned(calls: Sequence[Floats]) -> Iterable[Floats]:
+    """At most MOST_CALLS of the calls, evenly along the training."""
+    places = np.linspace(0, len(calls) - 1, min(len(calls), MOST_CALLS)).round().astype(int)
+    return [calls[place] for place in places]
+
+
+def _check_agreement(calls: Sequence[Floats], relevant: Bools, loss: str) -> None:
+    for scores in (calls[0], calls[len(calls) // 2], calls[-1]):
+        found = [most_violated_ranking(scores, relevant, loss, name).objective for name in COMPETITORS[loss]]
+        if not np.allclose(found, found[0], rtol=1e-9, atol=1e-12):
+            listed = ", ".join(
+                f"{name} {value!r}" for name, value in zip(COMPETITORS[loss], found, strict=True)
+            )
+            raise ArithmeticError(f"the algorithms disagree, so their times mean nothing: {listed}")
+
+
+def _summed(name: str, calls: int, times: Floats) -> Timed:
+    """times: (rounds, calls that were timed) seconds."""
+    medians = np.median(times, axis=0)
+    mean = float(medians.mean())
+    return Timed(name, calls, calls * mean, mean, float(medians.std()))

@@ -1,0 +1,1 @@
+"""What pages show of a model: neighbourhoods, edge strengths, steps of inference, questions, search trees."""

@@ -1,0 +1,184 @@
+"""Interactive labelling: the model asks, a person answers, the model ranks anew (c-star, section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ranking.core import Bools, Floats, Ints, LabelSet
+from ranking.core.errors import InputError
+from ranking.methods.label_prediction import LabelPrediction
+from ranking.methods.label_ranker import LabelRanker
+from ranking.metrics import break_even_precision
+
+Urgency = Callable[[LabelPrediction], Floats]  # (M, L): the greater, the sooner a label is asked for
+
+
+class Strategy(NamedTuple):
+    """A way to ask. summary: which label is next; why: that, said of one question; needs_core: of the method."""
+
+    summary: str
+    why: str
+    needs_core: bool = False
+
+
+STRATEGIES = {
+    "closest maxima": Strategy(
+        "The label whose forced-inside and forced-outside maxima are closest (c-star, section 5).",
+        "The two best rankings are closest here: the model is least sure, so your answer tells most.",
+    ),
+    "entropy": Strategy(
+        "The label whose probability by a logistic fit on its own score is nearest one half.",
+        "By its own score alone, this label is nearest to even odds.",
+    ),
+    "core first": Strategy(
+        "The labels of the core, the most telling first; then as closest maxima.",
+        "The core comes first: its labels draw in or push out all others.",
+        needs_core=True,
+    ),
+    "random": Strategy(
+        "Any label not yet answered.",
+        "Drawn by chance, to see what a well-chosen question is worth.",
+    ),
+}
+
+
+class Questions(NamedTuple):
+    """For each of M images the label to ask for, -1 where all are answered, and its two maxima (M,)."""
+
+    labels: Ints
+    inside: Floats
+    outside: Floats
+
+
+def next_questions(prediction: LabelPrediction, urgency: Urgency) -> Questions:
+    """The most urgent label that has no answer, of each image; of equally urgent ones the first."""
+    open_ = prediction.answers == 0
+    wanted = np.maximum(urgency(prediction), -np.finfo(np.float64).max)  # settled labels come last, not never
+    labels = np.argmax(np.where(open_, wanted, -np.inf), axis=1)
+    found, rows = prediction.max_marginals, np.arange(len(labels))
+    inside, outside = found.inside[rows, labels], found.outside[rows, labels]
+    return Questions(np.where(open_.any(axis=1), labels, -1), inside, outside)
+
+
+def strategies_for(core_size: int) -> list[str]:
+    """The ways to ask of a method with so many labels in its core, in their order.
+
+    >>> [name for name in STRATEGIES if name not in strategies_for(0)]
+    ['core first']
+    """
+    return [name for name, strategy in STRATEGIES.items() if core_size or not strategy.needs_core]
+
+
+def make_strategy(name: str, method: LabelRanker, training: LabelSet, seed: int = 0) -> Urgency:
+    """The strategy `name` of `STRATEGIES` for a fitted method; `training` is what it was trained on.
+
+    ValueError for an unknown name, and for core first where the method has no core.
+    """
+    if name == "closest maxima":
+        return closest_maxima
+    if name == "entropy":
+        return LabelEntropy.fitted(method, training)
+    if name == "core first":
+        if not len(method.core):
+            raise InputError(
+                "strategy",
+                f"one that needs no core, because {method.name} has none",
+                name,
+                "choose another strategy",
+            )
+        return core_first
+    if name == "random":
+        generator = np.random.default_rng(seed)
+        return lambda prediction: generator.random(prediction.unary.shape)
+    raise InputError("strategy", f"one of: {', '.join(STRATEGIES)}", repr(name))
+
+
+def closest_maxima(prediction: LabelPrediction) -> Floats:
+    """(M, L) minus the distance of the two maxima: the least sure label is the most urgent."""
+    return -np.abs(prediction.scores)
+
+
+def core_first(prediction: LabelPrediction) -> Floats:
+    """(M, L) the core in its order before all others, which come as in `closest_maxima`."""
+    urgency = closest_maxima(prediction)
+    urgency[:, prediction.core] = 1.0 + np.arange(len(prediction.core))[::-1]
+    return urgency
+
+
+@dataclass(frozen=True, eq=False)
+class LabelEntropy:
+    """The entropy of each label by itself, its probability a logistic function of its unary score.
+
+    slopes, offsets: (L,), fitted on the scores of training images, which are somewhat too sure. Answers do not change
+    it. A label that all or none of the training images have has entropy 0.
+    """
+
+    slopes: Floats
+    offsets: Floats
+
+    @classmethod
+    def fitted(cls, method: LabelRanker, training: LabelSet) -> LabelEntropy:
+        from sklearn.linear_model import LogisticRegression  # takes a second to load
+
+        scores = method.prediction(training).unary
+        slopes, offsets = np.zeros(scores.shape[1]), np.full(scores.shape[1], np.inf)
+        for i in range(scores.shape[1]):
+            marks = training.labels[:, i]
+            if marks.any() and not marks.all():
+                length = max(float(scores[:, i].std()), np.finfo(np.float64).tiny)
+                logistic = LogisticRegression().fit(scores[:, i : i + 1] / length, marks)
+                slopes[i], offsets[i] = logistic.coef_[0, 0] / length, logistic.intercept_[0]
+        return cls(slopes, offsets)
+
+    def __call__(self, prediction: LabelPrediction) -> Floats:
+        """(M, L) in bits."""
+        logits = np.abs(prediction.unary * self.slopes + self.offsets)
+        rare = np.exp(-logits) / (1.0 + np.exp(-logits))  # the lesser of the two probabilities
+        sure = -np.log1p(-rare) * (1.0 - rare)
+        unsure = np.multiply(
+            rare, np.log1p(np.exp(-logits)) + logits, out=np.zeros_like(rare), where=rare > 0.0
+        )
+        return np.asarray((sure + unsure) / np.log(2.0))
+
+
+def simulate(method: LabelRanker, images: LabelSet, urgency: Urgency, questions: int) -> Floats:
+    """(questions + 1,) the mean break-even precision after 0, 1, ... questions, the ground truth answering.
+
+    k is the number of labels of each image, as the paper evaluates; answered labels are forced. Images without labels
+    are left out, for their break-even precision is not defined.
+    """
+    kept = images.part(images.labels.any(axis=1))
+    if not len(kept):
+        raise InputError("images", "at least one image with a label, as break-even precision needs")
+    prediction = method.prediction(kept, k=kept.labels.sum(axis=1))
+    return np.asarray(precisions(prediction, kept.labels, urgency, questions).mean(axis=1))
+
+
+def precisions(prediction: LabelPrediction, labels: Bools, urgency: Urgency, questions: int) -> Floats:
+    """(questions + 1, M) the break-even precision of each image after 0, 1, ... questions, `labels` (M, L) answering.
+
+    `prediction` is of those images, without answers; each image needs a label.
+    """
+    found = [_precisions(labels, prediction.scores)]
+    for _ in range(questions):
+        asked = next_questions(prediction, urgency).labels
+        rows = np.flatnonzero(asked >= 0)
+        answers = prediction.answers.copy()
+        answers[rows, asked[rows]] = np.where(labels[rows, asked[rows]], 1, -1)
+        prediction = replace(prediction, answers=answers)
+        found.append(_precisions(labels, prediction.scores))
+    return np.array(found)
+
+
+def mean_break_even_precision(images: LabelSet, scores: Floats) -> float:
+    """The mean over images of `break_even_precision`; each needs a label."""
+    return float(_precisions(images.labels, scores).mean())
+
+
+def _precisions(labels: Bools, scores: Floats) -> Floats:
+    """(M,) the break-even precision of each image."""
+    return np.array([break_even_precision(marks, row) for marks, row in zip(labels, scores, strict=True)])

@@ -1,0 +1,127 @@
+"""Counting instead of comparing, written to be read; the compiled form is `ranking.inference.bins` and `.buckets`.
+
+One pass counts the scores into equal-width bins. The best ranks at a bin's two edges bound those of all samples inside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ranking.core import Floats, Ints
+from ranking.explain.inference_steps.problem import Problem
+from ranking.explain.inference_steps.selecting import select
+from ranking.explain.inference_steps.trace import Bound, Step, Trace
+from ranking.inference.bins import ROUNDING, Grid, bin_grid
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Where the grid puts the irrelevant samples.
+
+    starts: (bins + 1,) irrelevant samples in all bins before each, and in all. scores: (|N|,) bin by bin, the highest
+    bin first, within a bin in the order of the input.
+    """
+
+    grid: Grid
+    starts: Ints
+    scores: Floats
+
+    def edge(self, number: int) -> float:
+        """The score between bin `number` - 1 and bin `number`."""
+        return self.grid.top - number / self.grid.scale
+
+
+def bins_of(problem: Problem) -> Bins | None:
+    """The samples of a problem in bins; None where no grid can tell the scores apart."""
+    grid = bin_grid(problem.scores)
+    if grid is None:
+        return None
+    scores = problem.scores[~problem.is_relevant]
+    numbers = np.clip((grid.top - scores) * grid.scale, 0, grid.bins - 1).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=grid.bins))])
+    return Bins(grid, starts, scores[np.argsort(numbers, kind="stable")])
+
+
+def bucket_steps(problem: Problem) -> Trace | None:
+    """Bounds of the bins by divide and conquer over edges, then the bins whose bounds differ; None as `bins_of`."""
+    bins = bins_of(problem)
+    if bins is None:
+        return None
+    steps: list[Step] = []
+    low, high = np.ones(bins.grid.bins, np.int64), np.full(bins.grid.bins, problem.highest, np.int64)
+    _bound_bins(problem, bins, Bound(1, bins.grid.bins, 1, problem.highest), (low, high), steps, -1)
+    ranks, scores = np.zeros(len(bins.scores), np.int64), bins.scores.tolist()
+    for number in range(bins.grid.bins):
+        start, end = int(bins.starts[number]), int(bins.starts[number + 1])
+        inside = Bound(start, end, int(low[number]), int(high[number]))
+        if inside.low == inside.high or start == end:
+            ranks[start:end] = inside.low
+        elif inside.high == inside.low + 1:
+            _decide_by_sign(problem, scores, inside, steps, ranks)
+        else:
+            select(problem, scores, inside, steps, ranks, parent=-1)
+    return Trace("buckets", tuple(steps), ranks, counted=len(problem.scores))
+
+
+def _bound_bins(
+    problem: Problem, bins: Bins, edges: Bound, ranks: tuple[Ints, Ints], steps: list[Step], parent: int
+) -> None:
+    """Bound the ranks of the bins between edges.start - 1 and edges.end, one step an edge, the middle one first."""
+    start, end, low, high = edges
+    lowest, highest = ranks
+    lowest[start - 1 : end], highest[start - 1 : end] = low, high
+    if low == high or start >= end:
+        return
+    edge = (start + end) // 2
+    place, score = int(bins.starts[edge]), bins.edge(edge)
+    above, below = _interval(problem, place + 1, score, bins.grid.slack, low, high)
+    first, last = int(bins.starts[start - 1]), int(bins.starts[end])
+    bounds = (Bound(first, place, low, below), Bound(place, last, above, high))
+    number = len(steps)
+    run, probes = Bound(first, last, low, high), tuple(range(low, high))
+    steps.append(Step("edge", run, place, score, probes, above, 0, bounds, parent))
+    _bound_bins(problem, bins, Bound(start, edge, low, below), ranks, steps, number)
+    _bound_bins(problem, bins, Bound(edge + 1, end, above, high), ranks, steps, number)
+
+
+def _interval(problem: Problem, j: int, score: float, slack: float, low: int, high: int) -> tuple[int, int]:
+    """The best ranks at score + slack and at score - slack, in one sum: rounding may have moved the edge."""
+    values, best, ranks = [0.0, 0.0], [0.0, 0.0], [low, low]
+    for i in range(low, high):
+        drop = float(problem.half_gains[i - 1]) * float(problem.steps[i + j - 2])
+        difference = float(problem.relevant[i - 1]) - score
+        for side, moved in enumerate((difference - slack, difference + slack)):
+            values[side] += moved - drop
+            if values[side] >= best[side]:
+                best[side], ranks[side] = values[side], i + 1
+    return ranks[0], ranks[1]
+
+
+def _decide_by_sign(
+    problem: Problem, scores: list[float], inside: Bound, steps: list[Step], ranks: Ints
+) -> None:
+    """The samples of a bin with two possible ranks: the derivative, with the most and with the fewest samples above
+    that the bin allows, settles those whose sign it cannot change; the others are left to `select`."""
+    start, end, low, high = inside
+    base = float(problem.relevant[low - 1])
+    most, least = (
+        float(problem.half_gains[low - 1]) * float(problem.steps[low - 1 + above])
+        for above in (start, end - 1)
+    )
+    slack = ROUNDING * (abs(base) + most)
+    surely_high, surely_low = base - most - slack, base - least + slack
+    run = scores[start:end]
+    firsts = [score for score in run if score > surely_low]
+    doubtful = [score for score in run if surely_high < score <= surely_low]
+    lasts = [score for score in run if score <= surely_high]
+    scores[start:end] = [*firsts, *doubtful, *lasts]
+    first, last = start + len(firsts), end - len(lasts)
+    ranks[start:first], ranks[last:end] = low, high
+    found = [Bound(start, first, low, low), Bound(first, last, low, high), Bound(last, end, high, high)]
+    bounds = tuple(side for side in found if side.start < side.end)
+    number, comparisons = len(steps), 2 * len(run)
+    steps.append(Step("bin", inside, start, surely_high, (low, low), low, comparisons, bounds, -1))
+    if first < last:
+        select(problem, scores, Bound(first, last, low, high), steps, ranks, number)

@@ -1,0 +1,154 @@
+"""What loss-augmented inference maximises: one function f_j of the rank for each irrelevant sample (Observation 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.core import Bools, Floats, Ints, check_relevance
+from ranking.core.errors import InputError
+from ranking.losses import RankingLoss, make_loss
+from ranking.losses.base import loss_tables
+
+MOST_INTERLEAVINGS = 10_000
+
+
+class Value(NamedTuple):
+    """What a ranking is worth: score w.Psi(X, R) and loss Delta(R*, R), whose sum is quicksort's eq. 5."""
+
+    score: float
+    loss: float
+
+    @property
+    def objective(self) -> float:
+        return self.score + self.loss
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The scores of one query, each kind from the top, and the tables of a loss.
+
+    scores (n,) and is_relevant (n,) as they were given. positives (|P|,), negatives (|N|,): the samples of each kind,
+    the highest score first, and equal ones in the order of the input. gains (|P|,), steps (|P| + |N|,): of the loss
+    (`ranking.losses.base`). Ranks and j count from 1 as in the paper.
+    """
+
+    scores: Floats
+    is_relevant: Bools
+    loss: RankingLoss
+    positives: Ints
+    negatives: Ints
+    gains: Floats
+    steps: Floats
+
+    @classmethod
+    def of(cls, scores: npt.ArrayLike, relevant: npt.ArrayLike, loss: str | RankingLoss = "ap") -> Problem:
+        """Scores (n,) finite, relevant (n,) as for `most_violated_ranking`; ValueError where one kind is missing."""
+        values = np.array(scores, dtype=np.float64)
+        if values.ndim != 1 or np.shape(relevant) != values.shape:
+            raise InputError(
+                "scores and relevant", "one shape (n,)", f"{values.shape} and {np.shape(relevant)}"
+            )
+        if not np.isfinite(values).all():
+            raise InputError("scores", "finite numbers", remedy="omit the samples that have none")
+        mask = check_relevance(np.asarray(relevant).astype(np.int64), len(values)) > 0
+        if mask.all() or not mask.any():
+            raise InputError(
+                "relevant",
+                "both relevant and irrelevant samples",
+                f"{np.count_nonzero(mask)} relevant of {len(mask)}",
+                "choose another query",
+            )
+        chosen = make_loss(loss) if isinstance(loss, str) else loss
+        order = np.argsort(-values, kind="stable")
+        positives, negatives = order[mask[order]], order[~mask[order]]
+        gains, steps = loss_tables(chosen, len(positives), len(negatives))
+        return cls(values, mask, chosen, positives, negatives, gains, steps)
+
+    @property
+    def highest(self) -> int:
+        """|P| + 1, the rank of an irrelevant sample below all relevant ones."""
+        return len(self.positives) + 1
+
+    @cached_property
+    def relevant(self) -> Floats:
+        """(|P|,) scores, descending."""
+        return self.scores[self.positives]
+
+    @cached_property
+    def irrelevant(self) -> Floats:
+        """(|N|,) scores, descending."""
+        return self.scores[self.negatives]
+
+    @cached_property
+    def half_gains(self) -> Floats:
+        """(|P|,) the gains, multiplied by |P||N|/2 as everything in `derivative` is."""
+        return self.gains * (0.5 * len(self.positives) * len(self.negatives))
+
+    def derivative(self, j: int, i: int, score: float) -> float:
+        """f_j(i + 1) - f_j(i) for an irrelevant sample of that score, times |P||N|/2: does one more rank down pay?"""
+        drop = float(self.half_gains[i - 1]) * float(self.steps[i + j - 2])
+        return (float(self.relevant[i - 1]) - score) - drop
+
+    def curve(self, j: int, score: float) -> Floats:
+        """(|P| + 1,) f_j for any score at place j, also of the edge of a bin, which no sample has."""
+        p, n = len(self.positives), len(self.negatives)
+        ranks = np.arange(1, p + 2)
+        above = np.concatenate([[0.0], np.cumsum(self.relevant)])
+        costs = self.gains * self.steps[j - 1 : j - 1 + p]
+        delta = np.append(np.cumsum(costs[::-1])[::-1], 0.0)
+        found: Floats = ((p + 2 - 2 * ranks) * score + 2 * above - above[-1]) / (p * n) + delta
+        return found
+
+    @cached_property
+    def values(self) -> Floats:
+        """(|N|, |P| + 1) all f_j(i). The sum over j of f_j(r_j) is score plus loss (Observation 3)."""
+        p, n = len(self.positives), len(self.negatives)
+        ranks = np.arange(1, p + 2)
+        above = np.concatenate([[0.0], np.cumsum(self.relevant)])
+        score = ((p + 2 - 2 * ranks) * self.irrelevant[:, None] + 2 * above - above[-1]) / (p * n)
+        found: Floats = score + self.deltas
+        return found
+
+    @cached_property
+    def deltas(self) -> Floats:
+        """(|N|, |P| + 1) the loss of the j-th irrelevant sample at each rank, delta_j(i) of condition (C2)."""
+        p, n = len(self.positives), len(self.negatives)
+        places = np.arange(n)[:, None] + np.arange(p)[None, :]
+        costs = self.gains * self.steps[places]
+        found = np.zeros((n, p + 1))
+        found[:, :-1] = np.cumsum(costs[:, ::-1], axis=1)[:, ::-1]
+        return found
+
+    def unimodal_to(self, j: int) -> int | None:
+        """f_j is unimodal on 1 ... this rank (Proposition 5, with rank |P| + 1 too); None: nothing is known of it."""
+        return min(self.highest, j) if getattr(self.loss, "unimodal", False) else None
+
+    def value_of(self, ranks: Ints) -> Value:
+        """What the ranking with these interleaving ranks (|N|,), from the top, is worth."""
+        rows, columns = np.arange(len(ranks)), np.asarray(ranks) - 1
+        loss = float(self.deltas[rows, columns].sum())
+        return Value(float(self.values[rows, columns].sum()) - loss, loss)
+
+    @property
+    def ranks_by_score(self) -> Ints:
+        """(|N|,) interleaving ranks of the prediction, the samples sorted by score; equal scores pessimistically."""
+        return 1 + np.searchsorted(-self.relevant, -self.irrelevant, side="left")
+
+    def interleavings(self) -> Ints:
+        """(m, |N|) the ranks of every interleaving, each kind in the order of scores; ValueError for too many."""
+        n, p = len(self.negatives), len(self.positives)
+        if (count := comb(n + p, p)) > MOST_INTERLEAVINGS:
+            raise InputError("interleavings", f"at most {MOST_INTERLEAVINGS:,} to list", count)
+        return np.array(list(combinations_with_replacement(range(1, p + 2), n)), np.int64)
+
+    def order_of(self, ranks: Ints) -> Ints:
+        """(n,) the samples from the top as interleaving ranks (|N|,) place them."""
+        place = np.concatenate([2 * np.arange(1, self.highest), 2 * np.asarray(ranks) - 1])
+        return np.concatenate([self.positives, self.negatives])[np.argsort(place, kind="stable")]

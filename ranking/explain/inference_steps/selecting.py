@@ -1,0 +1,62 @@
+"""SELECT on one run of irrelevant samples (quicksort, Algorithm 2)."""
+
+from __future__ import annotations
+
+from ranking.core import Ints
+from ranking.explain.inference_steps.problem import Problem
+from ranking.explain.inference_steps.sums import best_rank
+from ranking.explain.inference_steps.trace import Bound, Step
+
+
+def select(
+    problem: Problem, scores: list[float], run: Bound, steps: list[Step], ranks: Ints, parent: int
+) -> None:
+    """Write the ranks of a run of `scores` (|N|,), which is rearranged; no other score lies between two of it.
+
+    One step a median. Samples that score exactly as the median lie between its first and its last one.
+    """
+    start, end, low, high = run
+    if low == high:
+        ranks[start:end] = low
+        return
+    first, last, comparisons = split_at_median(scores, start, end)
+    score = scores[first]
+    upper, probes = best_rank(problem, first + 1, score, low, high)
+    lower = upper
+    if last - first > 1:
+        lower, others = best_rank(problem, last, score, upper, high)
+        probes += others
+    ranks[first], ranks[last - 1] = upper, lower
+    sides = [
+        Bound(start, first, low, upper),
+        Bound(first + 1, last - 1, upper, lower),  # those that score as the median does, between
+        Bound(last, end, lower, high),
+    ]
+    sides = [side for side in sides if side.start < side.end]
+    found = (Bound(first, first + 1, upper, upper), Bound(last - 1, last, lower, lower))
+    number = len(steps)
+    steps.append(Step("median", run, first, score, probes, upper, comparisons, (*found, *sides), parent))
+    for side in sides:
+        select(problem, scores, side, steps, ranks, number)
+
+
+def split_at_median(scores: list[float], start: int, end: int) -> tuple[int, int, int]:
+    """MEDIAN and SELECT of the paper in one: rearrange a run into those above, equal to and below its median.
+
+    Returned: where the equal ones begin and end, and how many comparisons that took.
+    """
+    middle, low, high, comparisons = (start + end) // 2, start, end, 0
+    while True:
+        run = scores[low:high]
+        pivot = sorted((run[0], run[len(run) // 2], run[-1]))[1]
+        above = [score for score in run if score > pivot]
+        below = [score for score in run if score < pivot]
+        equal = len(run) - len(above) - len(below)
+        scores[low:high] = [*above, *[pivot] * equal, *below]
+        comparisons += len(run)
+        if middle < low + len(above):
+            high = low + len(above)
+        elif middle >= low + len(above) + equal:
+            low += len(above) + equal
+        else:
+            return low + len(above), low + len(above) + equal, comparisons

@@ -1,0 +1,102 @@
+"""Greedy, SEARCH and SELECT, written to be read (quicksort, Algorithms 1 to 3), and the four by name.
+
+The compiled forms are in `ranking.inference.interleaving`. They take the same sums in the same order. Only the median
+differs: the paper's exact one here, an estimate there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cmp_to_key
+
+import numpy as np
+
+from ranking.core import Ints
+from ranking.core.errors import InputError
+from ranking.explain.inference_steps.buckets import bucket_steps
+from ranking.explain.inference_steps.problem import Problem
+from ranking.explain.inference_steps.selecting import select
+from ranking.explain.inference_steps.sums import best_rank
+from ranking.explain.inference_steps.trace import Bound, Step, Trace
+
+
+def greedy_steps(problem: Problem) -> Trace:
+    """Every rank of every irrelevant sample is tried, after sorting (Yue et al. 2007)."""
+    steps = []
+    for place, score in enumerate(problem.irrelevant.tolist()):
+        rank, probes = best_rank(problem, place + 1, score, 1, problem.highest)
+        steps.append(_settled(place, score, problem.highest, probes, rank))
+    return _after_sorting("greedy", problem, steps)
+
+
+def search_steps(problem: Problem) -> Trace:
+    """Algorithm 3: the mode of f_j on 1 ... min(|P| + 1, j) by bisection, the ranks above that one by one."""
+    if problem.unimodal_to(1) is None:
+        raise InputError("loss of search", "ap, which is unimodal", problem.loss.name)
+    steps = []
+    for place, score in enumerate(problem.irrelevant.tolist()):
+        j, probes = place + 1, list[int]()
+        low, high = 1, min(problem.highest, j)
+        while low < high:
+            middle = (low + high) // 2
+            probes.append(middle)
+            if problem.derivative(j, middle, score) >= 0.0:
+                low = middle + 1
+            else:
+                high = middle
+        if j < problem.highest:
+            low, others = best_rank(problem, j, score, low, problem.highest)
+            probes += others
+        steps.append(_settled(place, score, problem.highest, tuple(probes), low))
+    return _after_sorting("search", problem, steps)
+
+
+def select_steps(problem: Problem) -> Trace:
+    """Algorithms 1 and 2: the rank of the median bounds the ranks of both halves, and nothing is sorted."""
+    numbers = np.flatnonzero(~problem.is_relevant)
+    scores = problem.scores[numbers].tolist()
+    ranks = np.zeros(len(scores), np.int64)
+    steps: list[Step] = []
+    select(problem, scores, Bound(0, len(scores), 1, problem.highest), steps, ranks, parent=-1)
+    return Trace("select", tuple(steps), ranks)
+
+
+def _settled(place: int, score: float, highest: int, probes: tuple[int, ...], rank: int) -> Step:
+    run, bound = Bound(place, place + 1, 1, highest), Bound(place, place + 1, rank, rank)
+    return Step("sample", run, place, score, probes, rank, 0, (bound,), -1)
+
+
+def _after_sorting(algorithm: str, problem: Problem, steps: list[Step]) -> Trace:
+    ranks: Ints = np.array([step.rank for step in steps], np.int64)
+    return Trace(algorithm, tuple(steps), ranks, before=sorting_comparisons(problem))
+
+
+def sorting_comparisons(problem: Problem) -> int:
+    """How many comparisons sorting the irrelevant scores takes, by Python's own merge sort, counted."""
+    count = 0
+
+    def compare(one: float, other: float) -> int:
+        nonlocal count
+        count += 1
+        return int(one < other) - int(one > other)
+
+    sorted(problem.scores[~problem.is_relevant].tolist(), key=cmp_to_key(compare))
+    return count
+
+
+TRACED: dict[str, Callable[[Problem], Trace]] = {
+    "greedy": greedy_steps,
+    "search": search_steps,
+    "select": select_steps,
+    "buckets": lambda problem: bucket_steps(problem) or select_steps(problem),
+}
+
+
+def trace_of(problem: Problem, algorithm: str) -> Trace:
+    """The steps of an algorithm of TRACED; ValueError for another one, and for search where the loss is not the AP.
+
+    Where no grid can tell the scores apart, the trace of "buckets" is that of "select", as in the compiled form.
+    """
+    if algorithm not in TRACED:
+        raise InputError("algorithm", f"one of: {', '.join(TRACED)}", algorithm)
+    return TRACED[algorithm](problem)

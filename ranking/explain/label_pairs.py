@@ -1,0 +1,112 @@
+"""The pairs of labels that a c-star joins: what was learnt of each, and how often the data has both together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.core import Bools, Floats, Ints
+from ranking.core.errors import InputError
+
+COLUMNS = ("first", "second", "weight", "together", "expected")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelPairs:
+    """p pairs of labels, each once; at least one of the two is of the core.
+
+    names: L labels. core: (c,) the numbers of those that interact with all others. first, second: (p,) numbers of
+    labels, the first of the core. weight: (p,) the interaction F_ij, which is above 0 where the two attract each other;
+    as t'Ft runs over ordered pairs, two labels in one top k add 2 F_ij to its value (c-star, eq. 6). together: (p,) how
+    many of `images` images have both, where (p,) `expected` would, were the two independent and each as frequent.
+    """
+
+    names: tuple[str, ...]
+    core: Ints
+    first: Ints
+    second: Ints
+    weight: Floats
+    together: Ints
+    expected: Floats
+    images: int
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    @property
+    def lift(self) -> Floats:
+        """(p,) how many times as often as by chance; NaN where chance gives 0, as for a label that no image has."""
+        unknown = np.full(len(self), np.nan)
+        return np.asarray(np.divide(self.together, self.expected, out=unknown, where=self.expected > 0))
+
+    @property
+    def log_lift(self) -> Floats:
+        """(p,) log2 of `together` over `expected`, half an image added to both, so that none is infinite.
+
+        0: as often as by chance. 1: twice as often. -1: half as often.
+        """
+        return np.asarray(np.log2((self.together + 0.5) / (self.expected + 0.5)))
+
+    @property
+    def against(self) -> Floats:
+        """(p,) how far what was learnt goes against the data: -F times `log_lift`; above 0 where their signs differ."""
+        return -self.weight * self.log_lift
+
+    @property
+    def correlation(self) -> float:
+        """Of F and `log_lift`, by Pearson; NaN where one of them is the same for all pairs."""
+        if len(self) < 2 or not np.ptp(self.weight) or not np.ptp(self.log_lift):
+            return float("nan")
+        return float(np.corrcoef(self.weight, self.log_lift)[0, 1])
+
+    def part(self, places: npt.ArrayLike) -> LabelPairs:
+        """The pairs at some places, in that order."""
+        chosen = np.asarray(places)
+        if not chosen.size and chosen.dtype != np.bool_:
+            chosen = chosen.astype(np.int64)
+        return replace(self, **{column: getattr(self, column)[chosen] for column in COLUMNS})
+
+    def of(self, label: int) -> LabelPairs:
+        """The pairs of one label of the core, which is then the first of each; ValueError for another label."""
+        if label not in self.core:
+            core = ", ".join(self.names[i] for i in self.core)
+            raise InputError("core label", f"one of {core}", repr(self.names[label]))
+        found = self.part((self.first == label) | (self.second == label))
+        others = np.where(found.first == label, found.second, found.first)
+        return replace(found, first=np.full_like(others, label), second=others)
+
+    def strongest(self, sign: int, most: int) -> Ints:
+        """The places of at most `most` pairs whose F has a sign, 1 or -1; the strongest first."""
+        order = np.argsort(-sign * self.weight, kind="stable")
+        return np.asarray(order[sign * self.weight[order] > 0][:most])
+
+
+def label_pairs(names: tuple[str, ...], core: Ints, interactions: Floats, labels: Bools) -> LabelPairs:
+    """All pairs of a star: core (c,), its interactions (c, L) = F[core], and the labels (M, L) of the images to count.
+
+    ValueError where the shapes do not belong together.
+
+    >>> labels = np.array([[1, 1], [1, 1], [0, 0], [0, 0]], bool)
+    >>> pairs = label_pairs(("sea", "sand"), np.array([0]), np.array([[0.0, 0.4]]), labels)
+    >>> pairs.together.tolist(), pairs.expected.tolist(), pairs.lift.tolist()
+    ([2], [1.0], [2.0])
+    """
+    size = len(names)
+    if interactions.shape != (len(core), size) or labels.ndim != 2 or labels.shape[1] != size:
+        expected = (
+            f"shapes {(len(core), size)} and (images, {size}) for {size} labels, {len(core)} in the core"
+        )
+        came = f"{interactions.shape} and {labels.shape}"
+        raise InputError("interactions and labels", expected, came)
+    rank = np.full(size, len(core))
+    rank[core] = np.arange(len(core))  # of two in the core, the pair is that of the earlier one
+    row, second = np.nonzero(rank[None, :] > np.arange(len(core))[:, None])
+    first = np.asarray(core, np.int64)[row]
+    marks = labels.astype(np.float64)  # float64, so that the product is one of BLAS, and exact
+    together = (marks[:, core].T @ marks)[row, second].round().astype(np.int64)
+    counts = labels.sum(axis=0)
+    expected = counts[first] * counts[second] / max(1, len(labels))
+    weight = np.asarray(interactions, np.float64)[row, second]
+    return LabelPairs(tuple(names), np.asarray(core), first, second, weight, together, expected, len(labels))

@@ -1,0 +1,202 @@
+"""A ranker of labels in conversation about one image: what it asks, and what it would ask after each coming answer.
+
+A person answers faster than a browser hears from a server. So the server sends the questions of the next few
+answers, whatever they will be, as a tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ranking.core import Bools, Floats, Ints
+from ranking.explain.asking import Urgency, next_questions
+from ranking.methods.label_prediction import Answers, LabelPrediction
+from ranking.metrics import break_even_precision
+
+DEEPEST = 4  # answers that are looked ahead: 3 branches each, so 121 questions
+MOST_WORK = 3e6  # labels times configurations of the core times questions: some 10 ms
+SETTLED = 1e300  # the urgency of what answers have settled is above that of what was skipped
+YES, NO, SKIP = 0, 1, 2  # the branches of a question
+
+
+class Position(NamedTuple):
+    """What was said of one image: answers (L,) of 1, -1 and 0, and which labels were skipped (L,)."""
+
+    answers: Answers
+    skipped: Bools
+
+    @classmethod
+    def of(
+        cls,
+        names: tuple[str, ...],
+        answers: Mapping[str, bool],
+        skipped: set[str] | frozenset[str] = frozenset(),
+    ) -> Position:
+        """Answers and skips by the names of labels; names that are no labels of the model are left out.
+
+        >>> Position.of(("sea", "sand", "sky"), {"sky": True, "sea": False}, {"sand"}).answers.tolist()
+        [-1, 0, 1]
+        """
+        said = [0 if name not in answers else 1 if answers[name] else -1 for name in names]
+        return cls(np.array(said, np.int8), np.array([name in skipped for name in names], np.bool_))
+
+    def after(self, label: int, branch: int) -> Position:
+        """The position when the question about `label` was answered by YES, NO or SKIP."""
+        answers, skipped = self.answers.copy(), self.skipped.copy()
+        if branch == SKIP:
+            skipped[label] = True
+        else:
+            answers[label] = 1 if branch == YES else -1
+        return Position(answers, skipped)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and those after its answers.
+
+    label: which one, -1 where all are answered or skipped; inside, outside: its two maxima. scores: (L,) by which the
+    labels rank when it is asked. after: the questions after yes, no and skip; empty where the tree ends.
+    """
+
+    label: int
+    inside: float
+    outside: float
+    scores: Floats
+    after: list[Question] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Asker:
+    """A ranker of labels that asks about one image. alone: its prediction (1, L) without answers."""
+
+    alone: LabelPrediction
+    urgency: Urgency
+
+    def given(self, answers: Answers) -> LabelPrediction:
+        """The prediction for N sets of answers (N, L); k is raised or lowered where answers need it."""
+        count = len(answers)
+        inside, outside = (answers > 0).sum(axis=1), (answers < 0).sum(axis=1)
+        k = np.clip(np.repeat(self.alone.k, count), inside, answers.shape[1] - outside)
+        return replace(self.alone, unary=np.repeat(self.alone.unary, count, axis=0), k=k, answers=answers)
+
+    def scores(self, position: Position) -> Floats:
+        """(L,) by which the labels rank."""
+        return np.asarray(self.given(position.answers[None]).scores[0])
+
+    def order(self, scores: Floats, position: Position) -> Ints:
+        """(L,) the labels from the top, as they are shown where they rank by `scores`."""
+        return ranked_labels(scores, self.alone.unary[0], position.answers)
+
+    def precision(self, labels: Bools, scores: Floats, position: Position) -> float:
+        """The break-even precision of `order`: of what is shown, also where answers have settled many labels alike."""
+        return break_even_precision(labels, -np.argsort(self.order(scores, position)))
+
+    def in_order_of_urgency(self, position: Position) -> Ints:
+        """The labels that are neither answered nor skipped, the next question first."""
+        urgency = self._urgency(self.given(position.answers[None]), position.skipped[None])[0]
+        open_ = np.flatnonzero((position.answers == 0) & ~position.skipped)
+        return open_[np.argsort(-urgency[open_], kind="stable")]
+
+    def ahead(self, position: Position, first: int | None = None, depth: int | None = None) -> Question:
+        """The next question with those of the `depth` answers after it; None: as many as are quickly known.
+
+        first: the label that is asked now, because a person sees it already; ignored where it is answered.
+        """
+        depth = self._depth() if depth is None else depth
+        answers, skipped = position.answers[None], position.skipped[None]
+        root = level = self._questions(answers, skipped, first)
+        for _ in range(depth):
+            parents = np.array([row for row, question in enumerate(level) if question.label >= 0], np.int64)
+            if not len(parents):
+                break
+            asked = np.repeat([level[row].label for row in parents], 3)
+            answers, skipped = np.repeat(answers[parents], 3, axis=0), np.repeat(skipped[parents], 3, axis=0)
+            rows = np.arange(len(asked))
+            answers[rows[YES::3], asked[YES::3]] = 1
+            answers[rows[NO::3], asked[NO::3]] = -1
+            skipped[rows[SKIP::3], asked[SKIP::3]] = True
+            below = self._questions(answers, skipped)
+            for place, row in enumerate(parents):
+                level[row].after.extend(below[3 * place : 3 * place + 3])
+            level = below
+        return root[0]
+
+    def play(self, position: Position, labels: Bools, questions: int) -> tuple[list[int], list[float]]:
+        """Ask `questions` questions of the ground truth `labels` (L,), from `position` on.
+
+        Which labels were asked for, and the break-even precision before the first and after each answer.
+        """
+        asked = list[int]()
+        precisions = [self.precision(labels, self.scores(position), position)]
+        for _ in range(questions):
+            question = self.ahead(position, depth=0)
+            if question.label < 0:
+                break
+            position = position.after(question.label, YES if labels[question.label] else NO)
+            asked.append(question.label)
+            precisions.append(self.precision(labels, self.scores(position), position))
+        return asked, precisions
+
+    def _questions(self, answers: Answers, skipped: Bools, first: int | None = None) -> list[Question]:
+        prediction = self.given(answers)
+        urgency = self._urgency(prediction, skipped)
+        if first is not None:
+            urgency[0, first] = np.inf
+        asked = next_questions(prediction, lambda _: urgency)
+        some = ((answers == 0) & ~skipped).any(axis=1)
+        labels = np.where(some, asked.labels, -1).tolist()
+        parts = zip(labels, asked.inside.tolist(), asked.outside.tolist(), prediction.scores, strict=True)
+        return [Question(*part) for part in parts]
+
+    def _urgency(self, prediction: LabelPrediction, skipped: Bools) -> Floats:
+        """(N, L) of the strategy; what answers have settled comes after it, and what was skipped after all else.
+
+        Of settled labels the one comes first whose own score speaks most against it: the image may have more labels
+        than k, or fewer.
+        """
+        full = (prediction.answers > 0).sum(
+            axis=1
+        ) >= prediction.k  # all open labels are outside then, else inside
+        doubt = np.where(full[:, None], prediction.unary, -prediction.unary)
+        places = np.argsort(np.argsort(-doubt, axis=1, kind="stable"), axis=1)
+        settled = -SETTLED * (1.0 + places / doubt.shape[1])
+        return np.where(skipped, -np.inf, np.maximum(self.urgency(prediction), settled))
+
+    def _depth(self) -> int:
+        """How many answers can be looked ahead with MOST_WORK."""
+        one = self.alone.unary.shape[1] * 2.0 ** len(self.alone.core)
+        depths = [depth for depth in range(1, DEEPEST + 1) if one * 1.5 * 3.0**depth <= MOST_WORK]
+        return depths[-1] if depths else 1
+
+
+def ranked_labels(scores: Floats, unary: Floats, answers: Answers) -> Ints:
+    """(L,) the labels from the top; of equal scores, as of all that is settled, yes first, no last, else by `unary`.
+
+    >>> settled, unary = np.array([np.inf, 0.5, np.inf]), np.array([1.0, 9.0, 2.0])
+    >>> ranked_labels(settled, unary, np.array([0, 0, 0], np.int8)).tolist()
+    [2, 0, 1]
+    >>> ranked_labels(settled, unary, np.array([1, 0, 0], np.int8)).tolist()
+    [0, 2, 1]
+    """
+    return np.lexsort((-unary, -answers, -scores))
+
+
+def fixed_order(labels: int, seed: int) -> Urgency:
+    """All labels in one random order, whatever is answered: what is asked in vain by every other strategy."""
+    order = np.random.default_rng(seed).random(labels)
+    return lambda prediction: np.broadcast_to(order, prediction.unary.shape)
+
+
+def needed(precisions: list[float]) -> int | None:
+    """How many questions it takes until the ranking is right, and stays so; None where it does not become so.
+
+    >>> needed([0.5, 1.0, 0.5, 1.0, 1.0]), needed([0.5]), needed([1.0])
+    (3, None, 0)
+    """
+    wrong = [number for number, precision in enumerate(precisions) if precision < 1.0]
+    last = wrong[-1] + 1 if wrong else 0
+    return last if last < len(precisions) else None

@@ -1,0 +1,102 @@
+"""The search of one of MidRank's rankers for the best order of one sequence, beside the best of all orders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ranking.core import Features, Floats, Ints
+from ranking.core.errors import InputError
+from ranking.inference.best_permutation import (
+    MOST_COMPARED,
+    SearchTrees,
+    as_good,
+    exhaustive_permutations,
+    search_trees,
+)
+from ranking.methods.mid_rank import MidRank
+
+
+@dataclass(frozen=True, eq=False)
+class TreeSearch:
+    """What a search visited, and what it was after.
+
+    trees: all orders that were visited; the first is that of RankSVM. best: (n,) the order of the greatest value of
+    all and `best_value` that value, exactly; both None where a sequence has more than MOST_COMPARED samples.
+    """
+
+    trees: SearchTrees
+    best: Ints | None
+    best_value: float | None
+
+    @property
+    def found_best(self) -> bool | None:
+        """Whether no order is better than the one that was found; None where that is not known."""
+        if self.best_value is None:
+            return None
+        return bool(as_good(self.trees.values[self.trees.best], self.best_value))
+
+    def path_to(self, node: int) -> Ints:
+        """The nodes from the root of its tree to a node."""
+        path = [node]
+        while self.trees.parents[path[-1]] >= 0:
+            path.append(int(self.trees.parents[path[-1]]))
+        return np.array(path[::-1])
+
+    def swapped(self, node: int) -> tuple[int, int] | None:
+        """The two places, from 0, whose swap led to a node; None for a root."""
+        parent = int(self.trees.parents[node])
+        if parent < 0:
+            return None
+        first, second = np.flatnonzero(self.trees.orders[node] != self.trees.orders[parent])
+        return int(first), int(second)
+
+
+def tree_search(method: MidRank, length: int, features: Features, trees: int) -> TreeSearch:
+    """Search for the best order of the samples (n, d) by the ranker of one length, as the method's prediction does.
+
+    ValueError where there is no ranker of that length, or the samples are fewer.
+    """
+    if length not in method.lengths or method.start is None:
+        raise InputError("length", f"one of {method.lengths}, which have rankers", length)
+    scores = method.window_scores(length, features)
+    first: Ints = np.argsort(-(features @ method.start.direction), kind="stable")
+    found = search_trees(scores, first, trees, method.seed)
+    n = len(features)
+    if n > MOST_COMPARED:
+        return TreeSearch(found, None, None)
+    whole = exhaustive_permutations(scores, np.arange(n), np.array([0, n]), first)
+    return TreeSearch(found, whole.orders, float(whole.values[0]))
+
+
+def shown_nodes(trees: SearchTrees, children: int) -> Ints:
+    """The nodes that a picture has room for: those on paths, roots, and of each node's others the `children` best."""
+    kept = trees.path | (trees.parents < 0)
+    order = np.argsort(-trees.values, kind="stable")
+    of_parent: dict[int, int] = {}
+    for node in order[~kept[order]].tolist():
+        parent = int(trees.parents[node])
+        of_parent[parent] = of_parent.get(parent, 0) + 1
+        kept[node] = of_parent[parent] <= children
+    found: Ints = np.flatnonzero(kept)
+    return found
+
+
+def places(trees: SearchTrees, nodes: Ints, width: float = 0.7) -> Floats:
+    """(m,) where `nodes` stand from left to right: trees beside each other, a swap a step; the others of a step stand
+    around the one that the path goes on with, in the order of their values."""
+    deepest = np.array(
+        [
+            trees.depths[nodes][trees.trees[nodes] == tree].max(initial=0)
+            for tree in range(trees.trees.max() + 1)
+        ]
+    )
+    begins = np.concatenate([[0], np.cumsum(deepest + 1.6)])
+    across = begins[trees.trees[nodes]] + trees.depths[nodes].astype(np.float64)
+    others = ~trees.path[nodes]
+    for parent in np.unique(trees.parents[nodes[others]]):
+        ours = np.flatnonzero(others & (trees.parents[nodes] == parent))
+        ranked = ours[np.argsort(trees.values[nodes[ours]], kind="stable")]
+        across[ranked] += np.linspace(-width / 2, width / 2, len(ours)) if len(ours) > 1 else 0.25
+    return across

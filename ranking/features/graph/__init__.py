@@ -1,0 +1,1 @@
+"""The similarity graph: which samples are alike, and by how much."""

@@ -1,0 +1,147 @@
+"""The similarity graph of an image set: which samples lean on which, under a name that a run's settings can keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ranking.core import Bools, Features, ImageSet, Ints, SimilarityGraph
+from ranking.core.errors import InputError
+from ranking.features import feature_columns
+from ranking.features.graph.edge_files import is_edges_name, short_name
+from ranking.features.graph.similarity import nearest, same_group, same_image, similarity_graph
+
+NEAREST = 5
+MOST_BYTES = 2_000_000_000  # of affinities, which lie in memory as a whole
+
+
+def _nearest(_: ImageSet, vectors: Features, rows: Ints) -> Ints:
+    few = min(NEAREST, len(rows) - 1)
+    return nearest(vectors[rows], few) if few > 0 else _no_pairs()
+
+
+def _no_pairs() -> Ints:
+    return np.empty((0, 2), np.int64)
+
+
+class Graph(NamedTuple):
+    """words: for people. pairs: of `rows` (r,) of an image set, whose vectors are (n, d), those that are similar:
+    (m, 2), numbered among the rows."""
+
+    words: str
+    pairs: Callable[[ImageSet, Features, Ints], Ints]
+
+
+GRAPHS = {
+    "same image": Graph("samples of one image", lambda images, _, rows: same_image(images.image_of[rows])),
+    "same group": Graph("samples of one group", lambda images, _, rows: same_group(images.groups[rows])),
+    "nearest": Graph(f"each sample and the {NEAREST} most alike", _nearest),
+    "none": Graph("none", lambda *_: _no_pairs()),
+}
+FIRST_GRAPH = "same image"  # what a method leans on unless it is told otherwise
+
+
+def is_graph_name(by: str) -> bool:
+    """Whether settings may name a graph so: one of GRAPHS, or pairs of a CSV (`ranking.features.graph.edge_files`)."""
+    return by in GRAPHS or is_edges_name(by)
+
+
+def check_graph_name(by: str) -> None:
+    """ValueError unless settings may name a graph so."""
+    if not is_graph_name(by):
+        remedy = "choose one of these, or upload a CSV of pairs"
+        raise InputError("similarity graph", f"one of {', '.join(GRAPHS)}", f"{by!r:.80}", remedy)
+
+
+def graph_words(by: str) -> str:
+    """What people are shown of a graph's name.
+
+    >>> graph_words("same image"), graph_words("csv-0123456789abcdef0123456789abcdef")
+    ('same image', 'CSV 01234567')
+    """
+    return short_name(by) if is_edges_name(by) else by
+
+
+def image_graph(
+    image_set: ImageSet,
+    by: str,
+    parts: Sequence[tuple[str, Mapping[str, Any]]],
+    features: Features,
+    rows: Bools | None = None,
+    brought: Ints | None = None,
+) -> SimilarityGraph:
+    """The graph of the samples of `rows` (n,), all where it is None, numbered among themselves.
+
+    by: one of GRAPHS, or the name of the pairs `brought` (m, 2) of samples of the set. No edge joins a training
+    sample to a test sample: pairs that do are left out. parts: what `features` (n, d) are made of; the affinity
+    compares those of the box, for what describes the whole image tells nothing within one (high-order, section 5),
+    or all features where there are no others. ValueError where affinities would take more than MOST_BYTES.
+    """
+    vectors = features[:, compared_columns(image_set, parts)]
+    taken = np.arange(len(image_set)) if rows is None else np.flatnonzero(rows)
+    edges = graph_edges(image_set, by, vectors, taken, brought)
+    return similarity_graph(vectors[taken], edges)
+
+
+def compared_columns(image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]]) -> Ints:
+    """The columns of the features of an image set that the affinity compares, as `image_graph` says."""
+    columns = feature_columns(parts, image_set)
+    of_box = [place for part, place in columns if not part.whole_image] or [place for _, place in columns]
+    return np.concatenate([np.arange(place.start, place.stop) for place in of_box])
+
+
+def graph_edges(
+    image_set: ImageSet, by: str, vectors: Features, rows: Ints, brought: Ints | None = None
+) -> Ints:
+    """(m, 2) the similar pairs of `rows` (r,), ascending, of an image set, numbered among the rows.
+
+    vectors: (n, d2) of all samples, what the affinity compares; else as `image_graph`.
+    """
+    check_graph_name(by)
+    if is_edges_name(by) != (brought is not None):
+        raise InputError("pairs", "pairs with the name of a CSV, and with no other name", f"the name {by!r}")
+    edges = np.concatenate(
+        [
+            part[GRAPHS[by].pairs(image_set, vectors, part)]
+            if brought is None
+            else within(brought, part, len(image_set))
+            for part in _by_split(image_set, rows)
+        ]
+    )
+    _check_size(len(edges), vectors)
+    number = np.full(len(image_set), -1)
+    number[rows] = np.arange(len(rows))
+    numbered: Ints = number[edges]
+    return numbered
+
+
+def within(edges: Ints, rows: Ints, n: int) -> Ints:
+    """Those of the pairs (m, 2) of n samples whose two samples are among `rows`.
+
+    >>> within(np.array([[0, 1], [1, 2]]), np.array([1, 2]), 3)
+    array([[1, 2]])
+    """
+    if len(edges) and edges.max() >= n:
+        expected = f"samples 0 to {n - 1:,} of the image set"
+        raise InputError("pairs", expected, f"sample number {edges.max():,}")
+    among = np.zeros(n, bool)
+    among[rows] = True
+    found: Ints = edges[among[edges].all(axis=1)]
+    return found
+
+
+def _check_size(edges: int, vectors: Features) -> None:
+    needed = edges * vectors.shape[1] * vectors.itemsize
+    if needed > MOST_BYTES:
+        raise InputError(
+            "similarity graph",
+            f"at most {MOST_BYTES / 1e9:g} GB",
+            f"{edges:,} pairs with {vectors.shape[1]:,} affinities each, {needed / 1e9:.1f} GB",
+            "choose features with fewer columns, or a graph with fewer pairs",
+        )
+
+
+def _by_split(image_set: ImageSet, rows: Ints) -> list[Ints]:
+    return [rows[~image_set.test[rows]], rows[image_set.test[rows]]]

@@ -1,0 +1,263 @@
+"""The similarity graph: which pairs of samples tend to share their label, and how alike they are.
+
+Edges are (m, 2) int64, each unordered pair once, the lower sample first and in ascending order.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.core import Features, Floats, Ints, SimilarityGraph, is_real
+from ranking.core.errors import InputError
+from ranking.core.spreadsheets import guarded
+from ranking.core.text import readable
+
+BLOCK = 1 << 21  # numbers that are worked on at once
+LONGEST_LINE = 100_000  # bytes: columns of no pair may stand in it too
+MOST_OTHER_LINES = (
+    100_000  # of a CSV whose pairs are limited: empty ones, and those that a quoted cell goes on in
+)
+
+Edges = npt.NDArray[np.int64]
+
+
+def same_image(image_of: npt.ArrayLike) -> Edges:
+    """All pairs of samples of one image (high-order, section 5). image_of: (n,) the image of each sample.
+
+    >>> same_image([7, 8, 7, 7])
+    array([[0, 2],
+           [0, 3],
+           [2, 3]])
+    """
+    return same_group(image_of)
+
+
+def same_group(groups: npt.ArrayLike) -> Edges:
+    """All pairs of samples of one group. groups: (n,) numbers or names; none is NaN, which equals nothing."""
+    given = np.asarray(groups)
+    if given.ndim != 1:
+        raise InputError("groups", "(n,), one per sample", f"shape {given.shape}")
+    if given.dtype.kind == "f" and np.isnan(given).any():
+        raise InputError("groups", "no NaN", f"NaN for sample {np.isnan(given).argmax()}", "give it a group")
+    numbers = np.unique(given, return_inverse=True)[1]
+    order = np.argsort(numbers, kind="stable")
+    ends = np.cumsum(np.bincount(numbers))[numbers[order]] if len(order) else order
+    later = ends - np.arange(len(order)) - 1  # samples of the group that come after
+    first = np.repeat(np.arange(len(order)), later)
+    second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(later) - later, later)
+    return _ascending(order[np.stack([first, second], axis=1)])
+
+
+def nearest(features: npt.ArrayLike, k: int) -> Edges:
+    """Each sample and its `k` nearest others by Euclidean distance; a pair that is near either way counts once.
+
+    features: (n, d) finite. k: 1 to n - 1. Distances are compared in float64 as |x|^2 + |y|^2 - 2 x.y; of equally
+    near samples the one that comes first is nearer. Memory: a few blocks of BLOCK numbers beside the features.
+
+    >>> nearest([[0.0], [1.0], [5.0]], 1)
+    array([[0, 1],
+           [1, 2]])
+    """
+    vectors = _checked_features(features)
+    n = len(vectors)
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k < n:
+        raise InputError("k", f"a whole number from 1 to {n - 1}, the number of other samples", k)
+    norms = np.concatenate([np.einsum("ij,ij->i", block, block) for _, block in _blocks(vectors)])
+    at_once, found = max(1, BLOCK // n), []
+    for start in range(0, n, at_once):
+        rows = np.arange(start, min(start + at_once, n))
+        own, distances = vectors[rows].astype(np.float64), np.empty((len(rows), n))
+        for others, block in _blocks(vectors):
+            distances[:, others] = own @ block.T
+        distances *= -2.0
+        distances += norms
+        distances[np.arange(len(rows)), rows] = np.inf
+        near = _smallest(distances, int(k))
+        found.append(np.stack([np.repeat(rows, k), np.nonzero(near)[1]], axis=1))
+    return np.unique(_ascending(np.concatenate(found)), axis=0)
+
+
+def _blocks(vectors: Features) -> Iterator[tuple[slice, Floats]]:
+    """The rows in float64, some at a time."""
+    size = max(1, BLOCK // max(1, vectors.shape[1]))
+    for start in range(0, len(vectors), size):
+        rows = slice(start, min(start + size, len(vectors)))
+        yield rows, vectors[rows].astype(np.float64, copy=False)
+
+
+def _smallest(distances: Floats, k: int) -> npt.NDArray[np.bool_]:
+    """Where the k smallest of each row stand, of equal ones the first."""
+    limit = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
+    below, at = distances < limit, distances == limit
+    missing = k - below.sum(axis=1, keepdims=True)
+    chosen: npt.NDArray[np.bool_] = below | (at & (np.cumsum(at, axis=1) <= missing))
+    return chosen
+
+
+def edges_from_csv(
+    source: str | Path | IO[bytes], ids: Sequence[object] | npt.NDArray[np.generic], most: int | None = None
+) -> Edges:
+    """The pairs that a CSV lists in its columns i and j, by the ids of the samples; other columns are left alone.
+
+    source: the text, the Path of a UTF-8 file, or the bytes of one. ids: (n,) different names of the samples, which
+    the CSV may also give as `spreadsheets.guarded`. most: pairs that are read before it is too many, beside
+    MOST_OTHER_LINES without a pair. ValueError, with the number of the line, where a line is not a pair of two
+    different samples or the pair came before. Memory: beside the source some 60 bytes a pair.
+
+    >>> edges_from_csv("i,j\\nb,a\\n", ids=["a", "b", "c"])
+    array([[0, 1]])
+    """
+    number_of = {str(name): number for number, name in enumerate(ids)}
+    if len(number_of) != len(ids):
+        raise InputError("ids", f"{len(ids):,} different ids", len(number_of))
+    for name, number in list(number_of.items()):
+        number_of.setdefault(guarded(name), number)
+    codes, places = array("q"), array("q")  # of each pair low * n + high, and its line
+    with _opened(source) as stream:
+        for line, pair in _lines(stream, most):
+            low, high = _pair_of(line, pair, number_of)
+            if len(codes) == most:
+                raise InputError(f"line {line}", f"at most {most:,} pairs", "more", "leave some out")
+            codes.append(low * len(ids) + high)
+            places.append(line)
+    pairs = np.frombuffer(codes, np.int64) if codes else np.empty(0, np.int64)
+    order = np.argsort(pairs, kind="stable")
+    _check_once(pairs[order], np.frombuffer(places, np.int64)[order] if places else pairs, ids)
+    return np.stack(np.divmod(pairs[order], max(1, len(ids))), axis=1)
+
+
+def _opened(source: str | Path | IO[bytes]) -> AbstractContextManager[IO[bytes]]:
+    if isinstance(source, str):
+        return io.BytesIO(source.encode())
+    return open(source, "rb") if isinstance(source, Path) else nullcontext(source)
+
+
+def _lines(stream: IO[bytes], most: int | None) -> Iterator[tuple[int, tuple[str, str]]]:
+    """The number of each line that is not empty and its cells in the columns i and j, empty where it is too short."""
+    lines = csv.reader(_decoded(stream, most), skipinitialspace=True, strict=True)
+    try:
+        header = next(lines, [])
+        if header.count("i") != 1 or header.count("j") != 1:
+            names = readable(", ".join(header)) or "nothing"
+            remedy = "put the line i,j before the pairs, with a comma between the two"
+            raise InputError("line 1", "the column names i and j", names, remedy)
+        i, j = header.index("i"), header.index("j")
+        for cells in filter(None, lines):
+            cells += [""] * (max(i, j) + 1 - len(cells))
+            yield lines.line_num, (cells[i], cells[j])
+    except csv.Error as error:
+        where, remedy = f"line {lines.line_num}", "save the table as CSV again"
+        raise InputError(where, "comma-separated values", str(error), remedy) from error
+
+
+def _decoded(stream: IO[bytes], most: int | None) -> Iterator[str]:
+    for number, line in enumerate(stream, start=1):
+        if most is not None and number > most + MOST_OTHER_LINES:
+            raise InputError(
+                f"line {number}",
+                f"at most {most:,} pairs and {MOST_OTHER_LINES:,} other lines",
+                "more",
+                "remove empty lines, and line breaks within cells",
+            )
+        if len(line) > LONGEST_LINE:
+            raise InputError(
+                f"line {number}", f"at most {LONGEST_LINE:,} bytes", len(line), "remove other columns"
+            )
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            remedy = "save the table as CSV in UTF-8"
+            raise InputError(f"line {number}", "UTF-8", error.reason, remedy) from error
+
+
+def _pair_of(line: int, pair: tuple[str, str], number_of: Mapping[str, int]) -> tuple[int, int]:
+    """The two samples that a line names, the lower first."""
+    for column, cell in zip("ij", pair, strict=True):
+        if cell not in number_of:
+            came = repr(cell[:80]) if cell else "nothing"
+            some = ", ".join(itertools.islice(number_of, 3))
+            expected = f"the id of a sample in column {column} (such as {some})"
+            raise InputError(f"line {line}", expected, came, "correct the id or remove the line")
+    i, j = number_of[pair[0]], number_of[pair[1]]
+    if i == j:
+        raise InputError(f"line {line}", "two different samples", f"{pair[0]} twice", "remove the line")
+    return min(i, j), max(i, j)
+
+
+def _check_once(codes: Edges, places: Edges, ids: Sequence[object] | npt.NDArray[np.generic]) -> None:
+    """ValueError that names the first line (m,) whose pair, of ascending `codes` (m,), an earlier line has."""
+    again = np.flatnonzero(codes[1:] == codes[:-1]) + 1
+    if len(again):
+        at = again[places[again].argmin()]
+        i, j = (ids[int(number)] for number in divmod(codes[at], len(ids)))
+        came, remedy = f"{i} and {j} again, as in line {places[at - 1]}", "remove one of the two lines"
+        raise InputError(f"line {places[at]}", "each pair once", came, remedy)
+
+
+def affinity(features: npt.ArrayLike, edges: npt.ArrayLike) -> Features:
+    """Phi(z_i, z_j) = exp(-(z_i - z_j)^2), element by element (high-order, eq. 5, without eta).
+
+    features: (n, d2) finite, float32 or float64 (all else becomes float64). edges: (m, 2). Returns (m, d2) in [0, 1]
+    of the same precision, in which it is computed, with little memory beside it.
+
+    >>> affinity([[0.0, 1.0], [0.0, 1.0]], [[0, 1]])
+    array([[1., 1.]])
+    """
+    vectors = _checked_features(features)
+    pairs = np.asarray(edges)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
+        raise InputError("edges", "(m, 2) integers", f"{pairs.dtype} of shape {pairs.shape}")
+    if len(pairs) and not 0 <= pairs.min() <= pairs.max() < len(vectors):
+        raise InputError("edges", f"samples 0 to {len(vectors) - 1}", f"{pairs.min()} to {pairs.max()}")
+    found = np.empty((len(pairs), vectors.shape[1]), vectors.dtype)
+    size = max(1, BLOCK // max(1, vectors.shape[1]))
+    with np.errstate(over="ignore", under="ignore"):  # far apart is 0
+        for start in range(0, len(pairs), size):
+            block, rows = found[start : start + size], pairs[start : start + size]
+            np.subtract(vectors[rows[:, 0]], vectors[rows[:, 1]], out=block)
+            np.multiply(block, block, out=block)
+            np.negative(block, out=block)
+            np.exp(block, out=block)
+    return found
+
+
+def similarity_graph(features: npt.ArrayLike, edges: npt.ArrayLike) -> SimilarityGraph:
+    """The graph of `edges` with the affinity of `features` (n, d2).
+
+    >>> similarity_graph([[0.0], [0.0], [9.0]], same_image([1, 1, 2])).affinity
+    array([[1.]])
+    """
+    return SimilarityGraph(np.asarray(edges), affinity(features, edges))
+
+
+def _checked_features(features: npt.ArrayLike) -> Features:
+    vectors = np.asarray(features)
+    if vectors.ndim != 2:
+        raise InputError("features", "(n, d)", f"shape {vectors.shape}")
+    if not is_real(vectors):
+        raise InputError("features", "real numbers", str(vectors.dtype))
+    if vectors.dtype not in (np.float32, np.float64):
+        vectors = vectors.astype(np.float64)
+    finite = np.isfinite(vectors).all(axis=1)
+    if not finite.all():
+        count, first = np.count_nonzero(~finite), int(np.argmin(finite))
+        raise InputError(
+            "features", "finite numbers", f"NaN or infinity in {count} rows, the first row {first}"
+        )
+    return vectors
+
+
+def _ascending(pairs: Ints) -> Edges:
+    """Each pair with the lower sample first, and the pairs in ascending order."""
+    sorted_pairs = np.sort(pairs, axis=1).astype(np.int64)
+    return sorted_pairs[np.lexsort((sorted_pairs[:, 1], sorted_pairs[:, 0]))]

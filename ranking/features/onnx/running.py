@@ -1,0 +1,147 @@
+"""A model that runs in a process of its own, which is asked through pipes and killed where it takes too long."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import selectors
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import weakref
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.core.errors import InputError
+from ranking.core.text import readable
+from ranking.features.onnx import network_program
+from ranking.files.limits import Limits, variable
+
+THREADS = max(1, (os.cpu_count() or 1) - 1)  # of one model: the page needs a core too
+INSTALL = "install it with `pip install 'ranking-laboratory[onnx]'`"
+MOST_LINE = 100_000  # bytes of what the process tells before numbers
+
+
+class Until(NamedTuple):
+    """When an answer has to be there, on the monotonic clock; the limit that says so, and for what it is, in words."""
+
+    time: float
+    limit: str
+    what: str
+
+
+def check_runtime() -> None:
+    """ValueError, with the remedy, where there is no onnxruntime."""
+    if importlib.util.find_spec("onnxruntime") is None:
+        raise InputError("models in ONNX", "the package onnxruntime", "none", INSTALL)
+
+
+class Network:
+    """The model in a file. Several threads may ask it; they take turns.
+
+    ValueError where it cannot be run, takes longer, or more memory, than the limits allow; it is gone then.
+    """
+
+    def __init__(self, path: Path, limits: Limits | None = None) -> None:
+        check_runtime()
+        self._limits = limits = Limits.from_environment() if limits is None else limits
+        self._turn = threading.Lock()
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the process)
+        most = (THREADS, limits.network_memory, THREADS * limits.network_seconds)
+        self._process = subprocess.Popen(
+            [sys.executable, "-IB", network_program.__file__, str(path), *map(str, most)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            env={"OMP_NUM_THREADS": "1"},
+        )
+        self.close = weakref.finalize(self, _end, self._process)
+        self._all = Until(
+            time.monotonic() + limits.network_seconds, "network_seconds", "all that it was asked"
+        )
+        self.told: dict[str, list[list[str]]] = self._line(self._soon("load_seconds", "loading"))
+
+    def ask(self, given: npt.NDArray[Any], output: str) -> npt.NDArray[np.float32]:
+        """The numbers of an output for the numbers of the one input, in the shapes that the model has."""
+        asked = {"shape": given.shape, "type": str(given.dtype), "output": output}
+        with self._turn:
+            until = self._soon("image_seconds", "one image")
+            try:
+                stream = self._stream(self._process.stdin)
+                stream.write(json.dumps(asked).encode() + b"\n" + given.tobytes())
+                stream.flush()
+            except (BrokenPipeError, ValueError) as error:
+                raise self._failed() from error
+            shape = self._line(until)["shape"]
+            data = self._read(4 * int(np.prod(shape, dtype=np.int64)), until)
+        return np.frombuffer(data, np.float32).reshape(shape)
+
+    def _soon(self, limit: str, what: str) -> Until:
+        return min(Until(time.monotonic() + getattr(self._limits, limit), limit, what), self._all)
+
+    def _line(self, until: Until) -> dict[str, Any]:
+        line = b""
+        while not line.endswith(b"\n"):
+            line += self._read(1, until)
+            if len(line) > MOST_LINE:
+                raise self._failed()
+        told: dict[str, Any] = json.loads(line)
+        return told
+
+    def _read(self, size: int, until: Until) -> bytes:
+        """So many bytes of what the process says."""
+        stream, parts = self._stream(self._process.stdout), []
+        with selectors.DefaultSelector() as selector:
+            selector.register(stream, selectors.EVENT_READ)
+            while size:
+                if not selector.select(max(0.0, until.time - time.monotonic())):
+                    raise self._overdue(until)
+                part = os.read(stream.fileno(), min(size, 2**20))
+                if not part:
+                    raise self._failed()
+                parts.append(part)
+                size -= len(part)
+        return b"".join(parts)
+
+    def _stream(self, stream: IO[bytes] | None) -> IO[bytes]:
+        if stream is None:
+            raise ValueError("the process of the model has no pipes")
+        return stream
+
+    def _overdue(self, until: Until) -> InputError:
+        self.close()
+        most = getattr(self._limits, until.limit)
+        remedy = f"set {variable(until.limit)} to allow more"
+        return InputError("model", f"at most {most:g} seconds for {until.what}", "more", remedy)
+
+    def _failed(self) -> InputError:
+        """Why the process is gone, in words."""
+        self.close()
+        code = self._process.wait()
+        self._said.seek(0)
+        said = readable(self._said.read(4_000).decode(errors="replace"), 300)
+        broke_off, remedy = code < 0 or not said, ""
+        if broke_off:
+            said = f"its process broke off ({f'signal {-code}' if code < 0 else f'exit code {code}'}) {said}".strip()
+        if broke_off or re.search("memory|alloc", said, re.IGNORECASE):
+            gigabytes = f"{self._limits.network_memory / 1e9:.3g} GB"
+            remedy = f"it may use {gigabytes} of memory: set {variable('network_memory')} to allow more"
+        return InputError("model", "one that can be run", said, remedy)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            try:
+                stream.close()
+            except BrokenPipeError:
+                continue  # what was not read yet is not wanted any more

@@ -1,0 +1,79 @@
+"""Images from a path to what a method learns from, without a home: for scripts and notebooks."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ranking.core import ImageSet, Problem, Query
+from ranking.core.errors import InputError
+from ranking.core.run_settings import Named
+from ranking.core.text import readable
+from ranking.datasets import build_image_set, load_image_set, make_source
+from ranking.datasets.found_copies import found_copies, what_was_done
+from ranking.features import default_names, load_features
+from ranking.features.graph.image_graph import FIRST_GRAPH, image_graph
+from ranking.formats.looking import look_at
+
+SPLITS = ("train", "test", "all")
+
+
+@dataclass(frozen=True, eq=False)
+class OpenImageSet:
+    """An image set and the folder in which it and its features are kept.
+
+    problems: what was wrong on the way; empty for a set that was imported before.
+    """
+
+    images: ImageSet
+    folder: Path
+    problems: tuple[Problem, ...] = ()
+    _temporary: tempfile.TemporaryDirectory[str] | None = None  # the folder goes when this does
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.images.classes
+
+    def query(
+        self, name: str, split: str = "train", features: Sequence[str] | None = None, graph: str = FIRST_GRAPH
+    ) -> Query:
+        """The samples of a split with their relevance for a class, features and similarity graph.
+
+        name: one of `classes`. split: "train", "test" or "all". features: names of `ranking.features.feature_names`,
+        those that the app begins with by default. graph: which samples are neighbours, one of
+        `ranking.features.graph.image_graph.GRAPHS`; methods without neighbours leave it alone.
+        """
+        if split not in SPLITS:
+            raise InputError("split", f"one of {', '.join(SPLITS)}", readable(split))
+        relevance = self.images.relevance(name)
+        rows = (self.images.test == (split == "test")) | (split == "all")
+        parts: Named = tuple((one, {}) for one in features or default_names(self.images))
+        of_all = load_features(self.images, parts, self.folder / "features")
+        neighbours = image_graph(self.images, graph, parts, of_all, rows)
+        return Query(of_all[rows], relevance[rows], neighbours, self.images.ids[rows])
+
+
+def open_image_set(
+    path: str | Path, source: str | None = None, folder: str | Path | None = None
+) -> OpenImageSet:
+    """The images at `path` with their labels: a folder, a ZIP file, or an image set that was imported before.
+
+    source: as what it is read, the one that knows it best by default. folder: where the image set and its features are
+    kept, a temporary one by default. ValueError where it cannot be read.
+    """
+    given, temporary = Path(path).expanduser(), None
+    if folder is None:
+        temporary = tempfile.TemporaryDirectory(prefix="ranking-")
+        folder = temporary.name
+    if (given / "manifest.json").is_file():
+        return OpenImageSet(load_image_set(given), Path(folder), (), temporary)
+    look = look_at(str(given), source, {})
+    if look.source is None or look.seen is None:
+        raise InputError(readable(str(path), 300), "images with their labels", look.refused)
+    read = make_source(look.source, **{**look.source_settings, "folder": str(given)})
+    images, problems = build_image_set(read, Path(folder) / "set")
+    if (found := found_copies(images.folder)) is not None:
+        problems.append(what_was_done(images, found))
+    return OpenImageSet(images, Path(folder), tuple(problems), temporary)

@@ -1,0 +1,209 @@
+"""A look at a model in ONNX that a person brings: what it takes and gives, and a few samples as it sees them.
+
+What the file does not say is asked: how pixels are normalised, and which output is meant.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ranking.core import Features, ImageSet, Ints
+from ranking.core.errors import InputError
+from ranking.core.settings import settings_dict
+from ranking.core.text import readable
+from ranking.features.onnx.files import model_name
+from ranking.features.onnx.model_file import ModelFile, Port, read_model
+from ranking.features.onnx.running import Network
+from ranking.features.onnx_model import MOST_COLUMNS, MOST_SIDE, TYPES, OnnxModel, three_numbers
+from ranking.features.own.picture import Picture, picture_of
+from ranking.files import Limits
+
+TRIED = 60  # samples that are described to be looked at
+USUAL_SIDE = 224  # where a model takes any size
+MOST_PORTS = 50  # outputs that are listed
+IMAGENET = {"white": 1.0, "mean": "0.485, 0.456, 0.406", "deviation": "0.229, 0.224, 0.225"}
+# What models say of normalisation, by the names that exporters use; numbers above 2 are of pixels from 0 to 255.
+MEANS, DEVIATIONS = ("mean", "image_mean", "img_mean"), ("std", "image_std", "img_std", "stddev")
+
+OnStep = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class NetworkLook:
+    """What was found. inputs, outputs: in words, by name. settings: of `OnnxModel`, with which it was tried. read:
+    which of them the file says itself. refused: why it cannot be used so, else "".
+
+    seconds: for one sample, the median. picture: of the samples that were tried.
+    """
+
+    inputs: dict[str, str]
+    outputs: dict[str, str]
+    settings: dict[str, Any] = field(default_factory=dict)
+    read: list[str] = field(default_factory=list)
+    refused: str = ""
+    seconds: float = 0.0
+    picture: Picture | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """What `from_json` reads."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> NetworkLook:
+        """What `to_json` told; ValueError, TypeError or KeyError where it is something else."""
+        picture = None if told["picture"] is None else Picture(**told["picture"])
+        return cls(**{**told, "picture": picture})
+
+
+def is_network(path: Path) -> bool:
+    """Whether a file could be a model in ONNX: it begins with the version of its format."""
+    with path.open("rb") as file:
+        return file.read(1) == b"\x08"
+
+
+def look_at_network(
+    path: Path, images: ImageSet, asked: Mapping[str, Any], on_step: OnStep, limits: Limits | None = None
+) -> NetworkLook:
+    """What the model in `path` says of itself, and how samples of a set look to it.
+
+    asked: settings over those that the file tells and those that are usual. ValueError where it is no such model.
+    """
+    limits = Limits.from_environment() if limits is None else limits
+    on_step("Reading the model", 0, 1)
+    model = read_model(path.read_bytes())
+    outputs = {readable(port.name): words(port) for port in model.outputs[:MOST_PORTS]}
+    found = NetworkLook({readable(port.name): words(port) for port in model.inputs}, outputs)
+    if images.image_features is not None:
+        return replace(
+            found, refused=f"{images.title} came with its features; its pictures are cards that name labels"
+        )
+    try:
+        told, read = proposed(model)
+        settings = {**told, **asked, "model": model_name(path)}
+        return _tried(replace(found, read=read), settings, path, images, on_step, limits)
+    except ValueError as error:
+        return replace(found, refused=" ".join(str(error).split()))
+
+
+def proposed(model: ModelFile) -> tuple[dict[str, Any], list[str]]:
+    """Settings for a model, and which of them it says itself; ValueError where it takes something else than an image.
+
+    Sizes that are free are USUAL_SIDE, normalisation that is not told is that of ImageNet.
+    """
+    if len(model.inputs) != 1:
+        names = ", ".join(readable(port.name) for port in model.inputs[:5]) or "none"
+        raise InputError("model", "one input, an image", f"{len(model.inputs)}: {names}")
+    [port] = model.inputs
+    if not model.outputs:
+        raise InputError("model", "an output", "none")
+    if port.element not in TYPES:
+        raise InputError("input of the model", " or ".join(TYPES), port.element)
+    if len(port.shape) != 4 or port.shape[0] not in (None, 1):
+        expected = "one image, 1 × 3 × height × width or 1 × height × width × 3"
+        remedy = "export the model so that it takes one image at a time"
+        raise InputError("input of the model", expected, words(port), remedy)
+    last = port.shape[3] == 3 and port.shape[1] != 3
+    channels, height, width = port.shape[3 if last else 1], *(port.shape[1:3] if last else port.shape[2:])
+    if channels not in (None, 3):
+        raise InputError("input of the model", "3 channels, red, green and blue", words(port))
+    sides = {"height": height, "width": width}
+    settings: dict[str, Any] = {"type": port.element, "layout": "NHWC" if last else "NCHW"}
+    settings |= {name: side or USUAL_SIDE for name, side in sides.items()}
+    if max(settings["width"], settings["height"]) > MOST_SIDE:
+        raise InputError("input of the model", f"at most {MOST_SIDE:,} pixels a side", words(port))
+    normalised = _normalisation(model.told)
+    settings |= normalised or IMAGENET
+    settings["output"] = _likely_output(model.outputs)
+    read = [name for name, side in sides.items() if side] + list(normalised)
+    return settings, [*read, "layout", "type"]
+
+
+def _likely_output(outputs: list[Port]) -> str:
+    """An output that calls itself features, else the first."""
+    named = [port.name for port in outputs if re.search("feat|embed|pool|vector", port.name, re.IGNORECASE)]
+    return named[0] if named else outputs[0].name
+
+
+def _normalisation(told: Mapping[str, str]) -> dict[str, Any]:
+    """The normalisation that a model's own metadata tells; {} where it tells none that can be read."""
+    lower = {name.lower().rpartition(".")[2]: value for name, value in told.items()}
+    mean, deviation = (
+        next((lower[name] for name in names if name in lower), None) for names in (MEANS, DEVIATIONS)
+    )
+    if mean is None or deviation is None:
+        return {}
+    try:
+        numbers = three_numbers(mean), three_numbers(deviation)
+    except ValueError:
+        return {}
+    if not numbers[1].all():
+        return {}
+    white = 255.0 if max(numbers[0].max(), numbers[1].max()) > 2 else 1.0
+    written = [", ".join(np.format_float_positional(number, trim="-") for number in part) for part in numbers]
+    return {"white": white, "mean": written[0], "deviation": written[1]}
+
+
+def _tried(
+    found: NetworkLook,
+    settings: dict[str, Any],
+    path: Path,
+    images: ImageSet,
+    on_step: OnStep,
+    limits: Limits,
+) -> NetworkLook:
+    """Describe a few samples; the settings are complete then."""
+    feature = OnnxModel(**settings)
+    if feature.output not in {name for name in found.outputs}:
+        raise InputError("output", f"one of {', '.join(found.outputs)}", f"{feature.output!r:.80}")
+    rows = np.unique(np.linspace(0, len(images) - 1, min(TRIED, len(images))).round().astype(np.int64))
+    network = Network(path, limits)
+    try:
+        given = len(feature.pooled(network.ask(feature.pixels(_crop(images, rows[0])), feature.output)))
+        if not 1 <= given <= MOST_COLUMNS:
+            expected = f"1 to {MOST_COLUMNS:,} numbers"
+            raise InputError(f"output {feature.output}", expected, given, "pool its positions")
+        feature = OnnxModel(**{**settings, "columns": given})
+        feature.network = network
+        vectors, seconds = _described(feature, images, rows, on_step)
+    finally:
+        network.close()
+    found = replace(found, settings=settings_dict(feature), seconds=seconds)
+    return replace(found, picture=picture_of(vectors, images, rows))
+
+
+def _described(feature: OnnxModel, images: ImageSet, rows: Ints, on_step: OnStep) -> tuple[Features, float]:
+    """(m, d) the vectors of the samples `rows`, and the median time of one."""
+    vectors, times = np.zeros((len(rows), feature.size), np.float32), []
+    for place, row in enumerate(rows):
+        on_step("Describing a few samples", place, len(rows))
+        crop, began = _crop(images, int(row)), time.perf_counter()
+        vectors[place] = feature.describe(crop)
+        times.append(time.perf_counter() - began)
+        if not np.isfinite(vectors[place]).all():
+            came = f"others for sample {images.ids[row]}"
+            remedy = "choose another normalisation or another output"
+            raise InputError(f"output {feature.output}", "finite numbers", came, remedy)
+    if (vectors == vectors[0]).all():
+        expected, remedy = "numbers that differ between samples", "choose another output"
+        raise InputError(f"output {feature.output}", expected, "the same for all samples", remedy)
+    return vectors, float(np.median(times))
+
+
+def _crop(images: ImageSet, row: int) -> Any:
+    return images.open_image(int(images.image_of[row])).crop(tuple(images.boxes[row].tolist()))
+
+
+def words(port: Port) -> str:
+    """
+    >>> words(Port("x", "float32", (None, 3, 224, 224)))
+    'any × 3 × 224 × 224 (float32)'
+    """
+    sides = " × ".join("any" if side is None else f"{side:,}" for side in port.shape) or "no sides"
+    return f"{sides} ({port.element})"

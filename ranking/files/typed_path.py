@@ -1,0 +1,52 @@
+"""Files and folders that a person types: found, read up to a limit, or refused in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ranking.core.errors import InputError
+from ranking.core.text import readable
+from ranking.files.files import MAX_NAME, unread
+from ranking.files.limits import megabytes
+
+
+def typed_path(typed: str, expected: str) -> Path:
+    """The path that a person typed; ValueError where it is empty or names a user who is not there."""
+    if not typed.strip():
+        raise InputError("path", expected, "none", "type it")
+    try:
+        return Path(typed.strip()).expanduser()
+    except RuntimeError as error:
+        user = readable(typed, MAX_NAME).partition("/")[0]
+        raise InputError(user, "a user with a home folder here", "none", "type the path in full") from error
+
+
+def typed_file(typed: str | Path, expected: str) -> Path:
+    """The file that a person typed; ValueError where there is none, or something else than a file."""
+    path = typed_path(str(typed), expected)
+    shown = readable(str(path), MAX_NAME)
+    try:
+        is_file = path.is_file()  # also keeps pipes and devices from being opened
+    except (OSError, RuntimeError, ValueError) as error:
+        raise unread(shown, error) from error
+    if not is_file:
+        raise InputError(shown, expected, "no file")
+    return path
+
+
+def read_typed(typed: str | Path, limit: int, expected: str) -> bytes:
+    """All bytes of a file of at most `limit` bytes; ValueError that says what was expected and what is there."""
+    path = typed_path(str(typed), expected)
+    shown = readable(str(path), MAX_NAME)
+    try:
+        if not path.is_file():  # also keeps pipes and devices from being opened
+            raise InputError(shown, expected, "no file")
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError):
+            raise unread(shown, error) from error
+        raise
+    if len(data) > limit:
+        raise InputError(shown, expected, f"more than {megabytes(limit)}")
+    return data

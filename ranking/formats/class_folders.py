@@ -1,0 +1,112 @@
+"""A folder for each class, with its images in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.text import counted, listed, readable, told_apart
+from ranking.datasets.registry import SOURCES
+from ranking.datasets.splits import PART, PARTS
+from ranking.files import FileTree, Recognised
+from ranking.files.tree import parent
+from ranking.formats.tree_source import Grouped, TreeSource, called, is_image, shared_folder
+
+LAYOUT = "a folder for each class that holds its images, perhaps inside folders train, val and test"
+
+
+class Sorted(NamedTuple):
+    """An image by its name in the tree, its class, the folder within that of its class, and its part, or None."""
+
+    name: str
+    label: str
+    inner: str
+    part: str | None
+
+    @property
+    def group(self) -> str | None:
+        """What the images of a folder within that of their class share, as the frames of a video do."""
+        return f"{self.label}/{self.inner}" if self.inner else None
+
+
+@SOURCES.register("Class folders")
+@dataclass
+class ClassFolders(TreeSource):
+    """As torchvision's ImageFolder and FiftyOne's classification trees have it. An image is the sample, whole.
+
+    Folders train, val or test may stand above those of the classes. Images in a folder within that of their class, as
+    the frames of a video are, make one group. What else the tree holds is not looked at.
+    """
+
+    expected: ClassVar[str] = LAYOUT
+
+    @classmethod
+    def recognise(cls, tree: FileTree) -> Recognised | None:
+        """Two folders with images at least. Unsure: every set has folders with images."""
+        told, _ = _sorted(tree)
+        classes = sorted({readable(image.label) for image in told})
+        if len(classes) < 2:
+            return None
+        return Recognised(
+            0.4, f"{counted(len(classes), 'folder')} hold images: {listed(classes)}; each would be a class"
+        )
+
+    def __len__(self) -> int:
+        return len(self._images[0])
+
+    def records(self) -> Iterator[SourceImage | Problem]:
+        told, outside = self._images
+        yield from self._tree.problems
+        yield from outside.rows()
+        groups = [[image.group] if image.group else [] for image in told]
+        tested, rows = self._which_test([image.part for image in told], groups)
+        yield from rows
+        names = called([image.name for image in told])
+        for image, test in zip(told, tested, strict=True):
+            box = SourceBox(None, (told_apart(image.label),), group=image.group)
+            yield SourceImage(names[image.name], self._tree.file(image.name), (box,), test)
+
+    @cached_property
+    def _images(self) -> tuple[list[Sorted], Grouped]:
+        told, outside = _sorted(self._tree)
+        if not told:
+            place = readable(str(self._tree.place), 255)
+            raise InputError(place, LAYOUT, "no folder with images")
+        return told, outside
+
+
+def _sorted(tree: FileTree) -> tuple[list[Sorted], Grouped]:
+    """The images of a tree that lie in folders of classes, and a row about those that do not."""
+    names = [name for name in tree.names if is_image(name)]
+    top = _top(names)
+    told, outside = [], Grouped()
+    for name in names:
+        folders = parent(name[len(top) + 1 if top else 0 :]).split("/")
+        part = _part(folders[0])
+        if part is not None:
+            folders = folders[1:]
+        if folders and folders[0]:
+            told.append(Sorted(name, folders[0], "/".join(folders[1:]), part))
+        else:
+            outside.add("images", "images inside a folder of their class", name, "image left out")
+    return told, outside
+
+
+def _top(names: list[str]) -> str:
+    """The folder that holds those of the classes or of the parts: the innermost that holds all images, or the one
+    above where that is itself the only class, or a part."""
+    top = shared_folder(names)
+    if top and all(parent(name) == top for name in names):
+        top = parent(top)
+    folders = top.split("/")
+    parts = [place for place, folder in enumerate(folders) if _part(folder) is not None]
+    return "/".join(folders[: parts[0]]) if parts else top
+
+
+def _part(folder: str) -> str | None:
+    matched = PART.fullmatch(folder.lower())
+    return None if matched is None else PARTS.get(matched[1])

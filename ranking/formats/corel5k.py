@@ -1,0 +1,146 @@
+"""Corel5k in one NPZ file: 5,000 photographs as 499 binary features and 374 keywords (Duygulu et al., ECCV 2002)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.core import Ints, Problem, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
+from ranking.core.text import listed, readable, told_apart
+from ranking.datasets.cards import LabelTable
+from ranking.datasets.file_errors import in_file
+from ranking.datasets.registry import SOURCES
+from ranking.files.archives import check_array, check_text, open_zip, read_entry
+from ranking.files.typed_path import read_typed
+
+PARTS = ("X_indices", "X_indptr", "Y_indices", "Y_indptr", "label_names", "n_train", "n_features")
+MAX_BYTES = 64 * 2**20  # of the file, and of each array in it
+MAX_RATIO = 200
+MAX_CELLS = 200_000_000  # of the features, once they are no longer sparse
+Part = npt.NDArray[Any]
+
+
+@SOURCES.register("Corel5k")
+@dataclass
+class Corel5k:
+    """Sparse features and labels as compressed rows in which every stored value is 1; the first `n_train` rows train.
+
+    Rows have no pictures: cards with their labels stand for them. Names are row numbers, in five digits from 1.
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int] = 1
+    bundled: ClassVar[bool] = False
+
+    file: str = setting(
+        "",
+        label="File",
+        help="A file corel5k.npz on the computer that runs this app, with the arrays "
+        + ", ".join(PARTS)
+        + ".",
+    )
+    least: int = setting(
+        20,
+        label="Images per label",
+        help="Labels that fewer images have are left out: nothing can be learnt of them, or measured.",
+        minimum=1,
+        advanced=True,
+    )
+
+    def title(self) -> str:
+        return "Corel5k"
+
+    def __len__(self) -> int:
+        return len(self._table.names)
+
+    def records(self) -> Iterator[SourceImage | Problem]:
+        yield from self._table.records(self.least)
+
+    @cached_property
+    def _table(self) -> LabelTable:
+        data = read_typed(self.file, MAX_BYTES, "corel5k.npz")
+        try:
+            return read_corel5k(data)
+        except (ValueError, OverflowError) as error:
+            raise in_file(readable(self.file, 255), "Corel5k as NPZ", error) from error
+
+
+def read_corel5k(data: bytes) -> LabelTable:
+    """The table in `data`, the bytes of an NPZ file; ValueError that says what is wrong with it."""
+    parts = _parts(data)
+    count, n_train = len(parts["X_indptr"]) - 1, _number(parts, "n_train")
+    n_features, names = _number(parts, "n_features"), parts["label_names"]
+    if names.dtype.kind != "U" or names.ndim != 1 or not len(names):
+        raise InputError("label_names", "(L,) text", _described(names))
+    check_text(names, "label_names")
+    label_names = tuple(told_apart(name) for name in names.tolist())
+    if len(set(label_names)) < len(label_names) or not all(label_names):
+        raise InputError("label_names", "different names, none empty", listed(list(label_names)))
+    if not 0 <= n_train <= count:
+        raise InputError("n_train", f"0 to {count}, the number of rows", n_train)
+    if n_features < 1 or count * max(n_features, len(names)) > MAX_CELLS:
+        came = f"{count:,} rows, {n_features:,} features, {len(names):,} labels"
+        raise InputError("rows times features, and times labels", f"at most {MAX_CELLS:,}", came)
+    if len(parts["Y_indptr"]) != count + 1:
+        raise InputError("Y_indptr", f"{count + 1} numbers, as X_indptr has", len(parts["Y_indptr"]))
+    features = _dense(parts, "X", count, n_features).astype(np.float32)
+    labels = _dense(parts, "Y", count, len(label_names))
+    rows = tuple(f"{row:05d}" for row in range(1, count + 1))
+    return LabelTable(features, labels, label_names, rows, np.arange(count) >= n_train)
+
+
+def _parts(data: bytes) -> dict[str, Part]:
+    def room(name: str) -> int | None:
+        return MAX_BYTES if name.removesuffix(".npy") in PARTS else None
+
+    with open_zip(data, room, MAX_RATIO) as archive:
+        missing = [name for name in PARTS if f"{name}.npy" not in archive.namelist()]
+        if missing:
+            raise InputError("arrays", ", ".join(PARTS), f"none called {', '.join(missing)}")
+        parts = {}
+        for name in PARTS:
+            content = read_entry(archive, f"{name}.npy")
+            check_array(io.BytesIO(content), len(content), name)
+            parts[name] = np.load(io.BytesIO(content), allow_pickle=False)
+    return parts
+
+
+def _described(part: Part) -> str:
+    return f"{part.dtype} of shape {part.shape}"
+
+
+def _number(parts: dict[str, Part], name: str) -> int:
+    if parts[name].shape != () or parts[name].dtype.kind not in "iu":
+        raise InputError(name, "one whole number", _described(parts[name]))
+    return int(parts[name])
+
+
+def _dense(parts: dict[str, Part], which: str, rows: int, columns: int) -> npt.NDArray[np.bool_]:
+    """(rows, columns) True where the compressed rows store something."""
+    indices, starts = (_whole(parts, f"{which}_{end}") for end in ("indices", "indptr"))
+    steps = np.diff(starts)
+    if starts[0] != 0 or starts[-1] != len(indices) or (steps < 0).any():
+        expected = f"numbers that rise from 0 to {len(indices)}, the number of {which}_indices"
+        raise InputError(f"{which}_indptr", expected, f"{starts[0]} to {starts[-1]}")
+    if len(indices) and not 0 <= indices.min() <= indices.max() < columns:
+        came = f"{indices.min()} to {indices.max()}"
+        raise InputError(f"{which}_indices", f"0 to {columns - 1}", came)
+    dense = np.zeros((rows, columns), np.bool_)
+    dense[np.repeat(np.arange(rows), steps), indices] = True
+    return dense
+
+
+def _whole(parts: dict[str, Part], name: str) -> Ints:
+    part = parts[name]
+    if part.ndim != 1 or part.dtype.kind not in "iu" or (name.endswith("indptr") and len(part) < 2):
+        raise InputError(name, "a row of whole numbers", _described(part))
+    with np.errstate(over="ignore"):
+        return part.astype(np.int64)

@@ -1,0 +1,61 @@
+"""JSON from strangers: read up to a limit, with an error in words for all that it can be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from ranking.files import FileTree, Limits, Unusable
+
+MOST_PARTS = 2_000_000  # lists and objects in one file: each takes many times the bytes that it is written in
+Hook = Callable[[dict[str, Any]], Any]
+
+
+def read_json(tree: FileTree, name: str, limits: Limits, hook: Hook | None = None) -> Any:
+    """What the file holds; `hook` is given each object as soon as it is read, and gives what is kept of it.
+
+    Unusable where it is too large, has too many parts or cannot be read, and for what is nested deeper than the parser
+    goes. NaN and
+    Infinity are numbers, as many tools write them.
+    """
+    return parsed(tree.read(name, limits.json_bytes, "JSON", "json_bytes"), hook)
+
+
+def parsed(data: bytes, hook: Hook | None = None) -> Any:
+    """What JSON in UTF-8 says; `hook` and Unusable as above."""
+    parts = data.count(b"[") + data.count(b"{")
+    if parts > MOST_PARTS:
+        raise Unusable(f"JSON of at most {MOST_PARTS:,} lists and objects", f"{parts:,}")
+    try:
+        return json.loads(data.decode("utf-8-sig"), object_hook=hook)
+    except UnicodeDecodeError as error:
+        raise Unusable("JSON in UTF-8", f"byte {error.start} of another kind") from error
+    except RecursionError as error:
+        raise Unusable("JSON of a few levels", "one nested too deep") from error
+    except ValueError as error:
+        raise Unusable("JSON that can be read", str(error) if data else "an empty file") from error
+
+
+def as_number(value: object) -> float | None:
+    """A number of JSON as a float, which may be infinite or NaN; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def brief(value: object) -> str:
+    """A value of JSON in a few words, however large or deep it is.
+
+    >>> brief([1, "a"]), brief([[1]]), brief({"a": 1}), brief(None)
+    ("[1, 'a']", 'a list of 1', 'an object of 1', 'None')
+    """
+    if isinstance(value, dict):
+        return f"an object of {len(value)}"
+    if isinstance(value, list):
+        plain = len(value) <= 8 and not any(isinstance(one, dict | list) for one in value)
+        return "[" + ", ".join(map(brief, value)) + "]" if plain else f"a list of {len(value)}"
+    return repr(value[:40]) if isinstance(value, str) else repr(value)

@@ -1,0 +1,199 @@
+"""MATLAB files (level 5) from strangers: arrays of real numbers and rows of texts, and nothing else of what they hold.
+
+scipy.io.loadmat makes whatever a file claims (objects, cells within cells without end, arrays of any size), and expands
+what is compressed to its full length. This one reads the few kinds that data sets are made of, and looks at sizes
+first. The format is "MAT-File Format", MathWorks, chapter 1.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.core import Floats
+from ranking.core.errors import InputError
+from ranking.core.text import readable
+
+HEADER = 128  # bytes
+MAX_EXPANDED = 64 * 2**20  # bytes of one variable
+MAX_NUMBERS = 10_000_000  # of one variable, which become 8 bytes each
+MAX_VARIABLES = 1_000
+MAX_TEXTS = 1_000_000
+LONGEST_TEXT = 255  # characters that are kept of one
+FILE = "MATLAB file"  # what errors are about until a variable is known
+GLANCE = 1_024  # bytes of a compressed variable that tell its name
+INT32, MATRIX, COMPRESSED = 5, 14, 15
+CELL, CHAR, OPAQUE, NUMERIC = 1, 4, 17, range(6, 16)
+COMPLEX = 0x800
+NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+TEXTS = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16"}
+KINDS = {2: "a struct", 3: "an object", 5: "a sparse array", 16: "a function", OPAQUE: "an object"}
+
+Variable = Floats | tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Element:
+    """A type and its bytes; `order` is that of the numbers in it, "<" or ">"."""
+
+    kind: int
+    data: memoryview
+    order: str
+
+    def parts(self) -> Iterator[Element]:
+        """The elements within; ValueError where one is longer than what is left."""
+        return _elements(self.data, self.order)
+
+    def numbers(self) -> npt.NDArray[np.float64]:
+        if self.kind not in NUMBERS:
+            raise InputError(FILE, "numbers of a known kind", f"kind {self.kind}")
+        dtype = np.dtype(self.order + NUMBERS[self.kind])
+        count, rest = divmod(len(self.data), dtype.itemsize)
+        if rest or count > MAX_NUMBERS:
+            expected = f"at most {MAX_NUMBERS:,} numbers of {dtype.itemsize} bytes"
+            raise InputError(FILE, expected, f"{len(self.data):,} bytes")
+        return np.frombuffer(self.data, dtype).astype(np.float64)
+
+    def text(self) -> str:
+        if self.kind not in TEXTS:
+            raise InputError(FILE, "text of a known kind", f"kind {self.kind}")
+        end = {"<": "-le", ">": "-be"}[self.order] if TEXTS[self.kind] == "utf-16" else ""
+        return bytes(self.data).decode(TEXTS[self.kind] + end, "replace")
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """What a matrix says of itself before its content."""
+
+    kind: int
+    imaginary: bool
+    shape: tuple[int, ...]
+    name: str
+    content: Iterator[Element]
+
+
+def read_mat(data: bytes, wanted: Collection[str]) -> dict[str, Variable]:
+    """The variables `wanted`: numbers as float64 of two dimensions, cells of texts as a tuple.
+
+    Those that the file lacks are not in the answer. ValueError, with the name of the variable, for what is damaged, too
+    large or of another kind.
+    """
+    order = _order(data)
+    found: dict[str, Variable] = {}
+    for place, element in enumerate(_elements(memoryview(data)[HEADER:], order)):
+        if place >= MAX_VARIABLES:
+            raise InputError(FILE, f"at most {MAX_VARIABLES:,} variables", "more")
+        name = _matrix(_expanded(element, GLANCE)).name
+        if name in wanted:
+            if name in found:
+                raise InputError(name, "one variable of that name", "two")
+            try:
+                found[name] = _variable(_matrix(_expanded(element, MAX_EXPANDED)))
+            except InputError as error:
+                raise InputError(name, error.expected, error.came, error.remedy) from error
+    return found
+
+
+def _order(data: bytes) -> str:
+    if data.startswith(b"MATLAB 7.3") or data.startswith(b"\x89HDF"):
+        raise InputError(FILE, "level 5", "MATLAB 7.3, which is not read here", "save it again with -v7")
+    mark = data[HEADER - 2 : HEADER]
+    if len(data) < HEADER or mark not in (b"IM", b"MI"):
+        raise InputError(FILE, "level 5", "something else", "save it again with -v7")
+    return "<" if mark == b"IM" else ">"
+
+
+def _elements(data: memoryview, order: str) -> Iterator[Element]:
+    at = 0
+    while at < len(data):
+        if len(data) - at < 8:
+            raise InputError(FILE, "a tag of 8 bytes", len(data) - at)
+        first, size = struct.unpack_from(order + "II", data, at)
+        if first >> 16:  # short: type and size in one word, the content in the other
+            kind, size, start, step = first & 0xFFFF, first >> 16, at + 4, 8
+            if size > 4:
+                raise InputError(FILE, "a short element of at most 4 bytes", size)
+        else:
+            kind, start = first, at + 8
+            step = 8 + (size if kind == COMPRESSED else -(-size // 8) * 8)
+        if start + size > len(data):
+            left = f"an element of at most {len(data) - start:,} bytes, which are left"
+            raise InputError(FILE, left, f"one that claims {size:,}")
+        yield Element(kind, data[start : start + size], order)
+        at += step
+
+
+def _expanded(element: Element, most: int) -> Element:
+    """The matrix that a compressed element holds, or as much of it as `most` bytes have; others as they are."""
+    if element.kind != COMPRESSED:
+        return element
+    try:
+        expander = zlib.decompressobj()
+        plain = expander.decompress(element.data, most)
+    except zlib.error as error:
+        raise InputError(FILE, "compressed content", f"damaged content ({error})") from error
+    if len(plain) < 8:
+        raise InputError(FILE, "8 bytes or more of compressed content", len(plain))
+    kind, size = struct.unpack_from(element.order + "II", plain)
+    if most > GLANCE and size + 8 > len(plain):
+        expected = f"as many bytes as it expands to, at most {most:,}"
+        raise InputError(FILE, expected, f"{size:,} claimed, {len(plain):,} expanded")
+    return Element(kind, memoryview(plain)[8 : 8 + size], element.order)
+
+
+def _matrix(element: Element) -> Matrix:
+    if element.kind != MATRIX:
+        raise InputError(FILE, "a matrix", f"an element of kind {element.kind}")
+    parts = element.parts()
+    try:
+        flags, shape, name = next(parts), next(parts), next(parts)
+    except StopIteration:
+        raise InputError(FILE, "a matrix with content", "one that ends before it") from None
+    if len(flags.data) != 8:
+        raise InputError(FILE, "8 bytes of flags of a matrix", len(flags.data))
+    word = struct.unpack_from(element.order + "I", flags.data)[0]
+    if (
+        word & 0xFF == OPAQUE and shape.kind in TEXTS
+    ):  # texts and tables of MATLAB since 2016, whose name comes first
+        return Matrix(OPAQUE, False, (), shape.text(), parts)
+    if shape.kind != INT32:
+        raise InputError(FILE, f"a shape of kind {INT32}", f"kind {shape.kind}")
+    sides = tuple(int(side) for side in shape.numbers())
+    return Matrix(word & 0xFF, bool(word & COMPLEX), sides, name.text(), parts)
+
+
+def _variable(matrix: Matrix) -> Variable:
+    if matrix.kind == CELL:
+        return _texts(matrix)
+    if matrix.kind not in NUMERIC or matrix.imaginary or len(matrix.shape) != 2:
+        came = "complex numbers" if matrix.imaginary else KINDS.get(matrix.kind, f"kind {matrix.kind}")
+        if matrix.kind in NUMERIC and not matrix.imaginary:
+            came = f"{len(matrix.shape)} dimensions"
+        raise InputError(FILE, "rows and columns of real numbers, or a cell of texts", came)
+    numbers = next(matrix.content, None)
+    told = np.zeros(0) if numbers is None else numbers.numbers()
+    if min(matrix.shape) < 0 or len(told) != math.prod(matrix.shape):
+        raise InputError(FILE, f"numbers of shape {matrix.shape}", f"{len(told):,} numbers")
+    return told.reshape(matrix.shape[::-1]).T
+
+
+def _texts(matrix: Matrix) -> tuple[str, ...]:
+    """Those of a cell, whatever its shape, column by column."""
+    texts: list[str] = []
+    for element in matrix.content:
+        inner = _matrix(element)
+        if inner.kind != CHAR or (inner.shape and inner.shape[0] > 1):
+            raise InputError(FILE, "a text in each cell", f"something else in cell {len(texts) + 1}")
+        part = next(inner.content, None)
+        texts.append(readable("" if part is None else part.text(), LONGEST_TEXT))
+        if len(texts) > MAX_TEXTS:
+            raise InputError(FILE, f"at most {MAX_TEXTS:,} texts", "more")
+    if min(matrix.shape, default=0) < 0 or len(texts) != math.prod(matrix.shape):
+        raise InputError(FILE, f"texts of shape {matrix.shape}", f"{len(texts):,} texts")
+    return tuple(texts)

@@ -1,0 +1,158 @@
+"""Relative Attributes as they were released: public figures, or outdoor scenes, as features (Parikh and Grauman, ICCV
+2011)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.core import Bools, Floats, Ints, Problem, SourceBox, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
+from ranking.core.text import listed, readable
+from ranking.datasets.cards import SIZE, card
+from ranking.datasets.file_errors import in_file
+from ranking.datasets.registry import SOURCES
+from ranking.files.typed_path import read_typed, typed_path
+from ranking.formats.mat_file import Variable, read_mat
+
+ARRAYS = ("feat", "class_labels", "used_for_training", "relative_ordering")
+NAMES = ("im_names", "class_names", "attribute_names")
+MAX_BYTES = 128 * 2**20
+TITLES = {"pubfig_data": "Public figures", "osr_data": "Outdoor scenes"}
+EXPECTED = "pubfig_data.mat"
+
+
+@dataclass(frozen=True, eq=False)
+class RelativeAttributes:
+    """features: (n, d). person: (n,) number of a class, from 0. order: (a, c), the higher the more a class has of an
+    attribute. test: (n,)."""
+
+    features: npt.NDArray[np.float32]
+    person: Ints
+    order: Floats
+    test: Bools
+    image_names: tuple[str, ...]
+    class_names: tuple[str, ...]
+    attribute_names: tuple[str, ...]
+
+
+@SOURCES.register("Public figures")
+@dataclass
+class PublicFigures:
+    """The layout of `pubfig_data.mat`, which the release of outdoor scenes has too.
+
+    An image's number of an attribute is the place of its person (or scene) in the file's order of all of them, the more
+    the higher. The person is its class and its group. Rows have no pictures: cards stand for them.
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int] = 1
+    bundled: ClassVar[bool] = False
+
+    file: str = setting(
+        "",
+        label="File",
+        help="A file pubfig_data.mat of the Relative Attributes release on the computer that runs this app, with the "
+        f"variables {', '.join(ARRAYS + NAMES)}.",
+    )
+    least: int = setting(
+        2,
+        label="Images per person",
+        help="People (or scenes) with fewer images are left out.",
+        minimum=1,
+        advanced=True,
+    )
+
+    def title(self) -> str:
+        stem = typed_path(self.file, EXPECTED).stem
+        return TITLES.get(stem.lower(), readable(stem)) or "Public figures"
+
+    def __len__(self) -> int:
+        return len(self._table.image_names)
+
+    def records(self) -> Iterator[SourceImage | Problem]:
+        told = self._table
+        counts = np.bincount(told.person, minlength=len(told.class_names))
+        for row, name in enumerate(told.image_names):
+            person = int(told.person[row])
+            if counts[person] < self.least:
+                came = f"{counts[person]} of {told.class_names[person]}"
+                yield Problem(readable(name), f"at least {self.least} images of each", came, "image left out")
+                continue
+            numbers = dict(zip(told.attribute_names, told.order[:, person].tolist(), strict=True))
+            shown = told.class_names[person]
+            lines = (shown, *(f"{attribute} {number:g}" for attribute, number in numbers.items()))
+            box = SourceBox(None, (shown,), group=shown, numbers=numbers)
+            vector = tuple(told.features[row].tolist())
+            yield SourceImage(name, card(name, lines), (box,), bool(told.test[row]), SIZE, vector)
+
+    @cached_property
+    def _table(self) -> RelativeAttributes:
+        data = read_typed(self.file, MAX_BYTES, EXPECTED)
+        try:
+            return read_relative_attributes(read_mat(data, ARRAYS + NAMES))
+        except ValueError as error:
+            raise in_file(readable(self.file, 255), "Relative Attributes", error) from error
+
+
+def read_relative_attributes(variables: Mapping[str, Variable]) -> RelativeAttributes:
+    """The table in the variables of such a file; ValueError that says which are missing or do not fit."""
+    missing = [name for name in ARRAYS + NAMES if name not in variables]
+    if missing:
+        raise InputError("variables", ", ".join(ARRAYS + NAMES), f"none called {', '.join(missing)}")
+    names = {name: _texts(variables, name) for name in NAMES}
+    count, classes, attributes = (len(names[name]) for name in NAMES)
+    features = _numbers(variables, "feat", (count, None))
+    labels = _numbers(variables, "class_labels", (count, 1))[:, 0]
+    used = _numbers(variables, "used_for_training", (count, 1))[:, 0]
+    order = _numbers(variables, "relative_ordering", (attributes, classes))
+    if not np.isin(labels, np.arange(1, classes + 1)).all():
+        raise InputError("class_labels", f"whole numbers from 1 to {classes}", "other numbers")
+    if not np.isin(used, (0, 1)).all():
+        raise InputError("used_for_training", "0 or 1", "other numbers")
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes a row of the report
+        vectors = features.astype(np.float32)
+    classes_told, attributes_told = (_separate(names[name], name) for name in NAMES[1:])
+    return RelativeAttributes(
+        vectors,
+        labels.astype(np.int64) - 1,
+        order,
+        used == 0,
+        names["im_names"],
+        classes_told,
+        attributes_told,
+    )
+
+
+def _texts(variables: Mapping[str, Variable], name: str) -> tuple[str, ...]:
+    told = variables[name]
+    if not isinstance(told, tuple) or not told:
+        raise InputError(name, "a cell of texts", "something else")
+    return told
+
+
+def _numbers(variables: Mapping[str, Variable], name: str, shape: tuple[int, int | None]) -> Floats:
+    told = variables[name]
+    if isinstance(told, tuple):
+        raise InputError(name, "numbers", "texts")
+    if len(told) != shape[0] or (shape[1] is not None and told.shape[1] != shape[1]) or not told.size:
+        wanted = f"{shape[0]} x {'any number' if shape[1] is None else shape[1]}"
+        raise InputError(name, wanted, " x ".join(map(str, told.shape)))
+    if not np.isfinite(told).all():
+        raise InputError(name, "finite numbers", "NaN or infinity")
+    return told
+
+
+def _separate(names: tuple[str, ...], what: str) -> tuple[str, ...]:
+    """Names with the blanks that they lack, each of them different and not empty."""
+    told = tuple(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in names)
+    if not all(told) or len(set(told)) < len(told):
+        raise InputError(what, "different names, none empty", listed(list(told)))
+    return told

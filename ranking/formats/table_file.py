@@ -1,0 +1,114 @@
+"""A table that a person brought, as CSV, TSV or Parquet: the names of its columns, and its rows as text.
+
+Rows are read one after the other and not kept here. Parquet is read by another program, for the library that can do
+so aborts on some damaged files.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ranking.core.text import told_apart
+from ranking.files import FileTree, Limits, Unusable, parquet_to_csv
+from ranking.files.limits import variable
+from ranking.files.parquet_program import answer_of
+from ranking.files.tree import suffix
+
+TABLES = (".csv", ".tsv", ".parquet")
+MOST_COLUMNS = 1_002
+MOST_VALUES = 20_000_000  # in the columns of a Parquet file, together
+DECIMAL = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*", re.ASCII)
+Rows = Iterator[tuple[int, list[str]]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """header: as written. rows: begins anew each time it is called; the place of each row, and its cells.
+
+    Unusable comes out of it where the file is damaged. counts: what the places are, "line" or "row".
+    """
+
+    header: tuple[str, ...]
+    rows: Callable[[], Rows]
+    counts: str = "line"
+
+    def first(self, count: int) -> list[list[str]]:
+        """The cells of the first rows that have a cell for each column."""
+        whole = (cells for _, cells in self.rows() if len(cells) == len(self.header))
+        return list(itertools.islice(whole, count))
+
+
+def is_table(name: str) -> bool:
+    """Whether a file calls itself a table."""
+    return suffix(name) in TABLES
+
+
+def read_table(tree: FileTree, name: str, limits: Limits) -> Table:
+    """The table of that name in a tree; Unusable where it is none, or exceeds the limits."""
+    data = tree.read(name, limits.table_bytes, "a table", "table_bytes")
+    return parquet_table(data, limits) if suffix(name) == ".parquet" else text_table(data, name)
+
+
+def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
+    """The CSV or TSV in `data`. Cells are apart by `mark`, or else by commas, ; or tabs: by what makes the most cells
+    of the first line. Where that is ; or tabs numbers may have a decimal comma, as spreadsheets write them.
+
+    >>> text_table(b"image;year\\na.jpg;1957").first(1)
+    [['a.jpg', '1957']]
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        came = f"byte {error.start} of another kind; spreadsheets save it as “CSV UTF-8”"
+        raise Unusable("text in UTF-8", came) from error
+    mark = mark or _mark(text[: text.find("\n")] if "\n" in text else text, name)
+
+    def lines() -> Rows:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
+        try:
+            for cells in reader:
+                yield reader.line_num, cells if mark == "," else [_with_point(cell) for cell in cells]
+        except csv.Error as error:
+            raise Unusable(f"comma-separated values, line {reader.line_num}", str(error)) from error
+
+    header = next((cells for _, cells in lines()), [])
+    if len(header) > MOST_COLUMNS:
+        raise Unusable(f"at most {MOST_COLUMNS:,} columns", f"{len(header):,}")
+    return Table(
+        tuple(map(told_apart, header)), lambda: (row for row in itertools.islice(lines(), 1, None) if row[1])
+    )
+
+
+def _with_point(cell: str) -> str:
+    """
+    >>> _with_point(" -1,5"), _with_point("1,5 km")
+    (' -1.5', '1,5 km')
+    """
+    return cell.replace(",", ".") if DECIMAL.fullmatch(cell) else cell
+
+
+def _mark(first: str, name: str) -> str:
+    marks = ("\t", ",", ";") if suffix(name) == ".tsv" else (",", ";", "\t")
+
+    def cells(mark: str) -> int:
+        try:
+            return len(next(csv.reader([first], delimiter=mark), []))
+        except csv.Error:  # reading it in earnest tells why
+            return 0
+
+    return max(marks, key=cells)
+
+
+def parquet_table(data: bytes, limits: Limits) -> Table:
+    """The Parquet in `data`, read in a process of its own; only columns of numbers, texts and lists of such."""
+    most = (limits.table_bytes, MOST_COLUMNS, MOST_VALUES)
+    told = answer_of(parquet_to_csv.__file__, data, *most, variable("table_bytes"))
+    table = text_table(told, mark=",")
+    return Table(
+        table.header, lambda: ((place, cells) for place, (_, cells) in enumerate(table.rows(), 1)), "row"
+    )

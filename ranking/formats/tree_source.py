@@ -1,0 +1,216 @@
+"""What the sources share that read a folder or a ZIP file: how images are called, found and shared out."""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+from ranking.core import Problem, SourceImage
+from ranking.core.settings import setting
+from ranking.core.text import counted, listed, readable
+from ranking.datasets.common_settings import seed_of_test, share_of_test
+from ranking.datasets.splits import PART, PARTS, drawn_with_report, moved_whole
+from ranking.files import FileTree, Recognised, Unusable, open_tree
+from ranking.files.files import IMAGE_SUFFIXES, image_name
+from ranking.files.tree import parent, stem, suffix
+
+SHOWN = 3  # examples in a row that stands for many
+
+
+@dataclass
+class TreeSource(ABC):
+    """The settings that all of them have. `expected` is what is asked for in words."""
+
+    name: ClassVar[str]
+    order: ClassVar[int] = 1
+    bundled: ClassVar[bool] = False
+    expected: ClassVar[str]
+
+    folder: str = setting(
+        "",
+        label="Folder or ZIP file",
+        help="A folder or ZIP file on the computer that runs this app. Nothing outside of it is read.",
+    )
+    split: str = setting(
+        "as named",
+        label="Split",
+        help="Which images test. As named: those in folders, or of files, that are called test, else val. Draw: some "
+        "of all.",
+        choices=("as named", "draw"),
+        advanced=True,
+    )
+    test_share: float = share_of_test(
+        0.4, "How many images are drawn for the test where none are named for it.", advanced=True
+    )
+    seed: int = seed_of_test()
+    _split_from = ""
+    _moves_groups: ClassVar[bool] = (
+        False  # whether a person chose the groups, which then go before named parts
+    )
+
+    @classmethod
+    @abstractmethod
+    def recognise(cls, tree: FileTree) -> Recognised | None:
+        """Whether this source reads `tree`, how surely, and why."""
+
+    @abstractmethod
+    def records(self) -> Iterator[SourceImage | Problem]: ...
+
+    def title(self) -> str:
+        return readable(self._tree.parts[-1] if self._tree.parts else "") or self.name
+
+    def split_from(self) -> str:
+        """Where the split comes from, in words, once `records` has told an image."""
+        return self._split_from
+
+    def _names_parts(self) -> str:
+        """What names the parts of images, in words."""
+        return "their folders or files"
+
+    def _which_test(
+        self, parts: Sequence[str | None], groups: Sequence[Sequence[str]] | None = None
+    ) -> tuple[list[bool], list[Problem]]:
+        """Which of the images test, by the part of each; and a row where that had to be drawn.
+
+        Those of "test" do where others are there too, else those of "val"; where neither helps, a share of all, and
+        of images that have a group of `groups` in common all or none, where there are groups enough.
+        """
+        found = set(parts)
+        chosen = next((part for part in ("test", "val") if part in found and found != {part}), None)
+        if self.split != "draw" and chosen is not None:
+            tested = [part == chosen for part in parts]
+            self._split_from = f"those named {chosen} by {self._names_parts()}"
+            if self._moves_groups and groups is not None:
+                return moved_whole(tested, groups)
+            return tested, list(_on_both_sides(tested, groups or []))
+        drawn_so = f"{self.test_share:.0%} drawn for the test, seed {self.seed}"
+        why = "as the setting Split asks" if self.split == "draw" else "for nothing names a part for the test"
+        self._split_from = f"{drawn_so}, {why}"
+        tested, rows = drawn_with_report(groups or [()] * len(parts), self.test_share, self.seed)
+        if self.split == "draw":
+            return tested, rows
+        named = listed(sorted(part for part in found if part is not None)) or "none"
+        done = f"{self.test_share:.0%} of {counted(len(parts), 'image')} drawn for the test, seed {self.seed}"
+        return tested, [Problem("parts", "a part for training and one for testing", named, done), *rows]
+
+    @cached_property
+    def _tree(self) -> FileTree:
+        return open_tree(self.folder, self.expected)
+
+
+def _on_both_sides(tested: Sequence[bool], groups: Sequence[Sequence[str]]) -> Iterator[Problem]:
+    """A row where images of one group are named for training and for the test."""
+    of_test = {group for told, test in zip(groups, tested, strict=False) if test for group in told}
+    others = {group for told, test in zip(groups, tested, strict=False) if not test for group in told}
+    if both := sorted(of_test & others):
+        came = f"{counted(len(both), 'group')} on both: {listed(both)}"
+        yield Problem(
+            "groups", "a group on one side of the split", came, "kept as named; the setting Split can draw"
+        )
+
+
+@dataclass
+class Grouped:
+    """Rows that would be one for each of many things: one for each kind, with how many came and the first of them."""
+
+    _came: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
+    _counts: dict[tuple[str, str, str], int] = field(default_factory=dict)
+
+    def add(self, file: str, expected: str, came: str, done: str) -> None:
+        """One more thing of `file` of which something else was expected."""
+        key = (file, expected, done)
+        self._counts[key] = self._counts.get(key, 0) + 1
+        examples = self._came.setdefault(key, [])
+        if len(examples) < SHOWN:
+            examples.append(readable(came))
+
+    def rows(self) -> Iterator[Problem]:
+        for key, examples in self._came.items():
+            file, expected, done = key
+            count, came = self._counts[key], "; ".join(examples)
+            came = came if count == 1 else f"{count:,} times: {came}" + ("; ..." if count > SHOWN else "")
+            yield Problem(file, expected, came, done)
+
+
+def is_image(name: str) -> bool:
+    """Whether a file calls itself an image that can be decoded."""
+    return suffix(name) in IMAGE_SUFFIXES
+
+
+def called(names: Sequence[str]) -> dict[str, str]:
+    """How the images of those names in a tree are called: without the folders that all share, and without ending
+    where no two become one.
+
+    >>> called(["data/a.jpg", "data/b.png"]), called(["x/a.jpg", "y/a.jpg", "y/a.png"])
+    ({'data/a.jpg': 'a', 'data/b.png': 'b'}, {'x/a.jpg': 'x/a', 'y/a.jpg': 'y/a.jpg', 'y/a.png': 'y/a.png'})
+    """
+    start = len(shared_folder(names))
+    come: dict[str, int] = {}
+    for name in names:
+        come[bare(name)] = come.get(bare(name), 0) + 1
+    return {
+        name: image_name((bare(name) if come[bare(name)] == 1 else name)[start:].lstrip("/"))
+        for name in names
+    }
+
+
+def bare(name: str) -> str:
+    """
+    >>> bare("a.b/c.jpg")
+    'a.b/c'
+    """
+    return name[: len(name) - len(suffix(name))]
+
+
+def shared_folder(names: Sequence[str]) -> str:
+    """The innermost folder that holds all of those names.
+
+    >>> shared_folder(["a/b/c.jpg", "a/b/d/e.jpg"]), shared_folder(["a", "ab"])
+    ('a/b', '')
+    """
+    folders = [parent(name).split("/") for name in names]
+    shared = itertools.takewhile(lambda parts: len(set(parts)) == 1, zip(*folders, strict=False))
+    return "/".join(parts[0] for parts in shared)
+
+
+def part_of(name: str) -> str | None:
+    """Which part of a set the folders of a file say it belongs to: "train", "val", "test", or None.
+
+    >>> part_of("images/val2017/1.jpg"), part_of("obj_train_data/1.jpg"), part_of("test.jpg")
+    ('val', 'train', None)
+    """
+    for folder in reversed(parent(name).split("/")):
+        matched = PART.fullmatch(folder.lower())
+        if matched is not None and matched[1] in PARTS:
+            return PARTS[matched[1]]
+    return None
+
+
+def part_told(name: str) -> str | None:
+    """The same of a file of annotations, whose own name may say it.
+
+    >>> part_told("annotations/instances_train2017.json"), part_told("valid/coco.json"), part_told("a.json")
+    ('train', 'val', None)
+    """
+    words = [PARTS[word] for word in re.findall("[a-z]+", stem(name).lower()) if word in PARTS]
+    return words[-1] if words else part_of(name)
+
+
+def beginning(tree: FileTree, ending: str, size: int, known: Callable[[bytes], bool]) -> list[str]:
+    """The files of a tree with that ending whose first `size` bytes, without a mark of UTF-8, are `known`."""
+    found = []
+    for name in tree.names:
+        if suffix(name) == ending:
+            try:
+                head = tree.head(name, size)
+            except Unusable:  # reading it in earnest tells why; here it is only not recognised
+                continue
+            if known(head.removeprefix(codecs.BOM_UTF8)):
+                found.append(name)
+    return found

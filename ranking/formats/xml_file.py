@@ -1,0 +1,89 @@
+"""XML from strangers: read up to a limit, with an error in words for all that it can be.
+
+A document type declaration is refused, and with it every entity, internal or external: no annotation needs one.
+"""
+
+from __future__ import annotations
+
+import re
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+from ranking.files import FileTree, Limits, Unusable
+
+MOST_TAGS = 2_000_000  # in one file: each element takes many times the bytes that it is written in
+MAX_XML_BYTES = 4 * 2**20  # of a file that tells of one image, or names labels
+MAX_DEPTH = 32
+MAX_PROLOG_BYTES = 64 * 2**10  # up to the end of the first element's tag
+MAX_PROLOG_PIECES = 1_000
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+
+
+class Refused(ValueError):
+    """The document holds something that no annotation needs; the text says what came."""
+
+
+def read_xml(tree: FileTree, name: str, limits: Limits, tag: str) -> Element:
+    """The root of a file, a `tag`; Unusable where it is too large, has too many tags, declares something of its own or
+    cannot be read."""
+    data = tree.read(name, limits.json_bytes, "XML", "json_bytes")
+    tags = data.count(b"<")
+    if tags > MOST_TAGS:
+        raise Unusable(f"XML of at most {MOST_TAGS:,} tags", f"{tags:,}")
+    return xml_root(data, tag)
+
+
+def xml_root(data: bytes, tag: str) -> Element:
+    """The root of a document, a `tag`; Unusable where it declares something of its own or cannot be read."""
+    try:
+        root = parse_xml(data)
+    except Refused as error:
+        raise Unusable("XML without declarations of its own", str(error)) from error
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        raise Unusable("XML that can be read", str(error) if data else "an empty file") from error
+    if root.tag != tag:
+        raise Unusable(f"an <{tag}> element at the top", f"<{root.tag}>")
+    return root
+
+
+def parse_xml(data: bytes) -> Element:
+    """The root element, in linear time. Broken XML: ExpatError, LookupError, ValueError; hostile XML: Refused."""
+    builder, depth, started = TreeBuilder(), 0, False
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal depth, started
+        depth, started = depth + 1, True
+        if depth > MAX_DEPTH:
+            raise Refused(f"elements nested more than {MAX_DEPTH} deep")
+        builder.start(tag, attributes)
+
+    def end(tag: str) -> None:
+        nonlocal depth
+        depth -= 1
+        builder.end(tag)
+
+    def refuse(*_: object) -> None:
+        raise Refused("a document type declaration (DOCTYPE, ENTITY)")
+
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = builder.data
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
+    # Expat goes on to the end of a piece after a handler raised. Before the first element pieces end at every
+    # ">", so the piece with the DOCTYPE cannot hold the use of an entity too: none is ever expanded, whatever
+    # expat's version. After it no DOCTYPE can come, and one piece is read in time linear in its length.
+    fed = 0
+    for number, mark in enumerate(re.finditer(rb">", data)):
+        if started:
+            break
+        if number >= MAX_PROLOG_PIECES or mark.end() > MAX_PROLOG_BYTES:
+            raise Refused(
+                f"no element within the first {MAX_PROLOG_BYTES // 2**10} kB and {MAX_PROLOG_PIECES:,} '>'"
+            )
+        parser.Parse(data[fed : mark.end()], False)
+        fed = mark.end()
+    parser.Parse(data[fed:], False)
+    parser.Parse(b"", True)
+    root: Element = builder.close()
+    return root

@@ -1,0 +1,186 @@
+"""YOLO text labels: a file for each image, with a row of numbers for each box."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.text import counted, readable
+from ranking.datasets.image_grouping import group_of, group_of_images
+from ranking.datasets.registry import SOURCES
+from ranking.files import FileTree, Recognised, Unusable
+from ranking.files.tree import suffix
+from ranking.formats.tree_source import Grouped, TreeSource, called, is_image, part_of
+from ranking.formats.yolo_names import Names, names_file, read_names
+
+LAYOUT = "images, and beside them or in a folder labels a text file for each with rows of class, x, y, width, height"
+MAX_BYTES = 4 * 2**20  # of the labels of one image
+LOOKED_AT = 5  # files of labels that say whether the text is YOLO's
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)", re.ASCII | re.IGNORECASE)
+ROW = "rows of class, x, y, width and height, or of class and the corners of an outline"
+
+
+@SOURCES.register("YOLO")
+@dataclass
+class Yolo(TreeSource):
+    """What Ultralytics trains on, and what Roboflow, CVAT, Label Studio and FiftyOne export for it.
+
+    The labels of `images/train/1.jpg` are `labels/train/1.txt`, or `1.txt` beside it. Numbers are shares of the image's
+    width and height, x and y of the box's middle; of an outline the box around it is taken. Classes are named by
+    data.yaml, classes.txt or obj.names, of which nothing else is read; the folders train, val (valid) and test are
+    the parts of the set.
+    """
+
+    expected: ClassVar[str] = LAYOUT
+
+    _moves_groups: ClassVar[bool] = True
+    group: str = group_of_images()
+
+    @classmethod
+    def recognise(cls, tree: FileTree) -> Recognised | None:
+        """Text files that belong to images, of the first of which more hold nothing but such rows than do not."""
+        labels = label_files(tree)
+        read = [readable_rows(tree, name) for name in list(labels.values())[:LOOKED_AT]]
+        if read.count(True) <= read.count(False):
+            return None
+        named = names_file(tree)
+        names = f"{readable(named)} names the classes" if named else "no file names the classes"
+        images = counted(len(labels), "image")
+        return Recognised(0.9 if named else 0.7, f"text files hold rows of YOLO for {images}, and {names}")
+
+    def __len__(self) -> int:
+        return len(self._images)
+
+    def records(self) -> Iterator[SourceImage | Problem]:
+        yield from self._tree.problems
+        names, pose, rows = self._names
+        yield from rows
+        yield from self._without_image()
+        groups = {name: group_of(name, self.group) for name in self._images}
+        units = [[] if group is None else [group] for group in groups.values()]
+        tested, rows = self._which_test([part_of(name) for name in self._images], units)
+        yield from rows
+        shown = called(self._images)
+        for name, test in zip(self._images, tested, strict=True):
+            problems = Grouped()
+            boxes = self._boxes(self._labels.get(name), names, pose, problems, groups[name])
+            yield from problems.rows()
+            yield SourceImage(shown[name], self._tree.file(name), boxes, test, upright=True)
+
+    @cached_property
+    def _images(self) -> list[str]:
+        if not self._labels:
+            raise InputError(readable(str(self._tree.place), 255), LAYOUT, "no such text file")
+        return list(filter(is_image, self._tree.names))
+
+    @cached_property
+    def _labels(self) -> dict[str, str]:
+        return label_files(self._tree)
+
+    @cached_property
+    def _names(self) -> tuple[Names, bool, list[Problem]]:
+        """The classes by number, none where nothing names them; whether labels are of poses; rows of the report."""
+        expected, done = (
+            "names of the classes in data.yaml, classes.txt or obj.names",
+            "classes go by their numbers",
+        )
+        named = names_file(self._tree)
+        if named is None:
+            return {}, False, [Problem("classes", expected, "none", done)]
+        try:
+            return *read_names(self._tree, named), []
+        except Unusable as error:
+            return {}, False, [Problem(readable(named), error.expected, error.came, done)]
+
+    def _without_image(self) -> Iterator[Problem]:
+        """One row for files in folders of labels that belong to no image."""
+        used, alone = set(self._labels.values()), Grouped()
+        for name in self._tree.names:
+            folders, last = name.split("/")[:-1], name.rpartition("/")[2]
+            if name not in used and "labels" in folders and suffix(name) == ".txt" and last != "classes.txt":
+                alone.add("labels", "an image for every file of labels", name, "labels left out")
+        return alone.rows()
+
+    def _boxes(
+        self, labels: str | None, names: Names, pose: bool, problems: Grouped, group: str | None
+    ) -> tuple[SourceBox, ...]:
+        if labels is None:
+            return ()
+        shown, boxes = readable(labels, 255), []
+        try:
+            lines = _lines(self._tree, labels)
+        except Unusable as error:
+            problems.add(shown, error.expected, error.came, "labels left out")
+            return ()
+        for number, line in enumerate(lines, 1):
+            told = box_of(line, pose)
+            if told is None:
+                problems.add(shown, ROW, f"row {number}: {line}", "row left out")
+            elif names and told[0] not in names:
+                expected = f"one of the {counted(len(names), 'class')} that are named"
+                problems.add(shown, expected, f"row {number}: class {told[0]}", "row left out")
+            else:
+                name = names.get(told[0], f"class {told[0]}")
+                boxes.append(SourceBox(told[1], (name,), group, number, relative=True))
+        return tuple(boxes)
+
+
+def label_files(tree: FileTree) -> dict[str, str]:
+    """The name of each image that has a file of labels, and that file's."""
+    texts = {name for name in tree.names if suffix(name) == ".txt"}
+    found = {}
+    for image in filter(is_image, tree.names):
+        beside = image[: len(image) - len(suffix(image))] + ".txt"
+        folders = beside.split("/")
+        places = [place for place, folder in enumerate(folders[:-1]) if folder == "images"]
+        if places:
+            folders[places[-1]] = "labels"
+        labels = next((name for name in ("/".join(folders), beside) if name in texts), None)
+        if labels is not None:
+            found[image] = labels
+    return found
+
+
+def readable_rows(tree: FileTree, name: str) -> bool | None:
+    """Whether all rows of a file are YOLO's; None where it has none, as that of an image without objects."""
+    try:
+        lines = _lines(tree, name)
+    except Unusable:
+        return False
+    return all(box_of(line, pose=False) is not None for line in lines) if lines else None
+
+
+def _lines(tree: FileTree, name: str) -> list[str]:
+    text = tree.read(name, MAX_BYTES, "labels").decode("utf-8-sig", errors="replace")
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def box_of(line: str, pose: bool) -> tuple[int, tuple[float, float, float, float]] | None:
+    """Class and edges, as shares of the image, of a row; None where it is none.
+
+    Five numbers are a box, six one with a confidence; more are corners of an outline, or the box and points of a pose.
+
+    >>> box_of("3 .5 .5 .5 1", pose=False), box_of("0 0 0 1 0 1 .5", pose=False)
+    ((3, (0.25, 0.0, 0.75, 1.0)), (0, (0.0, 0.0, 1.0, 0.5)))
+    """
+    words = line.split()
+    if len(words) < 5 or not all(map(NUMBER.fullmatch, words)):
+        return None
+    which, *numbers = map(float, words)
+    if not 0 <= which < 1e6 or which != int(which):
+        return None
+    if pose or len(numbers) <= 5:
+        x, y, width, height = numbers[:4]
+        return int(which), (x - width / 2, y - height / 2, x + width / 2, y + height / 2)
+    if len(numbers) % 2:
+        return None
+    across, down = numbers[::2], numbers[1::2]
+    if any(map(math.isnan, numbers)):  # which min and max would pass over
+        return int(which), (math.nan, math.nan, math.nan, math.nan)
+    return int(which), (min(across), min(down), max(across), max(down))

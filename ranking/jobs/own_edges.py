@@ -1,0 +1,54 @@
+"""Pairs of samples that a person brings as a CSV: read and kept by a process of its own."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from ranking.core import Ints
+from ranking.core.errors import InputError
+from ranking.features.graph.edge_files import MOST_PAIRS
+from ranking.features.graph.image_graph import GRAPHS
+from ranking.features.graph.similarity import edges_from_csv
+from ranking.jobs.apart import answer_apart, ask_apart
+from ranking.workspace.room_quotas import check_disk
+from ranking.workspace.store import Store
+
+
+def keep_pairs_apart(store: Store, set_key: str, name: str, data: bytes) -> str:
+    """Keep the pairs of an image set that the CSV in `data` lists, and return the name that settings give them.
+
+    name: what a person calls the file. ValueError, with the line and the remedy, where it is no such CSV; FullError
+    in a room that is full.
+    """
+    check_disk(store.home)  # here, for pages offer to make space where a FullError comes
+    told = ask_apart("ranking.jobs.own_edges", [str(store.home), set_key], data)
+    if "wrong" in told:
+        line, *parts = told["wrong"]
+        raise InputError(f"{name}, {line}", *parts)
+    return str(told["kept"])
+
+
+def read_pairs(data: bytes, ids: Any) -> Ints:
+    """The pairs (m, 2), m > 0, of a CSV in the columns i and j, by the `ids` (n,) of the samples; else ValueError."""
+    edges = edges_from_csv(io.BytesIO(data), ids, MOST_PAIRS)
+    if not len(edges):
+        remedy = f"write one below the line i,j, or choose “{GRAPHS['none'].words.capitalize()}” above"
+        raise InputError("line 2", "a pair of samples", "nothing", remedy)
+    return edges
+
+
+def _work(arguments: list[str], data: bytes) -> dict[str, Any]:
+    home, set_key = arguments
+    store = Store(Path(home))
+    ids = store.image_set(set_key).ids
+    try:
+        edges = read_pairs(data, ids)
+    except InputError as error:
+        return {"wrong": error.args}
+    return {"kept": store.keep_edges(set_key, edges)}
+
+
+if __name__ == "__main__":
+    answer_apart(_work)

@@ -1,0 +1,110 @@
+"""An image of a person's own, to rank its labels: checked as imports are, and described, by a process of its own.
+
+The image is not kept. Its name is, as an empty file in ``own_images`` of the home, so that answers about an image that
+nobody brought are told from others, also after the server was started again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ranking.core import Features, ImageSet, SourceBox, SourceImage
+from ranking.core.errors import InputError, explained
+from ranking.datasets import build_image_set, load_image_set
+from ranking.datasets.build import check
+from ranking.features import load_features
+from ranking.features.onnx_model import OnnxModel
+from ranking.files import Limits
+from ranking.jobs.apart import answer_apart, ask_apart
+from ranking.workspace.room_layout import home_in_words
+from ranking.workspace.store import Store
+
+Parts = Sequence[tuple[str, Mapping[str, Any]]]
+SET = "set"  # the folder of the set of one image
+NAMES = "own_images"
+NAME = re.compile(r"own-[0-9a-f]{16}")
+
+
+def name_of(data: bytes) -> str:
+    """The name of an image, made of the checksum of its file.
+
+    >>> name_of(b"")
+    'own-e3b0c44298fc1c14'
+    """
+    return f"own-{hashlib.sha256(data).hexdigest()[:16]}"
+
+
+def note(home: Path, name: str) -> None:
+    """Remember that the image of that name was brought to `home`. HomeError where that cannot be written."""
+    with explained(home_in_words(home)):
+        (home / NAMES).mkdir(exist_ok=True)
+        (home / NAMES / name).touch()
+
+
+def was_brought(home: Path, name: str) -> bool:
+    """Whether an image of that name was brought to `home`."""
+    return bool(NAME.fullmatch(name)) and (home / NAMES / name).is_file()
+
+
+@dataclass(frozen=True)
+class OneImage:
+    """A source of one image. Imports need a class; this one says nothing of the image, and nobody looks at it."""
+
+    name: ClassVar[str] = "one image"
+    bundled: ClassVar[bool] = False
+
+    file: Path
+
+    def title(self) -> str:
+        return "This file"
+
+    def __len__(self) -> int:
+        return 1
+
+    def records(self) -> Iterator[SourceImage]:
+        yield SourceImage("own image", self.file, (SourceBox(None, ("?",)),), test=True)
+
+
+def describe_apart(store: Store, data: bytes, parts: Parts, folder: Path) -> tuple[ImageSet, Features]:
+    """The image in `data` (JPEG, PNG or WebP) as a set of one, and its features (1, d); both lie in the empty `folder`.
+
+    ValueError, with what was expected and what came, where it is no image that can be ranked.
+    """
+    ask_apart("ranking.jobs.own_image", [str(store.home), str(folder), json.dumps(parts)], data)
+    images = load_image_set(folder / SET)
+    return images, load_features(images, parts, folder)
+
+
+def describe(store: Store, data: bytes, parts: Parts, folder: Path) -> None:
+    """The same by this process; `load_features` finds in `folder` what was computed."""
+    source = OneImage(folder / "brought")
+    source.file.write_bytes(
+        data
+    )  # a file's pixels are turned as EXIF says; bytes are what a source drew itself
+    outcome = check(next(source.records()), Limits.from_environment())
+    if outcome.image is None:
+        wrong = outcome.problems[0]
+        raise InputError("this file", wrong.expected, wrong.came)
+    images, _ = build_image_set(source, folder / SET)
+    for name, settings in parts:
+        if name == OnnxModel.name:
+            store.place_model(str(settings.get("model")), folder)
+    load_features(images, parts, folder)
+
+
+def _work(arguments: list[str], data: bytes) -> dict[str, Any]:
+    home, folder, parts = arguments
+    describe(
+        Store(Path(home)), data, [(name, settings) for name, settings in json.loads(parts)], Path(folder)
+    )
+    return {}
+
+
+if __name__ == "__main__":
+    answer_apart(_work)

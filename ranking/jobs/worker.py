@@ -1,0 +1,544 @@
+"""The process that imports, trains, simulates, studies or times: ``python -m ranking.jobs.worker HOME RUN_ID``.
+
+It says what it does in events.jsonl, ends by writing the run's final state, and stops soon after a SIGTERM.
+Whatever it cannot tell itself (it was killed, it crashed) `ranking.jobs.jobs` tells for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import json
+import math
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ranking.core import Floats, Method, StopTraining
+from ranking.core.errors import InputError
+from ranking.core.json_numbers import certificate_numbers
+from ranking.core.run_settings import (
+    AskingSettings,
+    ExperimentSettings,
+    FeaturesSettings,
+    ImportSettings,
+    LabelTrainSettings,
+    LookSettings,
+    OrderTrainSettings,
+    StudySettings,
+    TimingSettings,
+    TrainSettings,
+)
+from ranking.core.text import readable
+from ranking.jobs.events import BEST_KEPT, Cancelled, Report, said_of_cancelled, with_last_gap
+from ranking.jobs.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, claim_turn
+from ranking.jobs.worker_limits import (
+    INTAKE_MEMORY,
+    lift_memory_limit,
+    limit_memory,
+    reason_of,
+    weigh_session,
+)
+from ranking.workspace.room_layout import check_source, unnamed
+from ranking.workspace.room_quotas import DiskWatch, check_disk
+from ranking.workspace.run import ENDED, INTAKES, Run, State, take_lock
+from ranking.workspace.store import Store
+
+if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
+    from ranking.core import ImageSet
+    from ranking.experiments.label_training import TrainedLabels
+    from ranking.experiments.order_training import TrainedOrders
+    from ranking.experiments.training import Trained
+    from ranking.features.projection import Projection
+    from ranking.methods.label_ranker import LabelRanker
+    from ranking.metrics.fold_curves import FoldCurve
+
+SO_FAR_SECONDS = 0.5  # how often a training writes the scores that it has
+TELL_SECONDS = 1.0  # how often at most the row of an experiment tells how many trainings there are
+# How often a queued training looks whether it is its turn, for each that is before it, and how often at least.
+TURN_SECONDS, MOST_TURN_SECONDS = 0.1, 2.0
+PATHS = ("folder", "file", "test_file")  # the settings of sources that are paths
+Result = dict[str, Any]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Work on one run until it has ended; the exit code is 0 unless there is no such run to work on."""
+    if len(arguments) != 2:
+        print("usage: python -m ranking.jobs.worker HOME RUN_ID", file=sys.stderr)
+        return 2
+    faulthandler.enable()
+    store = Store(arguments[0])
+    run = store.run(arguments[1])
+    _hold_lock(run)
+    if run.state in ENDED:
+        print(f"run {run.id} is {run.state} already; start a new one", file=sys.stderr)
+        return 2
+    report = Report(run.events_file)
+    signal.signal(signal.SIGTERM, report.stop)
+    store.update_run(run.id, pid=os.getpid())
+    report.stopped |= store.run(run.id).cancelled is not None
+    while (ahead := claim_turn(store, run)) and not report.stopped:
+        time.sleep(min(TURN_SECONDS * ahead, MOST_TURN_SECONDS))
+    store.update_run(run.id, state="running", started=time.time())
+    report.state("running")
+    state, reason, result = _work(store, run, report)
+    if run.kind in INTAKES and state != "finished":
+        store.free(run)  # first: where it is what filled the disk, no row could be written
+    with contextlib.suppress(OSError):  # on a full disk the row may still find room, and is what counts
+        report.state(state, reason)
+    store.end_run(run.id, state, reason, result)  # last: who reads it finds all events and files written
+    if run.kind in INTAKES and state != "finished":
+        store.clear(run)
+    return 0
+
+
+def _hold_lock(run: Run) -> None:
+    """Hold the lock handed over by `ranking.jobs.jobs`, or take it if started by hand, until the process ends. Who is
+    handed one leads a session of its own."""
+    inherited = os.environ.pop(LOCK_VARIABLE, None)
+    if inherited is None:
+        take_lock(run.folder)
+    else:
+        os.set_inheritable(int(inherited), False)  # no process of ours shall outlive us holding it
+        weigh_session(os.getpid())
+
+
+def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | None]:
+    """Do what `run` asks for; its final state, the reason for it and the result, None for what is in its row."""
+    works = {
+        "import": import_images,
+        "features": look_at_features,
+        "train": train,
+        "label": train_labels,
+        "order": train_orders,
+        "asking": simulate_asking,
+        "study": study_orders,
+        "timing": time_inference,
+        "experiment": run_experiment,
+    }
+    memory = INTAKE_MEMORY if run.kind in INTAKES else None
+    try:
+        limit_memory(memory)
+        with _in_time(store, run) if run.kind in INTAKES else contextlib.nullcontext():
+            result = works[run.kind](store, run, report)
+        if run.kind in INTAKES:
+            check_disk(store.home)  # what ends well can be kept, however full the room is by then
+    except Exception as error:
+        lift_memory_limit()
+        with contextlib.suppress(OSError):  # the first error is the one to tell
+            report.flush()
+        if report.stopped and isinstance(error, Cancelled | StopTraining):
+            return "cancelled", said_of_cancelled(store.run(run.id)), None
+        with contextlib.suppress(OSError):  # it goes to a file of the same disk
+            traceback.print_exc()
+        reason = unnamed(store.home, _as_called(run, reason_of(error, memory)))
+        if run.model_file.exists():
+            reason = WEIGHTS_ALONE.format(reason)
+        return "failed", with_last_gap(run, reason), None
+    if report.stopped and run.learns and not _converged(result):
+        return "cancelled", with_last_gap(run, BEST_KEPT), result
+    return "finished", "", result
+
+
+@contextlib.contextmanager
+def _in_time(store: Store, run: Run) -> Iterator[None]:
+    """End an import, or a look at what was brought, that takes longer than its limit, wherever in it time is spent."""
+    from ranking.files import Limits
+
+    limits = Limits.from_environment()
+
+    def end() -> None:
+        try:
+            if store.end_run(run.id, "failed", limits.too_slow):
+                store.clear(run)  # here: after a restart of the server nobody waits for this process
+        finally:
+            os._exit(1)
+
+    timer = threading.Timer(min(limits.seconds, threading.TIMEOUT_MAX), end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _converged(result: Result) -> bool:
+    """Whether training is proven to have ended by itself; where nothing is proven, it was stopped."""
+    certificate = result["certificate"]
+    return certificate is not None and bool(certificate["converged"])
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The kinds of work
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _within_quota(store: Store, report: Report) -> Callable[[str, float, int], None]:
+    """`report.progress` that ends what fills the room of a visitor beyond what it may take."""
+    watch = DiskWatch(store.home)
+
+    def progress(what: str, done: float, total: int) -> None:
+        watch()
+        report.progress(what, done, total)
+
+    return progress
+
+
+def _features_within_quota(
+    store: Store, report: Report, image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]]
+) -> Callable[[str, float, int], None]:
+    """`report.progress` that ends the computing of features with which the room of a visitor would take more than it
+    may: before they are written, which is at its end."""
+    from ranking.features.extract import to_compute
+
+    computed, more = to_compute(image_set, parts, store.features)
+    watch = DiskWatch(store.home, more)
+
+    def progress(what: str, done: float, total: int) -> None:
+        if what == computed:
+            watch()
+        report.progress(what, done, total)
+
+    return progress
+
+
+def import_images(store: Store, run: Run, report: Report) -> Result:
+    """Build the image set of a source in the run's draft folder; a person decides whether to keep it."""
+    if run.looks:
+        return look(store, run, report)
+    settings = ImportSettings.from_json(run.settings)
+    check_source(store.home, _paths(settings.source_settings))
+    progress = _within_quota(store, report)
+    progress("Reading the source", 0, 1)
+    from ranking.datasets import build_image_set, make_source
+
+    source_settings = dict(settings.source_settings)
+    if settings.brought is not None:
+        source_settings["folder"] = _uploaded(run, settings.brought)
+    source = make_source(settings.source, **source_settings)
+    image_set, problems = build_image_set(
+        source, run.draft, lambda done, total: progress("Importing images", done, total), settings.title
+    )
+    report.flush()
+    written = json.dumps([asdict(problem) for problem in problems])
+    _write_whole(run.problems_file, lambda path: path.write_text(written))
+    counts = image_set.labels.sum(axis=0)
+    return {
+        "key": image_set.key,
+        "title": image_set.title,
+        "images": len(image_set.image_names),
+        "samples": len(image_set),
+        "classes": {name: int(count) for name, count in zip(image_set.classes, counts, strict=True)},
+        "criteria": list(image_set.criteria),
+        "problems": len(problems),
+    }
+
+
+def look(store: Store, run: Run, report: Report) -> Result:
+    """See what a person brought, as `ranking.formats.looking` does; the person decides whether to import it."""
+    settings = LookSettings.from_json(run.settings)
+    check_source(store.home, [settings.look, *_paths(settings.source_settings)])
+    progress = _within_quota(store, report)
+    progress("Reading what was brought", 0, 1)
+    from ranking.formats.looking import look_at
+
+    place = settings.look if settings.brought is None else _uploaded(run, settings.brought)
+    found = look_at(place, settings.source, settings.source_settings, lambda what: progress(what, 0, 1))
+    report.flush()
+    written = json.dumps(replace(found, refused=_as_called(run, found.refused)).to_json())
+    _write_whole(run.look_file, lambda path: path.write_text(written))
+    return {"source": found.source}
+
+
+def look_at_features(store: Store, run: Run, report: Report) -> Result:
+    """See what features a person brought for an image set, as `ranking.features.own` does, and leave the matrix that
+    would be kept; the person decides whether it is."""
+    settings = FeaturesSettings.from_json(run.settings)
+    check_source(store.home, [settings.place])
+    progress = _within_quota(store, report)
+    progress("Reading the image set", 0, 1)
+    from ranking.features.own import look_at_vectors
+    from ranking.features.own.network_looking import is_network
+    from ranking.files.typed_path import typed_file
+
+    images = store.image_set(settings.set)
+    if settings.brought is None:
+        path = typed_file(settings.place, "a file of features")
+    else:
+        path = Path(_uploaded(run, settings.brought))
+    if is_network(path):
+        return _look_at_network(store, run, settings, path, images, report)
+    found = look_at_vectors(
+        path, settings.called, images, run.draft_vectors, settings.vectors, settings.ids, progress
+    )
+    report.flush()
+    _write_whole(run.look_file, lambda path: path.write_text(json.dumps(found.to_json())))
+    return {"name": found.name, "columns": found.columns, "matched": found.matched}
+
+
+def _look_at_network(
+    store: Store, run: Run, settings: FeaturesSettings, path: Path, images: ImageSet, report: Report
+) -> Result:
+    """The same for a model in ONNX, of which a copy is left that would be kept."""
+    from ranking.features.onnx.files import checked_size
+    from ranking.features.own.network_looking import look_at_network
+
+    checked_size(path)
+    if settings.brought is None:
+        check_disk(store.home, path.stat().st_size)
+        shutil.copyfile(path, run.brought_file)
+    found = look_at_network(run.brought_file, images, settings.network, report.progress)
+    report.flush()
+    _write_whole(run.look_file, lambda path: path.write_text(json.dumps(found.to_json())))
+    return {"network": {} if found.refused else found.settings}
+
+
+def _paths(settings: Mapping[str, Any]) -> list[str]:
+    """What a person typed as a path, of the settings of a source."""
+    return [str(settings[name]) for name in PATHS if name in settings]
+
+
+def _uploaded(run: Run, called: str) -> str:
+    """The file that was uploaded for a run, as `ranking.files.open_tree` takes it."""
+    from ranking.files import Upload
+
+    if not run.brought_file.is_file():
+        raise InputError(readable(called), "its uploaded copy", remedy="drop it on the page again")
+    return Upload(run.brought_file, called)
+
+
+def _as_called(run: Run, told: str) -> str:
+    """What is told of an upload, with the name that the person knows it by for the place of its copy."""
+    return told.replace(str(run.brought_file.absolute()), str(run.settings.get("brought")))
+
+
+def train(store: Store, run: Run, report: Report) -> Result:
+    """Train as `ranking.experiments.training` does, and write what came of it."""
+    settings = TrainSettings.from_json(run.settings)
+    report.progress("Reading the image set", 0, 1)
+    from ranking.experiments import training  # only now: the first event does not wait for it
+
+    images = store.image_set(settings.set)
+    trained = training.train(
+        images,
+        settings,
+        store.features,
+        on_step=_features_within_quota(store, report, images, settings.features),
+        on_iteration=report.iteration,
+        on_fitted=report.saving,
+        warm_start=_warm_start(store, settings),
+        edges=store.edges_of(settings.set, settings.graph),
+        on_asked=_SoFar(run.scores_so_far_file).keep,
+    )
+    run.scores_so_far_file.unlink(missing_ok=True)
+    bounds = {} if trained.bounds is None else {"bounds": trained.bounds._asdict()}
+    return {**_kept(run, trained, trained.scores), **bounds}
+
+
+def _warm_start(store: Store, settings: TrainSettings) -> Method | None:
+    """The trained method of the run that `settings` names, None where none is named."""
+    from ranking.experiments.training import what_is_learnt
+    from ranking.methods import method_class
+
+    if settings.warm_start is None:
+        return None
+    other = store.run(settings.warm_start)
+    if other.kind != "train" or not other.model_file.exists():
+        came = f"run {other.id} ({other.called}, {other.state})"
+        raise InputError("warm_start", "a training run with weights to start from", came, "choose another")
+    theirs, ours = what_is_learnt(TrainSettings.from_json(other.settings)), what_is_learnt(settings)
+    if theirs != ours:
+        came = f"run {other.id}, which learned {theirs}"
+        raise InputError("warm_start", f"a training run that learned {ours}", came, "choose another")
+    method: Method = method_class(settings.method).load(other.model_file)
+    return method
+
+
+def train_labels(store: Store, run: Run, report: Report) -> Result:
+    """Train a ranker of labels as `ranking.experiments.label_training` does, and write what came of it."""
+    settings = LabelTrainSettings.from_json(run.settings)
+    report.progress("Reading the image set", 0, 1)
+    from ranking.experiments import label_training
+
+    images = store.image_set(settings.set)
+    trained = label_training.train_labels(
+        images,
+        settings,
+        store.features,
+        on_step=_features_within_quota(store, report, images, settings.features),
+        on_iteration=report.iteration,
+        on_fitted=report.saving,
+    )
+    return _kept(run, trained)
+
+
+def train_orders(store: Store, run: Run, report: Report) -> Result:
+    """Train a method of orders as `ranking.experiments.order_training` does, and write what came of it."""
+    settings = OrderTrainSettings.from_json(run.settings)
+    report.progress("Reading the image set", 0, 1)
+    from ranking.experiments import order_training
+
+    def keep(method: Method, projection: Projection | None) -> None:
+        report.saving()
+        _keep_model(run, method, projection)  # whatever happens while it is measured, it is not lost
+        report.measuring()
+
+    images = store.image_set(settings.set)
+    trained = order_training.train_orders(
+        images,
+        settings,
+        store.features,
+        on_step=_features_within_quota(store, report, images, settings.features),
+        on_iteration=report.iteration,
+        on_fitted=keep,
+    )
+    return _measured(run, trained, trained.scores)
+
+
+def simulate_asking(store: Store, run: Run, report: Report) -> Result:
+    """Simulate questions and answers as `ranking.experiments.asking_simulation` does; what was measured is written
+    after each fold, so that it is there however the run ends."""
+    settings = AskingSettings.from_json(run.settings)
+    report.progress("Reading the image set", 0, 1)
+    from ranking.experiments import asking_simulation
+
+    images, result = store.image_set(settings.set), Result(curves=[], seconds=[])
+
+    def keep(curves: list[FoldCurve], seconds: float) -> None:
+        result["curves"] = [curve.to_json() for curve in curves]
+        result["seconds"].append(round(seconds, 3))
+        store.update_run(run.id, result=result)
+
+    on_step = _features_within_quota(store, report, images, settings.features)
+    asking_simulation.simulate_asking(images, settings, store.features, on_step=on_step, on_fold=keep)
+    report.flush()
+    return result
+
+
+def study_orders(store: Store, run: Run, report: Report) -> Result:
+    """Measure what `ranking.experiments.order_studies` does; a part of it is not kept."""
+    settings = StudySettings.from_json(run.settings)
+    report.progress("Reading the image set", 0, 1)
+    from ranking.experiments import order_studies
+
+    images = store.image_set(settings.set)
+    on_step = _features_within_quota(store, report, images, settings.features)
+    outcome = order_studies.study_orders(images, settings, store.features, on_step=on_step)
+    report.flush()
+    return outcome.to_json()
+
+
+def time_inference(store: Store, run: Run, report: Report) -> Result:
+    """Time what `ranking.experiments.timing_studies` does; a part of it is not kept."""
+    settings = TimingSettings.from_json(run.settings)
+    report.progress("Starting", 0, 1)
+    from ranking.experiments import timing_studies
+
+    outcome = timing_studies.time_inference(settings, on_step=report.progress)
+    report.flush()
+    return outcome.to_json()
+
+
+def run_experiment(store: Store, run: Run, report: Report) -> Result:
+    """Compare methods as `ranking.experiments.cross_validation` does. Its cells are kept one by one, for all
+    experiments of the home; the row tells how many there are, however the run ends, and how many were not proven to
+    have ended."""
+    settings = ExperimentSettings.from_json(run.settings)
+    report.progress("Reading the image set", 0, 1)
+    from ranking.experiments.cross_validation.pace import Progress, told_seconds
+    from ranking.reports.at_home import experiment_at_home
+
+    row, told = {"done": 0, "total": 0}, -TELL_SECONDS
+
+    def tell(progress: Progress) -> None:
+        nonlocal told
+        row.update(done=progress.done, total=progress.total)
+        if time.monotonic() - told >= TELL_SECONDS:
+            told = time.monotonic()
+            store.update_run(run.id, result=dict(row))
+        left = "" if progress.seconds_left is None else f"; {told_seconds(progress.seconds_left)} left"
+        report.progress(progress.what + left, progress.done, progress.total)
+
+    def check() -> None:
+        if report.stopped:
+            raise Cancelled
+
+    try:
+        images = store.image_set(settings.set)
+        on_features = _features_within_quota(store, report, images, settings.features)
+        results = experiment_at_home(store, settings, tell, on_features, check)
+    finally:
+        store.update_run(run.id, result=dict(row))
+    report.flush()
+    return {**row, "unproven": results.unproven}
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What the worker writes
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _kept(run: Run, trained: Trained | TrainedLabels | TrainedOrders, scores: Floats | None = None) -> Result:
+    """Write what was learnt, and what came of it."""
+    _keep_model(run, trained.method, trained.projection)
+    return _measured(run, trained, scores)
+
+
+def _keep_model(run: Run, method: Method | LabelRanker, projection: Projection | None) -> None:
+    """Write a method, and before it the projection without which it could not be used."""
+    if projection is not None:
+        _write_whole(run.projection_file, projection.save)
+    _write_whole(run.model_file, method.save)
+
+
+def _measured(
+    run: Run, trained: Trained | TrainedLabels | TrainedOrders, scores: Floats | None = None
+) -> Result:
+    """Write the scores where there are any; what is proven of what was learnt, and how good it is."""
+    if scores is not None:
+        _write_whole(run.scores_file, lambda path: _save_scores(path, scores))
+    return {"certificate": certificate_numbers(trained.certificate), **trained.metrics}
+
+
+def _write_whole(file: Path, write: Callable[[Path], object]) -> None:
+    """Have `file` be there whole or not at all."""
+    partial = file.with_name(f"partial-{file.name}")
+    write(partial)
+    with open(partial, "rb+") as stream:
+        os.fsync(stream.fileno())
+    os.replace(partial, file)
+
+
+class _SoFar:
+    """Writes the scores of a training that goes on, now and then."""
+
+    def __init__(self, file: Path) -> None:
+        self._file, self._written = file, -math.inf
+
+    def keep(self, scores: Floats) -> None:
+        now = time.monotonic()
+        if now - self._written >= SO_FAR_SECONDS:
+            self._written = now
+            with contextlib.suppress(
+                OSError
+            ):  # a view for another page; on a full disk training goes on without
+                _write_whole(self._file, lambda path: _save_scores(path, scores))
+
+
+def _save_scores(file: Path, scores: Floats) -> None:
+    import numpy as np
+
+    np.save(file, np.asarray(scores, dtype=np.float64), allow_pickle=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,268 @@
+"""What MidRank learns from: subsequences in the right order and scrambled ones (midrank, section 3.2).
+
+Every subsequence of a correctly ordered sequence is correctly ordered. The paper does not say what becomes of samples
+of equal grades. There are two readings. "equal": a subsequence holds any samples of its sequence, of two grades at
+least, and is correctly ordered if no grade rises. "forbidden": a subsequence holds at most one sample of each grade, so
+that a sequence with fewer different grades than the length gives none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ranking.core import Bools, Floats, Ints, SequenceSet
+from ranking.core.errors import InputError
+from ranking.core.settings import check_choice
+
+DRAWN = ("any", "consecutive")
+SCRAMBLED = ("any order", "one swap", "reversed")
+DISAGREEMENTS = ("zero-one", "Kendall tau", "NDCG")
+EQUAL, FORBIDDEN = "equal", "forbidden"
+TIES = (EQUAL, FORBIDDEN)
+
+
+@dataclass(frozen=True, eq=False)
+class Subsequences:
+    """rows: (m, L) of the pool, from the first place. right: (m,) whether a subsequence is in the right order."""
+
+    rows: Ints
+    right: Bools
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def longest_subsequence(sequences: SequenceSet, ties: str) -> int:
+    """The length of the longest training subsequence: the most samples of one sequence with two grades at least, or the
+    most different grades where ties are forbidden."""
+    levels = _Levels.of(sequences)
+    return int(levels.longest(ties).max(initial=0))
+
+
+def training_subsequences(
+    sequences: SequenceSet,
+    length: int,
+    number: int,
+    drawn: str = "any",
+    scrambled: str = "any order",
+    seed: int = 0,
+    ties: str = EQUAL,
+) -> Subsequences:
+    """Sample `number` subsequences in which no grade rises, then the same number of others that are scrambled.
+
+    drawn: "any" samples of the sequence, or "consecutive" ones in its order. scrambled: "any order" in which a grade
+    rises, "one swap" of two different grades, or "reversed". ties: "equal", where samples of one grade stand in random
+    order; where chance gives one grade alone, a sample of another grade replaces one of them; or "forbidden", where one
+    sample of each grade is chosen by chance. The same sequence gives many subsequences, and each sequence that is long
+    enough has the same chance. ValueError where none is.
+    """
+    for name, chosen, choices in (
+        ("drawn", drawn, DRAWN),
+        ("scrambled", scrambled, SCRAMBLED),
+        ("ties", ties, TIES),
+    ):
+        check_choice(name, chosen, choices)
+    for name, value, least in (("length", length, 2), ("number", number, 1)):
+        if value < least:
+            raise InputError(name, f"at least {least}", value)
+    generator = np.random.default_rng(seed)
+    levels = _Levels.of(sequences, generator if ties == EQUAL else None)
+    eligible = np.flatnonzero(levels.longest(ties) >= length)
+    if not len(eligible):
+        raise _too_long(levels, length, ties)
+    owners = eligible[generator.integers(len(eligible), size=2 * number)]
+    if ties == EQUAL:
+        rows = _any_grades(levels, owners, length, drawn, generator)
+    else:
+        choose = _any if drawn == "any" else _consecutive
+        rows = levels.members(owners, choose(levels.counts[owners], length, generator), generator)
+    rows[number:] = _scrambled(rows[number:], sequences.grades, scrambled, generator)
+    return Subsequences(rows, np.arange(2 * number) < number)
+
+
+def _too_long(levels: _Levels, length: int, ties: str) -> InputError:
+    longest = levels.longest(ties).max(initial=0)
+    most = "samples" if ties == EQUAL else "different grades"
+    return InputError(
+        "length",
+        f"at most {longest}, the most {most} that a sequence has",
+        length,
+        "choose a shorter length, or longer sequences",
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Subsequences
+# ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """Members sorted by sequence and falling grade; level l holds sorted[starts[l]:starts[l + 1]], one grade.
+
+    level: (N,) of each sorted member. first: (sequences,) the number of each sequence's first level; counts:
+    (sequences,) how many it has. begin, sizes: (sequences,) where its members begin, and how many it has.
+    """
+
+    sorted: Ints
+    level: Ints
+    starts: Ints
+    first: Ints
+    counts: Ints
+    begin: Ints
+    sizes: Ints
+
+    @classmethod
+    def of(cls, sequences: SequenceSet, generator: np.random.Generator | None = None) -> _Levels:
+        """The generator decides the order of equal grades; without one it is that of the members."""
+        sizes = np.diff(sequences.starts)
+        owner = np.repeat(np.arange(len(sequences)), sizes)
+        grades = sequences.grades[sequences.members]
+        tie = np.arange(len(grades)) if generator is None else generator.permutation(len(grades))
+        order = np.lexsort((tie, -grades, owner))
+        owner, grades = owner[order], grades[order]
+        new = np.ones(len(order), np.bool_)
+        new[1:] = (owner[1:] != owner[:-1]) | (grades[1:] != grades[:-1])
+        counts = np.bincount(owner[new], minlength=len(sequences))
+        starts = np.append(np.flatnonzero(new), len(order))
+        level = np.cumsum(new) - 1
+        first = np.cumsum(counts) - counts
+        return cls(sequences.members[order], level, starts, first, counts, sequences.starts[:-1], sizes)
+
+    def longest(self, ties: str) -> Ints:
+        """(sequences,) the length of the longest subsequence that each gives."""
+        longest: Ints = np.where(self.counts > 1, self.sizes, 1) if ties == EQUAL else self.counts
+        return longest
+
+    def members(self, chosen: Ints, places: Ints, generator: np.random.Generator) -> Ints:
+        """(m, L) a row of the pool for each level `places` (m, L) of the sequences `chosen` (m,)."""
+        level = self.first[chosen][:, None] + places
+        begin, size = self.starts[level], self.starts[level + 1] - self.starts[level]
+        rows: Ints = self.sorted[begin + np.floor(generator.random(level.shape) * size).astype(np.int64)]
+        return rows
+
+    def with_two_grades(self, chosen: Ints, at: Ints, generator: np.random.Generator) -> Ints:
+        """(m, L) the sorted members `at` (m, L) of the sequences `chosen`; where all have one grade, one of
+        them is replaced by a sample of another grade of the sequence."""
+        level = self.level[at]
+        alone = np.flatnonzero((level == level[:, :1]).all(axis=1))
+        own, same = chosen[alone], level[alone, 0]
+        size = self.starts[same + 1] - self.starts[same]
+        other = self.begin[own] + _below(self.sizes[own] - size, generator)
+        replaced, column = at.copy(), generator.integers(at.shape[1], size=len(alone))
+        replaced[alone, column] = np.where(other < self.starts[same], other, other + size)
+        return replaced
+
+    def windows(self, chosen: Ints, length: int, generator: np.random.Generator) -> Ints:
+        """(m, L) neighbouring sorted members of the sequences `chosen`, of two grades at least."""
+        owner = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        last = np.arange(len(owner)) + length - 1
+        inside = last < (self.begin + self.sizes)[owner]
+        usable = np.flatnonzero(inside & (self.level != self.level[np.minimum(last, len(owner) - 1)]))
+        counts = np.bincount(owner[usable], minlength=len(self.sizes))
+        first = np.cumsum(counts) - counts
+        start: Ints = usable[first[chosen] + _below(counts[chosen], generator)]
+        return start[:, None] + np.arange(length)
+
+
+def _any_grades(
+    levels: _Levels, chosen: Ints, length: int, drawn: str, generator: np.random.Generator
+) -> Ints:
+    """(m, L) samples of the sequences `chosen` (m,) with falling grades, equal ones in random order."""
+    if drawn == "any":
+        drawn_at = levels.begin[chosen][:, None] + _any(levels.sizes[chosen], length, generator)
+        at = levels.with_two_grades(chosen, drawn_at, generator)
+    else:
+        at = levels.windows(chosen, length, generator)
+    order = np.argsort(levels.level[at] + generator.random(at.shape), axis=1)
+    rows: Ints = levels.sorted[np.take_along_axis(at, order, axis=1)]
+    return rows
+
+
+def _below(counts: Ints, generator: np.random.Generator) -> Ints:
+    """(m,) a random number below each count."""
+    return np.floor(generator.random(len(counts)) * counts).astype(np.int64)
+
+
+def _consecutive(counts: Ints, length: int, generator: np.random.Generator) -> Ints:
+    """(m, L) neighbouring numbers below each count."""
+    start = np.floor(generator.random(len(counts)) * (counts - length + 1)).astype(np.int64)
+    return start[:, None] + np.arange(length)
+
+
+def _any(counts: Ints, length: int, generator: np.random.Generator) -> Ints:
+    """(m, L) rising numbers below each count, every choice with the same chance (Floyd's algorithm)."""
+    chosen = np.full((len(counts), length), -1)
+    for place in range(length):
+        top = counts - length + place
+        drawn = np.floor(generator.random(len(counts)) * (top + 1)).astype(np.int64)
+        known = (chosen == drawn[:, None]).any(axis=1)
+        chosen[:, place] = np.where(known, top, drawn)
+    return np.sort(chosen, axis=1)
+
+
+def _scrambled(rows: Ints, grades: Ints, how: str, generator: np.random.Generator) -> Ints:
+    """(m, L) each row in an order in which a grade rises; `grades` (n,) of the pool."""
+    if how == "reversed":
+        return rows[:, ::-1]
+    scrambled = rows.copy()
+    left = np.arange(len(rows))
+    while len(left):
+        order = _orders(len(left), rows.shape[1], how, generator)
+        scrambled[left] = np.take_along_axis(rows[left], order, axis=1)
+        left = left[in_order(grades[scrambled[left]])]
+    return scrambled
+
+
+def _orders(count: int, length: int, how: str, generator: np.random.Generator) -> Ints:
+    """(count, L) random orders: any, or one swap away from the rising one."""
+    if how == "any order":
+        return np.argsort(generator.random((count, length)), axis=1)
+    order = np.tile(np.arange(length), (count, 1))
+    pair = _any(np.full(count, length), 2, generator)
+    np.put_along_axis(order, pair, pair[:, ::-1].copy(), axis=1)
+    return order
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Disagreement
+# ---------------------------------------------------------------------------------------------------------
+
+
+def in_order(grades: Ints) -> Bools:
+    """(m,) whether no grade rises in each of the rows (m, L)."""
+    falling: Bools = np.all(grades[:, 1:] <= grades[:, :-1], axis=1)
+    return falling
+
+
+def deltas(grades: Ints, disagreement: str) -> Floats:
+    """(m,) delta of eq. 4 of subsequences whose samples have the grades (m, L), of two grades at least in each row.
+
+    1 where no grade rises. Elsewhere minus the size of the disagreement with the correct order: 1 for "zero-one"; the
+    share of wrong ones among the pairs of different grades, (1 - tau) / 2, for "Kendall tau"; for "NDCG" the loss
+    1 - NDCG over that of the reversed order, where the gain of a sample is the number of samples of lower grades. So
+    the reversed order has -1 under all three.
+
+    >>> deltas(np.array([[5, 3, 1], [3, 5, 1], [1, 3, 5]]), "Kendall tau").round(3)
+    array([ 1.   , -0.333, -1.   ])
+    """
+    check_choice("disagreement", disagreement, DISAGREEMENTS)
+    length = grades.shape[1]
+    if disagreement == "zero-one":
+        sizes = np.ones(len(grades))
+    elif disagreement == "Kendall tau":
+        first, second = np.triu_indices(length, 1)
+        higher, lower = grades[:, first], grades[:, second]
+        sizes = (higher < lower).sum(axis=1) / (higher != lower).sum(axis=1)
+    else:
+        gains = np.stack([(grades < grades[:, [place]]).sum(axis=1) for place in range(length)], axis=1)
+        rising = np.sort(gains, axis=1)
+        sizes = (_dcg(rising[:, ::-1]) - _dcg(gains)) / (_dcg(rising[:, ::-1]) - _dcg(rising))
+    return np.where(in_order(grades), 1.0, -sizes)
+
+
+def _dcg(gains: Ints) -> Floats:
+    summed: Floats = gains @ (1.0 / np.log2(2.0 + np.arange(gains.shape[-1])))
+    return summed

@@ -1,0 +1,97 @@
+"""Several rankings of the same samples: where each sample stands in each, and what a move is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ranking.core import Floats, Ints
+from ranking.core.errors import InputError
+from ranking.metrics.ranked import Ranking
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """r rankings of the same n samples; `Comparison.of` checks that.
+
+    samples (n,) rows of the image set, ascending; relevance (n,) of them; scores and places (r, n) of each in each
+    ranking, places from 1.
+    """
+
+    rankings: tuple[Ranking, ...]
+    samples: Ints
+    relevance: Ints
+    scores: Floats
+    places: Ints
+
+    @classmethod
+    def of(cls, rankings: Sequence[Ranking]) -> Comparison:
+        """ValueError where there is no ranking, or two are not of the same samples with the same relevance.
+
+        >>> one = Ranking(np.array([7, 8]), np.array([1, 0]), np.array([2.0, 1.0]))
+        >>> other = Ranking(np.array([8, 7]), np.array([0, 1]), np.array([5.0, 1.0]))
+        >>> Comparison.of([one, other]).places
+        array([[1, 2],
+               [2, 1]])
+        """
+        if not rankings:
+            raise InputError("rankings", "at least one ranking", "none")
+        sorts = [np.argsort(one.samples) for one in rankings]
+        samples, relevance = rankings[0].samples[sorts[0]], rankings[0].relevance[sorts[0]]
+        for one, sort in zip(rankings, sorts, strict=True):
+            if not np.array_equal(one.samples[sort], samples) or not np.array_equal(
+                one.relevance[sort], relevance
+            ):
+                raise InputError(
+                    "rankings",
+                    "the same samples with the same relevance in each",
+                    "other samples or another relevance in some",
+                    "compare training runs of one image set and one query",
+                )
+        scores = np.array([one.scores[sort] for one, sort in zip(rankings, sorts, strict=True)])
+        places = np.array([sort + 1 for sort in sorts])  # a ranking stands in the order of its places
+        return cls(tuple(rankings), samples, relevance, scores, places)
+
+    def __len__(self) -> int:
+        return len(self.rankings)
+
+    @cached_property
+    def precisions(self) -> Floats:
+        """(r, n) the precision at the place of each relevant sample, whose mean is AP; 0 of the others."""
+        found = np.zeros(self.places.shape)
+        for number, places in enumerate(self.places):
+            relevant = np.flatnonzero(self.relevance)
+            from_top = relevant[np.argsort(places[relevant])]
+            found[number, from_top] = np.arange(1, len(from_top) + 1) / places[from_top]
+        return found
+
+    def risen(self, one: int, other: int) -> Ints:
+        """(n,) by how many places each sample stands higher in ranking `other` than in ranking `one`."""
+        risen: Ints = self.places[one] - self.places[other]
+        return risen
+
+    def gains(self, one: int, other: int) -> Floats:
+        """(n,) what each relevant sample adds to the AP of ranking `other` less that of ranking `one`: the difference
+        of the precisions at its places over |P|. Their sum is that difference; 0 of irrelevant samples.
+
+        ValueError where nothing is relevant, for then there is no AP.
+        """
+        positives = np.count_nonzero(self.relevance)
+        if not positives:
+            raise InputError("relevance", "at least one relevant sample", "none", "choose another split")
+        gains: Floats = (self.precisions[other] - self.precisions[one]) / positives
+        return gains
+
+
+def most(values: Floats | Ints, count: int) -> Ints:
+    """The numbers of at most `count` of the largest `values` (n,) above 0, the largest first; of equal ones the first.
+
+    >>> most(np.array([1, 0, 3, -2, 3]), 2)
+    array([2, 4])
+    """
+    order = np.argsort(-values, kind="stable")[:count]
+    found: Ints = order[values[order] > 0]
+    return found

@@ -1,0 +1,178 @@
+"""How far a measure of a ranking would move on other test images: intervals by the paired bootstrap.
+
+Units are drawn again, as many as there are, with replacement. A unit is what was gathered as one, an image or a group
+of images; it brings all of its samples along, for they are not independent. Rankings are measured on the same draws, so
+that the interval of a difference is one of paired measures (Efron and Tibshirani 1993, chapters 8 and 13). What
+another draw of *training* images, or another seed, would change is not in these intervals. `benchmarks/intervals.py`
+tells how often they hold the truth: of 60 images those of 95% did for 91 to 93% of test sets, of 200 and more for 93 to
+95%.
+
+A sample that is drawn c times stands c times in the ranking, with equal scores. Nothing is ranked again for that: with
+p relevant and t samples in all above it, its copies add
+
+    sum over m = 1 ... c of (p + m) / (t + m)  =  c + (p - t) (H(t + c) - H(t)),    H(t) = 1 + 1/2 + ... + 1/t
+
+to |P| AP, and sum D(t + m) to DCG. So a draw costs one pass over the counts; tables of H and sums of D give the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking import metrics
+from ranking.core import Bools, Floats, Ints
+from ranking.core.errors import InputError
+
+DRAWS = 2000
+LEVEL = 0.95
+MOST_COUNTS = 2_000_000  # that are held at once: 16 MB
+
+
+class Interval(NamedTuple):
+    """A value of the samples as they are, and the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def without_zero(self) -> bool:
+        """Whether 0 lies outside: of a difference, that it has a sign."""
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True, eq=False)
+class Redrawn:
+    """Measures of r rankings of the same samples, and the same on test sets that were drawn again.
+
+    values: by measure ("AP", "NDCG", "P@10", ...) (r,). drawn: by measure (r, draws), NaN where a draw has no relevant
+    sample, or of P@k fewer than k samples; a draw is NaN for all rankings or for none.
+    """
+
+    values: dict[str, Floats]
+    drawn: dict[str, Floats]
+
+    def interval(self, measure: str, ranking: int, level: float = LEVEL) -> Interval:
+        """Of one ranking's measure."""
+        return interval(float(self.values[measure][ranking]), self.drawn[measure][ranking], level)
+
+    def difference(self, measure: str, ranking: int, other: int, level: float = LEVEL) -> Interval:
+        """Of the measure of `ranking` less that of `other`, on the same draws."""
+        values, drawn = self.values[measure], self.drawn[measure]
+        return interval(float(values[ranking] - values[other]), drawn[ranking] - drawn[other], level)
+
+    def undefined(self, measure: str) -> int:
+        """How many draws are left out, because the measure is not defined on them."""
+        return int(np.isnan(self.drawn[measure][0]).sum())
+
+
+def redrawn(
+    relevance: npt.ArrayLike,
+    scores: npt.ArrayLike,
+    units: npt.ArrayLike,
+    *,
+    cutoffs: Sequence[int] = (),
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Redrawn:
+    """Measures of rankings by `scores` (r, n) of samples with `relevance` (n,) 0 or 1, which belong to `units` (n,).
+
+    cutoffs: the k of each P@k, 1 <= k <= n. Equal scores are ranked pessimistically, as in `ranking.metrics`.
+    ValueError where nothing is relevant, or where there are fewer than two units: then nothing is known of others.
+
+    >>> found = redrawn([1, 0, 1, 0], [[4, 3, 2, 1], [4, 1, 3, 2]], [0, 0, 1, 1], cutoffs=(2,))
+    >>> found.interval("AP", 1)
+    Interval(value=1.0, low=1.0, high=1.0)
+    >>> float(found.difference("P@2", 1, 0).value)
+    0.5
+    """
+    grades, values = np.asarray(relevance), np.atleast_2d(np.asarray(scores, np.float64))
+    if not np.isin(grades, (0, 1)).all():
+        came = grades[~np.isin(grades, (0, 1))][0].item()
+        raise InputError("relevance", "0 or 1, because intervals of more grades are not supported", came)
+    n = len(grades)
+    if np.shape(units) != (n,) or values.shape[1:] != (n,):
+        expected = f"shapes (r, {n}) and ({n},) for {n} samples"
+        raise InputError("scores and units", expected, f"{values.shape} and {np.shape(units)}")
+    names, unit_of = np.unique(np.asarray(units), return_inverse=True)
+    if len(names) < 2:
+        raise InputError("units", "at least two images to draw from", len(names), "measure on more images")
+    orders = [metrics.ranking_order(grades, one) for one in values]
+    found = [
+        {"AP": metrics.average_precision(grades, one), "NDCG": metrics.ndcg(grades, one)}
+        | {f"P@{k}": metrics.precision_at_k(grades, one, k) for k in cutoffs}
+        for one in values
+    ]
+    drawn = {name: np.empty((len(values), draws)) for name in found[0]}
+    generator, step = np.random.default_rng(seed), max(1, MOST_COUNTS // n)
+    for begin in range(0, draws, step):
+        counts = drawn_counts(len(names), min(step, draws - begin), generator)
+        for number, order in enumerate(orders):
+            told = measures_of_counts(grades[order] > 0, np.take(counts, unit_of[order], axis=1), cutoffs)
+            for name, one in told.items():
+                drawn[name][number, begin : begin + len(one)] = one
+    return Redrawn({name: np.array([one[name] for one in found]) for name in drawn}, drawn)
+
+
+def drawn_counts(units: int, draws: int, generator: np.random.Generator) -> Ints:
+    """(draws, units) how often each unit is drawn, `units` draws with replacement a row.
+
+    >>> drawn_counts(3, 2, np.random.default_rng(0)).sum(axis=1)
+    array([3, 3])
+    """
+    chosen = generator.integers(units, size=(draws, units)) + units * np.arange(draws)[:, None]
+    return np.bincount(chosen.ravel(), minlength=draws * units).reshape(draws, units)
+
+
+def measures_of_counts(relevant: Bools, counts: Ints, cutoffs: Sequence[int] = ()) -> dict[str, Floats]:
+    """AP, NDCG and P@k, (b,) each, of a ranking whose samples, `relevant` (n,) from the top, stand in it `counts`
+    (b, n) times; NaN where that leaves nothing relevant, or of P@k fewer than k samples.
+
+    >>> measures_of_counts(np.array([True, False, True]), np.array([[1, 1, 1], [0, 1, 2]]))["AP"].round(3)
+    array([0.833, 0.583])
+    """
+    upto = np.cumsum(counts, axis=1)
+    copies, total = counts[:, relevant], upto[:, -1]
+    below = upto[:, relevant]  # places of all up to these copies
+    above = below - copies
+    found = np.cumsum(copies, axis=1)
+    positives = found[:, -1] if found.shape[1] else np.zeros(len(counts), np.int64)
+    places = np.arange(1, int(total.max(initial=0)) + 1)
+    harmonic = np.concatenate([[0.0], np.cumsum(1 / places)])
+    discounts = np.concatenate([[0.0], np.cumsum(1 / np.log2(1 + places))])
+    terms = copies + (found - below) * (harmonic[below] - harmonic[above])
+    defined = positives > 0
+    told = {
+        "AP": _share(terms.sum(axis=1), positives, defined),
+        "NDCG": _share((discounts[below] - discounts[above]).sum(axis=1), discounts[positives], defined),
+    }
+    first = (above < max(cutoffs, default=0)).any(axis=0)  # the others stand below every cutoff
+    for k in cutoffs:
+        among = np.clip(k - above[:, first], 0, copies[:, first]).sum(axis=1)
+        told[f"P@{k}"] = _share(among, np.full(len(among), k), defined & (total >= k))
+    return told
+
+
+def _share(part: npt.NDArray[np.generic], whole: npt.NDArray[np.generic], defined: Bools) -> Floats:
+    shares: Floats = np.divide(part, whole, out=np.full(len(defined), np.nan), where=defined)
+    return shares
+
+
+def interval(value: float, drawn: Floats, level: float = LEVEL) -> Interval:
+    """The percentile interval of a value from what draws (b,) made of it: the middle `level` of them, NaN left out.
+
+    ValueError where no draw has a value.
+
+    >>> interval(2.0, np.array([1.0, 2.0, np.nan, 3.0]), level=0.5)
+    Interval(value=2.0, low=1.5, high=2.5)
+    """
+    known = drawn[~np.isnan(drawn)]
+    if not len(known):
+        raise InputError("draws", "at least one with a value", "none", "measure on more images")
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(value, float(low), float(high))

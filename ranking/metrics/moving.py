@@ -1,0 +1,73 @@
+"""What measures make of one relevant image that moves through a small ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ranking import metrics
+from ranking.core import Ints
+from ranking.core.errors import InputError
+from ranking.metrics.ranked import Ranking, zero_one_at_cut
+
+
+def small_ranking(ranked: Ranking, others: Ints, place: int) -> Ranking:
+    """Samples of `ranked` in an order that is made up: `with_image_at(others, place)`.
+
+    The moving one is the best of the relevant; the others of each kind keep their order.
+    """
+    relevance = with_image_at(others, place)
+    right, wrong = (iter(ranked.samples[kind]) for kind in (ranked.relevance > 0, ranked.relevance == 0))
+    mover = next(right)
+    rest = [next(right if relevant else wrong) for relevant in others]
+    samples = np.insert(np.array(rest), place - 1, mover)
+    return Ranking(samples, relevance, -np.arange(len(samples), dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Four measures of one ranking; the first three are larger for a better one, `zero_one`,
+    the share of wrong labels at the cut, is smaller."""
+
+    average_precision: float
+    precision: float
+    ndcg: float
+    zero_one: float
+
+
+def with_image_at(others: Ints, place: int) -> Ints:
+    """The relevance (n,) from the top, with a relevant image put at `place`, from 1, among `others` (n - 1,).
+
+    >>> with_image_at(np.array([0, 1, 0]), 3).tolist()
+    [0, 1, 1, 0]
+    """
+    if not 1 <= place <= len(others) + 1:
+        raise InputError("place", f"1 to {len(others) + 1:,}", place)
+    return np.insert(others, place - 1, 1)
+
+
+def measures(relevance: Ints, k: int) -> Measures:
+    """The measures of a ranking whose relevance (n,) is listed from the top."""
+    scores = -np.arange(len(relevance), dtype=np.float64)
+    return Measures(
+        metrics.average_precision(relevance, scores),
+        metrics.precision_at_k(relevance, scores, k),
+        metrics.ndcg(relevance, scores),
+        zero_one_at_cut(relevance),
+    )
+
+
+def changes(values: Sequence[float]) -> list[int]:
+    """The places, from 1, from where one place further down changes a measure (n,) by place.
+
+    >>> changes([1.0, 0.5, 0.5, 0.25])
+    [1, 3]
+    """
+    return [int(place) + 1 for place in np.flatnonzero(np.diff(values))]
+
+
+def measures_by_place(others: Ints, k: int) -> list[Measures]:
+    """The measures with the image at place 1, 2, ..., n."""
+    return [measures(with_image_at(others, place), k) for place in range(1, len(others) + 2)]

@@ -1,0 +1,118 @@
+"""A ranking: samples from the top to the end, and what follows from where the relevant ones stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ranking.core import Floats, Ints
+from ranking.core.errors import InputError
+from ranking.metrics import average_precision, ndcg, precision_recall_curve, ranking_order
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Samples in the order of a method's scores, best first; `Ranking.of` puts them in order.
+
+    samples (n,) rows of the image set; relevance (n,) and scores (n,) of them in this order. ValueError where
+    they are not as many, or a score is higher than the one before.
+    """
+
+    samples: Ints
+    relevance: Ints
+    scores: Floats
+
+    def __post_init__(self) -> None:
+        shapes = [np.shape(column) for column in (self.samples, self.relevance, self.scores)]
+        if len(shapes[0]) != 1 or len(set(shapes)) != 1:
+            came = ", ".join(map(str, shapes))
+            raise InputError("samples, relevance and scores", "shape (n,) each", f"shapes {came}")
+        rises = np.flatnonzero(self.scores[1:] > self.scores[:-1])
+        if len(rises):
+            came = f"a higher score after rank {rises[0] + 1:,}"
+            raise InputError("scores", "scores that do not rise from the top", came, "use Ranking.of")
+
+    @classmethod
+    def of(cls, samples: Ints, relevance: Ints, scores: Floats) -> Ranking:
+        """Samples (n,) with their relevance (n,) and scores (n,), put into `metrics.ranking_order`.
+
+        >>> Ranking.of(np.array([7, 8, 9]), np.array([1, 0, 1]), np.array([0.5, 0.5, 0.9])).samples
+        array([9, 8, 7])
+        """
+        order = ranking_order(relevance, scores)
+        return cls(samples[order], relevance[order], scores[order])
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    @property
+    def positives(self) -> int:
+        return int(np.count_nonzero(self.relevance))
+
+    @cached_property
+    def average_precision(self) -> float:
+        return average_precision(self.relevance, self.scores)
+
+    @cached_property
+    def ndcg(self) -> float:
+        return ndcg(self.relevance, self.scores)
+
+    @cached_property
+    def curve(self) -> tuple[Floats, Floats]:
+        """Precision (n,) and recall (n,) at every k; ValueError where nothing is relevant."""
+        precision, recall, _ = precision_recall_curve(self.relevance, self.scores)
+        return precision, recall
+
+
+def places(relevance: Ints, scores: Floats) -> Ints:
+    """(n,) the rank of each sample, from 1, in `metrics.ranking_order`: equal scores pessimistically.
+
+    >>> places(np.array([1, 0, 1]), np.array([0.5, 0.5, 0.9]))
+    array([3, 2, 1])
+    """
+    order = ranking_order(relevance, scores)
+    found = np.empty(len(order), np.int64)
+    found[order] = np.arange(1, len(order) + 1)
+    return found
+
+
+def first_irrelevant(relevance: Ints) -> int | None:
+    """The place, from 1, of the first irrelevant sample of (n,) from the top, None if there is none.
+
+    >>> first_irrelevant(np.array([1, 0, 1])), first_irrelevant(np.array([1]))
+    (2, None)
+    """
+    places = np.flatnonzero(relevance == 0)
+    return int(places[0]) + 1 if len(places) else None
+
+
+def first_mistake(relevance: Ints) -> int | None:
+    """The place, from 1, of the first irrelevant sample that stands above a relevant one; None in a perfect ranking.
+
+    >>> first_mistake(np.array([1, 0, 1])), first_mistake(np.array([1, 0]))
+    (2, None)
+    """
+    first = first_irrelevant(relevance)
+    return first if first is not None and (relevance[first:] > 0).any() else None
+
+
+def precision_terms(relevance: Ints) -> list[tuple[int, int]]:
+    """(relevant images so far, place) of each relevant image of (n,) from the top: AP is the mean of their
+    quotients.
+
+    >>> precision_terms(np.array([1, 0, 1, 0, 1]))
+    [(1, 1), (2, 3), (3, 5)]
+    """
+    return [(found, int(place) + 1) for found, place in enumerate(np.flatnonzero(relevance), start=1)]
+
+
+def zero_one_at_cut(relevance: Ints) -> float:
+    """The share of wrong labels where the first |P| places of (n,) are called relevant, and no others.
+
+    >>> zero_one_at_cut(np.array([1, 0, 1, 0]))
+    0.5
+    """
+    called = np.arange(len(relevance)) < np.count_nonzero(relevance)
+    return float(np.mean(called != (relevance > 0)))

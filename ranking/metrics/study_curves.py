@@ -1,0 +1,84 @@
+"""The curves of a study: which settings a measure was taken at, its means, and how sure they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ranking.core import Floats
+from ranking.core.errors import InputError
+
+At = int | str
+
+
+class Measured(NamedTuple):
+    """mean: of a measure at each place of a curve. error: half of an interval around it, see `Outcome`."""
+
+    mean: list[float]
+    error: list[float]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a figure: `at` which settings it was measured, and the measures there by their names."""
+
+    line: str
+    at: list[At]
+    measures: dict[str, Measured]
+
+    @classmethod
+    def of(cls, line: str, at: Sequence[At], values: Sequence[Mapping[str, Measured]]) -> Curve:
+        """From what was measured at each place, one number each."""
+        together = {
+            name: Measured([one[name].mean[0] for one in values], [one[name].error[0] for one in values])
+            for name in values[0]
+        }
+        return cls(line, list(at), together)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a study measured. proven: whether all that it trained is proven to be within its tolerance of the best.
+
+    The error of a mean over sequences is half of its 95% interval, by the normal distribution; it tells of the drawing
+    of sequences alone, which share their images. That of a time is half of the interquartile range over several rounds.
+    """
+
+    curves: list[Curve]
+    proven: bool
+
+    def to_json(self) -> dict[str, Any]:
+        told = [
+            {
+                "line": curve.line,
+                "at": curve.at,
+                "measures": {name: one._asdict() for name, one in curve.measures.items()},
+            }
+            for curve in self.curves
+        ]
+        return {"curves": told, "proven": self.proven}
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Outcome:
+        """What `to_json` gave; ValueError for anything else."""
+        try:
+            curves = [
+                Curve(
+                    str(one["line"]),
+                    list(one["at"]),
+                    {name: Measured(**given) for name, given in one["measures"].items()},
+                )
+                for one in told["curves"]
+            ]
+            return cls(curves, bool(told["proven"]))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError("outcome of the study", "curves", repr(error), "measure it again") from error
+
+
+def over_sequences(values: Floats) -> Measured:
+    """The mean of values (m,), m at least 2, and half of its 95% interval by the normal distribution."""
+    half = 1.96 * float(values.std(ddof=1)) / float(np.sqrt(len(values)))
+    return Measured([float(values.mean())], [half])

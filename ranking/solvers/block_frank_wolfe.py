@@ -1,0 +1,347 @@
+"""Block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) for labellings that fall into connected components.
+
+    min_{v, w2 <= 0}  1/2 ||v||^2 + 1/2 ||w2||^2 + C max_Y [ Delta(Y) + scale (X v).(Y - Y*) + eta (A w2).(D - D*) ]
+
+is the risk of HOB-SVM (high-order, eqs. 4 to 8): Y in {0, 1}^n, D says of each edge whether Y differs at its ends,
+and Delta sums the costs of wrong labels. The maximum is a sum over components. So the dual has, for each of them,
+a combination of its labellings with total C; a step asks for the most violated labelling of one component and
+moves the combination towards it, as far as is best. Two things are added.
+
+- The labellings of a component that carry weight are kept: weight moves from the worst of them to the best.
+- Where eta is large, all edges together pull at w2 and none can move alone: steps become tiny. There w2 is held
+  near where it was, which is the proximal point method,
+
+      1/2 ||w2||^2 + rho/2 ||w2 - anchor||^2,   rho so large that an edge weighs no more than a sample does,
+
+  and the anchor follows w2 (and runs ahead of it, by Nesterov's momentum). What the combination then proves of the
+  problem itself is read off a copy in which one round of steps without the anchor has settled the edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from ranking.core import Bools, Floats, Ints, OnProgress, StopTraining, relative_gap
+from ranking.core.errors import InputError
+from ranking.inference import Components, best_labelling
+from ranking.solvers.block import Block
+from ranking.solvers.block_turns import ENUMERATED, descend, gain, score_places
+from ranking.solvers.clock import Clock, stalled
+from ranking.solvers.line import Line, Point
+from ranking.solvers.risk import Cut, LinearRisk, Solution, certified
+
+SLOTS = 16  # labellings kept for each component; of more, two are made one
+SWEEPS = 4  # between two measurements of the gap, each of which costs about two
+EASE = 10.0  # how many times less an edge weighs than a sample, once its weights are held
+MOMENTUM = 0.7
+LONGEST = 4.0  # the weights may be stretched as far as that
+TRIALS = 25  # oracle calls to find how far, at most
+CLOSE = 0.01  # of the gap: what may be missed by that
+AT_REST = 0.01  # of the gap allowed: what the components that are left out may hide
+FEASIBLE = 1e-6  # rounding allowed in the shares of a start
+SLOW = 50  # measurements that do not halve the gap: cutting planes end such a training sooner
+SAFETY = 0.9  # as for cutting planes
+
+
+def block_frank_wolfe(
+    risk: LinearRisk,
+    relevant: Bools,
+    costs: Floats,
+    components: Components,
+    tolerance: float = 1e-3,
+    max_iterations: int = 10_000,
+    on_progress: OnProgress | None = None,
+    start: Cut | None = None,
+    weights: Floats | None = None,
+    seed: int = 0,
+) -> Solution:
+    """Minimise `risk`, whose oracle labels samples, until primal - dual <= tolerance x primal.
+
+    relevant: (n,) the true labels. costs: (n,) what each wrong one costs. components: of the edges that the rows of
+    `risk.pairwise` belong to; without a pairwise block no edges. An iteration is one round of `SWEEPS` passes over
+    the components that can move. start: the dual combination of another run on the same samples, at the same C or
+    a smaller one; from a larger C multiply it by C / that. weights: (d + d2,) the best known, of any run. Ends early
+    where it does not get on. ValueError where shapes differ or `start` is of a larger C.
+    """
+    clock = Clock(on_progress)
+    layout = _Layout.of(risk, relevant, costs, components)
+    state = _State.at_start(risk, layout, start)
+    generator = np.random.default_rng(seed)
+    origin = best = Point.at_start(risk, None)
+    if weights is not None:
+        best = min(best, Point.at_start(risk, weights), key=lambda point: point.objective)
+    anchor, bound, proof = _Anchor.of(state), state.bound, state.dual
+    iteration = passes = 0
+    gaps: list[float] = []
+    stopped = False
+    try:
+        while True:
+            scores = risk.exact_scores(state.weights)
+            # Near the optimum many margins are missed by a hair, which a large C makes dear: stretch the weights.
+            close = CLOSE * (best.objective - bound)
+            ray = Line(risk, origin, LONGEST * state.weights, LONGEST * scores)
+            best = min(best, ray.search(1.0 / LONGEST, close, TRIALS)[1], key=lambda point: point.objective)
+            active = state.movable(scores, AT_REST * tolerance * best.objective)
+            settled = anchor.settled(state, active, generator)
+            if settled.bound > bound:
+                bound, proof = settled.bound, settled.dual
+            passes += 2
+            clock.report(iteration, best.objective, bound, passes, int(np.sum(state.used)))
+            gaps.append(best.objective - bound)
+            closed = relative_gap(best.objective, bound) <= SAFETY * tolerance
+            if closed or stalled(gaps, SLOW) or iteration >= max_iterations:
+                break
+            for _ in range(SWEEPS):
+                state.sweep(generator.permutation(active), anchor)
+            state.refresh(anchor)
+            anchor.follow(state.weights[risk.free :])
+            iteration += 1
+            passes += 2 + round(SWEEPS * len(active) / max(len(components), 1))
+    except StopTraining:
+        stopped = True  # what was reached so far is the result, and its certificate says how far that is
+    certificate = certified(risk, best.weights, proof, tolerance, iteration, clock.seconds)
+    return Solution(best.weights, proof, certificate, stopped=stopped)
+
+
+class _Anchor:
+    """Pairwise weights that w2 is held near, and how strongly; with rho = 0 not at all."""
+
+    def __init__(self, weights: Floats, rho: float) -> None:
+        self.weights, self.last, self.rho = weights, weights, rho
+
+    @classmethod
+    def of(cls, state: _State) -> Self:
+        """An anchor where the state is, that makes an edge `EASE` times lighter than a sample."""
+        samples, edges = (block.lengths() ** 2 for block in state.blocks)
+        weight = float(samples.mean()) if len(samples) else 0.0
+        heavy = EASE * float(edges.mean()) / weight if len(edges) and weight > 0 else 0.0
+        return cls(state.weights[state.risk.free :], max(heavy - 1.0, 0.0))
+
+    def follow(self, weights: Floats) -> None:
+        """Move to the latest pairwise weights, and on in the direction from those before."""
+        self.weights = np.minimum(weights + MOMENTUM * (weights - self.last), 0.0)
+        self.last = weights
+
+    def settled(self, state: _State, active: Ints, generator: np.random.Generator) -> _State:
+        """What the state proves of the problem without an anchor: after a round over components with edges."""
+        if self.rho == 0.0:
+            return state
+        free, copy = _Anchor(self.weights, 0.0), state.copy()
+        copy.refresh(free)
+        connected = active[state.layout.samples[active] > 1]
+        every = np.flatnonzero(state.layout.samples > 1)
+        copy.sweep(generator.permutation(connected if len(connected) else every), free)
+        copy.refresh(free)
+        return copy
+
+
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """The samples and edges by place: component after component, in each its samples and then its edges.
+
+    starts: (c + 1,) first place of each component. samples: (c,) how many it has. score: (n + m,) which score of
+    the risk belongs to each place. ends: (n + m, 2) which samples of its component an edge joins. truth: (n + m,)
+    the true labels, and whether they differ. costs: (n + m,) of a wrong label, 0 at edges.
+    """
+
+    starts: Ints
+    samples: Ints
+    score: Ints
+    ends: Ints
+    truth: Bools
+    costs: Floats
+
+    @classmethod
+    def of(cls, risk: LinearRisk, relevant: Bools, costs: Floats, components: Components) -> Self:
+        n, m = len(risk.features), risk.shape[0] - len(risk.features)
+        if risk.highest != 0.0:
+            raise InputError(
+                "highest of the risk", "pairwise weights <= 0", float(risk.highest), "take cutting planes"
+            )
+        if (components.samples, len(components.edges)) != (n, m):
+            raise InputError(
+                "components",
+                f"those of the risk's {n} samples and {m} edges",
+                f"{components.samples} samples and {len(components.edges)} edges",
+                "take Components.of(n, edges)",
+            )
+        for name, given in (("relevant", relevant), ("costs", costs)):
+            if given.shape != (n,):
+                raise InputError(name, f"the shape ({n},), one per sample", given.shape)
+        sizes, edges = components.sizes, np.diff(components.edge_starts)
+        number = np.arange(len(components))
+        of_place = np.concatenate([np.repeat(number, sizes), np.repeat(number, edges)])
+        order = np.argsort(of_place, kind="stable")
+        first = np.repeat(components.starts[:-1], edges)
+        ends = np.concatenate([np.zeros((n, 2), np.int64), components.ends - first[:, None]])
+        labels = relevant.astype(bool)
+        differ = labels[components.edges[:, 0]] != labels[components.edges[:, 1]]
+        score = np.concatenate([components.order, n + components.edge_order])[order]
+        return cls(
+            starts=np.append(0, np.cumsum(sizes + edges)),
+            samples=sizes,
+            score=score,
+            ends=ends[order],
+            truth=np.concatenate([labels, differ])[score],
+            costs=np.concatenate([costs, np.zeros(m)])[score],
+        )
+
+    @property
+    def component(self) -> Ints:
+        """(n + m,) number of the component of each place."""
+        return np.repeat(np.arange(len(self.samples)), np.diff(self.starts))
+
+
+@dataclass(eq=False)
+class _State:
+    """The dual: for each component the planes that it holds, what weight each has, and the weights they imply.
+
+    planes: (SLOTS, n + m) by place, labelling - truth. losses, shares: (SLOTS, c) the loss and the multiplier of each
+    plane. used: (c,) how many slots hold planes. unary (d,), bare (d2,) and bound_weights (d2,): v, w2 before it is
+    bound, and w2.
+    """
+
+    risk: LinearRisk
+    layout: _Layout
+    planes: Floats
+    losses: Floats
+    shares: Floats
+    used: Ints
+
+    @classmethod
+    def at_start(cls, risk: LinearRisk, layout: _Layout, start: Cut | None) -> Self:
+        """All weight on the truth; or on the combination `start`, each component's part as one plane."""
+        places, count = len(layout.score), len(layout.samples)
+        planes = np.zeros((SLOTS, places))
+        losses, shares = np.zeros((SLOTS, count)), np.zeros((SLOTS, count))
+        shares[0] = risk.C
+        state = cls(risk, layout, planes, losses, shares, np.ones(count, np.int64))
+        if start is not None:
+            planes[1] = _checked_plane(risk, layout, start)
+            losses[1] = np.bincount(layout.component, layout.costs * np.abs(planes[1]), count)
+            state.used[:] = 2
+            shares[:2] = shares[1::-1]
+        state.refresh(None)
+        return state
+
+    def copy(self) -> _State:
+        """The same multipliers in arrays of their own; `refresh` gives it weights."""
+        return replace(
+            self,
+            planes=self.planes.copy(),
+            losses=self.losses.copy(),
+            shares=self.shares.copy(),
+            used=self.used.copy(),
+        )
+
+    @property
+    def blocks(self) -> tuple[Block, Block]:
+        """The risk's blocks; the second is empty where there is none."""
+        risk, rows = self.risk, self.risk.rows
+        return Block(rows, risk.scale), Block(rows[:0, :0]) if risk.pairwise is None else risk.pairwise
+
+    @property
+    def weights(self) -> Floats:
+        return np.concatenate([self.unary, self.pairwise])
+
+    def sweep(self, order: Ints, anchor: _Anchor) -> None:
+        """A turn for each component in `order`; the weights go along, `refresh` settles them."""
+        self._hold(anchor)
+        layout, (unary, pairwise) = self.layout, self.blocks
+        labels = np.zeros(len(layout.score), np.bool_)
+        large = layout.samples[order] > ENUMERATED
+        pull, shrink = anchor.rho * anchor.weights, 1.0 / (1.0 + anchor.rho)
+        for turn in (*order[large][:, None], order[~large]):
+            for number in turn[layout.samples[turn] > ENUMERATED]:
+                self._label(number, labels)
+            descend(
+                turn, unary.features, pairwise.features, unary.scale, pairwise.scale,
+                layout.starts, layout.samples, layout.score, layout.ends, layout.truth, layout.costs, labels,
+                self.planes, self.losses, self.shares, self.used,
+                self.unary, self.bare, self.pairwise, pull, shrink,
+            )  # fmt: skip
+
+    def _label(self, number: int, labels: Bools) -> None:
+        """Write the most violated labelling of one large component, and where it differs."""
+        layout, (unary, pairwise) = self.layout, self.blocks
+        places = slice(layout.starts[number], layout.starts[number + 1])
+        size = layout.samples[number]
+        scores = np.empty(places.stop - places.start)
+        score_places(
+            layout.score[places], unary.features, pairwise.features, unary.scale, pairwise.scale,
+            self.unary, self.pairwise, scores,
+        )  # fmt: skip
+        ends, truth, costs = (
+            layout.ends[places][size:],
+            layout.truth[places][:size],
+            layout.costs[places][:size],
+        )
+        augmented = scores[:size] + np.where(truth, -costs, costs)
+        best, _ = best_labelling(augmented, ends, np.minimum(scores[size:], 0.0))
+        labels[places] = np.concatenate([best, best[ends[:, 0]] != best[ends[:, 1]]])
+
+    def refresh(self, anchor: _Anchor | None) -> None:
+        """The weights from the multipliers, so that no rounding adds up; and what they prove."""
+        component, score = self.layout.component, self.layout.score
+        coefficients = np.empty(len(score))
+        coefficients[score] = np.einsum("jn,jn->n", self.shares[:, component], self.planes)
+        self.dual = Cut(coefficients, float((self.shares * self.losses).sum()))
+        unary, pairwise = self.blocks
+        samples = len(self.risk.features)
+        self.unary = -unary.exact_normal(coefficients[:samples])
+        self.bare = -pairwise.exact_normal(coefficients[samples:])
+        self._hold(anchor)
+        least = np.minimum(self.bare, 0.0)
+        self.bound = self.dual.loss - 0.5 * float(self.unary @ self.unary) - 0.5 * float(least @ least)
+
+    def _hold(self, anchor: _Anchor | None) -> None:
+        rho = 0.0 if anchor is None else anchor.rho
+        pull = 0.0 if anchor is None else rho * anchor.weights
+        self.pairwise = np.minimum((self.bare + pull) / (1.0 + rho), 0.0)
+
+    def movable(self, scores: Floats, allowed: float) -> Ints:
+        """The components with something to gain; all others together have less than `allowed`."""
+        layout = self.layout
+        worst = self.risk.oracle(scores).coefficients[layout.score]
+        gains = np.empty(len(self.used))
+        gain(
+            scores[layout.score], worst, layout.costs, layout.starts,
+            self.planes, self.losses, self.shares, self.used, gains,
+        )  # fmt: skip
+        return np.flatnonzero(self.risk.C * gains * len(gains) > allowed)
+
+
+def _checked_plane(risk: LinearRisk, layout: _Layout, start: Cut) -> Floats:
+    """`start` / C by place; ValueError where it is no combination of labellings with total C for each component.
+
+    What is checked is what holds for the shares in which a sample has label 1 and an edge differs: those of the
+    edge lie between the difference of its samples' and what their sum allows.
+    """
+    if start.coefficients.shape != layout.score.shape:
+        raise InputError(
+            "start",
+            f"{len(layout.score)} coefficients, one per sample and one per edge",
+            start.coefficients.shape,
+            "start only from a run on the same samples",
+        )
+    plane = start.coefficients[layout.score] / risk.C
+    share = plane + layout.truth
+    first = np.repeat(layout.starts[:-1], np.diff(layout.starts))
+    edge = np.arange(len(plane)) - first >= np.repeat(layout.samples, np.diff(layout.starts))
+    one, other = (share[first[edge] + layout.ends[edge, k]] for k in (0, 1))
+    beyond = [
+        -share,
+        share - 1.0,
+        np.abs(one - other) - share[edge],
+        share[edge] - np.minimum(one + other, 2 - one - other),
+    ]
+    if max(float(part.max(initial=0.0)) for part in beyond) > FEASIBLE:
+        raise InputError(
+            "start",
+            f"a combination of labellings of total C = {risk.C:g} for each component",
+            remedy="multiply that of a larger C by C / that, and start only from a run on the same samples",
+        )
+    return plane

@@ -1,0 +1,238 @@
+"""The turns of block-coordinate Frank-Wolfe, compiled: a component's scores, its most violated labelling, its steps.
+
+`score` tells which row of the two blocks of features a place has: a sample's below len(X), else an edge's. `planes`
+are labelling - truth by place, `shares` their multipliers. See `block_frank_wolfe`.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from ranking.core import Bools, Features, Floats, Ints
+
+ENUMERATED = 10  # samples: labellings of smaller components are all tried, those of larger ones cut
+STEPS = 4  # of one component in its turn
+ENOUGH = 0.1  # of what the first step could gain: then the turn ends
+
+
+@nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def _dot(row: Features, weights: Floats) -> float:
+    total = 0.0
+    for k in range(len(weights)):
+        total += row[k] * weights[k]
+    return total
+
+
+@nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def _add(factor: float, row: Features, total: Floats) -> None:
+    for k in range(len(total)):
+        total[k] += factor * row[k]
+
+
+@nb.njit(cache=True, nogil=True)
+def score_places(
+    score: Ints, X: Features, A: Features, scale: float, eta: float, v: Floats, w2: Floats, found: Floats
+) -> None:
+    """Write the scores of places."""
+    n = len(X)
+    for k in range(len(score)):
+        i = score[k]
+        found[k] = scale * _dot(X[i], v) if i < n else eta * _dot(A[i - n], w2)
+
+
+@nb.njit(cache=True, nogil=True)
+def _enumerate(scores: Floats, samples: int, ends: Ints, truth: Bools, costs: Floats, labels: Bools) -> None:
+    """Write the most violated labelling of a component, trying all in the order of a Gray code."""
+    together = np.zeros((samples, samples))
+    for e in range(samples, len(scores)):
+        together[ends[e, 0], ends[e, 1]] = together[ends[e, 1], ends[e, 0]] = scores[e]
+    for i in range(samples):
+        labels[i] = False
+    value = best = 0.0
+    code = best_code = 0
+    for number in range(1, 1 << samples):
+        i = 0
+        while not (number >> i) & 1:
+            i += 1
+        change = scores[i] - costs[i] if truth[i] else scores[i] + costs[i]
+        if labels[i]:
+            change = -change
+        for j in range(samples):
+            change += together[i, j] if labels[i] == labels[j] else -together[i, j]
+        labels[i] = not labels[i]
+        code ^= 1 << i
+        value += change
+        if value > best:
+            best, best_code = value, code
+    for i in range(samples):
+        labels[i] = (best_code >> i) & 1
+    for e in range(samples, len(scores)):
+        labels[e] = labels[ends[e, 0]] != labels[ends[e, 1]]
+
+
+@nb.njit(cache=True, nogil=True)
+def _slot(
+    labels: Bools, truth: Bools, costs: Floats, planes: Floats, losses: Floats, shares: Floats, used: int
+) -> int:
+    """Hold the plane of a labelling; the slot where it is. A slot at `used` is a new one.
+
+    Where all slots are taken, one without weight is given up; or the two with the least become one.
+    """
+    for j in range(used):
+        same = True
+        for k in range(len(labels)):
+            if planes[j, k] != 1.0 * labels[k] - 1.0 * truth[k]:
+                same = False
+                break
+        if same:
+            return j
+    slot = used
+    if used == len(shares):
+        slot = second = -1
+        for j in range(used):
+            if slot < 0 or shares[j] < shares[slot]:
+                slot, second = j, slot
+            elif second < 0 or shares[j] < shares[second]:
+                second = j
+        if shares[slot] > 0.0:
+            total = shares[slot] + shares[second]
+            part = shares[slot] / total
+            for k in range(len(labels)):
+                planes[second, k] += part * (planes[slot, k] - planes[second, k])
+            losses[second] += part * (losses[slot] - losses[second])
+            shares[second] = total
+    losses[slot] = shares[slot] = 0.0
+    for k in range(len(labels)):
+        planes[slot, k] = 1.0 * labels[k] - 1.0 * truth[k]
+        losses[slot] += costs[k] * abs(planes[slot, k])
+    return slot
+
+
+@nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def _bent(step: float, bare: Floats, way: Floats, pull: Floats) -> tuple[float, float]:
+    """The slope and curvature of 1/2 ||min(0, bare + pull + step way)||^2 at a step."""
+    slope = curvature = 0.0
+    for k in range(len(bare)):
+        here = bare[k] + pull[k] + step * way[k]
+        if here < 0.0:
+            slope += here * way[k]
+            curvature += way[k] * way[k]
+    return slope, curvature
+
+
+@nb.njit(cache=True, nogil=True)
+def _best_step(
+    rise: float, curvature: float, bare: Floats, way: Floats, pull: Floats, shrink: float, most: float
+) -> float:
+    """The step in [0, most] with the largest rise step - 1/2 curvature step^2 - shrink/2 ||min(0, ...)||^2.
+
+    The slope falls, in straight pieces: Newton's method ends in the right piece; bisection guards it.
+    """
+    if rise - most * curvature - shrink * _bent(most, bare, way, pull)[0] >= 0.0:
+        return most
+    low, high, step = 0.0, most, 0.0
+    for _ in range(60):
+        bent, more = _bent(step, bare, way, pull)
+        slope, curve = rise - step * curvature - shrink * bent, curvature + shrink * more
+        if slope > 0.0:
+            low = step
+        else:
+            high = step
+        following = step + slope / curve if curve > 0.0 else (high if slope > 0.0 else low)
+        if abs(following - step) <= 1e-13 * most:
+            break
+        step = following if low < following < high else 0.5 * (low + high)
+    return step
+
+
+@nb.njit(cache=True, nogil=True)
+def _extremes(
+    scores: Floats, planes: Floats, losses: Floats, shares: Floats, used: int
+) -> tuple[int, int, float]:
+    """The most violated plane, the least violated of those with weight, and how much lies between."""
+    best = worst = -1
+    highest = lowest = 0.0
+    for j in range(used):
+        value = losses[j] + _dot(planes[j], scores)
+        if best < 0 or value > highest:
+            best, highest = j, value
+        if shares[j] > 0.0 and (worst < 0 or value < lowest):
+            worst, lowest = j, value
+    return best, worst, highest - lowest
+
+
+@nb.njit(cache=True, nogil=True)
+def gain(
+    scores: Floats, worst: Floats, costs: Floats, starts: Ints,
+    planes: Floats, losses: Floats, shares: Floats, used: Ints, gains: Floats,
+) -> None:  # fmt: skip
+    """Write what lies between the most violated labelling, given by `worst`, and each component's worst plane."""
+    for c in range(len(used)):
+        a, b = starts[c], starts[c + 1]
+        value = 0.0
+        for k in range(a, b):
+            value += scores[k] * worst[k] + costs[k] * abs(worst[k])
+        lowest = np.inf
+        for j in range(used[c]):
+            if shares[j, c] > 0.0:
+                lowest = min(lowest, losses[j, c] + _dot(planes[j, a:b], scores[a:b]))
+        gains[c] = value - lowest
+
+
+@nb.njit(cache=True, nogil=True)
+def descend(
+    order: Ints, X: Features, A: Features, scale: float, eta: float,
+    starts: Ints, samples: Ints, score: Ints, ends: Ints, truth: Bools, costs: Floats, labels: Bools,
+    planes: Floats, losses: Floats, shares: Floats, used: Ints,
+    v: Floats, bare: Floats, w2: Floats, pull: Floats, shrink: float,
+) -> None:  # fmt: skip
+    """Give each component its turn: v, bare and w2 = min(0, shrink (bare + pull)) go along with the shares.
+
+    labels: by place, the most violated labelling of components too large to enumerate.
+    """
+    n = len(X)
+    way, slope = np.empty(len(v)), np.empty(len(bare))
+    for c in order:
+        part = slice(starts[c], starts[c + 1])
+        rows, scores = score[part], np.empty(starts[c + 1] - starts[c])
+        score_places(rows, X, A, scale, eta, v, w2, scores)
+        if samples[c] <= ENUMERATED:
+            _enumerate(scores, samples[c], ends[part], truth[part], costs[part], labels[part])
+        held, loss, share = planes[:, part], losses[:, c], shares[:, c]
+        slot = _slot(labels[part], truth[part], costs[part], held, loss, share, used[c])
+        used[c] = max(used[c], slot + 1)
+        first = 0.0
+        for turn in range(STEPS):
+            if turn:
+                score_places(rows, X, A, scale, eta, v, w2, scores)
+            best, worst, between = _extremes(scores, held, loss, share, used[c])
+            first = max(first, between)
+            if between <= ENOUGH * first * (turn > 0):
+                break
+            for k in range(len(way)):
+                way[k] = 0.0
+            for k in range(len(slope)):
+                slope[k] = 0.0
+            edges = False
+            for k in range(len(rows)):
+                change = held[best, k] - held[worst, k]
+                if change != 0.0 and rows[k] < n:
+                    _add(-scale * change, X[rows[k]], way)
+                elif change != 0.0:
+                    _add(-eta * change, A[rows[k] - n], slope)
+                    edges = True
+            curvature, most = _dot(way, way), share[worst]
+            if edges:
+                rise = loss[best] - loss[worst] - _dot(way, v)
+                step = _best_step(rise, curvature, bare, slope, pull, shrink, most)
+                _add(step, slope, bare)
+                for k in range(len(w2)):
+                    w2[k] = min(0.0, shrink * (bare[k] + pull[k]))
+            else:
+                step = min(between / curvature, most) if curvature * most > between else most
+            _add(step, way, v)
+            share[worst] = share[worst] - step if step < most else 0.0
+            share[best] += step
+            if samples[c] == 1:
+                break

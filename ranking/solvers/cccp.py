@@ -1,0 +1,149 @@
+"""The concave-convex procedure (Yuille and Rangarajan 2003; high-order, Algorithm 1) with a certificate.
+
+A round bounds the objective from above by a convex risk that touches it at the weights of now, and moves towards
+the minimum of that. It need not arrive there: cutting planes know how much a round can still gain at most, and once
+it has gained as much, the next bound is the better guide. The objective never rises, and it has converged where the
+risk that touches it can fall no further than the tolerance: the dual of that risk is a lower bound on it. It is no
+bound on the objective itself, nor does it prove a local optimum: where several such risks touch, as where labellings
+tie, only the one that was taken is known to go no lower.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ranking.core import Certificate, Floats, relative_gap
+from ranking.solvers.clock import Clock
+from ranking.solvers.cutting_plane import SAFETY, SMALLEST_TARGET, PlaneSearch
+from ranking.solvers.line import Point
+from ranking.solvers.risk import LinearRisk, Solution, WorkingSet, certified
+
+STILL = 1.0  # a round ends once it can gain no more than this times what it has gained
+
+
+def none_of_them(planes: WorkingSet) -> None:
+    """No plane of one bound is known to be one of another."""
+
+
+@dataclass(frozen=True, eq=False)
+class UpperBound:
+    """A convex risk that is nowhere below the objective, and the point where the two are equal, in float64.
+
+    adopt: planes of another bound of this objective to planes of this one, or None.
+    """
+
+    risk: LinearRisk
+    point: Point
+    adopt: Callable[[WorkingSet], WorkingSet | None] = none_of_them
+
+
+def cccp(
+    convexify: Callable[[Floats], UpperBound],
+    start: Floats,
+    tolerance: float = 1e-3,
+    max_iterations: int = 10_000,
+    clock: Clock | None = None,
+    working_set: WorkingSet | None = None,
+    other: Floats | None = None,
+) -> Solution:
+    """Minimise what `convexify` bounds, from `start` until no round can gain more than tolerance x objective.
+
+    convexify: weights to the bound that touches there. An iteration is one of cutting planes within a round. clock:
+    has run since training began, and tells of progress. working_set: planes of another bound of this objective, for
+    any C. other: weights from which the descent continues where they have a lower objective than its end. The
+    certificate's primal is the objective at the returned weights, its dual the lower bound of the risk
+    that touches it there.
+    """
+    descent = _Descent(convexify, start, tolerance, clock or Clock(None), working_set)
+    stopped = descent.descend(max_iterations)
+    if other is not None and descent.jump(other) and not stopped:
+        stopped = descent.descend(max_iterations)
+    return descent.solution(stopped)
+
+
+class _Descent:
+    """The bound of now and the search for its minimum; all rounds are counted and reported as one training."""
+
+    def __init__(
+        self,
+        convexify: Callable[[Floats], UpperBound],
+        start: Floats,
+        tolerance: float,
+        clock: Clock,
+        working_set: WorkingSet | None,
+    ) -> None:
+        self.convexify, self.tolerance, self.clock = convexify, tolerance, clock
+        self.certificate: Certificate | None = None  # once it says that there is nothing more to gain
+        self._target, self._patient = SAFETY * tolerance, False
+        self._number = self._iterations = self._passes = 0  # before this round
+        self._ceiling = math.inf
+        self._begin(convexify(start), working_set)
+
+    @property
+    def iterations(self) -> int:
+        return self._iterations + self._search.iterations
+
+    def descend(self, max_iterations: int) -> bool:
+        """Rounds until one proves that no more is gained, or there is no way on; whether a callback asked for the
+        end."""
+        stopped = False
+        while not stopped and self.iterations < max_iterations:
+            stopped = self.run(max_iterations)
+            if self.certificate is not None or not self.move():
+                break
+        return stopped
+
+    def run(self, max_iterations: int) -> bool:
+        """Search until the round has gained enough; whether a callback asked for the end."""
+        return self._search.run(self._enough, max_iterations - self._iterations, self._report)
+
+    def move(self) -> bool:
+        """Begin the next round where this one has led to, unless that is no better; whether there is a way on."""
+        if self.jump(self._search.best.weights):
+            return True
+        was, self._patient = self._patient, True  # rounding hides what was gained: prove what there is
+        return not was
+
+    def jump(self, weights: Floats) -> bool:
+        """Begin the next round at `weights` if they have a lower objective; whether they have."""
+        following = self.convexify(weights)
+        if following.point.objective >= self._bound.point.objective:
+            return False
+        self._iterations, self._passes = self.iterations, self._passes + self._search.passes
+        self.certificate = None
+        self._begin(following, self._search.active)
+        return True
+
+    def solution(self, stopped: bool) -> Solution:
+        certificate = self.certificate or self._certified()
+        search = self._search
+        return Solution(self._bound.point.weights, search.dual, certificate, search.active, stopped)
+
+    def _begin(self, bound: UpperBound, planes: WorkingSet | None) -> None:
+        self._bound, self._number = bound, self._number + 1
+        known = bound.adopt(planes) if planes is not None and len(planes) else None
+        passes = 2 if known is None else 3  # the exact scores, the normal of the first cut, those adopted
+        self._search = PlaneSearch(bound.risk, bound.point, known, passes)
+
+    def _enough(self) -> bool:
+        value, best, dual = self._bound.point.objective, self._search.best.objective, self._search.bound
+        if relative_gap(value, dual) > self._target:
+            return not self._patient and STILL * (value - best) >= best - dual
+        certificate = self._certified()
+        if certificate.converged or self._target < SMALLEST_TARGET:
+            self.certificate = certificate
+            return True
+        self._target *= 0.5  # single precision hid a part of the gap
+        return False
+
+    def _certified(self) -> Certificate:
+        weights, dual = self._bound.point.weights, self._search.dual
+        return certified(self._bound.risk, weights, dual, self.tolerance, self.iterations, self.clock.seconds)
+
+    def _report(self, iteration: int, primal: float, dual: float, passes: int, planes: int) -> None:
+        self._ceiling = min(self._ceiling, primal)  # what single precision saw of the last round may be lower
+        self.clock.report(
+            self._iterations + iteration, self._ceiling, dual, self._passes + passes, planes, self._number
+        )

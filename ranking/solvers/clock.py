@@ -1,0 +1,37 @@
+"""Time spent in training, callbacks excluded, the calls themselves, and whether training gets on."""
+
+from __future__ import annotations
+
+import time
+
+from ranking.core import OnProgress, ProgressEvent
+
+
+class Clock:
+    """Counts the seconds of training and reports progress outside of them."""
+
+    def __init__(self, on_progress: OnProgress | None) -> None:
+        self._on_progress = on_progress
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._start
+
+    def report(
+        self, iteration: int, primal: float, dual: float, passes: int, planes: int = 0, number: int = 0
+    ) -> None:
+        """Call back, if anyone listens; may raise StopTraining. number: of the round."""
+        if self._on_progress is not None:
+            before = time.perf_counter()
+            try:
+                self._on_progress(
+                    ProgressEvent(iteration, primal, dual, before - self._start, passes, planes, number)
+                )
+            finally:
+                self._start += time.perf_counter() - before
+
+
+def stalled(gaps: list[float], iterations: int) -> bool:
+    """Whether the last so many iterations have not halved the gap. gaps: before the first iteration and after each."""
+    return len(gaps) > iterations and gaps[-1] > 0.5 * gaps[-1 - iterations]

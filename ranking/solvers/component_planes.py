@@ -1,0 +1,297 @@
+"""Cutting planes for each connected component of samples, where one-slack cutting planes have one for all.
+
+The risk of HOB-SVM (high-order, eq. 8) is a sum over components: each has its own slack, and a call of the oracle
+gives a plane for each. So the model fits the risk after far fewer calls, at the price of a quadratic program with
+thousands of planes,
+
+    max_alpha  sum_j alpha_j Delta_j - 1/2 ||N1' alpha||^2 - 1/2 ||max(0, N2' alpha)||^2,
+    alpha >= 0,  sum of alpha over the planes of a component <= C.
+
+It is solved no further than the gap of the whole calls for: by steps within one component at a time, which find the
+planes that carry weight, and by Newton steps over those.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+from scipy import linalg, sparse
+
+from ranking.core import Bools, Features, Floats, Ints, OnProgress, StopTraining
+from ranking.inference import Components
+from ranking.solvers.clock import Clock, stalled
+from ranking.solvers.line import Line, Point
+from ranking.solvers.risk import Cut, LinearRisk, Solution, certified
+from ranking.solvers.simplex_qp import best_step
+
+GROUPS = 1000  # slacks at most: of more components several share one
+CLOSE = 0.1  # of the gap: as far as the program over the planes is solved
+ROUNDS = 50  # of steps in the program, before new planes are asked for all the same
+SWEEPS = 5  # over the groups, between two Newton steps; twice as many where those gain little
+MOST_SWEEPS = 100
+TRIALS = 5  # oracle calls on a line at most
+SAFETY = 0.9  # as for cutting planes
+MARGIN = 1e-9  # of its loss, by which a plane must lie above those there are
+SLOW = 8  # iterations that must halve the gap: where planes nearly cancel, one-slack cutting planes get on
+NEWTON = 10  # Newton steps at a time; after each but the last some planes are let go or groups spend all
+ROUNDING = 1e-9  # of C: a group with no more left spent all
+RIDGE = 1e-12  # of the curvature, which makes a Newton step definite
+
+
+def component_planes(
+    risk: LinearRisk,
+    costs: Floats,
+    components: Components,
+    tolerance: float = 1e-3,
+    max_iterations: int = 10_000,
+    on_progress: OnProgress | None = None,
+    weights: Floats | None = None,
+) -> Solution:
+    """Minimise `risk`, whose oracle labels samples, until primal - dual <= tolerance x primal.
+
+    costs: (n,) what each wrong label costs. components: of the edges that the rows of `risk.pairwise` belong to.
+    weights: (d + d2,) to begin at, 0 by default; of any run. Ends early where it does not get on.
+    """
+    clock = Clock(on_progress)
+    planes = _Planes(risk, costs, components.of_score % GROUPS)
+    size = risk.shape[1]
+    origin = np.zeros(size) if weights is None else weights
+    best = Point.of(risk, origin, risk.exact_scores(origin))
+    planes.add(best.cut.coefficients, best.scores)
+    iteration, stopped = 0, False
+    gaps: list[float] = []
+    try:
+        while True:
+            clock.report(iteration, best.objective, planes.bound, 2 * iteration, len(planes.losses))
+            gaps.append(best.objective - planes.bound)
+            closed = gaps[-1] <= SAFETY * tolerance * best.objective and (
+                iteration > 0 or weights is not None
+            )
+            if closed or stalled(gaps, SLOW) or iteration >= max_iterations:
+                break
+            planes.solve(CLOSE * gaps[-1])
+            scores = risk.exact_scores(planes.weights)
+            line = Line(risk, best, planes.weights, scores)
+            _, best = line.search(1.0, 0.05 * (best.objective - planes.bound), TRIALS)
+            planes.add(risk.oracle(scores).coefficients, scores)
+            iteration += 1
+    except StopTraining:
+        stopped = True  # what was reached so far is the result, and its certificate says how far that is
+    certificate = certified(risk, best.weights, planes.dual, tolerance, iteration, clock.seconds)
+    return Solution(best.weights, planes.dual, certificate, stopped=stopped)
+
+
+class _Planes:
+    """The planes so far, the multipliers, and what they prove.
+
+    group: (n + m,) of each score. changes: (p, n + m) of labels, sparse. losses, owner, shares: (p,) the loss, the
+    group and the multiplier of each plane. free, bound_part: (p, d) and (p, d2) its normal.
+    """
+
+    def __init__(self, risk: LinearRisk, costs: Floats, group: Ints) -> None:
+        samples, size = risk.shape
+        self.risk, self.group = risk, group
+        self.costs = np.append(costs, np.zeros(samples - len(costs)))
+        self.changes = sparse.csr_array((0, samples))
+        self.losses, self.shares = np.empty(0), np.empty(0)
+        self.owner = np.empty(0, np.int64)
+        self.free, self.bound_part = np.empty((0, risk.free)), np.empty((0, size - risk.free))
+        self.counted = np.zeros(size - risk.free, bool)  # which bound weights are below their bound
+        self.gram = np.empty((0, 0))  # of the normals, of their bound parts the counted columns
+        self.settle()
+
+    @property
+    def weights(self) -> Floats:
+        return self.risk.least(np.concatenate([self.shares @ self.free, self.shares @ self.bound_part]))
+
+    @property
+    def dual(self) -> Cut:
+        """The combination of cuts that attains the bound."""
+        return Cut(self.changes.T @ self.shares, float(self.shares @ self.losses))
+
+    def settle(self) -> None:
+        """Compute the bound and which columns count at the multipliers, and bring the gram up to date."""
+        weights = self.weights
+        self.bound = float(self.shares @ self.losses) - 0.5 * float(weights @ weights)
+        counted = weights[self.risk.free :] < 0.0
+        for columns, sign in ((counted & ~self.counted, 1.0), (self.counted & ~counted, -1.0)):
+            if columns.any():
+                part = self.bound_part[:, columns]
+                self.gram += sign * (part @ part.T)
+        self.counted = counted
+
+    def add(self, coefficients: Floats, scores: Floats) -> None:
+        """Add the plane of each group in which the labelling loses more at `scores` than any plane so far."""
+        rows = self.risk.shape[0]
+        at = np.flatnonzero(coefficients)
+        owners, row = np.unique(self.group[at], return_inverse=True)
+        changes = sparse.csr_array((coefficients[at], (row, at)), shape=(len(owners), rows))
+        losses = abs(changes) @ self.costs
+        new = (
+            losses + changes @ scores
+            > self._highest(self.losses - self.gram @ self.shares)[owners] + MARGIN * losses
+        )
+        changes, owners = changes[np.flatnonzero(new)], owners[new]
+        count = len(self.risk.features)
+        dense = [_rows(changes[:, :count], self.risk.rows, self.risk.scale)]
+        if self.risk.pairwise is not None:
+            dense.append(_rows(changes[:, count:], self.risk.pairwise.features, self.risk.pairwise.scale))
+        normals = np.hstack(dense)
+        free, bound = normals[:, : self.risk.free], normals[:, self.risk.free :]
+        counted = bound * self.counted
+        across = self.free @ free.T + self.bound_part @ counted.T
+        inside = free @ free.T + bound @ counted.T
+        self.gram = np.block([[self.gram, across], [across.T, inside]])
+        self.changes = sparse.vstack([self.changes, changes], format="csr")
+        self.losses = np.append(self.losses, losses[new])
+        self.owner = np.append(self.owner, owners)
+        self.shares = np.append(self.shares, np.zeros(len(owners)))
+        self.free, self.bound_part = np.vstack([self.free, free]), np.vstack([self.bound_part, bound])
+
+    def solve(self, close: float) -> None:
+        """Raise the bound until the program can gain no more than `close`, and drop the planes without weight."""
+        sweeps, missing = SWEEPS, np.inf
+        for _ in range(ROUNDS):
+            slopes = self.losses - self.gram @ self.shares
+            before, missing = missing, self._missing(slopes)
+            if missing <= close:
+                break
+            sweeps = min(2 * sweeps, MOST_SWEEPS) if missing > 0.5 * before else SWEEPS
+            shares = self.shares.copy()
+            starts, order = self._by_group()
+            _ascend(self.gram, slopes, shares, order, starts, self.risk.C, sweeps)
+            self._move(shares)
+            self._move(self._newton())
+        self._keep(self.shares > 0)
+
+    def _missing(self, slopes: Floats) -> float:
+        """What the model's primal objective lies above the bound."""
+        return float(self.risk.C * self._highest(slopes).sum() - slopes @ self.shares)
+
+    def _highest(self, slopes: Floats) -> Floats:
+        highest = np.zeros(GROUPS)
+        np.maximum.at(highest, self.owner, slopes)
+        return highest
+
+    def _by_group(self) -> tuple[Ints, Ints]:
+        order = np.argsort(self.owner, kind="stable")
+        return np.append(0, np.cumsum(np.bincount(self.owner, minlength=GROUPS))), order
+
+    def _move(self, shares: Floats) -> None:
+        """Go to the best point on the way to `shares`, also where other columns begin to count on it."""
+        way = shares - self.shares
+        here, ahead = self.shares @ self.free, way @ self.free
+        slope = float(self.losses @ way - here @ ahead)
+        step = best_step(slope, float(ahead @ ahead), self.shares @ self.bound_part, way @ self.bound_part)
+        self.shares = np.maximum(self.shares + step * way, 0.0)
+        self.settle()
+
+    def _newton(self) -> Floats:
+        """The optimum over the planes that carry weight, of which those are let go that would get less than none.
+
+        Groups that spent all of C go on doing so, and those join them that would spend more.
+        """
+        C = self.risk.C
+        active = self.shares > 0
+        full = np.bincount(self.owner, self.shares, GROUPS) >= C * (1.0 - ROUNDING)
+        for _ in range(NEWTON):
+            shares = _face_optimum(
+                self.gram, self.losses, self.shares, active, full[self.owner], self.owner, C
+            )
+            over = np.bincount(self.owner, shares, GROUPS) > C * (1.0 + ROUNDING)
+            if not (shares < 0).any() and not over.any():
+                break
+            active &= shares >= 0
+            full |= over
+        shares = np.maximum(shares, 0.0)
+        return shares / np.maximum(np.bincount(self.owner, shares, GROUPS) / C, 1.0)[self.owner]
+
+    def _keep(self, keep: Bools) -> None:
+        if not keep.all():
+            self.changes, self.gram = self.changes[np.flatnonzero(keep)], self.gram[np.ix_(keep, keep)]
+            self.losses, self.shares, self.owner = self.losses[keep], self.shares[keep], self.owner[keep]
+            self.free, self.bound_part = self.free[keep], self.bound_part[keep]
+
+
+def _face_optimum(
+    gram: Floats, losses: Floats, shares: Floats, active: Bools, full: Bools, owner: Ints, C: float
+) -> Floats:
+    """The multipliers, of either sign, that are best where only active planes have any, and full groups spend C.
+
+    In a full group the plane with the largest share takes what the others leave.
+    """
+    heaviest = np.full(GROUPS, -1)
+    rising = np.argsort(np.where(active, shares, -1.0), kind="stable")
+    heaviest[owner[rising]] = rising
+    rest = full & active & (heaviest[owner] == np.arange(len(owner)))
+    best = np.where(rest, C, 0.0)
+    moving = np.flatnonzero(active & ~rest)
+    if not len(moving):
+        return best
+    tied = full[moving]
+    against = heaviest[owner[moving]]
+    slopes = losses - gram[:, rest] @ best[rest]
+    cross = gram[np.ix_(moving, against)] * tied
+    square = gram[np.ix_(moving, moving)] - cross - cross.T
+    square += gram[np.ix_(against, against)] * np.outer(tied, tied)
+    square.flat[:: len(moving) + 1] += RIDGE * float(square.diagonal().max()) + np.finfo(float).tiny
+    rise = slopes[moving] - slopes[against] * tied
+    try:
+        step = linalg.cho_solve(linalg.cho_factor(square, check_finite=False), rise, check_finite=False)
+    except linalg.LinAlgError:
+        return shares  # planes cancel but for rounding: the steps within groups go on
+    best[moving] = step
+    np.subtract.at(best, against[tied], step[tied])
+    return best
+
+
+@nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def _ascend(
+    gram: Floats, slopes: Floats, shares: Floats, order: Ints, starts: Ints, C: float, sweeps: int
+) -> None:
+    """Move weight within each group from its worst plane that has any to its best; changes shares and slopes.
+
+    The worst and the best have the least and the largest slope; the true labels count as a plane of slope 0.
+    """
+    for _ in range(sweeps):
+        for group in range(len(starts) - 1):
+            begin, end = starts[group], starts[group + 1]
+            for _ in range(2 * (end - begin)):
+                left = C
+                for k in order[begin:end]:
+                    left -= shares[k]
+                up, down, highest = -1, -1, 0.0  # -1: the truth, whose slope is 0
+                lowest = 0.0 if left > 1e-12 * C else np.inf
+                for k in order[begin:end]:
+                    if slopes[k] > highest:
+                        up, highest = k, slopes[k]
+                    if shares[k] > 0.0 and slopes[k] < lowest:
+                        down, lowest = k, slopes[k]
+                if up == down or highest - lowest <= 0.0:
+                    break
+                curvature = 0.0
+                if up >= 0:
+                    curvature += gram[up, up]
+                if down >= 0:
+                    curvature += gram[down, down]
+                if up >= 0 and down >= 0:
+                    curvature -= 2.0 * gram[up, down]
+                room = left if down < 0 else shares[down]
+                step = room
+                if curvature * room > highest - lowest:
+                    step = (highest - lowest) / curvature
+                if step <= 0.0:
+                    break
+                if up >= 0:
+                    shares[up] += step
+                    slopes -= step * gram[up]
+                if down >= 0:
+                    shares[down] = 0.0 if step == room else shares[down] - step
+                    slopes += step * gram[down]
+
+
+def _rows(changes: sparse.csr_array, features: Features, scale: float) -> Floats:
+    """scale x changes x features in float64."""
+    used = np.unique(changes.indices)
+    product: Floats = scale * (changes[:, used] @ features[used].astype(np.float64, copy=False))
+    return product

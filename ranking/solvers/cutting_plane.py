@@ -1,0 +1,269 @@
+"""One-slack cutting planes (Joachims, Finley and Yu 2009) with the optimised step of Franc and Sonnenburg (2009).
+
+Plain cutting planes ask the oracle at the optimum of the model, which jumps about far from the solution. Here
+the best weights so far move along the line towards that optimum, to the least objective on it, and the cut is
+taken a little further on. Scores are linear along a line, so a step costs a few oracle calls but still two
+passes over the features: the scores of the model's optimum, and the normal of the new plane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ranking.core import Certificate, Floats, OnProgress, StopTraining, relative_gap
+from ranking.solvers.clock import Clock
+from ranking.solvers.line import Line, Point
+from ranking.solvers.risk import Cut, LinearRisk, Solution, WorkingSet, certified
+from ranking.solvers.simplex_qp import (
+    Program,
+    solve_bound_simplex_qp,
+    solve_by_interior_point,
+    solve_simplex_qp,
+)
+
+IDLE_ITERATIONS = 50  # a plane that carried no weight for so long is dropped
+BEYOND = 0.2  # of the way from the best weights to the model's optimum: where the cut is taken
+LONGER = 1.5  # the first step tried, as a multiple of the last one taken
+TRIALS = 3  # oracle calls on a line at most
+CLOSE = 0.05  # the line is searched until it cannot promise more than this share of the gap
+STALLED = 1e-3  # a cut that closes less of the gap than this is followed by one at the model's optimum
+STANDSTILL = 30  # iterations in which neither bound moves: what is left of the gap is rounding
+SAFETY = 0.9  # of the tolerance: what single precision may cost when the gap is recomputed in double
+SMALLEST_TARGET = 1e-9  # below it the gap is one of rounding
+
+Report = Callable[[int, float, float, int, int], None]  # iteration, primal, dual, passes, planes
+
+
+def cutting_plane(
+    risk: LinearRisk,
+    tolerance: float = 1e-3,
+    max_iterations: int = 10_000,
+    on_progress: OnProgress | None = None,
+    start: Floats | None = None,
+    working_set: WorkingSet | None = None,
+    promising: Callable[[int, float], bool] = lambda iterations, gap: True,
+) -> Solution:
+    """Minimise `risk` until primal - dual <= tolerance x primal, the gap recomputed in float64 at the end.
+
+    `start` (d,) gives the first weights, unless zero is better; `working_set` planes of an earlier run on
+    the same samples, for any C. `promising` says after so many iterations and at that relative gap whether to
+    go on. The best weights met are returned; they have not converged where the iterations ran out, where
+    rounding hides the way on, or where that was not promising.
+    """
+    clock = Clock(on_progress)
+    first = Point.at_start(risk, None)
+    if start is not None:
+        first = min(first, Point.at_start(risk, start), key=lambda point: point.objective)
+    search = PlaneSearch(risk, first, working_set, passes=1 if start is None else 2)
+    target, certificate = SAFETY * tolerance, None
+
+    def ended() -> bool:
+        nonlocal target, certificate
+        # Never end at weights 0, which rank nothing, while a step has not been tried.
+        if (start is None and not search.iterations) or search.relative_gap > target:
+            return not promising(search.iterations, search.relative_gap)
+        certificate = search.certificate(tolerance, clock)
+        if certificate.converged or target < SMALLEST_TARGET:
+            return True
+        target, certificate = 0.5 * target, None  # single precision hid a part of the gap
+        return False
+
+    stopped = search.run(ended, max_iterations, clock.report)
+    if certificate is None:
+        certificate = search.certificate(tolerance, clock)
+    return Solution(search.best.weights, search.dual, certificate, search.active, stopped)
+
+
+class PlaneSearch:
+    """Cutting planes on one risk as far as they got: the best point met, and the planes with what they prove.
+
+    best: the point. bound: no weights have an objective below it. iterations, passes: over the features, so far.
+    """
+
+    def __init__(self, risk: LinearRisk, start: Point, working_set: WorkingSet | None, passes: int) -> None:
+        self.risk, self.best = risk, start
+        self.iterations, self.passes = 0, passes
+        self._model = _Model(risk, working_set)
+        self._model.add(start.cut, risk.normal(start.cut.coefficients))
+        self._step, self._stalled, self._still = 1.0, False, 0
+
+    @property
+    def bound(self) -> float:
+        return self._model.bound
+
+    @property
+    def dual(self) -> Cut:
+        """The combination of cuts that attains the bound."""
+        return self._model.dual
+
+    @property
+    def active(self) -> WorkingSet:
+        """The planes that carry weight."""
+        return self._model.active
+
+    @property
+    def relative_gap(self) -> float:
+        return relative_gap(self.best.objective, self.bound)
+
+    def certificate(self, tolerance: float, clock: Clock) -> Certificate:
+        return certified(self.risk, self.best.weights, self.dual, tolerance, self.iterations, clock.seconds)
+
+    def run(self, enough: Callable[[], bool], max_iterations: int, report: Report) -> bool:
+        """Search on until it is enough, which is asked after each report, or there is no way on.
+
+        Returns whether a callback asked for the end: what was reached so far is then the result.
+        """
+        try:
+            while self.iterations < max_iterations and self._goes_on():
+                report(self.iterations, self.best.objective, self.bound, self.passes, self._model.size)
+                if enough():
+                    break
+                self._iterate()
+        except StopTraining:
+            return True
+        return False
+
+    def _goes_on(self) -> bool:
+        """Whether there is a way on. Where both bounds stand still, maybe because of what the faster program cannot
+        tell from rounding, there may be one by the other."""
+        if self._still == STANDSTILL and not self._model.careful:
+            self._still = 0
+            self._model.take_care()
+        return self._still < STANDSTILL and not self._model.stuck
+
+    def _iterate(self) -> None:
+        risk, model, best = self.risk, self._model, self.best
+        self.iterations += 1
+        line = Line(risk, best, model.weights, risk.scores(model.weights))
+        self.passes += 2
+        close = CLOSE * (best.objective - model.bound)
+        step, self.best = line.search(min(1.0, LONGER * self._step) or 1.0, close, TRIALS)
+        cut = line.cut_at(1.0 if self._stalled else step + BEYOND * (1.0 - step))
+        bound = model.bound
+        model.add(cut, risk.normal(cut.coefficients))
+        self._step = step
+        self._stalled = model.bound - bound < STALLED * (self.best.objective - bound)
+        self._still = self._still + 1 if step == 0.0 and model.bound <= bound else 0
+
+
+class _Rows:
+    """A matrix that grows by rows, in room set aside: a new plane copies one row, not all."""
+
+    def __init__(self, rows: Floats) -> None:
+        self._room, self._used = rows, len(rows)
+
+    @property
+    def array(self) -> Floats:
+        return self._room[: self._used]
+
+    def append(self, row: Floats) -> None:
+        if self._used == len(self._room):
+            room = np.empty((max(16, 2 * self._used), len(row)))
+            room[: self._used] = self.array
+            self._room = room
+        self._room[self._used] = row
+        self._used += 1
+
+
+class _Model:
+    """The planes so far and the optimum of the quadratic program over them."""
+
+    def __init__(self, risk: LinearRisk, working_set: WorkingSet | None) -> None:
+        samples, size = risk.shape
+        self.risk = risk
+        self.coefficients = _Rows(np.empty((0, samples)))
+        self.losses = np.empty(0)
+        self.normals = _Rows(np.empty((0, size)))
+        self.gram = np.empty((0, 0))  # of the normals' free parts
+        self.idle = np.empty(0, dtype=int)
+        self.multipliers = np.empty(0)  # of the best combination so far
+        self.bound = 0.0  # what no plane at all proves
+        self.careful = False  # the program over the planes is solved by interior points
+        self.stuck = False  # nor could it be solved so
+        self.weights = np.zeros(size)
+        if working_set is not None and len(working_set):
+            self.coefficients, self.losses = _Rows(working_set.coefficients), working_set.losses
+            self.normals = _Rows(working_set.normals)
+            free = working_set.normals[:, : risk.free]
+            self.gram = free @ free.T
+            self.idle = np.zeros(len(self.losses), dtype=int)
+            self._solve()
+
+    def add(self, cut: Cut, normal: Floats) -> None:
+        """Add a plane and solve again."""
+        self._drop_idle()
+        self.coefficients.append(cut.coefficients)
+        self.normals.append(normal)
+        self.losses = np.append(self.losses, cut.loss)
+        self.idle = np.append(self.idle, 0)
+        gram = np.empty((len(self.losses), len(self.losses)))
+        gram[:-1, :-1] = self.gram
+        free = self.risk.free
+        gram[-1] = gram[:, -1] = self.normals.array[:, :free] @ normal[:free]
+        self.gram = gram
+        self._solve()
+
+    @property
+    def size(self) -> int:
+        """How many planes there are."""
+        return len(self.losses)
+
+    @property
+    def dual(self) -> Cut:
+        """The combination of cuts that attains the bound."""
+        return Cut(self.multipliers @ self.coefficients.array, float(self.multipliers @ self.losses))
+
+    @property
+    def active(self) -> WorkingSet:
+        """The planes that carry weight."""
+        keep = self.multipliers > 0
+        return WorkingSet(self.coefficients.array[keep], self.losses[keep], self.normals.array[keep])
+
+    def take_care(self) -> None:
+        """Solve by interior points from now on."""
+        self.careful = True
+        self._solve()
+
+    def _solve(self) -> None:
+        """Solve the program; its optimum is where to go next, the best combination so far is what is proven."""
+        kept = np.append(self.multipliers, np.zeros(len(self.losses) - len(self.multipliers)))
+        latest = self._optimum(kept)
+        self.weights = self.risk.least(latest @ self.normals.array)
+        bound = float(latest @ self.losses - 0.5 * self.weights @ self.weights)
+        self.multipliers, self.bound = (latest, bound) if bound > self.bound else (kept, self.bound)
+        self.idle = np.where((latest > 0) | (self.multipliers > 0), 0, self.idle + 1)
+
+    def _optimum(self, start: Floats) -> Floats:
+        """The multipliers that solve the program; `start` where nothing solves it."""
+        if not self.careful:
+            try:
+                return self._solved(solve_simplex_qp, start)
+            except ArithmeticError:  # it is known for that where C is large
+                self.careful = True
+        try:
+            return self._solved(solve_by_interior_point, start)
+        except ArithmeticError:
+            self.stuck = True
+            return start
+
+    def _solved(self, program: Program, start: Floats) -> Floats:
+        """The optimum of the program, which has kinks where weights are bound."""
+        C = self.risk.C
+        if self.risk.free == self.risk.shape[1]:
+            return C * program(C * self.gram, self.losses)
+        bound = np.sqrt(C) * self.normals.array[:, self.risk.free :]
+        return C * solve_bound_simplex_qp(C * self.gram, self.losses, bound, start / C, program)
+
+    def _drop_idle(self) -> None:
+        keep = self.idle < IDLE_ITERATIONS
+        if not keep.all():
+            self.coefficients = _Rows(self.coefficients.array[keep])
+            self.normals = _Rows(self.normals.array[keep])
+            self.losses, self.idle, self.multipliers, self.gram = (
+                self.losses[keep],
+                self.idle[keep],
+                self.multipliers[keep],
+                self.gram[np.ix_(keep, keep)],
+            )

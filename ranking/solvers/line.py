@@ -1,0 +1,106 @@
+"""The objective of a risk along a line of weights: scores are linear there, so that it costs oracle calls alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ranking.core import Floats
+from ranking.solvers.risk import Cut, LinearRisk
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Weights, the scores and the maximising cut there, and the objective."""
+
+    weights: Floats
+    scores: Floats
+    cut: Cut
+    objective: float
+
+    @classmethod
+    def at_start(cls, risk: LinearRisk, start: Floats | None) -> Point:
+        samples, size = risk.shape
+        weights = np.zeros(size) if start is None else np.asarray(start, dtype=np.float64)
+        return cls.of(risk, weights, np.zeros(samples) if start is None else risk.scores(weights))
+
+    @classmethod
+    def of(cls, risk: LinearRisk, weights: Floats, scores: Floats) -> Point:
+        """The point at `weights`, whose scores are known."""
+        cut = risk.oracle(scores)
+        return cls(weights, scores, cut, risk.objective(weights, scores, cut))
+
+
+class Line:
+    """The objective between a point (0) and the weights `end` with their scores (1), by cuts in one dimension."""
+
+    def __init__(self, risk: LinearRisk, origin: Point, end: Floats, scores: Floats) -> None:
+        self.risk, self.origin = risk, origin
+        self.weights = end - origin.weights
+        self.scores = scores - origin.scores
+        self.parabola = (
+            0.5 * float(origin.weights @ origin.weights),
+            float(origin.weights @ self.weights),
+            0.5 * float(self.weights @ self.weights),
+        )
+        self.heights: list[float] = [0.0]  # of the hinge at 0 and its slopes: it is never negative
+        self.slopes: list[float] = [0.0]
+        self._remember(origin.cut)
+
+    def search(self, first: float, close: float, trials: int) -> tuple[float, Point]:
+        """The best step found in `trials`, and the point there; 0 is the origin.
+
+        `first` is tried first; a step within `close` of the least objective is the last.
+        """
+        best_step, best_cut, best_value = 0.0, self.origin.cut, self.origin.objective
+        step = first
+        for _ in range(trials):
+            cut = self.cut_at(step)
+            value = self._quadratic(step) + self.risk.C * max(self._remember(cut, step), 0.0)
+            if value < best_value:
+                best_step, best_cut, best_value = step, cut, value
+            step, least = self._least()
+            if least > best_value - close:
+                break
+        if best_step == 0.0:
+            return 0.0, self.origin
+        weights = self.origin.weights + best_step * self.weights
+        return best_step, Point(weights, self._scores(best_step), best_cut, best_value)
+
+    def cut_at(self, step: float) -> Cut:
+        return self.risk.oracle(self._scores(step))
+
+    def _scores(self, step: float) -> Floats:
+        return self.origin.scores + step * self.scores
+
+    def _quadratic(self, step: Any) -> Any:
+        """1/2 ||w||^2 at a step, or at each of several."""
+        constant, linear, square = self.parabola
+        return constant + linear * step + square * step * step
+
+    def _remember(self, cut: Cut, step: float = 0.0) -> float:
+        """Add a cut's line to the model of the hinge; the hinge at `step`."""
+        height = cut.loss + float(self.origin.scores @ cut.coefficients)
+        slope = float(self.scores @ cut.coefficients)
+        self.heights.append(height)
+        self.slopes.append(slope)
+        return height + slope * step
+
+    def _least(self) -> tuple[float, float]:
+        """The step with the least model objective, and that objective: at a vertex or a parabola's bottom."""
+        constant, linear, square = self.parabola
+        C, lines = self.risk.C, list(zip(self.heights, self.slopes, strict=True))
+        steps = [0.0, 1.0]
+        for k, (height, slope) in enumerate(lines):
+            if square > 0.0:
+                steps.append(-(linear + C * slope) / (2.0 * square))
+            steps += [(height - h) / (g - slope) for h, g in lines[:k] if g != slope]
+        steps = [min(max(step, 0.0), 1.0) for step in steps]
+        values = [
+            constant + linear * step + square * step * step + C * max(h + g * step for h, g in lines)
+            for step in steps
+        ]
+        least = min(range(len(steps)), key=values.__getitem__)
+        return steps[least], values[least]

@@ -1,0 +1,62 @@
+"""Minimise a smooth function by L-BFGS (scipy), with progress, and an end that a caller decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ranking.core import Floats, StopTraining
+from ranking.solvers.clock import Clock
+
+REMEMBERED = 20  # steps, from which the curvature is guessed
+
+
+@dataclass
+class Best:
+    """The point of the least value met: its value and gradient; iterations: how many were taken until the end."""
+
+    point: Floats
+    value: float
+    gradient: Floats
+    iterations: int = 0
+
+
+def quasi_newton(
+    objective: Callable[[Floats], tuple[float, Floats]],
+    start: Floats,
+    enough: Callable[[Best], bool],
+    bound: Callable[[Best], float],
+    max_iterations: int,
+    clock: Clock,
+) -> Best:
+    """The best point met; the search ends when `enough` says so, after one iteration at the soonest.
+
+    objective: a point to its value and gradient. bound: what the objective cannot be below, for reports. Ends early
+    where iterations run out, a callback raises StopTraining, or no step goes down by more than rounding.
+    """
+    from scipy.optimize import minimize  # a third of a second to load, for methods that few trainings have
+
+    best = Best(start, *objective(start))
+
+    def counted(point: Floats) -> tuple[float, Floats]:
+        value, gradient = objective(point)
+        if value < best.value:
+            best.point, best.value, best.gradient = point.copy(), value, gradient
+        return value, gradient
+
+    def after(intermediate_result: Any) -> None:
+        best.iterations += 1
+        clock.report(best.iterations, best.value, bound(best), best.iterations)
+        if enough(best):
+            raise StopIteration  # which scipy takes for an end
+
+    options = {"maxiter": max_iterations, "maxfun": np.inf, "ftol": 0.0, "gtol": 0.0, "maxcor": REMEMBERED}
+    try:
+        clock.report(0, best.value, bound(best), 1)
+        minimize(counted, start, jac=True, method="L-BFGS-B", callback=after, options=options)
+    except StopTraining:
+        return best
+    return best

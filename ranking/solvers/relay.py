@@ -1,0 +1,102 @@
+"""Solvers that take turns at one risk, each going on from what those before it found: reported as one training."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ranking.core import Floats, OnProgress, ProgressEvent
+from ranking.solvers.cutting_plane import cutting_plane
+from ranking.solvers.risk import Cut, LinearRisk, Solution, WorkingSet, certified
+
+
+class Relay:
+    """One training by several solvers: iterations count on, the bounds never step back.
+
+    weights, dual, planes: the best weights and combination of cuts so far, and planes that prove as much; those of
+    another run to begin with, None where there are none. found: the solution of all turns, None before the first.
+    """
+
+    def __init__(
+        self,
+        risk: LinearRisk,
+        tolerance: float,
+        max_iterations: int,
+        on_progress: OnProgress | None,
+        weights: Floats | None = None,
+        dual: Cut | None = None,
+        planes: WorkingSet | None = None,
+    ) -> None:
+        self.risk, self.tolerance, self.max_iterations = risk, tolerance, max_iterations
+        self.weights, self.dual = weights, dual
+        self.planes = _plane_of(risk, dual) if planes is None and dual is not None else planes
+        self.found: Solution | None = None
+        self._on_progress = on_progress
+        self._before = self._last = ProgressEvent(0, math.inf, -math.inf, 0.0, 0)
+
+    def turn(self, solve: Callable[[int], Solution], iterations: int | None = None) -> Solution:
+        """Let `solve` go on for so many iterations, the rest by default, unless the training has ended."""
+        found = self.found
+        done = 0 if found is None else found.certificate.iterations
+        left = min(self.max_iterations - done, iterations or self.max_iterations)
+        if found is None or not (found.certificate.converged or found.stopped or left <= 0):
+            self._before = self._last
+            found = self.found = self._joined(solve(left))
+            self.weights, self.dual = found.weights, found.dual
+            self.planes = found.working_set or _plane_of(self.risk, found.dual)
+        return found
+
+    def one_slack(
+        self,
+        iterations: int | None = None,
+        promising: Callable[[int, float], bool] = lambda iterations, gap: True,
+    ) -> Solution:
+        """A turn of one-slack cutting planes, which ends where it is no longer promising."""
+        return self.turn(
+            lambda left: cutting_plane(
+                self.risk, self.tolerance, left, self.report, self.weights, self.planes, promising
+            ),
+            iterations,
+        )
+
+    def report(self, event: ProgressEvent) -> None:
+        """What each solver reports to."""
+        before = self._before
+        self._last = replace(
+            event,
+            iteration=before.iteration + event.iteration,
+            primal=min(before.primal, event.primal),
+            dual=max(before.dual, event.dual),
+            seconds=before.seconds + event.seconds,
+            passes=before.passes + event.passes,
+        )
+        if self._on_progress is not None:
+            self._on_progress(self._last)
+
+    def _joined(self, latest: Solution) -> Solution:
+        """The weights of the lower objective with the better of both lower bounds, certified together."""
+        first = self.found
+        if first is None:
+            return latest
+        ended = latest.certificate
+        iterations, seconds = (
+            first.certificate.iterations + ended.iterations,
+            first.certificate.seconds + ended.seconds,
+        )
+        if ended.primal <= first.certificate.primal and ended.dual >= first.certificate.dual:
+            return replace(latest, certificate=replace(ended, iterations=iterations, seconds=seconds))
+        weights = min(latest, first, key=lambda solution: solution.certificate.primal).weights
+        dual = max(latest, first, key=lambda solution: solution.certificate.dual).dual
+        certificate = certified(self.risk, weights, dual, self.tolerance, iterations, seconds)
+        return replace(latest, weights=weights, dual=dual, certificate=certificate)
+
+
+def _plane_of(risk: LinearRisk, dual: Cut) -> WorkingSet:
+    """The one plane that, with multiplier C, proves what `dual` does."""
+    coefficients = dual.coefficients / risk.C
+    return WorkingSet(
+        coefficients[None], np.array([dual.loss / risk.C]), risk.exact_normal(coefficients)[None]
+    )

@@ -1,0 +1,194 @@
+"""A regularised structured risk that is linear in the scores of the samples, and exact bounds on it.
+
+    min_w  1/2 ||w||^2 + C max_R [ Delta(R) + scale (X w) . delta(R) ]
+
+Every output R is a `Cut`: a vector delta(R) over the samples and its loss. For a ranking delta is the
+coefficients of Psi(X, R) - Psi(X, R*) (quicksort, eq. 4); for a labelling it is +1 or -1 at each sample
+labelled wrongly. The maximum is the hinge, and it is never negative because R = R* gives 0. Its dual is
+
+    max_alpha  sum_R alpha_R Delta(R) - 1/2 || scale X' sum_R alpha_R delta(R) ||^2,  alpha >= 0, sum <= C,
+
+so that a combination of cuts is all that a lower bound needs, whatever solver found it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ranking.core import Certificate, Features, Floats, relative_gap
+from ranking.core.errors import InputError
+from ranking.solvers.block import Block
+from ranking.solvers.shards import ShardedBlock, ShardedFeatures
+
+ROUNDING = 2.0**-46  # of the summands of a hinge, whose products are sums over as many features as there are
+
+
+class Cut(NamedTuple):
+    """One output: delta(R), (n,), and its loss. A non-negative combination of cuts is of the same form."""
+
+    coefficients: Floats
+    loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRisk:
+    """The problem above. features: (n, d) of the samples, here or in shards. oracle: scores to the maximising Cut.
+
+    pairwise: a block of (m, d2) rows >= 0, one for each pair of similar samples, whose weights are bound to be
+    <= `highest`: 0 (high-order, eq. 8), or infinity where they may have either sign. Scores and coefficients are then
+    (n + m,) and weights (d + d2,), first those of the samples. The dual bound holds with the least weights that the
+    bound allows, min(highest, .) of the pairwise ones.
+    """
+
+    features: Features | ShardedFeatures
+    C: float
+    oracle: Callable[[Floats], Cut]
+    scale: float = 1.0
+    pairwise: Block | None = None
+    highest: float = 0.0
+
+    @property
+    def rows(self) -> Features:
+        """The features, for solvers that read them row by row; ValueError where they lie in shards."""
+        if isinstance(self.features, ShardedFeatures):
+            raise InputError(
+                "features",
+                "an array, which this solver reads row by row",
+                "shards",
+                "train by cutting planes",
+            )
+        return self.features
+
+    @property
+    def blocks(self) -> tuple[Block | ShardedBlock, ...]:
+        unary: Block | ShardedBlock
+        if isinstance(self.features, ShardedFeatures):
+            unary = ShardedBlock(self.features, self.scale)
+        else:
+            unary = Block(self.features, self.scale)
+        return (unary,) if self.pairwise is None else (unary, self.pairwise)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many scores and how many weights there are."""
+        shapes = [block.features.shape for block in self.blocks]
+        return sum(rows for rows, _ in shapes), sum(columns for _, columns in shapes)
+
+    @property
+    def free(self) -> int:
+        """How many weights, the first ones, may have either sign."""
+        return self.columns if self.highest == 0.0 else self.shape[1]
+
+    @property
+    def columns(self) -> int:
+        """How many weights, the first ones, are of samples."""
+        return int(self.features.shape[1])
+
+    def scores(self, weights: Floats) -> Floats:
+        """The scores in the features' own precision: one pass over them."""
+        return self._by_block(weights, self.columns, lambda block, part: block.scores(part))
+
+    def exact_scores(self, weights: Floats) -> Floats:
+        """The scores in float64."""
+        return self._by_block(weights, self.columns, lambda block, part: block.exact_scores(part))
+
+    def normal(self, coefficients: Floats) -> Floats:
+        """The coefficients' sum of rows, in the features' own precision: one pass over them.
+
+        Coefficients (k, n) of several cuts give (k, d).
+        """
+        return self._by_block(coefficients, len(self.features), lambda block, part: block.normal(part))
+
+    def exact_normal(self, coefficients: Floats) -> Floats:
+        """The coefficients' sum of rows in float64."""
+        return self._by_block(coefficients, len(self.features), lambda block, part: block.exact_normal(part))
+
+    def total_length(self, coefficients: Floats) -> float:
+        """How long the rows that `normal` adds up are together."""
+        lengths = np.concatenate([block.lengths() for block in self.blocks])
+        return float(lengths @ np.abs(coefficients))
+
+    def _by_block(
+        self, values: Floats, first: int, product: Callable[[Block | ShardedBlock, Floats], Floats]
+    ) -> Floats:
+        """The product of each block with its part of `values`, under each other; the first part is `first` long."""
+        if self.pairwise is None:
+            return product(self.blocks[0], values)
+        parts = zip(self.blocks, np.split(values, [first], axis=-1), strict=True)
+        return np.concatenate([product(block, part) for block, part in parts], axis=-1)
+
+    def least(self, normal: Floats) -> Floats:
+        """The allowed weights that minimise 1/2 ||w||^2 + w.normal."""
+        weights = -normal
+        if self.pairwise is not None:
+            np.minimum(weights[self.columns :], self.highest, out=weights[self.columns :])
+        return weights
+
+    def objective(self, weights: Floats, scores: Floats, cut: Cut) -> float:
+        """The primal objective at `weights`, whose scores and maximising cut are given."""
+        hinge = cut.loss + float(scores @ cut.coefficients)
+        return 0.5 * float(weights @ weights) + self.C * max(hinge, 0.0)
+
+    def certify(self, weights: Floats, dual: Cut) -> tuple[float, float, float]:
+        """The primal at `weights`, the dual at a combination of cuts, and what rounding may have cost them.
+
+        Both are computed from their definitions in float64. A loss and scores that nearly cancel lose digits,
+        which C then magnifies: the third figure allows for that.
+        """
+        scores = self.exact_scores(weights)
+        normal = self.exact_normal(dual.coefficients)
+        cut = self.oracle(scores)
+        primal = self.objective(weights, scores, cut)
+        summands = self.C * (cut.loss + float(np.abs(scores) @ np.abs(cut.coefficients)))
+        length = float(np.linalg.norm(self.least(normal)))
+        # The normal is a sum of as many rows, which may nearly cancel: its error is in the size of those.
+        summands += length * self.total_length(dual.coefficients)
+        return primal, dual.loss - 0.5 * length**2, ROUNDING * summands
+
+
+@dataclass(frozen=True, eq=False)
+class WorkingSet:
+    """Cuts that a solver holds: coefficients (m, n), losses (m,), normals (m, d)."""
+
+    coefficients: Floats
+    losses: Floats
+    normals: Floats
+
+    def __len__(self) -> int:
+        return len(self.losses)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Weights (d,), the combination of cuts that proves them, and what a later run can start from.
+
+    stopped: a callback asked for the end.
+    """
+
+    weights: Floats
+    dual: Cut
+    certificate: Certificate
+    working_set: WorkingSet | None = None
+    stopped: bool = False
+
+
+def certified(
+    risk: LinearRisk, weights: Floats, dual: Cut, tolerance: float, iterations: int, seconds: float
+) -> Certificate:
+    """The certificate of `weights`: converged where the exact gap, and all that rounding may hide, is small enough.
+
+    Raises ArithmeticError if the dual lies above the primal by more than rounding: then the cuts are not cuts
+    of this risk, and nothing is proven.
+    """
+    primal, bound, rounding = risk.certify(weights, dual)
+    if bound - primal > rounding + ROUNDING * abs(bound):
+        raise ArithmeticError(
+            f"the lower bound {bound:g} lies above the objective {primal:g}: the cuts belong to another problem; "
+            "train again without a warm start"
+        )
+    converged = relative_gap(primal, min(bound, primal)) + rounding / max(abs(primal), 1e-300) <= tolerance
+    return Certificate(primal, bound, primal - bound, iterations, seconds, converged)

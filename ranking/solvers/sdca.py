@@ -1,0 +1,292 @@
+"""Stochastic dual coordinate ascent (Shalev-Shwartz and Zhang 2013) for hinges of samples at places (midrank, eq. 4).
+
+    min_theta  mu/2 ||theta||^2 + sum_i cost_i max(0, 1 - delta_i theta.psi_i),   psi_i = M (x_i1, ..., x_iL)
+
+Subsequence i names L rows of one pool of features, and the (p, L) matrix M, the same for all, makes its p blocks of
+psi from them (midrank, section 3.3), so that no psi is ever written down. The dual has one variable
+0 <= alpha_i <= cost_i a subsequence, theta = 1/mu sum_i alpha_i delta_i psi_i, and the bound sum_i alpha_i
+- mu/2 ||theta||^2. Weights of places W = M'theta are what the ascent keeps: (L, d).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numba as nb
+import numpy as np
+
+from ranking.core import (
+    Certificate,
+    Features,
+    Floats,
+    Ints,
+    OnProgress,
+    ProgressEvent,
+    StopTraining,
+    relative_gap,
+)
+from ranking.solvers.clock import Clock, stalled
+from ranking.solvers.coordinate_descent import best_length
+from ranking.solvers.risk import Cut
+from ranking.solvers.weight_space import FEW_WEIGHTS, SLOW, planes_of_weights
+
+SAFETY = 0.9  # as for cutting planes
+SWEEPS = 4  # between two measurements of the gap
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceHinges:
+    """The problem above. features: (n, d) of the pool. rows: (m, L). blocks: (p, L) M. deltas, costs: (m,), costs > 0.
+
+    constant: one more component of every psi, the same number for all; 0 for none. Its weight is regularised.
+    """
+
+    features: Features
+    rows: Ints
+    blocks: Floats
+    deltas: Floats
+    costs: Floats
+    mu: float
+    constant: float = 0.0
+
+    def margins(self, places: Floats, level: float) -> Floats:
+        """(m,) delta_i theta.psi_i, for weights of places (L, d) and the weight of the constant."""
+        table = self.features @ places.T
+        scores = table[self.rows, np.arange(self.rows.shape[1])].sum(axis=1)
+        margins: Floats = self.deltas * (scores + self.constant * level)
+        return margins
+
+    def weights(self, alpha: Floats) -> tuple[Floats, float]:
+        """theta of dual variables, (p, d), and the weight of the constant: in float64, from the definition."""
+        table = np.zeros((len(self.features), self.rows.shape[1]))
+        for place in range(self.rows.shape[1]):
+            table[:, place] = np.bincount(self.rows[:, place], alpha * self.deltas, len(table))
+        stacked = table.T @ self.features.astype(np.float64)
+        return self.blocks @ stacked / self.mu, self.constant * float(alpha @ self.deltas) / self.mu
+
+    def primal(self, theta: Floats, level: float) -> float:
+        """The objective in float64, from the definition."""
+        hinges = np.maximum(0.0, 1.0 - self.margins(self.blocks.T @ theta, level))
+        return 0.5 * self.mu * (float(np.vdot(theta, theta)) + level**2) + float(self.costs @ hinges)
+
+    def dual(self, alpha: Floats) -> float:
+        """The bound of 0 <= alpha <= costs."""
+        theta, level = self.weights(alpha)
+        return float(alpha.sum()) - 0.5 * self.mu * (float(np.vdot(theta, theta)) + level**2)
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceWeights:
+    """theta: (p, d); level: the weight of the constant; stopped: whether a callback asked to stop."""
+
+    theta: Floats
+    level: float
+    certificate: Certificate
+    stopped: bool
+
+
+def sdca(
+    problem: PlaceHinges,
+    tolerance: float = 1e-2,
+    max_iterations: int = 1000,
+    on_progress: OnProgress | None = None,
+    seed: int = 0,
+) -> PlaceWeights:
+    """Minimise `problem` to a relative gap, which is recomputed in float64 from the definition at the end.
+
+    An iteration is a few passes over the subsequences that are not known to be at a bound. A small mu with examples
+    that cannot be separated takes many: with few weights, cutting planes then go on; with many, the certificate says
+    whether the iterations were enough.
+    """
+    clock = Clock(on_progress)
+    few = problem.blocks.shape[0] * problem.features.shape[1] < FEW_WEIGHTS
+    found = _ascended(problem, tolerance, max_iterations, SLOW if few else max_iterations, clock, seed)
+    left = max_iterations - found.certificate.iterations
+    if few and left > 0 and not (found.certificate.converged or found.stopped):
+        return _by_planes(problem, found, tolerance, left, clock)
+    return found
+
+
+def _ascended(
+    problem: PlaceHinges, tolerance: float, max_iterations: int, slow: int, clock: Clock, seed: int
+) -> PlaceWeights:
+    """By ascent, which ends early where `slow` iterations have not halved the gap."""
+    work = problem if len(problem.features) >= problem.features.shape[1] else _turned(problem)
+    ascent = _Ascent(work)
+    generator = np.random.default_rng(seed)
+    best, best_primal, bound = (1.0, np.zeros_like(ascent.alpha)), np.inf, -np.inf
+    iteration = passes = 0
+    stopped = False
+    gaps: list[float] = []
+    try:
+        while True:
+            theta, level = work.weights(ascent.alpha)
+            margins = work.margins(work.blocks.T @ theta, level)
+            bound = max(bound, work.dual(ascent.alpha))
+            length, primal = _best_length(work, theta, level, margins)
+            if primal < best_primal:
+                best, best_primal = (length, ascent.alpha.copy()), primal
+            passes += 1
+            clock.report(iteration, best_primal, bound, passes)
+            gaps.append(best_primal - bound)
+            closed = relative_gap(best_primal, bound) <= SAFETY * tolerance
+            if closed or iteration >= max_iterations or stalled(gaps, slow):
+                break
+            passes += ascent.sweep(theta, level, margins, generator)
+            iteration += 1
+    except StopTraining:
+        stopped = True  # what was reached so far is the result, and its certificate says how far that is
+    length, alpha = best
+    theta, level = problem.weights(alpha)
+    theta, level = length * theta, length * level
+    primal = problem.primal(theta, level)
+    dual = min(primal, max(problem.dual(ascent.alpha), problem.dual(alpha)))  # they may cross by rounding
+    converged = relative_gap(primal, dual) <= tolerance
+    certificate = Certificate(primal, dual, primal - dual, iteration, clock.seconds, converged)
+    return PlaceWeights(theta, level, certificate, stopped)
+
+
+def _by_planes(
+    problem: PlaceHinges, found: PlaceWeights, tolerance: float, max_iterations: int, clock: Clock
+) -> PlaceWeights:
+    """By cutting planes, which go on from what ascent has found."""
+    mu, before = problem.mu, found.certificate
+
+    def split(weights: Floats) -> tuple[Floats, float]:
+        return weights[:-1].reshape(found.theta.shape), float(weights[-1])
+
+    def hinges(weights: Floats) -> Cut:
+        theta, level = split(weights)
+        missed = problem.costs * (problem.margins(problem.blocks.T @ theta, level) < 1.0)
+        return Cut(-mu * _flat(*problem.weights(missed)), float(missed.sum()))
+
+    def report(event: ProgressEvent) -> None:
+        bounds = min(before.primal, mu * event.primal), max(before.dual, mu * event.dual)
+        clock.report(before.iterations + event.iteration, *bounds, event.passes, event.planes)
+
+    start = _flat(found.theta, found.level)
+    ended = planes_of_weights(hinges, start, 1.0 / mu, tolerance, max_iterations, report)
+    theta, level = split(ended.weights)
+    primal = problem.primal(theta, level)
+    dual = min(primal, max(before.dual, mu * ended.certificate.dual))
+    iterations = before.iterations + ended.certificate.iterations
+    converged = relative_gap(primal, dual) <= tolerance
+    certificate = Certificate(primal, dual, primal - dual, iterations, clock.seconds, converged)
+    return PlaceWeights(theta, level, certificate, ended.stopped)
+
+
+def _flat(theta: Floats, level: float) -> Floats:
+    return np.append(theta.ravel(), level)
+
+
+def _best_length(problem: PlaceHinges, theta: Floats, level: float, margins: Floats) -> tuple[float, float]:
+    """The t >= 0 with the least primal at t theta, and that primal."""
+    length, value = best_length(_flat(theta, level), problem.costs * margins, problem.costs, 1.0 / problem.mu)
+    return length, problem.mu * value
+
+
+def _turned(problem: PlaceHinges) -> PlaceHinges:
+    """The same problem for fewer samples than features, in coordinates of the space that they span: X = (QR)'.
+
+    Inner products, and with them all dual variables, stay as they are; a pass costs L n instead of L d.
+    """
+    triangle: Floats = np.linalg.qr(problem.features.T.astype(np.float64), mode="r")  # type: ignore[assignment]
+    return PlaceHinges(
+        np.ascontiguousarray(triangle.T),
+        problem.rows,
+        problem.blocks,
+        problem.deltas,
+        problem.costs,
+        problem.mu,
+        problem.constant,
+    )
+
+
+class _Ascent:
+    """The dual variables, and one round of ascent."""
+
+    def __init__(self, problem: PlaceHinges) -> None:
+        self.problem = problem
+        self.features = np.ascontiguousarray(problem.features, np.float64)
+        self.mixing = problem.blocks.T @ problem.blocks  # K = M'M
+        squares = _square_lengths(self.features, problem.rows, self.mixing) + problem.constant**2
+        self.curvatures = problem.deltas**2 * squares / problem.mu
+        self.alpha = np.where(
+            self.curvatures > 0, 0.0, problem.costs
+        )  # without features no margin is reached
+
+    def sweep(self, theta: Floats, level: float, margins: Floats, generator: np.random.Generator) -> int:
+        """Ascend over the subsequences that can move, a few times in random order; the passes that it took."""
+        problem = self.problem
+        movable = (self.alpha > 0) | (margins < 1.0)
+        movable &= (self.alpha < problem.costs) | (margins > 1.0)
+        active = np.flatnonzero(movable & (self.curvatures > 0))
+        places, levels = np.ascontiguousarray(problem.blocks.T @ theta), np.array([level])
+        for _ in range(SWEEPS):
+            _ascend(
+                self.features,
+                problem.rows,
+                generator.permutation(active),
+                self.mixing,
+                problem.deltas,
+                problem.costs,
+                self.curvatures,
+                problem.mu,
+                problem.constant,
+                self.alpha,
+                places,
+                levels,
+            )
+        return 1 + round(SWEEPS * len(active) / len(self.alpha))
+
+
+@nb.njit(cache=True, nogil=True)
+def _square_lengths(features: Floats, rows: Ints, mixing: Floats) -> Floats:
+    """(m,) ||psi||^2 = sum_jk K_jk x_j.x_k."""
+    lengths = np.zeros(len(rows))
+    for i in range(len(rows)):
+        for j in range(rows.shape[1]):
+            for k in range(j + 1):
+                if mixing[j, k] != 0.0:
+                    product = 0.0
+                    for c in range(features.shape[1]):
+                        product += features[rows[i, j], c] * features[rows[i, k], c]
+                    lengths[i] += (1.0 if j == k else 2.0) * mixing[j, k] * product
+    return np.maximum(lengths, 0.0)
+
+
+@nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def _ascend(
+    features: Floats,
+    rows: Ints,
+    order: Ints,
+    mixing: Floats,
+    deltas: Floats,
+    costs: Floats,
+    curvatures: Floats,
+    mu: float,
+    constant: float,
+    alpha: Floats,
+    places: Floats,
+    levels: Floats,
+) -> None:
+    """Maximise the dual along one variable after the other, keeping the weights of places and of the constant."""
+    length, columns = places.shape
+    for i in order:
+        score = constant * levels[0]
+        for k in range(length):
+            row = rows[i, k]
+            for c in range(columns):
+                score += places[k, c] * features[row, c]
+        step = (1.0 - deltas[i] * score) / curvatures[i]
+        updated = min(max(alpha[i] + step, 0.0), costs[i])
+        change = (updated - alpha[i]) * deltas[i] / mu
+        if change != 0.0:
+            alpha[i] = updated
+            levels[0] += change * constant
+            for k in range(length):
+                for j in range(length):
+                    if mixing[k, j] != 0.0:
+                        weight, row = change * mixing[k, j], rows[i, j]
+                        for c in range(columns):
+                            places[k, c] += weight * features[row, c]

@@ -1,0 +1,139 @@
+"""Features whose rows lie in shards on the workers of a Dask cluster: only products with vectors travel.
+
+`scores` sends weights (d,) to every shard and has its scores back, `normal` its part of the coefficients (n,) and has
+(d,) back, which are summed here in float64. The exact products, by which certificates are recomputed, are made in
+float64 where the rows lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ranking.core import Features, Floats, as_floats, check_features
+from ranking.core.errors import InputError
+from ranking.solvers.block import Block
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+
+class ShardedFeatures:
+    """Features (n, d) in shards, whose rows follow each other in the order of the shards.
+
+    >>> ShardedFeatures.dealt(client, features).shape  # doctest: +SKIP
+    (100000, 2916)
+    """
+
+    def __init__(self, client: Client, shards: Sequence[Future]) -> None:
+        """shards: arrays (n_i, d) on workers, as `client.submit(read, file)` gives them: those are read again where a
+        worker is lost, while scattered ones are gone with it. ValueError unless all are finite and equally wide.
+        """
+        if not shards:
+            raise InputError("shards", "at least one", 0)
+        self._client, self._shards = client, tuple(shards)
+        shapes = client.gather([client.submit(_checked_shape, shard, pure=False) for shard in shards])
+        widths = sorted({columns for _, columns in shapes})
+        if len(widths) > 1:
+            raise InputError("shards", "the same number of features in each", widths)
+        self._ends = np.cumsum([rows for rows, _ in shapes])
+        self.shape: tuple[int, int] = (int(self._ends[-1]), widths[0])
+        places = client.who_has(self._shards)
+        self._places = [list(places[shard.key]) for shard in self._shards]
+
+    @classmethod
+    def dealt(cls, client: Client, features: Features) -> ShardedFeatures:
+        """Deal the rows of features (n, d) that are here evenly among the workers, a shard each."""
+        workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+        parts = np.array_split(features, len(workers))
+        shards = [
+            client.scatter(part, workers=[worker], hash=False)
+            for part, worker in zip(parts, workers, strict=True)
+        ]
+        return cls(client, shards)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def count(self) -> int:
+        """How many shards there are."""
+        return len(self._shards)
+
+    def split(self, values: Floats) -> list[Floats]:
+        """Values (..., n) of the rows, by shard."""
+        return np.split(values, self._ends[:-1], axis=-1)
+
+    def products(
+        self, product: Callable[..., Floats], scale: float, values: Sequence[tuple[Floats, ...]]
+    ) -> list[Floats]:
+        """What a method of `Block` gives for each shard, where it lies; values: its arguments for each.
+
+        ConnectionError where rows are gone with their worker.
+        """
+        asked = [
+            self._client.submit(
+                _product, shard, scale, product, given, workers=place, allow_other_workers=True, pure=False
+            )
+            for shard, place, given in zip(self._shards, self._places, values, strict=True)
+        ]
+        try:
+            found: list[Floats] = self._client.gather(asked)
+        except CancelledError as error:
+            raise ConnectionError(
+                f"a worker is gone, and with it rows of the features that lay nowhere else ({error}); deal them again, "
+                "or give shards that workers read, which are read again where one is lost"
+            ) from error
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedBlock:
+    """`Block` of sharded features: the same products."""
+
+    features: ShardedFeatures
+    scale: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.features.shape
+
+    def scores(self, weights: Floats) -> Floats:
+        return np.concatenate(self._of_each(Block.scores, weights))
+
+    def normal(self, coefficients: Floats) -> Floats:
+        return self._sum(Block.normal, coefficients)
+
+    def exact_scores(self, weights: Floats) -> Floats:
+        return np.concatenate(self._of_each(Block.exact_scores, weights))
+
+    def exact_normal(self, coefficients: Floats) -> Floats:
+        return self._sum(Block.exact_normal, coefficients)
+
+    def lengths(self) -> Floats:
+        return np.concatenate(self._of_each(Block.lengths))
+
+    def _of_each(self, product: Callable[..., Floats], *values: Floats) -> list[Floats]:
+        return self.features.products(product, self.scale, [values] * self.features.count)
+
+    def _sum(self, product: Callable[..., Floats], coefficients: Floats) -> Floats:
+        parts = [(part,) for part in self.features.split(coefficients)]
+        total: Floats = np.sum(self.features.products(product, self.scale, parts), axis=0)
+        return total
+
+
+def _checked_shape(rows: Any) -> tuple[int, ...]:
+    return check_features(rows).shape
+
+
+def _product(
+    rows: Features, scale: float, product: Callable[..., Floats], values: tuple[Floats, ...]
+) -> Floats:
+    found: Floats = product(
+        Block(as_floats(np.asarray(rows)), scale), *values
+    )  # as `check_features` takes them
+    return found

@@ -1,0 +1,148 @@
+"""The quadratic programs over planes: as many variables as a solver holds planes, solved to rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import clarabel
+import daqp
+import numpy as np
+from scipy import sparse
+
+from ranking.core import Floats
+
+ROUNDING = 1e-14  # of the losses: what curvature is below them is no more than rounding
+# Planes outnumber weights: proximal steps make the program definite, and end at the optimum of the one given.
+PROXIMAL = 1e-6
+STRONGER = 1e2 * PROXIMAL  # where those go round in circles
+STILL = 1e-9  # the last proximal step moves less; at daqp's own 1e-6 it ends too far from the optimum
+INTERIOR = 1e-12  # tolerances of the interior point, as small as rounding lets them be
+ROUNDS = 50  # of steps where weights are bound: each guesses which of them the bound holds back
+SETTLED = 1e-11  # of the value: a step that gains less is the last
+
+Program = Callable[[Floats, Floats], Floats]  # of a quadratic and a linear term: the best x
+
+
+def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
+    """argmax linear.x - 1/2 x'Qx over x >= 0, sum x <= 1: what cutting planes and their reference both solve.
+
+    Whatever the solver's accuracy, the result is feasible, so that it proves a lower bound. The solver's tolerances
+    are absolute and planes differ in length by orders of magnitude, with which it goes round until it gives up: so
+    each plane longer than one is brought to length one, and then the largest loss to one. ArithmeticError where it
+    gives up all the same.
+    """
+    if linear.max() <= np.finfo(float).tiny * max(1.0, np.abs(quadratic).max()):
+        return np.zeros(len(linear))  # no plane gains anything
+    height = float(np.abs(linear).max())
+    curvature = np.where(np.abs(quadratic) < ROUNDING * height, 0.0, quadratic) / height
+    scale = 1.0 / np.sqrt(np.maximum(curvature.diagonal(), 1.0))
+    losses = scale * linear / height
+    largest = max(float(np.abs(losses).max()), np.finfo(float).tiny)
+    scale, curvature, losses = largest * scale, curvature * np.outer(scale, scale), losses / largest
+    for proximal in (PROXIMAL, STRONGER):
+        x, flag = _daqp(curvature, losses, scale, proximal)
+        if flag > 0:
+            x = scale * np.where(x > 1e-12 * x.max(), x, 0.0)
+            return x / max(float(x.sum()), 1.0)
+    raise ArithmeticError(
+        f"the quadratic program over {len(linear)} planes was not solved (daqp exit flag {flag})"
+    )
+
+
+def solve_by_interior_point(quadratic: Floats, linear: Floats) -> Floats:
+    """The same where `solve_simplex_qp` fails: C is so large that planes nearly cancel, and what curvature is left of
+    them is lost in the rounding of products. Slower, and ends a few digits earlier, but at the right end.
+
+    It is given the lengths of planes, not of their products: minimise 1/2 ||v||^2 - linear.x with v = R'x, Q = RR'.
+    """
+    m, height = len(linear), float(np.abs(linear).max())
+    if linear.max() <= 0:
+        return np.zeros(m)  # no plane gains anything
+    squares, ways = np.linalg.eigh(quadratic)
+    root = ways * np.sqrt(np.maximum(squares, 0.0) / height)
+    nothing, one = sparse.csc_matrix((m, m)), sparse.eye(m, format="csc")
+    cost = sparse.block_diag([nothing, one], format="csc")
+    held = sparse.bmat([[root.T, -one], [-one, None], [np.ones((1, m)), None]], format="csc")
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = INTERIOR
+    found = clarabel.DefaultSolver(
+        cost,
+        np.append(-linear / height, np.zeros(m)),
+        held,
+        np.append(np.zeros(2 * m), 1.0),
+        [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(m + 1)],
+        settings,
+    ).solve()
+    x: Floats = np.maximum(np.array(found.x[:m]), 0.0)
+    if not np.isfinite(x).all():
+        raise ArithmeticError(f"the quadratic program over {m} planes was not solved ({found.status})")
+    return x / max(float(x.sum()), 1.0)
+
+
+def _daqp(quadratic: Floats, linear: Floats, shares: Floats, proximal: float) -> tuple[Floats, int]:
+    """argmax linear.x - 1/2 x'Qx over x >= 0, shares.x <= 1, and daqp's exit flag, positive where solved."""
+    m = len(linear)
+    x, _, flag, _ = daqp.solve(
+        np.ascontiguousarray(quadratic),
+        -linear,
+        shares[None],
+        np.append(1.0 / shares, 1.0),
+        np.append(np.zeros(m), -1e30),
+        np.zeros(m + 1, dtype=np.int32),
+        primal_tol=1e-10,
+        eps_prox=proximal,
+        eta_prox=STILL,
+    )
+    return x, flag
+
+
+def solve_bound_simplex_qp(
+    quadratic: Floats, linear: Floats, rows: Floats, start: Floats, solve: Program = solve_simplex_qp
+) -> Floats:
+    """argmax linear.x - 1/2 x'Qx - 1/2 ||max(0, B'x)||^2 over x >= 0, sum x <= 1, for rows B (m, d2), from `start`.
+
+    The last term is what weights bound to be <= 0 leave of their square. Between its kinks the program is
+    quadratic: guess from where we are which columns count, solve, move to the best point on the way, repeat.
+    No step descends, so that an early end is safe; it is feasible too.
+    """
+    x = start
+    value = -np.inf
+    for _ in range(ROUNDS):
+        counted = rows[:, x @ rows > 0]
+        way = solve(quadratic + counted @ counted.T, linear) - x
+        pull = quadratic @ way
+        x = x + best_step(float(linear @ way - x @ pull), float(way @ pull), x @ rows, way @ rows) * way
+        before, value = value, _value(quadratic, linear, rows, x)
+        if value - before <= SETTLED * abs(value):
+            break
+    return x
+
+
+def _value(quadratic: Floats, linear: Floats, rows: Floats, x: Floats) -> float:
+    over = np.maximum(x @ rows, 0.0)
+    return float(linear @ x - 0.5 * x @ quadratic @ x - 0.5 * over @ over)
+
+
+def best_step(first: float, curvature: float, origin: Floats, change: Floats) -> float:
+    """argmax of t first - 1/2 t^2 curvature - 1/2 ||max(0, origin + t change)||^2 over t in [0, 1].
+
+    Exact, by bisection over the kinks on the way.
+    """
+
+    def slope(t: float) -> float:
+        return first - t * curvature - float(change @ np.maximum(origin + t * change, 0.0))
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kinks = -origin / change
+    kinks = np.concatenate([[0.0], np.sort(kinks[(kinks > 0) & (kinks < 1)]), [1.0]])
+    if slope(1.0) >= 0:
+        return 1.0
+    low, high = 0, len(kinks) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if slope(kinks[middle]) > 0 else (low, middle)
+    rise, fall = slope(kinks[low]), slope(kinks[high])
+    if rise <= 0:
+        return float(kinks[low])
+    return float(kinks[low] + (kinks[high] - kinks[low]) * rise / (rise - fall))

@@ -1,0 +1,303 @@
+"""A solver with a duality gap for the convex form: planes for each image, shares by pairwise Frank-Wolfe steps.
+
+A round asks for the most violated output of every image, in a few threads, which also measures the gap exactly; the
+outputs found are kept as planes. Sweeps over the images then move shares from the worst plane that has some to the
+best, each move as far as is best: block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) with pairwise steps, whose
+oracle chooses among the planes that are held. Before the round ends, one batch of images after the other is asked for
+its outputs at the weights of that moment and has its turn. Where that does not get on, because C is large, and there
+are few weights, one-slack cutting planes end the training.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+from ranking.core import Bools, Floats, Ints, ProgressEvent, StopTraining
+from ranking.solvers.clock import Clock, stalled
+from ranking.solvers.top_k_risk import TopKRisk, TopKSolution, TopKWeights
+from ranking.solvers.weight_space import FEW_WEIGHTS, SLOW, planes_of_weights
+
+SLOTS = 6  # planes that each image has room for at first
+MOST_SWEEPS = 20  # over the planes held, in a round
+CLOSE = 0.3  # of the gap: what moves among the planes held may still promise when a round asks for new ones
+BATCHES = 16  # in which a round asks for the outputs of all images once more, each at weights of its own
+MOVES = 20  # of shares in one image's turn, at most
+ENOUGH = 0.1  # of what the first move of a turn promised: a move that promises less is left for the next turn
+SAFETY = 0.9  # of the tolerance: what rounding may cost when the gap is recomputed
+STANDSTILL = 30  # rounds in which neither bound moves: what is left of the gap is rounding
+
+
+@dataclass(eq=False)
+class Planes:
+    """Outputs of each image and their shares. outputs: (M, S, L); shares: (M, S), rows sum to 1; used: (M,) slots."""
+
+    outputs: Bools
+    shares: Floats
+    used: Ints
+
+    @classmethod
+    def at_truth(cls, risk: TopKRisk) -> Planes:
+        """All shares on the outputs of least loss, which imply weights 0."""
+        images, labels = risk.truth.shape
+        outputs = np.zeros((images, SLOTS, labels), np.bool_)
+        outputs[:, 0] = risk.truth
+        shares = np.zeros((images, SLOTS))
+        shares[:, 0] = 1.0
+        return cls(outputs, shares, np.ones(images, np.int64))
+
+    def add(self, rows: Ints, found: Bools) -> None:
+        """Keep outputs (n, L) of the images `rows` where they are new; without free slots all images get more."""
+        while _keep(rows, found, self.outputs, self.shares, self.used):
+            self.outputs = np.concatenate([self.outputs, np.zeros_like(self.outputs)], axis=1)
+            self.shares = np.concatenate([self.shares, np.zeros_like(self.shares)], axis=1)
+
+    def sweep(self, risk: TopKRisk, weights: TopKWeights, order: Ints) -> float:
+        """A turn for each image in `order`, the weights in place; what their first moves promised of the dual."""
+        squares = np.einsum("mp,mp->m", risk.shared, risk.shared)
+        promise = _sweep(
+            order, risk.shared, risk.own, squares, risk.costs, risk.core, risk.once, risk.scale, *weights,
+            self.outputs, self.shares, self.used,
+        )  # fmt: skip
+        return risk.scale * float(promise)
+
+    def settle(self, risk: TopKRisk) -> tuple[TopKWeights, float]:
+        """The weights that the shares imply, and the dual there, both from their definitions."""
+        self.shares /= self.shares.sum(axis=1, keepdims=True)
+        mean = np.einsum("ms,msl->ml", self.shares, self.outputs)
+        held = self.shares > 0.0
+        weights = risk.least(mean, risk.pairs(self.outputs[held], self.shares[held]))
+        return weights, risk.scale * float(np.vdot(risk.costs, mean)) - 0.5 * risk.square(weights)
+
+
+def top_k_planes(
+    risk: TopKRisk,
+    tolerance: float = 1e-3,
+    max_iterations: int = 1000,
+    clock: Clock | None = None,
+    start: TopKWeights | None = None,
+    planes: Planes | None = None,
+    number: int = 0,
+    seed: int = 0,
+) -> TopKSolution:
+    """Minimise `risk` until its `openness` is at most `tolerance`, the gap recomputed from its definition at the end.
+
+    start: weights where outputs are asked for first. planes: of another risk on the same images, whatever its C and
+    truth; they are worked on in place. An iteration is one round. number: of the round of CCCP, for the clock.
+    """
+    clock = clock or Clock(None)
+    planes = planes or Planes.at_truth(risk)
+    few = risk.flat(risk.zero()).size <= FEW_WEIGHTS
+    slow = SLOW if few else max_iterations
+    found = _by_shares(risk, tolerance, max_iterations, slow, clock, start, planes, number, seed)
+    left = max_iterations - found.certificate.iterations
+    if few and left > 0 and not (found.certificate.converged or found.stopped):
+        return _by_one_slack(risk, found, tolerance, left, clock, number)
+    return found
+
+
+def _by_one_slack(
+    risk: TopKRisk, found: TopKSolution, tolerance: float, max_iterations: int, clock: Clock, number: int
+) -> TopKSolution:
+    """By one-slack cutting planes, which go on from what moving shares has found."""
+    before = found.certificate
+    # The gap that `openness` asks for, as a share of the objective; what can be gained is at least what is gained now.
+    share = risk.measure(before.primal, before.primal) / max(before.primal, 1e-300)
+
+    def report(event: ProgressEvent) -> None:
+        bounds = min(before.primal, event.primal), max(before.dual, event.dual)
+        clock.report(before.iterations + event.iteration, *bounds, event.passes, event.planes, number)
+
+    ended = planes_of_weights(
+        lambda flat: risk.hinge(risk.shaped(flat)),
+        risk.flat(found.weights),
+        1.0,
+        tolerance * share,
+        max_iterations,
+        report,
+    )
+    iterations = before.iterations + ended.certificate.iterations
+    bound = max(before.dual, ended.certificate.dual)
+    weights = risk.shaped(ended.weights)
+    certificate = risk.certified(weights, bound, tolerance, iterations, clock.seconds)
+    return TopKSolution(weights, certificate, ended.stopped)
+
+
+def _by_shares(
+    risk: TopKRisk,
+    tolerance: float,
+    max_iterations: int,
+    slow: int,
+    clock: Clock,
+    start: TopKWeights | None,
+    planes: Planes,
+    number: int,
+    seed: int,
+) -> TopKSolution:
+    """By moving shares, which ends early where `slow` rounds have not halved the gap."""
+    generator = np.random.default_rng(seed)
+    weights, dual = planes.settle(risk)
+    best, best_value, bound = weights, np.inf, dual
+    iteration = still = passes = 0
+    stopped = False
+    gaps: list[float] = []
+    asked = weights if start is None else start
+    try:
+        while True:
+            found = risk.most_violated(asked)
+            value, before = risk.objective(asked, found), (best_value, bound)
+            if value < best_value:
+                best, best_value = TopKWeights(*(part.copy() for part in asked)), value
+            bound = max(bound, dual)
+            passes += 2
+            clock.report(iteration, best_value, bound, passes, int(planes.used.sum()), number)
+            still = still + 1 if (best_value, bound) == before else 0
+            closed = risk.openness(best_value, bound) <= SAFETY * tolerance and (
+                iteration or start is not None
+            )
+            gaps.append(best_value - bound)
+            if closed or iteration >= max_iterations or still >= STANDSTILL or stalled(gaps, slow):
+                break
+            everyone = np.arange(len(planes.used))
+            planes.add(everyone, found.members)
+            sweeps = 0
+            promise = np.inf
+            while sweeps < MOST_SWEEPS and promise > CLOSE * (best_value - bound):
+                promise = planes.sweep(risk, weights, generator.permutation(everyone))
+                sweeps += 1
+            for rows in np.array_split(generator.permutation(everyone), BATCHES):
+                planes.add(rows, risk.most_violated(weights, rows).members)
+                planes.sweep(risk, weights, rows)
+            weights, dual = planes.settle(risk)
+            asked = weights
+            iteration += 1
+            passes += 2 * sweeps + 3
+    except StopTraining:
+        stopped = True  # what was reached so far is the result, and its certificate says how far that is
+    certificate = risk.certified(best, bound, tolerance, iteration, clock.seconds)
+    return TopKSolution(best, certificate, stopped)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Kernels
+# ---------------------------------------------------------------------------------------------------------
+
+
+@numba.njit(cache=True, nogil=True)
+def _keep(rows, found, outputs, shares, used):  # type: ignore[no-untyped-def]
+    """Write new outputs of the images `rows` into free slots, or over one without a share; how many had no room."""
+    _, slots, labels = outputs.shape
+    full = 0
+    for n in range(len(rows)):
+        m, known, free = rows[n], False, -1
+        for r in range(used[m]):
+            same = True
+            for i in range(labels):
+                if outputs[m, r, i] != found[n, i]:
+                    same = False
+                    break
+            known = known or same
+            if shares[m, r] == 0.0 and free < 0:
+                free = r
+        if known:
+            continue
+        if used[m] < slots:
+            free = used[m]
+            used[m] += 1
+        if free < 0:
+            full += 1
+        else:
+            outputs[m, free] = found[n]
+    return full
+
+
+@numba.njit(cache=True, nogil=True)
+def _value(s, core, once, F, t):  # type: ignore[no-untyped-def]
+    """t's + t'Ft."""
+    total = 0.0
+    for i in range(len(s)):
+        if t[i]:
+            total += s[i]
+    for j in range(len(core)):
+        if t[core[j]]:
+            for i in range(len(s)):
+                if t[i]:
+                    total += 2.0 * once[j, i] * F[j, i]
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _curvature(square, y, core, once, to, off):  # type: ignore[no-untyped-def]
+    """||psi(to) - psi(off)||^2 of an image with features of that square and y (L,)."""
+    total = 0.0
+    for i in range(len(y)):
+        if to[i] != off[i]:
+            total += square + y[i] * y[i]
+    for j in range(len(core)):
+        if to[core[j]] or off[core[j]]:
+            for i in range(len(y)):
+                if (to[core[j]] and to[i]) != (off[core[j]] and off[i]):
+                    total += 4.0 * once[j, i]
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _move(step, x, y, square, core, once, to, off, W, a, F, s):  # type: ignore[no-untyped-def]
+    """Take step x [psi(to) - psi(off)] from the weights, and from the scores s of this image."""
+    for i in range(len(y)):
+        if to[i] != off[i]:
+            change = step if to[i] else -step
+            for p in range(len(x)):
+                W[i, p] -= change * x[p]
+            a[i] -= change * y[i]
+            s[i] -= change * (square + y[i] * y[i])
+    for j in range(len(core)):
+        if to[core[j]] or off[core[j]]:
+            for i in range(len(y)):
+                if once[j, i] > 0.0:
+                    together = (1.0 if to[core[j]] and to[i] else 0.0) - (
+                        1.0 if off[core[j]] and off[i] else 0.0
+                    )
+                    F[j, i] -= 2.0 * step * together
+
+
+@numba.njit(cache=True, nogil=True)
+def _sweep(order, X, Y, squares, costs, core, once, scale, W, a, F, outputs, shares, used):  # type: ignore[no-untyped-def]
+    """Pairwise Frank-Wolfe steps for each image in `order` among the planes it holds; the sum of their first gains."""
+    promised = 0.0
+    values = np.empty(outputs.shape[1])
+    for m in order:
+        if used[m] < 2:
+            continue
+        s = np.dot(W, X[m])
+        for i in range(len(s)):
+            s[i] += a[i] * Y[m, i] + costs[m, i]
+        first = 0.0
+        for turn in range(MOVES):
+            to, off = 0, -1
+            for r in range(used[m]):
+                values[r] = _value(s, core, once, F, outputs[m, r])
+                if values[r] > values[to]:
+                    to = r
+                if shares[m, r] > 0.0 and (off < 0 or values[r] < values[off]):
+                    off = r
+            promise = values[to] - values[off]
+            if turn == 0:
+                promised += promise
+            first = max(first, promise)
+            if (promise <= ENOUGH * first and turn > 0) or promise <= 0.0:
+                break
+            curvature = _curvature(squares[m], Y[m], core, once, outputs[m, to], outputs[m, off])
+            step, most = promise / (scale * curvature), shares[m, off]
+            if step >= most:
+                step = most
+                shares[m, off] = 0.0
+            else:
+                shares[m, off] -= step
+            shares[m, to] += step
+            _move(
+                scale * step, X[m], Y[m], squares[m], core, once, outputs[m, to], outputs[m, off], W, a, F, s
+            )
+    return promised

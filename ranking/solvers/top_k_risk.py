@@ -1,0 +1,198 @@
+"""The bound on the precision-at-k loss of c-star models (c-star, eqs. 1, 2 and 6), as a risk in its weights.
+
+    min_w  1/2 ||w||^2 + C/M sum_m { max_t [ Delta(t, z_m) + f(x_m, t) ] - f(x_m, t~_m) },
+    f(x, t) = t's + t'Ft,   Delta(t, z) = t'(1 - z) / k,   t with k_m ones,
+
+where s_i = w_i'x + a_i y_i is linear in features x that all labels share and in one y_i of each label's own. w is all
+of it: the (w_i), the (a_i), and each F_ij of an unordered pair once. The dual has, for each image, a combination of
+outputs with shares alpha >= 0 that sum to 1:
+
+    max_alpha  C/M sum_m sum_t alpha_mt Delta(t, z_m) - 1/2 ||w||^2,
+    w = -C/M sum_m sum_t alpha_mt [psi(x_m, t) - psi(x_m, t~_m)].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ranking.core import Bools, Certificate, Floats, Ints
+from ranking.inference import BestTopKs, best_top_ks
+from ranking.solvers.risk import Cut
+
+ROUNDING = 2.0**-40  # of the summands of both bounds
+LEAST_GAIN = 1e-7  # of the objective at weights 0: training that can gain less has nothing to learn
+
+
+class TopKWeights(NamedTuple):
+    """shared: (L, p) of the features x; own: (L,) of the features y; interactions: (c, L) = F[core]."""
+
+    shared: Floats
+    own: Floats
+    interactions: Floats
+
+    def unary(self, shared: Floats, own: Floats) -> Floats:
+        """(M, L) the scores s of images with features (M, p) and (M, L)."""
+        return shared @ self.shared.T + own * self.own
+
+    def combined(self, other: TopKWeights, share: float) -> TopKWeights:
+        """(1 - share) of these and `share` of the others."""
+        return TopKWeights(*(a + share * (b - a) for a, b in zip(self, other, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class TopKRisk:
+    """The problem above.
+
+    shared: (M, p) and own: (M, L) features, float64; labels: (M, L) z; truth: (M, L) t~, an output of the least loss;
+    k: (M,) its size; core: (c,). With k = 0 or L there is one output: such an image adds only a constant.
+    """
+
+    shared: Floats
+    own: Floats
+    labels: Bools
+    truth: Bools
+    k: Ints
+    core: Ints
+    C: float
+
+    @property
+    def scale(self) -> float:
+        """C / M, what one image counts."""
+        return self.C / len(self.labels)
+
+    @cached_property
+    def costs(self) -> Floats:
+        """(M, L) what each label adds to the loss of an output that holds it: (1 - z) / k."""
+        return ~self.labels / np.maximum(self.k, 1)[:, None]
+
+    @cached_property
+    def once(self) -> Floats:
+        """(c, L) how often each entry of F[core] counts as a weight: pairs inside the core stand there twice."""
+        counts = np.ones((len(self.core), self.labels.shape[1]))
+        counts[:, self.core] = 0.5
+        counts[np.arange(len(self.core)), self.core] = 0.0
+        return counts
+
+    @property
+    def least_loss(self) -> float:
+        """C/M times the sum of the losses of t~: no objective is below it."""
+        return self.scale * float(self.costs[self.truth].sum())
+
+    @cached_property
+    def at_zero(self) -> float:
+        """The objective at weights 0, which rank nothing."""
+        return self.objective(self.zero())
+
+    def openness(self, primal: float, dual: float) -> float:
+        """primal - dual as a share of the objective or, where that is less, of the most to be gained over weights 0.
+
+        Where labels are hard to tell the optimum lies little below the objective at 0, so that a gap which is small
+        beside the objective may hide all that there is to learn.
+        """
+        return max(primal - dual, 0.0) / self.measure(primal, dual)
+
+    def measure(self, primal: float, dual: float) -> float:
+        """What `openness` sets the gap in relation to."""
+        gain = max(self.at_zero - dual, LEAST_GAIN * self.at_zero)
+        return max(min(primal, gain), 1e-300)
+
+    def zero(self) -> TopKWeights:
+        labels = self.labels.shape[1]
+        return TopKWeights(
+            np.zeros((labels, self.shared.shape[1])), np.zeros(labels), np.zeros(self.once.shape)
+        )
+
+    def square(self, weights: TopKWeights) -> float:
+        """||w||^2, each pair of labels once."""
+        shared, own, pairs = weights
+        return float(np.vdot(shared, shared) + own @ own + np.vdot(self.once, pairs * pairs))
+
+    @cached_property
+    def pairs_once(self) -> Bools:
+        """(c, L) marks each pair of labels in one of its places, with the label of the core first."""
+        marks: Bools = self.once == 1.0
+        marks[:, self.core] = np.triu(np.ones((len(self.core), len(self.core)), bool), 1)
+        return marks
+
+    def flat(self, weights: TopKWeights) -> Floats:
+        """The weights as one vector with the same norm."""
+        return np.concatenate([weights.shared.ravel(), weights.own, weights.interactions[self.pairs_once]])
+
+    def shaped(self, flat: Floats) -> TopKWeights:
+        """The weights of which `flat` makes that vector."""
+        shared, own, pairs = self.zero()
+        shared_part, own_part, pairs_part = np.split(flat, np.cumsum([shared.size, own.size]))
+        pairs[self.pairs_once] = pairs_part
+        pairs[:, self.core] += pairs[:, self.core].T
+        return TopKWeights(shared_part.reshape(shared.shape), own_part, pairs)
+
+    def hinge(self, weights: TopKWeights) -> Cut:
+        """The most violated outputs of all images as one cut in `flat` weights, C counted."""
+        worst = self.most_violated(weights).members
+        descent = self.least(worst.astype(np.float64), self.pairs(worst))
+        return Cut(-self.flat(descent), self.scale * float(self.costs[worst].sum()))
+
+    def most_violated(self, weights: TopKWeights, rows: Ints | slice = slice(None)) -> BestTopKs:
+        """The outputs that maximise loss + score, of some images or all (c-star, eq. 3)."""
+        unary = weights.unary(self.shared[rows], self.own[rows]) + self.costs[rows]
+        return best_top_ks(unary, self.core, weights.interactions, self.k[rows])
+
+    def objective(self, weights: TopKWeights, found: BestTopKs | None = None) -> float:
+        """The objective at `weights`, whose most violated outputs may be given."""
+        worst = self.most_violated(weights) if found is None else found
+        unary = weights.unary(self.shared, self.own)
+        right = np.sum(unary * self.truth) + np.vdot(self.once, weights.interactions * self.pairs(self.truth))
+        return 0.5 * self.square(weights) + self.scale * float(worst.values.sum() - right)
+
+    def pairs(self, outputs: Bools, shares: Floats | None = None) -> Floats:
+        """(c, L) the sum over outputs (n, L) of 2 t_c t_i, each by its share: what multiplies F[core] in t'Ft."""
+        marks = outputs.astype(np.float64)
+        weighted = marks[:, self.core] if shares is None else shares[:, None] * marks[:, self.core]
+        sums = 2.0 * weighted.T @ marks
+        sums[:, self.core] += sums[:, self.core].T  # a product of matrices may round the two differently
+        sums[:, self.core] *= 0.5
+        sums[np.arange(len(self.core)), self.core] = 0.0
+        return sums
+
+    def least(self, mean: Floats, pairs: Floats) -> TopKWeights:
+        """The weights that a dual combination implies.
+
+        mean: (M, L) sum_t alpha t of each image; pairs: (c, L) `pairs` of all that carries a share.
+        """
+        excess = mean - self.truth
+        return TopKWeights(
+            -self.scale * excess.T @ self.shared,
+            -self.scale * np.einsum("ml,ml->l", excess, self.own),
+            -self.scale * (pairs - self.pairs(self.truth)),
+        )
+
+    def certified(
+        self, weights: TopKWeights, dual: float, tolerance: float, iterations: int, seconds: float
+    ) -> Certificate:
+        """What `weights` and a dual value prove, the primal recomputed from its definition; converged by `openness`.
+
+        ArithmeticError where the dual lies above the primal by more than rounding.
+        """
+        primal = self.objective(weights)
+        rounding = ROUNDING * (
+            abs(primal) + self.scale * float(np.abs(weights.unary(self.shared, self.own)).sum())
+        )
+        if dual - primal > rounding:
+            raise ArithmeticError(
+                f"the lower bound {dual:g} lies above the objective {primal:g}: it belongs to another problem"
+            )
+        converged = self.openness(primal, dual) <= tolerance
+        return Certificate(primal, dual, primal - dual, iterations, seconds, converged)
+
+
+@dataclass(frozen=True, eq=False)
+class TopKSolution:
+    """Weights and what is proven of them. stopped: a callback asked for the end."""
+
+    weights: TopKWeights
+    certificate: Certificate
+    stopped: bool = False

@@ -1,0 +1,150 @@
+"""Copies of a home's database, and how one that was lost is made again from the newest of them.
+
+A copy is made at each start of a server and in each hour of use, by SQLite's own backup, and read whole before an
+older one goes for it. What is newer than the copy is in the folders (`ranking.workspace.row_files`): `Store.take_in`
+reads it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import filecmp
+import os
+import secrets
+import shutil
+import sqlite3
+import time
+from contextlib import closing
+from dataclasses import fields
+from pathlib import Path
+
+from ranking.core.errors import InputError, explained
+from ranking.workspace.answers import QUOTED, AnswerEvent
+from ranking.workspace.home import DATABASE, FOLDERS, MIGRATIONS, is_sound, migrate, read_only, set_aside
+from ranking.workspace.room_layout import has_quotas, home_in_words
+from ranking.workspace.room_quotas import bytes_of, most_disk
+
+COPIES = FOLDERS[-1]
+MOST = 3
+SECONDS = 3600.0  # of use, after which another copy is made
+RICHEST_SECONDS = 30 * 86400.0  # how long the copy with the most answers stays, as long as what is deleted
+TABLES = ("run", "image_set", "answer")
+
+
+def keep_copy(home: Path) -> None:
+    """Copy the database of `home`, unless there is nothing in it, or nothing new.
+
+    At most MOST copies stay, of a room as many as it has space for: the newest, and for some weeks the one with most
+    answers, which are nowhere else, in case they were lost. A damaged database is not copied.
+    """
+    name, part = time.strftime("%Y-%m-%d-%H%M%S", time.gmtime()), _part(home)
+    try:
+        with closing(read_only(home / DATABASE)) as source, closing(sqlite3.connect(part)) as copy:
+            if not _has_rows(source):
+                return
+            source.backup(copy)
+        newest = next(iter(_copies(home)), None)
+        if newest is not None and filecmp.cmp(newest, part, shallow=False):
+            os.utime(newest)
+        elif is_sound(part, MIGRATIONS):
+            os.replace(part, home / COPIES / f"{name}.sqlite")
+    except sqlite3.DatabaseError:
+        return  # whoever reads the database is told that it is damaged; the copies that are there stay
+    finally:
+        part.unlink(missing_ok=True)
+    for old in _too_many(_copies(home)):
+        old.unlink(missing_ok=True)
+    for old in reversed(_copies(home)):
+        if has_quotas(home) and bytes_of(home) > most_disk():
+            old.unlink(missing_ok=True)
+
+
+def is_due(home: Path) -> bool:
+    """Whether an hour has gone by since the last copy."""
+    copies = _copies(home)
+    return not copies or time.time() - copies[0].stat().st_mtime > SECONDS
+
+
+def rebuild(home: Path) -> None:
+    """Put the newest sound copy of a database that was lost in its place, an empty one where there is none, with the
+    answers that can still be read in what was there.
+
+    That is kept beside it, under a name that ends in the time. A database that is sound stays: another tab was faster.
+    """
+    database = home / DATABASE
+    with explained(home_in_words(home)), open(home / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if is_sound(database, MIGRATIONS):
+            return
+        part = _part(home)
+        copy = next((copy for copy in _copies(home) if is_sound(copy, MIGRATIONS)), None)
+        try:
+            if copy is not None:
+                shutil.copyfile(copy, part)
+            with closing(sqlite3.connect(part)) as made:
+                migrate(made, MIGRATIONS)
+                _take_over(_answers(database), made)
+            set_aside(database)
+            os.replace(part, database)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def _answers(file: Path) -> list[tuple[AnswerEvent, float, float | None]]:
+    """The answers that can be read in a damaged database, as they arrived, and when each did and was deleted."""
+    names = ", ".join(f'answer."{field.name}"' for field in fields(AnswerEvent))
+    found = dict[int, tuple[AnswerEvent, float, float | None]]()
+    for order in ("asc", "desc"):  # from both ends, around what is damaged
+        with contextlib.suppress(sqlite3.Error), closing(read_only(file)) as database:
+            rows = database.execute(
+                f"select answer.arrival, answer.arrived, answer.deleted, {names} from answer order by arrival {order}"
+            )
+            for arrival, arrived, deleted, *told in rows:
+                with contextlib.suppress(InputError):
+                    event = AnswerEvent.from_json(dict(zip(QUOTED, told, strict=True)))
+                    found[arrival] = (event, float(arrived), deleted)
+    return [found[arrival] for arrival in sorted(found)]
+
+
+def _take_over(answers: list[tuple[AnswerEvent, float, float | None]], database: sqlite3.Connection) -> None:
+    """Add answers to those of an earlier state of their database."""
+    names = (*QUOTED.values(), "arrived", "deleted")
+    database.executemany(
+        f"insert into answer ({', '.join(names)}) values ({', '.join('?' for _ in names)})"
+        " on conflict (session, number) do update set deleted = excluded.deleted",
+        [(*event.to_json().values(), arrived, deleted) for event, arrived, deleted in answers],
+    )
+    database.commit()
+
+
+def _part(home: Path) -> Path:
+    """Where a database is made before it is put in its place."""
+    return home / COPIES / f"{secrets.token_hex(8)}.part"
+
+
+def _too_many(copies: list[Path]) -> list[Path]:
+    """Those that go for newer ones."""
+    last = time.time() - RICHEST_SECONDS
+    kept = max((copy for copy in copies if copy.stat().st_mtime > last), key=_count, default=None)
+    others = [copy for copy in copies if copy != kept]
+    return others[MOST if kept is None else MOST - 1 :]
+
+
+def _count(copy: Path) -> int:
+    """How many answers a copy holds; -1 where it cannot be read."""
+    try:
+        with closing(read_only(copy)) as database:
+            (count,) = database.execute("select count(*) from answer").fetchone()
+            return int(count)
+    except sqlite3.DatabaseError:
+        return -1
+
+
+def _copies(home: Path) -> list[Path]:
+    """The newest first."""
+    return sorted((home / COPIES).glob("*.sqlite"), reverse=True)
+
+
+def _has_rows(database: sqlite3.Connection) -> bool:
+    return any([database.execute(f"select 1 from {table} limit 1").fetchone() for table in TABLES])

@@ -1,0 +1,313 @@
+"""The home folder: its layout, its database, and how several processes change both safely.
+
+``ranking.sqlite`` holds a row a run and a row an image set; ``runs/<id>`` what a worker writes;
+``sets/<key>`` the image sets that were kept; ``edges/<key>`` the pairs of its samples that people brought,
+``vectors/<key>`` the features; ``models`` the networks that compute such;
+``features`` the cache of features; ``trash`` what is leaving; ``copies`` earlier states of the database;
+``queue.sqlite``, ``imports.sqlite`` and ``looks.sqlite`` whose turn it is to work.
+``rooms/<name>`` are homes of their own, of the visitors of one server (`ranking.workspace.rooms`).
+Any number of processes may use one home at once: every call opens its own connection, every change is one
+short transaction.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import NoReturn
+
+from ranking.core.errors import REBUILD, HomeError, explained
+from ranking.workspace.room_layout import has_quotas, home_in_words
+
+# What makes each layout of the database from the one before: add at the end, change none that was ever used.
+# `number` orders the rows: clocks go back, autoincrement does not.
+MIGRATIONS: tuple[str, ...] = (
+    """
+create table run (
+    number integer primary key autoincrement, id text not null unique, kind text not null,
+    state text not null, settings text not null,
+    result text not null default '{}', reason text not null default '',
+    created real not null, started real, ended real, pid integer, cancelled real);
+create table image_set (
+    number integer primary key autoincrement, key text not null unique, title text not null,
+    source text not null, images integer not null, samples integer not null, classes text not null,
+    created real not null);
+""",
+    """
+alter table run add column name text not null default '';
+alter table run add column star integer not null default 0;
+alter table run add column deleted real;
+""",
+    """
+create table answer (
+    arrival integer primary key autoincrement, session text not null, number integer not null,
+    "set" text not null, image text not null, label text not null, kind text not null,
+    run text not null, strategy text not null, inside real, outside real, counted integer not null,
+    time real not null, arrived real not null, unique (session, number));
+create index answer_of_image on answer ("set", image, arrival);
+""",
+    "alter table image_set add column deleted real;",
+    "alter table answer add column deleted real;",
+    """
+alter table run add column revision integer not null default 0;
+alter table image_set add column revision integer not null default 0;
+""",
+)
+FOLDERS = ("edges", "vectors", "models", "features", "sets", "runs", "trash", "copies")
+DATABASE = "ranking.sqlite"
+UNSOUND = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)  # what damage leads to
+PARTS = ("", "-wal", "-shm", "-journal")  # what the names of the files of one database end in
+BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes
+
+
+class Database:
+    """The SQLite database in `file` of the folder `path`: every call opens its own connection."""
+
+    def __init__(self, path: Path, file: str) -> None:
+        self.path = path
+        self._database = path / file
+
+    @property
+    def called(self) -> str:
+        """What messages call the folder."""
+        return home_in_words(self.path) if has_quotas(self.path) else f"the home folder {self.path}"
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """A connection for one question."""
+        with self._explained(), closing(self._connect()) as database:
+            yield database
+
+    @contextmanager
+    def change(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that holds the one write lock from its start; all or nothing of it is committed."""
+        with self._explained(), closing(self._connect()) as database:
+            database.execute("begin immediate")
+            yield database
+            database.execute("commit")  # an exception skips this, and closing rolls back
+
+    def lay_out(self, migrations: tuple[str, ...]) -> None:
+        """Bring the database from whatever layout it has to that of all `migrations`."""
+        # SQLite's busy timeout does not cover the change to WAL: two first starts at once need a lock.
+        with open(self.path / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._prepare(migrations)
+            with closing(self._connect()) as database:
+                (layout,) = database.execute("pragma user_version").fetchone()
+                if layout > len(migrations):
+                    raise HomeError(
+                        self.called,
+                        f"it was written by a newer version (layout {layout}, not {len(migrations)})",
+                        "update this program, or set RANKING_HOME to another folder",
+                    )
+                self._check(database, migrations)
+                migrate(database, migrations)
+
+    def _prepare(self, migrations: tuple[str, ...]) -> None:
+        """What is done before the database is opened to be laid out, while no other process does so."""
+
+    def _check(self, database: sqlite3.Connection, migrations: tuple[str, ...]) -> None:
+        """HomeError where the database must not be laid out as it is."""
+
+    def _connect(self) -> sqlite3.Connection:
+        database = sqlite3.connect(self._database, timeout=BUSY_SECONDS, isolation_level=None)
+        database.row_factory = sqlite3.Row
+        return database
+
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(self.called, self._rebuildable, _is_lost)
+
+    @property
+    def _rebuildable(self) -> Path | None:
+        """The home that can be rebuilt where the database is damaged."""
+        return None
+
+
+class Home(Database):
+    """The folders and the database of `path`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
+
+    Raises HomeError, an OSError, where they cannot be written.
+    """
+
+    def __init__(self, path: Path | str | None = None) -> None:
+        super().__init__(home_folder(path), DATABASE)
+        (
+            self.edges,
+            self.vectors,
+            self.models,
+            self.features,
+            self.sets,
+            self.runs,
+            self.trash,
+            self.copies,
+        ) = (self.path / name for name in FOLDERS)
+        self._begin()
+
+    def _begin(self) -> None:
+        with self._explained():
+            for folder in FOLDERS:
+                (self.path / folder).mkdir(parents=True, exist_ok=True)
+            self.lay_out(MIGRATIONS)
+
+    def _check(self, database: sqlite3.Connection, migrations: tuple[str, ...]) -> None:
+        """HomeError where the tables are not ours, and where there are image sets or runs of which a new database knows
+        nothing."""
+        if not _is_ours(database, migrations):
+            why = "its database has other tables than this program makes"
+            raise HomeError(self.called, why, REBUILD, lost=self._rebuildable)
+        if database.execute("pragma user_version").fetchone()[0] > 0:
+            return
+        there = [folder.name for folder in (self.sets, self.runs, self.copies) if any(folder.iterdir())]
+        if there:
+            why = f"its database is new or empty, but there are files in {' and '.join(there)}"
+            raise HomeError(self.called, why, REBUILD, lost=self.path)
+
+    @property
+    def _rebuildable(self) -> Path | None:
+        return self.path
+
+    def shrink(self) -> None:
+        """Give back to the disk what removed rows took."""
+        with self._explained(), closing(self._connect()) as database:
+            database.execute("vacuum")
+
+    def throw_away(self, folder: Path) -> None:
+        """Take a folder out of sight in one step; `empty_trash` removes it."""
+        try:
+            os.rename(folder, self.trash / secrets.token_hex(8))
+        except FileNotFoundError:
+            return  # it is not there: what was wanted
+
+    def empty_trash(self) -> None:
+        """Remove what was thrown away; what cannot be, or another process removes, waits for next time."""
+        for rubbish in self.trash.iterdir():
+            shutil.rmtree(rubbish, ignore_errors=True)
+
+
+class LendingHome(Home):
+    """A home that is there, whose content is lent to other homes to look at: nothing of it can be changed."""
+
+    @property
+    def called(self) -> str:
+        """Not the path: the name of a room is the key to it, and who is lent its content must not learn it."""
+        return "the class room"
+
+    def _begin(self) -> None:
+        """It was laid out when it was opened to be lent (`ranking.workspace.rooms.Rooms`)."""
+
+    @property
+    def _rebuildable(self) -> Path | None:
+        """Not by whom it is lent to."""
+        return None
+
+    def change(self) -> NoReturn:
+        """HomeError, always."""
+        raise HomeError(self.called, "it is read-only for other rooms", "work in your own room")
+
+    def _connect(self) -> sqlite3.Connection:
+        address = f"{self._database.as_uri()}?mode=ro"
+        database = sqlite3.connect(address, timeout=BUSY_SECONDS, isolation_level=None, uri=True)
+        database.row_factory = sqlite3.Row
+        return database
+
+
+def home_folder(path: Path | str | None = None) -> Path:
+    """The folder of `path`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None; nothing is made."""
+    return _folder(str(path or os.environ.get("RANKING_HOME") or "~/.local/share/ranking-laboratory"))
+
+
+def _is_lost(home: Path) -> bool:
+    """Whether the database of `home` can and has to be rebuilt; not where all of the home is gone."""
+    there = os.access(home, os.W_OK) and all((home / folder).is_dir() for folder in FOLDERS)
+    return there and not is_sound(home / DATABASE, MIGRATIONS)
+
+
+def is_sound(file: Path, migrations: tuple[str, ...]) -> bool:
+    """Whether a database is there, can be read whole, and has the tables that some of `migrations`, from the first on,
+    make, and no others. One that cannot be read just now, as it is locked or the disk is full, is taken for sound."""
+    parts = [file.with_name(f"{file.name}{part}") for part in PARTS]
+    if not file.exists() or any(os.path.lexists(part) and not part.is_file() for part in parts):
+        return False
+    try:
+        with closing(read_only(file)) as database:
+            (said,) = database.execute("pragma integrity_check(1)").fetchone()
+            (layout,) = database.execute("pragma user_version").fetchone()
+            return bool(said == "ok" and layout > 0 and _is_ours(database, migrations))
+    except sqlite3.DatabaseError as error:
+        return error.sqlite_errorcode & 0xFF not in UNSOUND
+
+
+def read_only(file: Path) -> sqlite3.Connection:
+    """A connection that changes nothing. A copy of a database never changes, and needs no files of SQLite's own beside
+    it."""
+    how = "immutable=1" if file.parent.name == FOLDERS[-1] else "mode=ro"
+    return sqlite3.connect(f"{file.as_uri()}?{how}", uri=True)
+
+
+def _is_ours(database: sqlite3.Connection, migrations: tuple[str, ...]) -> bool:
+    (layout,) = database.execute("pragma user_version").fetchone()
+    return 0 <= layout <= len(migrations) and _tables(database) == _tables_after(migrations[:layout])
+
+
+@cache
+def _tables_after(migrations: tuple[str, ...]) -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(" ".join(migrations))
+        return _tables(database)
+
+
+def _tables(database: sqlite3.Connection) -> set[tuple[str, str]]:
+    """Each column of each table, but for SQLite's own."""
+    rows = database.execute(
+        "select tables.name, columns.name from sqlite_master as tables, pragma_table_info(tables.name) as columns"
+        " where tables.type = 'table' and tables.name not like 'sqlite\\_%' escape '\\'"
+    )
+    return {(table, column) for table, column in rows}
+
+
+def migrate(database: sqlite3.Connection, migrations: tuple[str, ...]) -> None:
+    """Bring a database from the layout that it has to that of all `migrations`."""
+    (layout,) = database.execute("pragma user_version").fetchone()
+    if layout < len(migrations):
+        database.execute("pragma journal_mode = wal")
+        steps = " ".join(migrations[layout:])
+        database.executescript(f"begin; {steps} pragma user_version = {len(migrations)}; commit;")
+
+
+def set_aside(file: Path) -> None:
+    """Give what lies where a database should, and its parts, a name that ends in the time."""
+    name = f"{file.name}.lost-{time.strftime('%Y-%m-%d-%H%M%S', time.gmtime())}"
+    for part in PARTS:
+        if os.path.lexists(there := file.with_name(f"{file.name}{part}")):
+            there.rename(file.with_name(f"{name}{part}"))
+
+
+def _folder(typed: str) -> Path:
+    try:
+        path = Path(typed).expanduser().absolute()
+    except RuntimeError as error:  # ~ of a user who is not there
+        raise HomeError(
+            f"the home folder {typed}", "there is no such user", "set RANKING_HOME to a full path"
+        ) from error
+    if "\0" in typed:
+        why = "it contains a NUL character"
+        raise HomeError(f"the home folder {typed!r}", why, "set RANKING_HOME to a path without one")
+    return path
+
+
+def move_durably(folder: Path, target: Path) -> None:
+    """Rename, and have the rename reach the disk before the row that speaks of it."""
+    os.rename(folder, target)
+    descriptor = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

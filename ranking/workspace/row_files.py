@@ -1,0 +1,127 @@
+"""Rows of the database as files beside what they tell of, from which a database that was lost is made again.
+
+Each change of a row counts its `revision` up and writes the file before it is committed. So the file is never older
+than the row, unless it could not be written; then its revision is lower. A file of a higher revision than the row's
+belongs to a newer database than the one that is there, and replaces the row.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from ranking.core import is_number
+from ranking.core.errors import InputError
+from ranking.workspace.run import LAST_TIME, STAYS, TRAVELS, Kind, State, is_set_key, only_looks
+
+ROW = "row.json"
+RESTORE = "restore the file from a backup"
+LONGEST = 64_000_000  # bytes of a file that is read: an experiment's result has a line for each of its cells
+RUN_COLUMNS = (*TRAVELS, *(name for name in STAYS if name != "id"))
+SET_COLUMNS = ("source", "created", "deleted", "revision")
+TIMES = ("started", "ended", "deleted", "cancelled")  # of a run, where they are known
+LATER = ("pid", "cancelled", "revision")  # what files of earlier versions do not tell
+
+
+def write_row(folder: Path, columns: Mapping[str, Any]) -> None:
+    """Have `folder` hold those columns of its row, written whole; nothing where it does already, or is not there.
+
+    Who writes holds the write lock of the database, so no two write at once.
+    """
+    file, text = folder / ROW, json.dumps(columns, allow_nan=False).encode()
+    if not folder.is_dir() or (file.is_file() and file.read_bytes() == text):
+        return
+    part = folder / f"{ROW}.part"
+    part.write_bytes(text)
+    os.replace(part, file)
+
+
+def read_run_row(folder: Path) -> dict[str, Any]:
+    """RUN_COLUMNS of the run that has `folder`, of an earlier version without some of LATER; InputError where these
+    cannot be read or are no row of a run."""
+    told = _read(folder, RUN_COLUMNS)
+    sound = (
+        told["kind"] in get_args(Kind)
+        and told["state"] in get_args(State)
+        and isinstance(told["settings"], dict)
+        and isinstance(told["result"], dict)
+        and isinstance(told["reason"], str)
+        and isinstance(told["name"], str)
+        and isinstance(told["star"], bool)
+        and _is_time(told["created"])
+        and all(told.get(name) is None or _is_time(told[name]) for name in TIMES)
+        and (told.get("pid") is None or _is_count(told["pid"]))
+        and _is_count(told["revision"])
+        and (told["kind"] != "import" or told["state"] != "finished" or _is_import(told))
+    )
+    if not sound:
+        raise _damaged(folder)
+    return told
+
+
+def _is_import(told: Mapping[str, Any]) -> bool:
+    """Whether a finished import tells what it built, as its row does."""
+    result = told["result"]
+    return result.get("decision", "kept") in ("kept", "discarded") and (
+        only_looks("import", told["settings"])
+        or (
+            isinstance(told["settings"].get("source"), str)
+            and isinstance(result.get("key"), str)
+            and is_set_key(result["key"])
+            and isinstance(result.get("title"), str)
+            and isinstance(result.get("classes"), dict)
+            and _is_count(result.get("images"))
+            and _is_count(result.get("samples"))
+        )
+    )
+
+
+def read_set_row(folder: Path) -> dict[str, Any] | None:
+    """SET_COLUMNS of the image set that has `folder`; None where these cannot be read.
+
+    A set is whole without.
+    """
+    try:
+        told = _read(folder, SET_COLUMNS)
+    except InputError:
+        return None
+    times = _is_time(told["created"]) and (told["deleted"] is None or _is_time(told["deleted"]))
+    return told if isinstance(told["source"], str) and times and _is_count(told["revision"]) else None
+
+
+def _read(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
+    file = folder / ROW
+    try:
+        if file.stat().st_size > LONGEST:
+            raise _damaged(folder)
+        told = json.loads(file.read_text())
+        json.dumps(told, allow_nan=False, ensure_ascii=False).encode()  # refuses NaN and halves of characters
+    except FileNotFoundError as error:
+        raise InputError(
+            f"folder {folder.name}", f"a file {ROW} that tells what it is", "none", RESTORE
+        ) from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise _damaged(folder) from error
+    if not isinstance(told, dict) or {*told, *LATER} != {*names, *LATER}:
+        raise _damaged(folder)
+    return {"revision": 0, **told}
+
+
+def _damaged(folder: Path) -> InputError:
+    return InputError(
+        f"folder {folder.name}",
+        f"a file {ROW} as this program writes it",
+        "one that is damaged or foreign",
+        RESTORE,
+    )
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def _is_time(value: object) -> bool:
+    return is_number(value) and 0 <= value <= LAST_TIME  # type: ignore[operator]  # `is_number` says that it is one

@@ -1,0 +1,234 @@
+"""One run: its row as it stood when it was asked for, the files in its folder, and the lock of its worker."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Kind = Literal["import", "train", "label", "order", "asking", "study", "timing", "experiment", "features"]
+State = Literal["queued", "running", "finished", "cancelled", "failed"]
+ENDED = ("finished", "cancelled", "failed")
+# Those that look at what a person brings: they never wait, the person decides about what they leave, and of one that
+# does not finish nothing is left.
+INTAKES = ("import", "features")
+# What people call a run of each kind: "train" ranks images, "label" the labels of an image, "order" whole sequences of
+# images; "features" looks at features that a person brings for an image set; "asking" simulates answers; "study"
+# measures what follows from the settings of MidRank; "timing" how long loss-augmented inference takes; "experiment"
+# compares methods by cross-validation.
+CALLED: dict[Kind, str] = {
+    "import": "import",
+    "features": "look at features",
+    "train": "training",
+    "label": "training of labels",
+    "order": "training of orders",
+    "asking": "simulation",
+    "study": "study",
+    "timing": "timing",
+    "experiment": "experiment",
+}
+# The columns of a run that go along to another home, and those that are of this one; a new one joins either.
+TRAVELS = ("kind", "state", "settings", "result", "reason", "created", "started", "ended", "name", "star")
+STAYS = ("id", "pid", "cancelled", "deleted", "revision")
+LAST_TIME = 32_503_680_000.0  # the year 3000, in seconds since the epoch: no run is of a later time
+LOCK = "lock"  # the one name that is needed before there is a Run
+
+
+def only_looks(kind: Kind, settings: Mapping[str, Any]) -> bool:
+    """Whether a run of INTAKES only looks at what a person brought, be it images or features."""
+    return kind == "features" or "look" in settings
+
+
+@dataclass(frozen=True)
+class Run:
+    """One import, training or simulation as it stood when it was asked for.
+
+    Times are seconds since the epoch. pid: the worker's process; cancelled: when it was asked to stop, by
+    the system's monotonic clock. A finished import has result["decision"] "kept" or "discarded" once taken.
+    name, star: a person's; deleted: when a person deleted it, None where nobody did. revision: how many times its row
+    was changed.
+    """
+
+    id: str
+    kind: Kind
+    state: State
+    settings: dict[str, Any]
+    result: dict[str, Any]
+    reason: str
+    created: float
+    started: float | None
+    ended: float | None
+    folder: Path
+    pid: int | None = None
+    cancelled: float | None = None
+    name: str = ""
+    star: bool = False
+    deleted: float | None = None
+    revision: int = field(default=0, compare=False)
+
+    @property
+    def imported(self) -> dict[str, Any] | None:
+        """Where a run that was trained elsewhere comes from (see `ranking.jobs.run_archive`), None for one of ours."""
+        told = self.result.get("imported")
+        return told if isinstance(told, dict) else None
+
+    @property
+    def called(self) -> str:
+        """What people call a run of its kind."""
+        return CALLED[self.kind]
+
+    @property
+    def learns(self) -> bool:
+        """Whether it is a training, whose weights are kept also where it is stopped."""
+        return self.kind in ("train", "label", "order")
+
+    @property
+    def folds_done(self) -> int:
+        """Of how many folds a simulation has curves; 0 where it has none, or none that can be read."""
+        try:
+            return min(len(one["folds"]) for one in self.result["curves"])
+        except (KeyError, TypeError, ValueError):
+            return 0
+
+    @property
+    def trainings_done(self) -> int:
+        """How many trainings of an experiment are there; 0 where its row does not tell."""
+        done = self.result.get("done")
+        return done if self.kind == "experiment" and isinstance(done, int) else 0
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a training has ended with weights, and their metrics."""
+        return self.state in ENDED and "test" in self.result and self.model_file.exists()
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether a training has ended with something to rank by: its scores and their metrics."""
+        return self.state in ENDED and "test" in self.result and self.scores_file.exists()
+
+    @property
+    def lock_file(self) -> Path:
+        """What its worker holds locked for its whole life."""
+        return self.folder / LOCK
+
+    @property
+    def events_file(self) -> Path:
+        """What its worker has said: see `ranking.jobs.events`."""
+        return self.folder / "events.jsonl"
+
+    @property
+    def stderr_file(self) -> Path:
+        """The output of its worker's process."""
+        return self.folder / "stderr.txt"
+
+    @property
+    def model_file(self) -> Path:
+        """The trained method, for `type(method).load`."""
+        return self.folder / "model.npz"
+
+    @property
+    def projection_file(self) -> Path:
+        """The `ranking.features.projection.Projection` through which a method sees features, where it has one."""
+        return self.folder / "projection.npz"
+
+    @property
+    def scores_file(self) -> Path:
+        """(n,) float64, the scores of all samples of the set, to train on or to test on; of a training of orders those
+        of the members of its test sequences."""
+        return self.folder / "scores.npy"
+
+    @property
+    def scores_so_far_file(self) -> Path:
+        """(t,) float64, while a training that asks for most violated rankings goes on: the scores of its training
+        samples when it last asked."""
+        return self.folder / "scores_so_far.npy"
+
+    @property
+    def problems_file(self) -> Path:
+        """The `Problem`s of an import, as JSON."""
+        return self.folder / "problems.json"
+
+    @property
+    def looks(self) -> bool:
+        """Whether it is an import in its first stage, which looks at what a person brought and stores none of it."""
+        return self.kind == "import" and "look" in self.settings
+
+    @property
+    def brought_file(self) -> Path:
+        """The file that a person uploaded to be imported, a ZIP file or one of features. It is here until it is
+        imported or not wanted."""
+        return self.folder / "brought.zip"
+
+    @property
+    def look_file(self) -> Path:
+        """What a look found (`ranking.formats.looking`, `ranking.features.own.looking`), as JSON."""
+        return self.folder / "look.json"
+
+    @property
+    def draft(self) -> Path:
+        """The folder in which an import builds its image set."""
+        return self.folder / "draft"
+
+    @property
+    def draft_vectors(self) -> Path:
+        """The matrix that a look at features made, until it is kept."""
+        return self.folder / "vectors.npy"
+
+    @property
+    def scratch(self) -> Path:
+        """Where a look at features unpacks arrays, while it reads them."""
+        return self.folder / "scratch"
+
+    @property
+    def alive(self) -> bool:
+        """Whether a worker holds the run: the lock on its folder lives exactly as long as the process."""
+        return is_held(self.lock_file)
+
+    @property
+    def lent(self) -> bool:
+        """Whether it is another home's, which lends it to look at."""
+        return False
+
+
+class LentRun(Run):
+    """A run of another home, that can be looked at and nothing else."""
+
+    @property
+    def lent(self) -> bool:
+        return True
+
+
+def is_held(lock_file: Path) -> bool:
+    """Whether a process holds a lock; not where there is no such file."""
+    try:
+        lock = os.open(lock_file, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def is_run_id(text: str) -> bool:
+    """Whether `text` could be the id of a run: only such a text may become part of a path."""
+    return re.fullmatch(r"[a-z0-9]{10}", text) is not None
+
+
+def is_set_key(text: str) -> bool:
+    """Whether `text` could be the key of an image set: only such a text may become part of a path."""
+    return re.fullmatch(r"[0-9a-zA-Z_-]{8,128}", text) is not None
+
+
+def take_lock(folder: Path) -> int:
+    """The lock on a run's folder as an open file; BlockingIOError if a worker holds it."""
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return lock

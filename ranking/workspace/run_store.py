@@ -1,0 +1,488 @@
+"""The runs of a home: their rows and folders, what people call them, and what was deleted."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import sqlite3
+import string
+import time
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from ranking.core.errors import HomeError, InputError
+from ranking.core.first_settings import read_study_settings, read_train_settings
+from ranking.workspace.home import Home, LendingHome
+from ranking.workspace.job_queue import JobQueue
+from ranking.workspace.room_layout import home_in_words
+from ranking.workspace.room_quotas import check_disk, check_jobs
+from ranking.workspace.row_files import RUN_COLUMNS, read_run_row, write_row
+from ranking.workspace.run import (
+    ENDED,
+    INTAKES,
+    LAST_TIME,
+    LOCK,
+    TRAVELS,
+    Kind,
+    LentRun,
+    Run,
+    State,
+    is_run_id,
+    only_looks,
+)
+
+UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid", "cancelled")
+# Other rows than these were damaged by another hand; json_extract would refuse them, and with them the rest.
+READABLE = f"""case when json_valid(settings) and json_valid(result)
+    then json_type(settings) = 'object' and json_type(result) = 'object'
+        and (deleted is null or typeof(deleted) = 'real' and deleted between 0 and {LAST_TIME}) else 0 end"""
+UNREADABLE = "its row in the database is damaged"
+LONGEST_NAME = 80
+DELETED_DAYS = 30  # how long a deleted run can be restored
+# Control characters, halves of characters, and ends of lines; then what turns the direction of the text around it.
+NOT_IN_NAMES = ("Cc", "Cs", "Zl", "Zp")
+TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+# What shows nothing by itself: formatting, spaces, marks on other characters, and letters that are blank.
+UNSEEN = ("Cf", "Zs", "Mn")
+BLANK = "\u115f\u1160\u2800\u3164\uffa0"
+
+Prepare = Callable[[Path], None]
+
+
+class RunStore:
+    """The runs under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
+
+    A room of a server (`ranking.workspace.rooms`) is lent those of other homes that have ended: they are listed and
+    found as its own are, and cannot be changed. Raises ranking.core.errors.HomeError, an OSError, where the folder
+    cannot be written, or a room has as much as it may have.
+    """
+
+    _as = Run  # what a row becomes
+
+    def __init__(self, home: Path | str | None = None) -> None:
+        self._home = Home(home)
+        self.home = self._home.path
+
+    @property
+    def _lenders(self) -> Sequence[LentRuns]:
+        """Who lends to this home."""
+        return ()
+
+    def queue_of(self, kind: Kind, settings: Mapping[str, Any]) -> JobQueue:
+        """The queue that a run stands in: imports do not wait for trainings, nor looks at what was brought for
+        imports, which may take an hour each."""
+        if kind not in INTAKES:
+            return JobQueue(self.home)
+        return JobQueue(self.home, "looks.sqlite" if only_looks(kind, settings) else "imports.sqlite")
+
+    # ---------------------------------------------------------------------------------------- rows
+
+    def create_run(
+        self, kind: Kind, settings: dict[str, Any], prepare: Prepare | None = None, once: bool = False
+    ) -> Run:
+        """A new run in state "queued" with its empty folder, which `prepare` sees before anyone else can.
+
+        once: where a live run of the same kind and settings is not asked to stop, that one instead; nothing is
+        prepared then. Looking and creating are one transaction, so of two equal calls one creates.
+        """
+        if kind not in get_args(Kind):
+            raise InputError("kind of a run", f"one of {', '.join(get_args(Kind))}", kind)
+        written = json.dumps(settings, allow_nan=False)
+        with self._home.change() as database:
+            for equal in self.equal_runs(kind, settings) if once else ():
+                if equal.state not in ENDED and equal.cancelled is None and equal.alive:
+                    return equal
+            check_disk(self.home)
+            check_jobs(self.home, kind in INTAKES, self._live(kind in INTAKES))
+            row = {"kind": kind, "state": "queued", "settings": written, "created": time.time()}
+            run_id = self._insert(database, row, prepare)
+            self.queue_of(kind, settings).enter(run_id)
+        return self.run(run_id)
+
+    def admit_run(self, run: Run, prepare: Prepare) -> Run:
+        """A new run that ended elsewhere as `run` says (its id, folder and worker excepted); `prepare` fills its
+        folder. All of it is there afterwards, or nothing."""
+        if run.state not in ENDED:
+            raise InputError("run to admit", "one that has ended", run.state)
+        row = {name: getattr(run, name) for name in TRAVELS} | {"name": checked_name(run.name)}
+        for name in ("settings", "result"):
+            row[name] = json.dumps(row[name], allow_nan=False)
+        with self._home.change() as database:
+            check_disk(self.home)
+            run_id = self._insert(database, row, prepare)
+        return self.run(run_id)
+
+    def _live(self, importing: bool) -> int:
+        """How many imports, or other runs, are live."""
+        runs = [run for run in self.own_runs() if (run.kind in INTAKES) == importing]
+        return sum(run.state not in ENDED and run.alive for run in runs)
+
+    def _insert(self, database: sqlite3.Connection, row: dict[str, Any], prepare: Prepare | None) -> str:
+        run_id = "".join(secrets.choice(string.ascii_lowercase + string.digits) for _ in range(10))
+        folder = self._home.runs / run_id
+        folder.mkdir()
+        try:
+            if prepare is not None:
+                prepare(folder)
+            columns = ", ".join(row)
+            marks = ", ".join(f":{name}" for name in row)
+            database.execute(f"insert into run (id, {columns}) values (:id, {marks})", {"id": run_id, **row})
+            self._write_row(database, run_id)
+        except BaseException:
+            self._home.throw_away(folder)
+            self._home.empty_trash()
+            raise
+        return run_id
+
+    def run(self, run_id: str) -> Run:
+        """The run as it stands now; ValueError if there is none of that id, or its row is damaged."""
+        row = self._row(run_id)
+        if row is None:
+            for lender in self._lenders:
+                if (lent := lender.found(run_id)) is not None:
+                    return lent
+            raise InputError(
+                "run",
+                f"the id of a run in {home_in_words(self.home)}",
+                f"{run_id!r}",
+                "choose one from the list of runs",
+            )
+        if not row["readable"]:
+            raise InputError(f"run {run_id}", "an intact row in the database", UNREADABLE, "start it again")
+        return self._as_run(row)
+
+    def own_run(self, run_id: str) -> Run:
+        """The run, to be changed; ValueError where it is lent, and where `run` has one."""
+        run = self.run(run_id)
+        if run.lent:
+            raise InputError(
+                f"{run.called} {run_id}",
+                "a run of this room",
+                "one of the class room, which is read-only here",
+                "start one with its settings to have it in your own room",
+            )
+        return run
+
+    def runs(self, kind: Kind | None = None, set_key: str | None = None, deleted: bool = False) -> list[Run]:
+        """All runs, newest first, and then what is lent; of one kind, and of one image set (trained on it, or
+        imported it).
+
+        deleted: those that were deleted and can be restored, instead of the others. Rows that are damaged
+        are passed over; `run` tells of each that it is damaged.
+        """
+        own = self.own_runs(kind, set_key, deleted)
+        return own if deleted else own + [run for one in self._lenders for run in one.ended(kind, set_key)]
+
+    def own_runs(
+        self, kind: Kind | None = None, set_key: str | None = None, deleted: bool = False
+    ) -> list[Run]:
+        """Those of `runs` that can be changed."""
+        with self._home.read() as database:
+            rows = database.execute(
+                f"select * from run where (deleted is not null) = :deleted and (:kind is null or kind = :kind)"
+                f" and case when not {READABLE} then 0"
+                " else :key is null or json_extract(settings, '$.set') = :key"
+                " or json_extract(result, '$.key') = :key end order by number desc",
+                {"kind": kind, "key": set_key, "deleted": deleted},
+            ).fetchall()
+        return [self._as_run(row) for row in rows]
+
+    def equal_runs(self, kind: Kind, settings: dict[str, Any]) -> list[Run]:
+        """The runs of a kind that were asked for exactly `settings`, as JSON says them; newest first, none deleted."""
+        asked = json.loads(json.dumps(settings, allow_nan=False))
+        return [run for run in self.runs(kind, asked.get("set")) if run.settings == asked]
+
+    def update_run(self, run_id: str, **columns: Any) -> None:
+        """Write some of a run's columns (UPDATABLE)."""
+        unknown = [name for name in columns if name not in UPDATABLE]
+        if unknown or not columns:
+            raise InputError(
+                "columns of a run", f"some of {', '.join(UPDATABLE)}", ", ".join(unknown) or "none"
+            )
+        if columns.get("state", "queued") not in get_args(State):
+            raise InputError("state of a run", f"one of {', '.join(get_args(State))}", columns["state"])
+        for name in {"settings", "result"} & columns.keys():
+            columns[name] = json.dumps(columns[name], allow_nan=False)
+        self._update(run_id, **columns)
+
+    def _update(self, run_id: str, **columns: Any) -> None:
+        self.caught_up(run_id)
+        with self._home.change() as database:
+            self._change(database, run_id, **columns)
+
+    def _change(self, database: sqlite3.Connection, run_id: str, **columns: Any) -> None:
+        assignments = ", ".join(f"{name} = :{name}" for name in columns)
+        database.execute(
+            f"update run set {assignments}, revision = revision + 1 where id = :id",
+            {**columns, "id": run_id},
+        )
+        self._write_row(database, run_id)
+
+    def caught_up(self, run_id: str) -> Run:
+        """`own_run`, after its row was replaced by the file beside its files where that is newer: the database was put
+        back from a copy since. Whoever changes a row, or removes files for what it tells, asks for this first."""
+        with self._home.read() as database:  # nearly always all that is needed
+            newer = self._newer(database, run_id)
+        if newer is not None:
+            with self._home.change() as database:
+                self._catch_up(database, run_id)
+        return self.own_run(run_id)
+
+    def _catch_up(self, database: sqlite3.Connection, run_id: str) -> None:
+        newer = self._newer(database, run_id)
+        if newer is not None:
+            self._replace(database, run_id, newer)
+
+    def _newer(self, database: sqlite3.Connection, run_id: str) -> dict[str, Any] | None:
+        """What the file beside a run's files tells; None where it cannot be read, or the row is as new."""
+        with contextlib.suppress(InputError):
+            told = _read_row(self._home.runs / run_id)
+            return told if self._is_newer(database, run_id, told) else None
+        return None
+
+    def _is_newer(self, database: sqlite3.Connection, run_id: str, told: dict[str, Any]) -> bool:
+        row = database.execute(
+            f"select *, {READABLE} as readable from run where id = ?", (run_id,)
+        ).fetchone()
+        if row is None or not row["readable"]:
+            return True
+        ours = self._told(row)
+        return told["revision"] >= ours["revision"] and any(ours[name] != told[name] for name in told)
+
+    def _told(self, row: sqlite3.Row) -> dict[str, Any]:
+        run = self._as_run(row)
+        return {name: getattr(run, name) for name in RUN_COLUMNS}
+
+    def _replace(self, database: sqlite3.Connection, run_id: str, told: dict[str, Any]) -> None:
+        """Have the row of a run, which there may be or not, be what a file tells."""
+        written = {name: json.dumps(told[name]) for name in ("settings", "result")}
+        columns, marks = ", ".join(told), ", ".join(f":{name}" for name in told)
+        changes = ", ".join(f"{name} = excluded.{name}" for name in told)
+        database.execute(
+            f"insert into run (id, {columns}) values (:id, {marks}) on conflict (id) do update set {changes}",
+            {"id": run_id, **told, **written},
+        )
+
+    def _write_row(self, database: sqlite3.Connection, run_id: str) -> None:
+        """Have a run's folder hold its row too, from which it is made again where the database is lost.
+
+        On a full disk the database alone has it, and the next `sweep` writes it; so it is where a number is none that
+        JSON has."""
+        row = database.execute(
+            f"select *, {READABLE} as readable from run where id = ?", (run_id,)
+        ).fetchone()
+        if row is not None and row["readable"]:
+            with contextlib.suppress(OSError, ValueError):
+                write_row(self._home.runs / run_id, self._told(row))
+
+    def end_run(
+        self, run_id: str, state: State, reason: str = "", result: dict[str, Any] | None = None
+    ) -> bool:
+        """Give a run its final state; False, and nothing changes, where it already has one.
+
+        Where the database is lost the run's folder alone is told, from which the row is made again."""
+        try:
+            changed, row = self._end(run_id, state, reason, result)
+        except HomeError as error:
+            if error.lost is not None:
+                self._tell_folder(run_id, state, reason, result)
+            raise
+        if row is not None:  # its worker may take a moment to end
+            self.queue_of(row["kind"], json.loads(row["settings"])).leave(run_id)
+        return changed
+
+    def _end(
+        self, run_id: str, state: State, reason: str, result: dict[str, Any] | None
+    ) -> tuple[bool, sqlite3.Row | None]:
+        written = None if result is None else json.dumps(result, allow_nan=False)
+        with self._home.change() as database:
+            self._catch_up(database, run_id)
+            changed = database.execute(
+                "update run set state = ?, reason = ?, result = coalesce(?, result), revision = revision + 1,"
+                " ended = max(?, coalesce(started, created)) where id = ? and state in ('queued', 'running')",
+                (state, reason, written, time.time(), run_id),
+            ).rowcount
+            self._write_row(database, run_id)
+            row = database.execute(
+                "select kind, case when json_valid(settings) then settings else '{}' end as settings"
+                " from run where id = ?",
+                (run_id,),
+            ).fetchone()
+        return changed == 1, row
+
+    def _tell_folder(self, run_id: str, state: State, reason: str, result: dict[str, Any] | None) -> None:
+        """Have the file beside a run's files tell how it ended, unless it tells that already."""
+        folder = self._home.runs / run_id
+        with contextlib.suppress(InputError, OSError, ValueError):
+            told = _read_row(folder)
+            if told["state"] not in ENDED:
+                told |= {
+                    "state": state,
+                    "reason": reason,
+                    "result": told["result"] if result is None else result,
+                }
+                write_row(folder, told | {"ended": time.time(), "revision": told["revision"] + 1})
+
+    # ------------------------------------------------------------------- what people call and delete
+
+    def name_run(self, run_id: str, name: str) -> None:
+        """Call a run `name`, at most LONGEST_NAME characters; an empty name takes its name away."""
+        self._update(run_id, name=checked_name(name))
+
+    def star_run(self, run_id: str, star: bool = True) -> None:
+        """Give a run a star, or take it away."""
+        self._update(run_id, star=bool(star))
+
+    def delete_run(self, run_id: str) -> None:
+        """Take a training or a simulation out of all lists; `restore_run` brings it back within DELETED_DAYS days.
+
+        Repeating it is harmless. ValueError for one that goes on, and for an import or a look at features.
+        """
+        self.caught_up(run_id)
+        with self._home.change() as database:
+            run = self.own_run(run_id)
+            if run.kind in INTAKES:
+                raise InputError(
+                    f"{run.called} {run_id}",
+                    "a training run or a simulation to delete",
+                    run.kind,
+                    "keep or discard it instead",
+                )
+            if run.state not in ENDED:
+                raise InputError(
+                    f"{run.called} {run_id}",
+                    "a run that has ended",
+                    run.state,
+                    "cancel it first, then delete it",
+                )
+            if run.deleted is None:
+                self._change(database, run_id, deleted=min(time.time(), LAST_TIME))
+
+    def restore_run(self, run_id: str) -> None:
+        """Undo `delete_run`. ValueError where the run is gone for good."""
+        self._update(run_id, deleted=None)
+
+    def empty_deleted(self, kind: Kind | None = None) -> int:
+        """Remove all deleted runs, or those of one kind, and their files for good, at once; how many there were."""
+        with self._home.change() as database:
+            removed = self._remove_deleted(database, before=None, kind=kind)
+        self._home.empty_trash()
+        return removed
+
+    def _remove_deleted(
+        self, database: sqlite3.Connection, before: float | None, kind: Kind | None = None
+    ) -> int:
+        """Remove the runs that were deleted before that time, None: whenever; of one kind, None: of any.
+
+        A run that seems to have been deleted before it was made met a clock that had gone back, and is kept.
+        """
+        rows = database.execute(
+            "delete from run where deleted is not null and (:kind is null or kind = :kind)"
+            " and (:before is null or (deleted < :before and deleted >= created)) returning id",
+            {"before": before, "kind": kind},
+        ).fetchall()
+        for row in rows:
+            self._home.throw_away(self._home.runs / row["id"])
+        return len(rows)
+
+    def _take_in_runs(self, database: sqlite3.Connection) -> tuple[list[Run], list[InputError]]:
+        """Give the folders of runs that tell what they are a row, the oldest first, unless they have one as new;
+        and why others that have none do not tell."""
+        known = {row["id"] for row in database.execute("select id from run")}
+        newer, refused = dict[str, dict[str, Any]](), list[InputError]()
+        for folder in self._home.runs.iterdir():
+            if is_unused(folder):
+                continue
+            try:
+                told = _read_row(folder)
+            except InputError as error:
+                if folder.name not in known:
+                    refused.append(error)
+                continue
+            if self._is_newer(database, folder.name, told):
+                newer[folder.name] = told
+        ids = sorted(newer, key=lambda run_id: float(newer[run_id]["created"]))
+        for run_id in ids:
+            self._replace(database, run_id, newer[run_id])
+        found = [database.execute("select * from run where id = ?", (run_id,)).fetchone() for run_id in ids]
+        return [self._as_run(row) for row in found], refused
+
+    def _as_run(self, row: sqlite3.Row) -> Run:
+        columns = {name: row[name] for name in row.keys() if name not in ("number", "readable")}  # noqa: SIM118 (not a dict)
+        columns["settings"], columns["result"] = json.loads(row["settings"]), json.loads(row["result"])
+        if row["kind"] in ("train", "order"):
+            columns["settings"] = read_train_settings(columns["settings"])
+        elif row["kind"] == "study":
+            columns["settings"] = read_study_settings(columns["settings"])
+        columns["star"] = bool(row["star"])
+        return self._as(folder=self._home.runs / row["id"], **columns)
+
+    def _row(self, run_id: str) -> sqlite3.Row | None:
+        """The row of that id in this home, and whether it is readable; None where there is none."""
+        if not is_run_id(run_id):
+            raise InputError("run", "an id of 10 letters a-z and digits", f"{run_id[:40]!r}")
+        with self._home.read() as database:
+            row: sqlite3.Row | None = database.execute(
+                f"select *, {READABLE} as readable from run where id = ?", (run_id,)
+            ).fetchone()
+        return row
+
+
+class LentRuns(RunStore):
+    """The runs of another home, to look at."""
+
+    _as = LentRun
+
+    def __init__(self, home: Path) -> None:
+        self._home, self.home = LendingHome(home), home
+
+    def found(self, run_id: str) -> Run | None:
+        """The run of that id; None where there is none that can be looked at."""
+        row = self._row(run_id)
+        seen = row is not None and row["readable"] and row["deleted"] is None
+        return self._as_run(row) if seen and row is not None else None
+
+    def ended(self, kind: Kind | None, set_key: str | None) -> list[Run]:
+        """The runs that were finished, newest first, but for imports, which leave nothing but their set."""
+        runs = self.own_runs(kind, set_key)
+        return [run for run in runs if run.state == "finished" and run.kind not in INTAKES]
+
+
+def is_unused(folder: Path) -> bool:
+    """Whether nothing was ever written into the folder of a run: its process died as it began."""
+    return folder.is_dir() and {file.name for file in folder.iterdir()} <= {LOCK}
+
+
+def _read_row(folder: Path) -> dict[str, Any]:
+    """What a run's folder tells of its row; InputError where it tells of none that a run of ours could have."""
+    if not is_run_id(folder.name):
+        raise InputError(f"folder {folder.name}", "a name of 10 letters a-z and digits")
+    told = read_run_row(folder)
+    try:
+        checked_name(told["name"])
+    except InputError as error:
+        raise InputError(
+            f"folder {folder.name}", "the name of a run that can be shown", f"{told['name'][:40]!a}"
+        ) from error
+    if told["kind"] == "train":
+        told["settings"] = read_train_settings(told["settings"])
+    return told
+
+
+def checked_name(name: str) -> str:
+    """A run's name without the spaces around it; ValueError where it is too long, cannot be seen, or cannot be
+    shown as it is."""
+    name = name.strip()
+    if len(name) > LONGEST_NAME:
+        raise InputError("length of a name", f"at most {LONGEST_NAME} characters", len(name), "shorten it")
+    bad = next((c for c in name if unicodedata.category(c) in NOT_IN_NAMES or c in TURNS), None)
+    if bad is not None:
+        raise InputError("name", "plain text on one line without control characters", f"{bad!a}", "remove it")
+    if name and all(unicodedata.category(c) in UNSEEN or c in BLANK for c in name):
+        raise InputError(
+            "name", "a visible character", f"only {name[:4]!a}", "type one, or leave the name empty"
+        )
+    return name

@@ -1,0 +1,46 @@
+"""The scores that a training left, as a file of NumPy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.lib import format as npy
+
+from ranking.core import Floats
+from ranking.core.errors import InputError
+
+AGAIN = "train again"
+
+
+def read_scores(file: Path, whose: str, count: int) -> Floats:
+    """(count,) the scores in `file`, none of them NaN; InputError where they cannot be read, or are others.
+
+    No more is read than that. What NumPy says of such a file is not told: it advises to run what is in it.
+    """
+    try:
+        with open(file, "rb") as stream:
+            version = npy.read_magic(stream)
+            header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, _, dtype = header(stream)
+            if dtype.kind != "f" or shape != (count,):
+                raise InputError(
+                    f"scores of {whose}",
+                    f"{count:,} numbers in {file.name}",
+                    f"{dtype} of shape {shape}",
+                    AGAIN,
+                )
+            scores: Floats = np.fromfile(stream, dtype, count)
+    except InputError:
+        raise
+    except FileNotFoundError as error:
+        raise InputError(f"scores of {whose}", f"a file {file.name}", "none", AGAIN) from error
+    except (OSError, ValueError) as error:
+        raise _damaged(file, whose) from error
+    if len(scores) != count or np.isnan(scores).any():
+        raise _damaged(file, whose)
+    return scores
+
+
+def _damaged(file: Path, whose: str) -> InputError:
+    return InputError(f"scores of {whose}", f"numbers in {file.name}", "a damaged file", AGAIN)

@@ -1,0 +1,28 @@
+"""What set-up runs so that the first training finds every kernel compiled; first_use.py looks whether it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ranking import Query
+from ranking.commands import kernels
+from ranking.core.settings import setting
+from ranking.methods import METHODS
+
+
+def test_a_method_need_not_count_iterations(monkeypatch):
+    fitted: list[Query] = []
+
+    @dataclass
+    class Mean:
+        C: float = setting(1.0, label="C", help="")
+
+        def fit(self, queries: list[Query]) -> None:
+            fitted.extend(queries)
+
+    monkeypatch.setattr(METHODS, "_discovered", True)
+    monkeypatch.setattr(METHODS, "_classes", {})
+    METHODS.register("Mean")(Mean)
+    monkeypatch.setattr(kernels, "ALGORITHMS", ())
+    kernels.compile_kernels()
+    assert [query.features.dtype.name for query in fitted] == ["float32", "float64"]

@@ -1,0 +1,148 @@
+"""Plug-ins are discovered by their files, and errors list what is valid."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from refusals import refused
+
+from ranking.core.registry import Registry
+
+INIT = "from ranking.core.registry import Registry\nTHINGS = Registry('thing', __name__)\n"
+
+THING = """
+from dataclasses import dataclass
+from {package} import THINGS
+from ranking.core.settings import setting
+
+@THINGS.register({name!r})
+@dataclass
+class Thing:
+    order = {order}
+    size: int = setting(3, label="Size", help="How large.", minimum=1)
+    hidden: int = 0
+"""
+
+
+class Package:
+    """A new package with a registry, and no plug-in yet."""
+
+    name = "things_for_a_test"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / self.name
+        self.folder.mkdir()
+        (self.folder / "__init__.py").write_text(INIT)
+
+    def write(self, module: str, name: str = "", order: int = 99, text: str = THING) -> None:
+        source = text.format(package=self.name, name=name, order=order)
+        (self.folder / f"{module}.py").write_text(source)
+        importlib.invalidate_caches()
+
+    @property
+    def things(self) -> Registry[Any]:
+        registry: Registry[Any] = importlib.import_module(self.name).THINGS
+        return registry
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package]:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield Package(tmp_path)
+    for module in [module for module in sys.modules if module.partition(".")[0] == Package.name]:
+        del sys.modules[module]
+
+
+def test_a_plugin_is_one_new_file(package):
+    package.write("round", "Round")
+    made = package.things.make("Round", size=5)
+    assert (made.name, made.size) == ("Round", 5)
+    assert type(made) is package.things.get("Round")
+
+
+def test_names_come_by_order_then_by_alphabet(package):
+    for module, name, order in [("a", "Late", 5), ("b", "Bee", 1), ("c", "Ant", 1), ("d", "First", 0)]:
+        package.write(module, name, order)
+    assert package.things.names() == ["First", "Ant", "Bee", "Late"]
+
+
+def test_unknown_names_settings_and_values_are_refused_with_what_is_valid(package):
+    package.write("a", "Round")
+    package.write("b", "Flat")
+    with refused("thing", "'Blue'") as caught:
+        package.things.make("Blue")
+    assert "Flat, Round" in caught.value.expected
+    with refused("settings of Round", "'hidden'") as caught:
+        package.things.make("Round", hidden=1)
+    assert caught.value.expected == "size"
+    with refused("size of Round", 0):
+        package.things.make("Round", size=0)
+
+
+def test_a_plugin_may_have_no_settings():
+    registry: Registry[Any] = Registry("colour", "email")
+
+    @registry.register("Plain")
+    @dataclass
+    class Plain:
+        pass
+
+    with refused("settings of Plain", "'size'"):
+        registry.make("Plain", size=1)
+    assert isinstance(registry.make("Plain"), Plain)
+
+
+def test_two_classes_cannot_share_a_name(package):
+    for module in "ab":
+        package.write(module, "Round")  # of the same qualified name, in another file
+    with refused("thing 'Round'") as caught:
+        package.things.names()
+    assert all(f"{package.name}.{module}.Thing" in str(caught.value.came) for module in "ab")
+
+
+def test_a_module_that_is_run_again_replaces_its_class(package):
+    package.write("a", "Round")
+    before = package.things.get("Round")
+    importlib.reload(sys.modules[f"{package.name}.a"])
+    assert package.things.get("Round") is not before
+    assert package.things.names() == ["Round"]
+
+
+def test_a_broken_plugin_fails_at_every_question(package):
+    package.write("a", "Round")
+    package.write("b", text="raise BrokenPipeError")
+    for _ in range(2):
+        with pytest.raises(BrokenPipeError):
+            package.things.names()
+    package.write("b", "Flat", text=THING + "\n# mended")
+    assert package.things.names() == ["Flat", "Round"]
+
+
+def test_a_plugin_may_ask_for_names_while_it_is_imported(package):
+    package.write("a", "Round", text=THING + "\nKNOWN = THINGS.names()\n")
+    package.write("b", "Flat")
+    assert package.things.names() == ["Flat", "Round"]
+    assert sys.modules[f"{package.name}.a"].KNOWN == ["Round"]
+
+
+def test_threads_that_ask_at_once_all_get_every_name(package):
+    for name in ("Ant", "Bee", "Cow"):
+        package.write(name.lower(), name, text="import time\ntime.sleep(0.1)\n" + THING)
+    registry = package.things
+    with ThreadPoolExecutor(4) as pool:
+        answers = [answer.result() for answer in [pool.submit(registry.names) for _ in range(4)]]
+    assert answers == [["Ant", "Bee", "Cow"]] * 4
+
+
+def test_nothing_is_imported_before_the_first_question():
+    registry: Registry[Any] = Registry("ghost", "no_such_package_anywhere")
+    registry.register("Casper")(dataclass(type("Casper", (), {})))
+    with pytest.raises(ModuleNotFoundError):
+        registry.names()

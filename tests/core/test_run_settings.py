@@ -1,0 +1,101 @@
+"""What a run is asked to do goes to the worker and back in JSON, and says what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from refusals import refused
+
+from ranking.core.run_settings import (
+    AskingSettings,
+    FeaturesSettings,
+    ImportSettings,
+    LabelTrainSettings,
+    LookSettings,
+    OrderTrainSettings,
+    StudySettings,
+    TrainSettings,
+)
+
+TRAINING = TrainSettings("key", (("Colour", {"bins": 4}),), "3", "AP-SVM", {"C": 10.0, "tolerance": 0.05})
+LABELS = LabelTrainSettings("key", (("GIST", {}), ("Colour", {"bins": 4})), "C-star p@k", {"core_size": 3}, 7)
+ASKING = AskingSettings(
+    "key", (("GIST", {}),), (("C-star p@k", {"C": 1.0}), ("Independent p@k", {})), ("entropy", "random")
+)
+LATER = {"ties": "equal", "votes": "remaining order"}
+ORDERS = OrderTrainSettings(
+    "key", (("HOG", {}),), "year", "MidRank", {**LATER, "trees": 2}, {"first": "lowest number", "length": 20}
+)
+STUDY = StudySettings(
+    "key", (("HOG", {}),), "year", "number of trees", {**LATER, "longest": 5}, {"length": 8}
+)
+LEARNING = {"training": TRAINING, "training of labels": LABELS, "training of orders": ORDERS}
+LEARNING |= {"simulation": ASKING, "study": STUDY}
+INTAKES = [ImportSettings("Digits", {"seed": 1}), ImportSettings("COCO", brought="x"), LookSettings("/x")]
+INTAKES += [LookSettings("", "COCO", {"seed": 1}, "x"), FeaturesSettings("key", "/x")]
+
+
+def test_settings_survive_json():
+    for settings in (*LEARNING.values(), *INTAKES):
+        written = settings.to_json()
+        assert json.loads(json.dumps(written)) == written
+        assert type(settings).from_json(written) == settings
+
+
+@pytest.mark.parametrize("settings", [ORDERS, STUDY])
+def test_settings_of_mid_rank_keep_the_meaning_of_the_version_that_wrote_them(settings):
+    told = settings.to_json()
+    for given, meant in (
+        ({"trees": 2}, {"trees": 2, "ties": "forbidden", "votes": "kept"}),
+        ({"trees": 2, **LATER}, {"trees": 2, **LATER}),
+    ):
+        assert type(settings).from_json({**told, "method_settings": given}).method_settings == meant
+    assert replace(settings, method_settings={}).to_json()["method_settings"] == LATER
+
+
+@pytest.mark.parametrize("called", LEARNING)
+def test_settings_of_another_form_say_what_is_expected(called):
+    settings = LEARNING[called]
+    with refused(f"settings of a {called}", "an unknown sede") as caught:
+        type(settings).from_json({**settings.to_json(), "sede": 1})
+    assert caught.value.expected.startswith("set, features, ")
+    with refused(f"settings of a {called}", "an unknown \ufffda"):
+        type(settings).from_json({**settings.to_json(), "\u202ea": 1})
+    for features in ("HOG", [["HOG", 3]], None):
+        with refused("features", repr(features)):
+            type(settings).from_json({**settings.to_json(), "features": features})
+
+
+def test_each_part_of_the_settings_is_checked():
+    cases: list[tuple[Any, str, Any]] = [
+        (TRAINING, "method_settings", None),
+        (TRAINING, "set", 5),
+        (TRAINING, "query", ["a"]),
+        (TRAINING, "warm_start", 5),
+        (TRAINING, "projection", "PCA"),
+        (ORDERS, "criterion", {}),
+        (ORDERS, "drawing", 8),
+        (LABELS, "method_settings", []),
+        (LABELS, "min_images", 2.5),
+        (ASKING, "methods", "C-star p@k"),
+        (ASKING, "strategies", "entropy"),
+        (ASKING, "strategies", [1]),
+        (ASKING, "questions", "10"),
+        (ASKING, "folds", True),
+        (ASKING, "seed", None),
+        (LookSettings("/x"), "look", 3),
+        (FeaturesSettings("key"), "network", []),
+    ]
+    for settings, name, value in cases:
+        with refused(name, repr(value)):
+            type(settings).from_json({**settings.to_json(), name: value})
+
+
+def test_parts_that_are_missing_or_of_another_kind_of_run_are_named():
+    with refused("settings of a simulation", "no strategies"):
+        AskingSettings.from_json({"set": "key", "features": [], "methods": []})
+    with refused("settings of a training of labels", "an unknown query"):
+        LabelTrainSettings.from_json({**LABELS.to_json(), "query": "sea"})

@@ -1,0 +1,169 @@
+"""Studies of MidRank on a small set: each curve is what the definition of its figure says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import pairwise, permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from refusals import refused
+
+from ranking.core import Floats, ImageSet
+from ranking.core.run_settings import OrderTrainSettings, StudySettings
+from ranking.datasets.sequences import GROUPS, Drawn, draw_sequences
+from ranking.experiments import order_studies
+from ranking.experiments.order_studies import (
+    AGREES,
+    ALONE,
+    EXHAUSTIVE,
+    FUSED,
+    RANK_SVM,
+    SEARCH,
+    SECONDS,
+    STUDIES,
+    exhaustive_rankings,
+    study_orders,
+)
+from ranking.experiments.order_training import make_drawing, train_orders
+from ranking.features import load_features
+from ranking.methods.length_rankings import scores_of_orders
+from ranking.methods.mid_rank import MidRank
+from ranking.methods.mid_rank_settings import FUSIONS
+from ranking.methods.subsequence_maps import REPRESENTATIONS
+from ranking.metrics import kendall_tau
+from ranking.metrics.study_curves import Curve, Outcome
+
+GIVEN = {"longest": 5, "subsequences": 100, "C": 100.0}
+PARTS, DRAWING = (("Colour", {"bins": 3}),), {"length": 7, "train": 30, "test": 20}
+SETTINGS = StudySettings("key", PARTS, "year", "subsequence length", GIVEN, DRAWING)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("features")
+
+
+def fitted(images: ImageSet, cache: Path, length: int = 7, **changes: Any) -> tuple[MidRank, Drawn]:
+    """A MidRank as the studies have it, and test sequences of a length."""
+    features = load_features(images, SETTINGS.features, cache)
+    drawing = make_drawing(SETTINGS.drawing)
+    train, _ = draw_sequences(images, features, "year", drawing)
+    _, test = draw_sequences(images, features, "year", replace(drawing, length=length))
+    return MidRank(**{**GIVEN, **changes}).fit(train.sequences), test
+
+
+def taus(drawn: Drawn, scores: Floats) -> list[float]:
+    """Kendall tau of each sequence, from the grades."""
+    grades, spans = drawn.sequences.grades[drawn.sequences.members], pairwise(drawn.sequences.starts)
+    return [kendall_tau(grades[start:end], scores[start:end]) for start, end in spans]
+
+
+def study(images: ImageSet, cache: Path, name: str, **changes: Any) -> dict[str, Curve]:
+    outcome = study_orders(images, replace(SETTINGS, study=name, **changes), cache)
+    assert outcome.proven
+    assert Outcome.from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
+    return {curve.line: curve for curve in outcome.curves}
+
+
+def test_each_ranker_alone_beside_all_and_beside_its_start(painted, cache):
+    found = study(painted, cache, "subsequence length")
+    method, test = fitted(painted, cache)
+    rankings = method.rankings(test.sequences)
+    assert found[ALONE].at == [3, 4, 5]
+    for place, orders in enumerate(rankings.orders):
+        own = taus(test, scores_of_orders(orders, test.sequences.starts))
+        measured = found[ALONE].measures["Kendall tau"]
+        assert measured.mean[place] == pytest.approx(np.mean(own))
+        assert measured.error[place] == pytest.approx(1.96 * np.std(own, ddof=1) / np.sqrt(20))
+    settings = OrderTrainSettings("key", PARTS, "year", "MidRank", GIVEN, DRAWING)
+    trained = train_orders(painted, settings, cache)
+    first = np.mean(taus(test, test.sequences.features[test.sequences.members] @ method.start.direction))
+    for line, expected in ((FUSED, trained.metrics["test"]["Kendall tau"]), (RANK_SVM, first)):
+        assert found[line].measures["Kendall tau"].mean == pytest.approx([expected] * 3)
+
+
+@pytest.mark.parametrize(
+    ("setting", "values", "given"),
+    [("fusion", FUSIONS, GIVEN), ("representation", REPRESENTATIONS, {**GIVEN, "longest": 3})],
+)
+def test_every_fusion_and_representation_is_trained_with(painted, cache, setting, values, given):
+    curve = study(painted, cache, setting, method_settings=given)["MidRank"]
+    assert curve.at == list(values)
+    for value, mean in zip(values, curve.measures["Kendall tau"].mean, strict=True):
+        method, test = fitted(painted, cache, **{**given, setting: value})
+        assert mean == pytest.approx(np.mean(taus(test, method.score_sequences(test.sequences)))), value
+
+
+def test_test_lengths_leave_out_rankers_that_are_longer(painted, cache, monkeypatch):
+    monkeypatch.setattr(order_studies, "TEST_LENGTHS", (4, 9))
+    found = study(painted, cache, "test length")
+    assert {line: curve.at for line, curve in found.items()} == {
+        "test sequences of 4": [3, 4],
+        "test sequences of 9": [3, 4, 5],
+    }
+    method, test = fitted(painted, cache, length=9)
+    own = taus(test, scores_of_orders(method.rankings(test.sequences).orders[1], test.sequences.starts))
+    assert found["test sequences of 9"].measures["Kendall tau"].mean[1] == pytest.approx(np.mean(own))
+
+
+def test_trees_agree_with_the_best_of_all_orders_ever_more_often(painted, cache):
+    found = study(painted, cache, "number of trees", drawing={**DRAWING, "length": 5})
+    share = found[SEARCH].measures[AGREES].mean
+    assert found[SEARCH].at == [1, 2, 3, 4, 5]
+    assert share == sorted(share)
+    assert found[EXHAUSTIVE].measures[AGREES].mean == [1.0] * 5
+
+
+def test_exhaustive_rankings_have_the_greatest_value_of_all_permutations(painted, cache):
+    method, test = fitted(painted, cache, length=5)
+    best, every = exhaustive_rankings(method, test), np.array(list(permutations(range(5))))
+    for row, length in enumerate(method.lengths):
+        scores = method.window_scores(length, test.sequences.features)
+        values = [scores.values(test.sequences.sequence(number)[every]).max() for number in range(20)]
+        assert best.values[row] == pytest.approx(values)
+
+
+def test_times_are_taken_of_lengths_that_the_pool_has(painted, cache, monkeypatch):
+    monkeypatch.setattr(order_studies, "EXHAUSTIVE_LENGTHS", (2, 4, 8))
+    monkeypatch.setattr(order_studies, "SEARCH_LENGTHS", (4, 8, 12, 40))
+    found = study(painted, cache, "time")
+    assert found[SEARCH].at == [4, 8, 12]  # there are 19 test samples, and no ranker is shorter than 3
+    assert found[EXHAUSTIVE].at == [4, 8]
+    four, eight = found[EXHAUSTIVE].measures[SECONDS].mean
+    assert eight > 20 * four > 0
+
+
+def test_progress_comes_to_its_end_and_is_heeded_within_a_training(painted, cache):
+    steps: list[tuple[str, int, int]] = []
+    settings = replace(SETTINGS, study="number of trees")
+    study_orders(painted, settings, cache, on_step=lambda *step: steps.append(step))
+    own = [step for step in steps if step[2] == 7]  # not of features
+    assert [done for _, done, _ in own] == sorted(done for _, done, _ in own)
+    assert own[-1][1:] == (7, 7) == (STUDIES["number of trees"].steps,) * 2
+    [of_four] = {what for what, *_ in own if what.startswith("Training") and "4" in what}
+
+    def stop(what: str, done: int, total: int) -> None:
+        if what == of_four:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        study_orders(painted, settings, cache, on_step=stop)
+
+
+def test_settings_that_make_no_study_and_outcomes_that_cannot_be_read_are_refused(painted, tmp_path):
+    for changes, subject, came in (
+        ({"study": "weather"}, "study", "'weather'"),
+        ({"drawing": {"of": GROUPS}}, "sequences of a study", GROUPS),
+        ({"drawing": {"test": 1}}, "test sequences", 1),
+        ({"criterion": "age"}, "criterion of Dated patches", "'age'"),
+        ({"method_settings": {"trees": 0}}, "trees of MidRank", 0),
+    ):
+        with refused(subject, came):
+            study_orders(painted, replace(SETTINGS, **changes), tmp_path)
+    for payload in ({}, {"curves": [{"line": "a"}], "proven": True}, {"curves": 3, "proven": True}):
+        with refused("outcome of the study"):
+            Outcome.from_json(payload)

@@ -1,0 +1,108 @@
+"""A training of a method of orders needs an image set, settings and a folder for features: no store, no run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from refusals import refusal, refused
+from trainings import Listener
+
+from ranking.core import SequenceSet
+from ranking.core.run_settings import OrderTrainSettings
+from ranking.datasets.sequences import Drawn, dense_ranks, draw_sequences
+from ranking.experiments import order_training
+from ranking.experiments.order_training import (
+    NAMES,
+    Ordered,
+    drawn_for_test,
+    make_drawing,
+    relevances,
+    train_orders,
+)
+from ranking.features import load_features
+from ranking.methods.order_method import OrderMethod
+from ranking.metrics import kendall_tau, ndcg, pair_accuracy
+
+GIVEN, DRAWING = {"longest": 4, "subsequences": 200}, {"length": 5, "train": 40, "test": 30}
+SETTINGS = OrderTrainSettings("key", (("Colour", {"bins": 3}),), "year", "MidRank", GIVEN, DRAWING)
+
+
+def means_of(method: OrderMethod, sequences: SequenceSet) -> dict[str, float]:
+    """The measures of section 5.1 sequence by sequence, where the last of each has relevance 0."""
+    rows = []
+    for number in range(len(sequences)):
+        query = sequences.query(number)
+        right, scores = dense_ranks(query.relevance), method.score(query)
+        gains = [ndcg(right, scores, gain=gain) for gain in ("linear", "exponential")]
+        rows.append([*gains, kendall_tau(right, scores), pair_accuracy(right, scores)])
+    return {**dict(zip(NAMES, np.mean(rows, axis=0), strict=True)), "sequences": float(len(sequences))}
+
+
+@pytest.mark.parametrize("name", ["MidRank", "RankSVM"])
+def test_a_training_without_a_store(painted, tmp_path, name):
+    settings = replace(SETTINGS, method=name, method_settings=GIVEN if name == "MidRank" else {})
+    heard = Listener()
+    trained = train_orders(painted, settings, tmp_path, **heard.listeners())
+    assert heard.steps == ["Colour", "Training", "fitted"]
+    assert {event.round for event in heard.iterations} == ({0, 1, 2} if name == "MidRank" else {0})
+    assert trained.certificate.converged
+    features = load_features(painted, settings.features, tmp_path)
+    drawn = draw_sequences(painted, features, "year", make_drawing(settings.drawing))
+    for part, one in zip(("train", "test"), drawn, strict=True):
+        assert trained.metrics[part] == pytest.approx(means_of(trained.method, one.sequences), abs=1e-9)
+        assert 0.3 < trained.metrics[part]["Kendall tau"] < 1.0
+    assert len(drawn[1].sequences) == 30
+    assert trained.scores.shape == (150,)
+    np.testing.assert_array_equal(trained.method.score_sequences(drawn[1].sequences), trained.scores)
+
+
+def test_which_samples_are_tested_does_not_depend_on_features(painted, tmp_path):
+    features = load_features(painted, SETTINGS.features, tmp_path)
+    with_them, without = drawn_for_test(painted, SETTINGS, features), drawn_for_test(painted, SETTINGS)
+    np.testing.assert_array_equal(with_them.samples, without.samples)
+    np.testing.assert_array_equal(with_them.sequences.members, without.sequences.members)
+    assert with_them.sequences.features.shape[1] > 1
+    assert not without.sequences.features.any()
+    assert painted.test[with_them.samples].all()
+    other = drawn_for_test(painted, replace(SETTINGS, drawing={**DRAWING, "seed": 1}))
+    assert (other.sequences.members != without.sequences.members).any()
+
+
+def drawn_by_hand() -> Drawn:
+    grades = np.array([70, 3, 3, 9])
+    sequences = SequenceSet(np.zeros((4, 1)), grades, np.array([0, 1, 3, 2, 3]), np.array([0, 3, 5]))
+    return Drawn(sequences, np.arange(4))
+
+
+def test_relevance_is_the_position_in_a_drawn_sequence_and_the_grade_in_a_group():
+    expected = {"any samples": [[2, 0, 1], [0, 1]], "whole groups": [[70, 3, 9], [3, 9]]}
+    for of, grades in expected.items():
+        assert [each.tolist() for each in relevances(drawn_by_hand(), make_drawing({"of": of}))] == grades
+
+
+def test_sequences_as_a_method_orders_them():
+    scores = np.array([3.0, 2.0, 1.0, 1.0, 2.0])  # relevance 2 0 1, then 0 1: one pair wrong, then none
+    ordered = Ordered.of(drawn_by_hand(), scores, make_drawing({}))
+    np.testing.assert_allclose(ordered.measures.tau, [1 / 3, 1.0])
+    assert len(ordered) == 2
+    assert [ordered.samples(number).tolist() for number in range(2)] == [[0, 1, 3], [2, 3]]
+    assert [ordered.order(number).tolist() for number in range(2)] == [[0, 1, 2], [1, 0]]
+    assert [ordered.true_order(number).tolist() for number in range(2)] == [[0, 2, 1], [1, 0]]
+    with refused("scores"):
+        Ordered.of(drawn_by_hand(), scores[:4], make_drawing({}))
+
+
+def test_settings_that_make_no_training_are_refused(painted, tmp_path, monkeypatch):
+    long = replace(SETTINGS, drawing={"length": 50})
+    assert refusal(train_orders, painted, long, tmp_path)[0] == "the train split of Dated patches"
+    monkeypatch.setattr(order_training, "load_features", lambda *rest: pytest.fail("features were computed"))
+    for change, name in (
+        ({"method": "AP-SVM"}, "AP-SVM"),
+        ({"method_settings": {"trees": 0}}, "trees"),
+        ({"criterion": "age"}, "age"),
+        ({"drawing": {"lenght": 3}}, "lenght"),
+    ):
+        asked = replace(SETTINGS, **change)
+        assert name in str(refusal(train_orders, painted, asked, tmp_path)), change

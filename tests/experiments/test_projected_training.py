@@ -1,0 +1,120 @@
+"""Trainings and simulations through a projection: fitted on what each learns from, and on nothing else."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from refusals import refused
+from trainings import Listener
+
+from ranking.core import Features, LabelSet
+from ranking.core.run_settings import (
+    AskingSettings,
+    ExperimentSettings,
+    LabelTrainSettings,
+    OrderTrainSettings,
+    Protocol,
+    StudySettings,
+    TrainSettings,
+)
+from ranking.experiments import label_training, order_training, training
+from ranking.experiments.asking_simulation import askers_of, asking_curves, deal
+from ranking.experiments.label_training import label_set_of, seen_through, train_labels
+from ranking.experiments.order_training import train_orders
+from ranking.experiments.training import train
+from ranking.features.projection import PCA
+from ranking.methods.label_ranker import LabelRanker
+
+FOUR: dict[str, Any] = {"kind": "PCA", "components": 4}
+WHITE: dict[str, Any] = {"kind": "PCA", "components": 4, "whiten": True}
+PARTS = (("Colour", {"bins": 3}),)
+SETTINGS = TrainSettings("key", PARTS, "red", "AP-SVM", {"C": 10.0, "tolerance": 0.05}, projection=FOUR)
+
+
+def drawn(rows: int, seed: int = 0) -> Features:
+    features = np.random.default_rng(seed).random((rows, 27)).astype(np.float32)
+    return features / np.linalg.norm(features, axis=1, keepdims=True)
+
+
+LABELS = LabelTrainSettings(
+    "key", (("Colour", {"bins": 2}),), "Independent p@k", {"C": 1.0, "max_iterations": 5}, 4, FOUR
+)
+ORDERS = OrderTrainSettings(
+    "key", PARTS, "year", "RankSVM", {}, {"length": 5, "train": 20, "test": 20}, projection=FOUR
+)
+PLAIN: list[Any] = [
+    TrainSettings("key", PARTS, "red", "AP-SVM"),
+    LabelTrainSettings("key", PARTS, "C-star p@k"),
+    AskingSettings("key", PARTS, (("C-star p@k", {}),), ("entropy",)),
+    OrderTrainSettings("key", PARTS, "year", "ListNet"),
+    StudySettings("key", PARTS, "year", "number of trees", {"ties": "equal", "votes": "kept"}),
+    Protocol("key", PARTS),
+    ExperimentSettings("key", PARTS),
+]
+
+
+def test_a_run_without_projection_is_written_as_before_there_were_any():
+    for plain in PLAIN:
+        kind: Any = type(plain)
+        assert "projection" not in plain.to_json(), kind
+        assert kind.from_json({**plain.to_json(), "projection": None}) == plain
+        through = replace(plain, projection=WHITE)
+        written = json.loads(json.dumps(through.to_json()))
+        assert written["projection"] == WHITE, kind
+        assert kind.from_json(written) == through
+        for wrong in ("PCA", ["PCA"], 64):
+            with refused("projection", repr(wrong)):
+                kind.from_json({**plain.to_json(), "projection": wrong})
+
+
+@pytest.mark.parametrize(
+    ("module", "learn", "settings", "images", "columns"),
+    [
+        (training, train, SETTINGS, "labelled", lambda method: len(method.weights)),
+        (label_training, train_labels, LABELS, "labelled", lambda method: method.columns),
+        (order_training, train_orders, ORDERS, "painted", lambda method: len(method.direction)),
+    ],
+)
+def test_what_test_samples_are_changes_nothing_that_is_learned(
+    module, learn, settings, images, columns, request, tmp_path, monkeypatch
+):
+    images, heard = request.getfixturevalue(images), Listener()
+    features, others = drawn(len(images)), drawn(len(images), seed=8)
+    others[~images.test] = features[~images.test]
+    monkeypatch.setattr(module, "load_features", lambda *_: others)
+    changed = learn(images, settings, tmp_path)
+    monkeypatch.setattr(module, "load_features", lambda *_: features)
+    usual = learn(images, settings, tmp_path, **heard.listeners())
+    assert heard.steps == ["Fitting PCA", "Training", "fitted"]
+    assert heard.fitted in ((), (usual.method, usual.projection))
+    fitted = PCA(4).fitted(features, ~images.test)
+    for one in (usual, changed):
+        np.testing.assert_array_equal(one.projection.axes, fitted.axes)
+        assert columns(one.method) == 4
+    assert usual.metrics["train"] == changed.metrics["train"]
+    assert usual.metrics["test"] != changed.metrics["test"]
+
+
+def test_a_simulation_fits_in_each_fold_on_what_is_not_asked_about(labelled, tmp_path, monkeypatch):
+    methods = ((LABELS.method, LABELS.method_settings),)
+    settings = AskingSettings(
+        "key", LABELS.features, methods, ("entropy",), questions=2, folds=3, min_images=4, projection=WHITE
+    )
+    images = label_set_of(labelled, settings, tmp_path)
+    learnt, fit = list[LabelSet](), LabelRanker.fit
+
+    def noted(method: LabelRanker, seen: LabelSet, **rest: Any) -> LabelRanker:
+        learnt.append(seen)
+        return fit(method, seen, **rest)
+
+    monkeypatch.setattr(LabelRanker, "fit", noted)
+    asking_curves(images, settings, askers_of(settings))
+    assert len(learnt) == 3
+    for rows, seen in zip(deal(images.groups, 3, settings.seed), learnt, strict=True):
+        training = images.part(np.setdiff1d(np.arange(len(images)), rows))
+        expected = seen_through(PCA(4, whiten=True).fitted(training.features), training)
+        np.testing.assert_array_equal(seen.features, expected.features)

@@ -1,0 +1,89 @@
+"""Ranks as neighbours grow weaker and stronger, against a model that is solved for each strength by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from neighbourhoods import attractive
+from refusals import refusal
+
+from ranking.explain.leaning import Leaning, leaning
+from ranking.explain.neighbourhood import Neighbourhood
+from ranking.inference import AttractivePairs, PairsOfEitherSign, PottsCliques, max_marginals
+from ranking.metrics import average_precision
+
+STRENGTHS = [0.0, 0.5, 1.0, 2.0]
+
+
+def model(seed: int):
+    """Eight samples in three images, joined within them."""
+    random = np.random.default_rng(seed)
+    image_of = np.array([0, 0, 0, 1, 1, 1, 2, 2])
+    pairs = [(i, j) for i in range(8) for j in range(i) if image_of[i] == image_of[j]]
+    relevance = np.array([1, 0, 1, 0, 0, 1, 0, 0])[random.permutation(8)]
+    return random.normal(size=8), np.array(pairs), -random.uniform(0, 1, len(pairs)), relevance, image_of
+
+
+def test_ranks_are_those_of_the_model_at_each_strength():
+    for seed in range(20):
+        unary, edges, penalty, relevance, image_of = model(seed)
+        whole = attractive(unary, edges, penalty, relevance > 0)
+        ranked = leaning(whole, False, image_of, STRENGTHS)
+        for row, strength in enumerate(STRENGTHS):
+            scores = max_marginals(unary, edges, strength * penalty, algorithm="enumerate").difference
+            keys = [(-score, grade) for score, grade in zip(scores, relevance, strict=True)]
+            if len(set(keys)) == len(keys):
+                assert ranked.places[row].tolist() == [1 + sorted(keys).index(key) for key in keys], seed
+            assert ranked.average_precision[row] == pytest.approx(average_precision(relevance, scores)), seed
+        alone = np.argsort(np.argsort(-unary)) + 1
+        assert ranked.places[0].tolist() == alone.tolist(), f"edges off: unary scores alone, seed {seed}"
+        assert ranked.rise.tolist() == (ranked.places[0] - ranked.places[2]).tolist() == whole.rise.tolist()
+
+
+def test_one_split_is_ranked_as_if_it_were_all():
+    for seed in range(10):
+        unary, edges, penalty, relevance, image_of = model(seed)
+        test = image_of == 1
+        both = leaning(attractive(unary, edges, penalty, relevance > 0, test), True, image_of, STRENGTHS)
+        within = test[edges].all(axis=1)
+        part = (unary[test], edges[within] - 3, penalty[within], relevance[test] > 0, np.ones(3, bool))
+        expected = leaning(attractive(*part), True, image_of[test], STRENGTHS)
+        assert both.places.tolist() == expected.places.tolist(), seed
+        assert both.relevance.tolist() == relevance[test].tolist()
+        assert both.image_of.tolist() == [1, 1, 1]
+        np.testing.assert_array_equal(both.average_precision, expected.average_precision)
+
+
+def made(off: list[int], learnt: list[int], relevance: list[int], image_of: list[int]) -> Leaning:
+    arrays = [[0.0, 1.0], relevance, image_of, [off, learnt], [0.25, 0.5]]
+    return Leaning(*map(np.array, arrays))
+
+
+def test_the_most_lifted_is_relevant_and_rose_most():
+    found = made([5, 4, 3, 2, 1], [1, 3, 2, 4, 5], [0, 1, 1, 0, 1], [0, 0, 1, 1, 1])
+    assert found.rise.tolist() == [4, 1, 1, -2, -4]
+    assert found.most_lifted() == 1, "the first that rose most; sample 0 is not relevant"
+    assert found.precision_at(0.9) == 0.5, "of the nearest strength"
+    assert made([2, 1], [1, 2], [0, 1], [0, 0]).most_lifted() is None, "none relevant rises"
+
+
+def test_the_most_misled_image_shows_nothing_relevant_and_rises_whole_and_high():
+    off, learnt = [8, 7, 6, 5, 10, 9, 4, 3, 2, 11], [6, 5, 9, 2, 4, 3, 8, 10, 7, 1]
+    image_of = [0, 0, 1, 1, 2, 2, 3, 3, 4, 5]
+    found = made(off, learnt, [0, 0, 0, 1, 0, 0, 0, 0, 0, 0], image_of)
+    rows = found.most_misled()
+    assert rows.tolist() == [4, 5], "1 shows a relevant one, 3 and 4 fall, 5 is alone, 0 ends lower"
+    assert made([3, 1, 2], [1, 3, 2], [0, 0, 1], [0, 0, 1]).most_misled() is None, "one of its samples falls"
+
+
+def test_strengths_without_what_is_compared_and_other_neighbours_than_attractive_pairs_are_refused():
+    """The model of others is not the one of pairs that is weakened here, so learned ranks would be wrong."""
+    group, no_test, relevant = np.array([[0, 1], [0, 2], [1, 2]]), np.zeros(3, bool), np.arange(3) == 0
+    for kind, strengths, expected in (
+        (AttractivePairs, [0.5, 1.0], ("strengths", [0.5, 1.0])),
+        (PairsOfEitherSign, [0.0, 1.0], ("potentials", PairsOfEitherSign.name)),
+        (PottsCliques, STRENGTHS, ("potentials", PottsCliques.name)),
+    ):
+        penalty = -np.ones(1 if kind is PottsCliques else 3)
+        whole = Neighbourhood.of([1.0, -0.5, 0.2], kind(3, group), penalty, relevant, no_test)
+        assert refusal(leaning, whole, False, np.arange(3), strengths) == expected

@@ -1,0 +1,114 @@
+"""The similarity graph of an image set: which samples, numbered how, and compared by what."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from image_sets import image_set
+from refusals import refusal, refused
+
+from ranking.core import ImageSet
+from ranking.features import feature_class, feature_names
+from ranking.features.graph import image_graph as module
+from ranking.features.graph.edge_files import edges_name
+from ranking.features.graph.image_graph import GRAPHS, NEAREST, image_graph
+
+BOX = [("Colour", {"bins": 2})]  # 8 columns
+WHOLE = [
+    (
+        next(name for name in feature_names() if feature_class(name).whole_image and "olour" in name),
+        {"bins": 2},
+    )
+]
+
+
+def forty() -> ImageSet:
+    """Six images of which the last two are for testing, 40 samples in no order, groups across images and the split."""
+    rng = np.random.default_rng(0)
+    return image_set(rng.integers(0, 6, 40), [False] * 4 + [True] * 2, groups=rng.integers(0, 5, 40))
+
+
+def features(columns: int = 8, dtype: Any = np.float32) -> np.ndarray:
+    return np.random.default_rng(1).normal(size=(40, columns)).astype(dtype)
+
+
+def pairs(edges: np.ndarray) -> set[tuple[int, int]]:
+    return {(min(i, j), max(i, j)) for i, j in edges.tolist()}
+
+
+def expected_pairs(found: ImageSet, by: str, vectors: np.ndarray, rows: list[int]) -> set[tuple[int, int]]:
+    """From the definitions, pair by pair; rows of the set."""
+    together = [(i, j) for i, j in itertools.combinations(rows, 2) if found.test[i] == found.test[j]]
+    if by == "nearest":
+        apart = {(i, j): np.linalg.norm(vectors[i].astype(float) - vectors[j]) for i, j in together}
+        of = {i: sorted((pair for pair in together if i in pair), key=apart.__getitem__) for i in rows}
+        return {pair for near in of.values() for pair in near[:NEAREST]}
+    uploaded = set(map(tuple, UPLOADED.tolist()))
+    columns = {"same image": found.image_of, "same group": found.groups, "none": np.arange(len(found))}
+    joined = {pair for pair in together if by in columns and len(set(columns[by][list(pair)])) == 1}
+    return joined if by in columns else uploaded & set(together)
+
+
+UPLOADED = np.array([pair for pair in itertools.combinations(range(40), 2) if sum(pair) % 3 == 0])
+SOME = np.random.default_rng(2).uniform(size=40) < 0.6
+
+
+def test_edges_join_similar_samples_of_one_split_numbered_among_those_taken():
+    """Also pairs that a person uploaded."""
+    found, vectors = forty(), features()
+    few = [np.isin(np.arange(40), rows) for rows in ([], [3], [3, 5])]
+    for by, rows in itertools.product((*GRAPHS, edges_name(UPLOADED)), (None, ~found.test, SOME, *few)):
+        uploaded = None if by in GRAPHS else UPLOADED
+        graph = image_graph(found, by, BOX, vectors, rows, uploaded)
+        taken = np.arange(40) if rows is None else np.flatnonzero(rows)
+        expected = expected_pairs(found, by, vectors, taken.tolist())
+        assert pairs(taken[graph.edges].reshape(-1, 2)) == expected, by
+        assert len(graph.edges) == len(expected), by
+        assert bool(expected) == (by != "none") or len(taken) <= 2
+        assert graph.affinity.shape == (len(expected), 8)
+        assert graph.affinity.dtype == np.float32
+        ends = vectors[taken][graph.edges]
+        np.testing.assert_allclose(graph.affinity, np.exp(-((ends[:, 0] - ends[:, 1]) ** 2)), rtol=1e-5)
+
+
+def test_what_describes_the_whole_image_is_compared_only_where_there_is_nothing_else():
+    for parts, columns in (
+        (BOX, range(8)),
+        (WHOLE, range(8)),
+        (BOX + WHOLE, range(8)),
+        (WHOLE + BOX, range(8, 16)),
+        (WHOLE + BOX + WHOLE + BOX, [*range(8, 16), *range(24, 32)]),
+    ):
+        found, vectors = forty(), features(8 * len(parts), np.float64)
+        chosen = vectors[:, list(columns)]
+        for by in ("same image", "nearest"):
+            graph = image_graph(found, by, parts, vectors)
+            ends = chosen[graph.edges]
+            np.testing.assert_allclose(graph.affinity, np.exp(-((ends[:, 0] - ends[:, 1]) ** 2)), rtol=1e-12)
+            assert pairs(graph.edges) == expected_pairs(found, by, chosen, list(range(40))), (by, parts)
+
+
+def test_unknown_names_and_pairs_that_do_not_fit_are_refused():
+    found, name = forty(), edges_name(UPLOADED)
+    for by, uploaded, expected in (
+        ("friends", None, ("similarity graph", "'friends'")),
+        (name, None, ("pairs", f"the name {name!r}")),
+        ("same image", UPLOADED, ("pairs", "the name 'same image'")),
+        (name, np.array([[0, 40]]), ("pairs", "sample number 40")),
+    ):
+        assert refusal(image_graph, found, by, BOX, features(), brought=uploaded) == expected
+
+
+def test_affinities_beyond_the_memory_are_refused_before_they_are_made(
+    monkeypatch,
+):
+    found, vectors = forty(), features()
+    edges = len(image_graph(found, "same image", BOX, vectors).edges)
+    monkeypatch.setattr(module, "MOST_BYTES", edges * 8 * 4)
+    assert len(image_graph(found, "same image", BOX, vectors).edges) == edges
+    monkeypatch.setattr(module, "MOST_BYTES", edges * 8 * 4 - 1)
+    with refused("similarity graph") as caught:
+        image_graph(found, "same image", BOX, vectors)
+    assert f"{edges} pairs" in caught.value.came

@@ -1,0 +1,175 @@
+"""What every limit of the intake keeps to, the ones of tomorrow included: who meets it is told how to set it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pytest
+from brought import lay, packed, photograph
+from numbered_set import cards
+from pyarrow import parquet
+
+from ranking.core import SourceBox, SourceImage
+from ranking.datasets import build, build_image_set, make_source
+from ranking.features.onnx import running
+from ranking.features.onnx.files import checked_size
+from ranking.features.own import look_at_vectors
+from ranking.files import Limits, Unusable, open_tree
+from ranking.files.limits import variable
+
+ROOT = Path(__file__).parents[2]
+Beyond = Callable[[Path], Iterator[str]]  # goes beyond a limit that is set to LEAST; what was said, each time
+LEAST = {"vector_bytes": 200, "name_length": 5, "entries": 2}  # where 1 would refuse everything else too
+
+
+def told_by(work: Callable[[], Any]) -> str:
+    """What the refusal of `work` says."""
+    with pytest.raises((ValueError, Unusable)) as caught:
+        work()
+    return str(caught.value)
+
+
+def as_parquet(path: Path, columns: dict[str, Any]) -> Path:
+    parquet.write_table(pyarrow.table(columns), path)
+    return path
+
+
+def entries(folder: Path) -> Iterator[str]:
+    files = {f"{number}.jpg": b"" for number in range(3)}
+    yield told_by(lambda: open_tree(lay(folder / "x", files)))
+    yield told_by(lambda: open_tree(packed(folder / "x.zip", files)))
+
+
+def of_a_zip_file(folder: Path) -> Iterator[str]:
+    zeros = bytes(17 * 2**20)  # more than a small file may always expand to
+    yield told_by(lambda: open_tree(packed(folder / "x.zip", {"a.jpg": zeros})))
+
+
+def name_length(folder: Path) -> Iterator[str]:
+    [row] = open_tree(packed(folder / "x.zip", {"too long.jpg": b"", "a": b""})).problems
+    yield row.expected
+
+
+def image(folder: Path) -> Iterator[str]:
+    yield from built_set(folder)
+    yield from checked(1)
+
+
+def boxes(folder: Path) -> Iterator[str]:
+    yield from checked(2)
+
+
+def checked(boxes: int) -> Iterator[str]:
+    """What is said of an image with so many boxes."""
+    whole = SourceImage("a", photograph(), (SourceBox(None, ("cat",)),) * boxes)
+    [row] = build.check(whole, Limits.from_environment()).problems
+    yield row.expected
+
+
+def built_set(folder: Path) -> Iterator[str]:
+    place = lay(folder / "x", {"cat/1.jpg": None, "dog/1.jpg": None})
+    yield told_by(lambda: build_image_set(make_source("Class folders", folder=str(place)), folder / "set"))
+
+
+def annotations(*files: tuple[str, str, bytes]) -> Beyond:
+    """Each: a source, and a file that it reads."""
+
+    def beyond(folder: Path) -> Iterator[str]:
+        for source, name, content in files:
+            place = lay(folder / source, {name: content, "1.jpg": b""})
+            yield told_by(lambda place=place, source=source: len(make_source(source, folder=str(place))))
+
+    return beyond
+
+
+def vectors(folder: Path) -> Iterator[str]:
+    rows = np.random.default_rng(0).integers(0, 9, (2, 60)).astype(np.uint8)
+    images = cards(folder / "set", [1, 1])
+    np.save(folder / "wide.npy", rows.astype(np.float64))
+    np.save(folder / "bytes.npy", rows[:, :30])  # within the limit, its rows as they are kept are not
+    as_parquet(folder / "x.parquet", {"x": list(rows.astype(np.float32))})
+    for name in ("wide.npy", "bytes.npy", "x.parquet"):
+        target = folder / f"run of {name}" / "vectors.npy"
+        target.parent.mkdir()
+        try:
+            yield look_at_vectors(folder / name, name, images, target).refused
+        except ValueError as error:
+            yield str(error)
+        assert not target.exists()
+
+
+def network(script: str) -> Beyond:
+    """A program in place of the one that runs models."""
+
+    def beyond(folder: Path) -> Iterator[str]:
+        program = folder / "program.py"
+        program.write_text(f"import sys, time\n{script}\n")
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(running.network_program, "__file__", str(program))
+            patched.setattr(running, "check_runtime", lambda: None)
+            yield told_by(lambda: running.Network(folder / "x.onnx").ask(np.zeros((1, 1)), "y"))
+
+    return beyond
+
+
+def network_bytes(folder: Path) -> Iterator[str]:
+    (folder / "x.onnx").write_bytes(b"\x08\x01")
+    yield told_by(lambda: checked_size(folder / "x.onnx"))
+
+
+LOADED = "print('{}', flush=True); sys.stdin.buffer.readline()"
+BEYOND: dict[str, Beyond] = {
+    "entries": entries,
+    "total_bytes": of_a_zip_file,
+    "ratio": of_a_zip_file,
+    "name_length": name_length,
+    "image_bytes": image,
+    "pixels": image,
+    "boxes": boxes,
+    "samples": built_set,
+    "json_bytes": annotations(
+        ("COCO", "a.json", b'{"images": []}'), ("CVAT", "a.xml", b"<annotations></annotations>")
+    ),
+    "table_bytes": annotations(("Table of images", "t.csv", b"image,x\n1.jpg,1\n")),
+    "vector_bytes": vectors,
+    "network_bytes": network_bytes,
+    "network_memory": network("sys.exit('it needs more memory than it may have')"),
+    "load_seconds": network("time.sleep(60)"),
+    "image_seconds": network(f"{LOADED}; time.sleep(60)"),
+    "network_seconds": network(f"{LOADED}; time.sleep(60)"),
+    "seconds": lambda _: iter([Limits.from_environment().too_slow]),
+    "stored_bytes": built_set,
+}
+
+
+@pytest.mark.parametrize("limit", [item.name for item in fields(Limits)])
+def test_who_goes_beyond_a_limit_is_told_how_to_set_it(
+    limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert limit in BEYOND, f"say in BEYOND how one goes beyond {limit}"
+    monkeypatch.setenv(variable(limit), str(LEAST.get(limit, 1)))
+    said = list(BEYOND[limit](tmp_path))
+    assert said
+    assert [text for text in said if variable(limit) not in text] == []
+
+
+def test_a_parquet_file_that_expands_beyond_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is small as it is."""
+    monkeypatch.setenv(variable("table_bytes"), "100000")
+    table = as_parquet(tmp_path / "t.parquet", {"image": ["1.jpg"] * 2**18, "x": [1] * 2**18}).read_bytes()
+    [said] = annotations(("Table of images", "t.parquet", table))(tmp_path)
+    assert variable("table_bytes") in said
+
+
+def test_the_readme_lists_each_limit_with_its_default() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    rows = [line.split("|") for line in text.splitlines() if line.startswith("| `RANKING_INTAKE_")]
+    told = {row[1].strip(" `"): row[2].strip().replace(",", "") for row in rows}
+    assert told == {variable(item.name): str(item.default) for item in fields(Limits)}

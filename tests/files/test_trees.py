@@ -1,0 +1,448 @@
+"""Folders and ZIP files as trees: what is in them, and what strangers put in them."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import itertools
+import os
+import stat
+import struct
+import time
+import tracemalloc
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from brought import lay, packed
+from refusals import refusal, refused
+
+from ranking.core.errors import InputError
+from ranking.files import FolderTree, Limits, Unusable, ZipTree, open_tree, zip_tree
+from ranking.files.files import INSIDE, LEADS_OUT, NOTHING
+from ranking.files.zip_tree import INTACT, READABLE
+from ranking.formats.looking import look_at
+
+FILES = {"a.txt": b"one", "b/c.jpg": b"two", "b/d/été.png": b"three" * 1000}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return lay(tmp_path / "photos", FILES)
+
+
+def unusable(tree, name, size=10**9):
+    """Why a file of the tree cannot be read: what was expected, and what came; None where it can."""
+    return refusal(tree.read, name, size)
+
+
+@pytest.fixture(params=["folder", "zip"])
+def make_tree(request, folder, tmp_path):
+    """A tree of FILES and of more files, as a folder or as a ZIP file."""
+
+    def make(more=()):
+        files = FILES | dict.fromkeys(more, b"")
+        is_zip = request.param == "zip"
+        return open_tree(packed(tmp_path / "photos.zip", files) if is_zip else lay(folder, files))
+
+    return make
+
+
+@pytest.fixture
+def tree(make_tree):
+    return make_tree()
+
+
+# ------------------------------------------------------------------------------------------ Both alike
+
+
+def test_names_and_content(tree):
+    assert tree.names == tuple(sorted(FILES))
+    assert tree.folders == ("", "b", "b/d")
+    assert {name: tree.read(name, 10_000) for name in tree.names} == FILES
+    assert tree.children("b") == ["b/c.jpg"]
+    assert tree.children("nowhere") == []
+    assert tree.has_folder("b/d")
+    assert not tree.has_folder("b/c.jpg")
+    assert tree.parts[-1] == "photos"
+    assert (tree.closed, tree.problems) == ({}, ())
+
+
+def test_a_limit_counts_bytes(tree):
+    assert len(tree.read("b/d/été.png", 5000)) == 5000
+    assert "0.00476742 MB" in unusable(tree, "b/d/été.png", 4999)[0]
+
+
+def test_only_names_of_files_are_read(tree):
+    for name in ("b", "", "/etc/passwd", "../photos/a.txt", "b/../a.txt", "B/c.jpg", "a.txt/"):
+        assert unusable(tree, name) == (INSIDE, NOTHING), name
+
+
+def test_a_folder_of_it_is_a_tree(tree):
+    inner = tree.below("b")
+    assert inner.names == ("c.jpg", "d/été.png")
+    assert inner.folders == ("", "d")
+    assert inner.parts[-2:] == ("photos", "b")
+    assert inner.read("c.jpg", 10) == b"two"
+    assert inner.file("c.jpg") == tree.file("b/c.jpg", "c.jpg")
+    assert inner.file("c.jpg").read(10) == b"two"
+    assert tree.below("") is tree
+
+
+def test_trees_of_one_place_are_equal(tree):
+    again = open_tree(tree.place)
+    assert (tree, hash(tree), tree.file("a.txt")) == (again, hash(again), again.file("a.txt"))
+    assert tree != tree.below("b")
+
+
+def test_threads_read_at_the_same_time(tmp_path):
+    random = np.random.default_rng(0)
+    files = {f"{number}.bin": random.bytes(50_000) for number in range(40)}
+    tree = ZipTree(packed(tmp_path / "many.zip", files))
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda name: tree.read(name, 50_000), tree.names * 3)) == [
+            files[name] for name in tree.names * 3
+        ]
+
+
+def test_leftovers_of_file_managers_are_not_there(make_tree):
+    tree = make_tree(["._a.txt", "__MACOSX/b/._c.jpg", "b/.DS_Store", ".git/config"])
+    assert (tree.names, tree.folders, tree.problems) == (tuple(sorted(FILES)), ("", "b", "b/d"), ())
+
+
+def test_archives_within_are_a_row(make_tree):
+    [row] = make_tree(["inner.zip", "a.TAR"]).problems
+    assert row.file.startswith("2 ")
+    assert row.came == "a.TAR, inner.zip"
+
+
+def test_what_cannot_be_opened():
+    for typed, subject in (
+        ("/nowhere/at all", "/nowhere/at all"),
+        ("/dev/zero", "/dev/zero"),
+        ("a\0b", "a\N{REPLACEMENT CHARACTER}b"),
+        (" ", "folder or ZIP file"),
+    ):
+        with refused(subject) as caught:
+            open_tree(typed, "cats")
+        assert caught.value.expected == "cats"
+    with refused("~nosuch"):
+        open_tree("~nosuch/x")
+    assert refusal(open_tree, "x" * 300)[1] == os.strerror(errno.ENAMETOOLONG)
+
+
+# --------------------------------------------------------------------------------------------- Folders
+
+
+def test_nothing_outside_of_the_folder_is_read(folder, tmp_path):
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "key").write_text("secret")
+    (folder / "link").symlink_to(tmp_path / "secret" / "key")
+    (folder / "way").symlink_to(tmp_path / "secret")
+    (folder / "round").symlink_to(folder)
+    (folder / "b" / "up").symlink_to("..")
+    (folder / "none").symlink_to("nothing")
+    (folder / "same").symlink_to("a.txt")
+    (folder / "long").symlink_to("x" * 300)
+    os.mkfifo(folder / "pipe")
+    tree = FolderTree(folder)
+    assert {name: why[1] for name in tree.names if name != "pipe" and (why := unusable(tree, name))} == {
+        "link": LEADS_OUT,
+        "none": LEADS_OUT,
+        "long": os.strerror(errno.ENAMETOOLONG),
+    }
+    assert unusable(tree, "pipe")
+    assert tree.closed.keys() == {"way", "round", "b/up", "long"}
+    assert [error.subject for error in tree.closed.values()] == list(tree.closed)
+    assert tree.closed["round"].came == tree.closed["b/up"].came != tree.closed["way"].came
+    assert tree.read("same", 10) == b"one"
+
+
+def test_a_file_that_becomes_a_link_out_after_it_was_listed(folder, tmp_path):
+    tree = FolderTree(folder)
+    (tmp_path / "key").write_text("secret")
+    (folder / "a.txt").unlink()
+    (folder / "a.txt").symlink_to(tmp_path / "key")
+    assert unusable(tree, "a.txt") == (INSIDE, LEADS_OUT)
+
+
+@pytest.mark.parametrize("method", ["stat", "open", "iterdir"])
+def test_what_the_system_does_not_let_be_read(folder, monkeypatch, method):
+    """As modes do to who is not root."""
+    really, came = getattr(Path, method), os.strerror(errno.EACCES)
+
+    def denied(path, *arguments, **options):
+        if path.name in ("a.txt", "b"):
+            raise PermissionError(errno.EACCES, came, str(path))
+        return really(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, method, denied)
+    tree = FolderTree(folder)
+    if method != "open":
+        assert (tree.closed["b"].subject, tree.closed["b"].came) == ("b", came)
+    if method != "iterdir":
+        assert unusable(tree, "a.txt")[1] == came
+
+
+def test_files_and_folders_are_counted(folder):
+    assert len(FolderTree(folder, Limits(entries=5)).names) == 3
+    with refused(str(folder)) as caught:
+        FolderTree(folder, Limits(entries=4))
+    assert " 4 " in caught.value.expected
+
+
+def test_links_that_multiply_folders_end(tmp_path):
+    for number in range(40):  # each level doubles what lies below
+        (tmp_path / f"{number}").mkdir()
+        for side in "ab":
+            (tmp_path / f"{number}" / side).symlink_to(tmp_path / f"{number + 1}")
+    with refused(str(tmp_path)):
+        FolderTree(tmp_path, Limits(entries=500))
+
+
+def test_folders_that_are_too_deep_are_closed(tmp_path):
+    deep = tmp_path.joinpath(*["d"] * 40)
+    deep.mkdir(parents=True)
+    tree = FolderTree(tmp_path)
+    assert len(tree.folders) == 33
+    [error] = tree.closed.values()
+    assert "32" in error.expected
+
+
+# ------------------------------------------------------------------------------------------- ZIP files
+
+
+def special(kind):
+    entry = zipfile.ZipInfo(f"{kind}.jpg")
+    entry.external_attr = (kind | 0o777) << 16
+    return entry
+
+
+DEEPEST = "a/" * 32 + "y.jpg"
+PATHS = ["../up", "a/../../up", "/etc/passwd", "C:\\windows\\x", "\\\\host\\share"]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(
+    ("entries", "kept", "expected", "file", "came"),
+    [
+        (PATHS, [], "lead nowhere else", "5 names", "../up, a/../../up, /etc/passwd and 2 more"),
+        (["./ok", "a//b", "d\\e", "n" * 4096], ["a/b", "d/e", "ok"], "1,000", "1 name", "n" * 79 + "…"),
+        (["a", special(stat.S_IFLNK), special(stat.S_IFBLK), special(stat.S_IFIFO)], ["a"], "links", "3", ""),
+        (["a", "a", "./a"], ["a"], "once", "2 names", "a, ./a"),
+        (["a/" + DEEPEST, DEEPEST, "./" * 40 + "z.jpg"], [DEEPEST, "z.jpg"], "32", "1 name", "a/a/"),
+    ],
+)
+def test_entries_that_are_no_files_of_the_tree_are_told_in_one_row(
+    tmp_path, entries, kept, expected, file, came
+):
+    """A folder of each of thousands of names that lie too deep would be a name of its own."""
+    contents = [(entry, b"%d" % number) for number, entry in enumerate(entries)]
+    tree = ZipTree(packed(tmp_path / "x.zip", contents))
+    assert tree.names == tuple(kept)
+    assert len(tree.folders) <= 33
+    [row] = tree.problems
+    assert row.file.startswith(file)
+    assert expected in row.expected
+    assert row.came.startswith(came)
+    if kept == ["a"]:
+        assert tree.read("a", 9) == b"0", "the first of that name"
+    assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
+
+
+def test_names_in_utf8_without_its_flag(tmp_path):
+    path = packed(tmp_path / "x.zip", {"\u00e9t\u00e9.jpg": b"x"})
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"\x00\x08", b"\x00\x00"))  # the flag, in both headers
+    with zipfile.ZipFile(path) as file:
+        assert file.namelist() != ["été.jpg"]
+    assert ZipTree(path).names == ("été.jpg",)
+
+
+def refused_zip(path, **limits):
+    """The error that a ZIP file ends in."""
+    with refused(str(path)) as caught:
+        ZipTree(path, Limits(**limits))
+    return caught.value
+
+
+def test_a_bomb_is_seen_before_it_is_expanded(tmp_path):
+    path = packed(tmp_path / "x.zip", {"zeros": bytes(30_000_000)})
+    error = refused_zip(path)
+    assert "30,000,000" in error.came
+    assert "16,777,216" in error.came
+    assert "RANKING_INTAKE_RATIO" in error.remedy
+    assert "1,000,000" in refused_zip(path, ratio=10_000, total_bytes=1_000_000).came
+    assert ZipTree(path, Limits(ratio=2_000)).names == ("zeros",)
+
+
+def test_a_table_of_contents_of_long_comments(tmp_path):
+    entries = [(zipfile.ZipInfo(f"{number}"), b"") for number in range(40)]
+    for entry, _ in entries:
+        entry.comment = b"c" * 60_000
+    assert " 100 " in refused_zip(packed(tmp_path / "x.zip", entries), entries=100).expected
+
+
+def marked(data, place, value):
+    """With a value in the header of the first entry, whose fields in the table of contents lie two bytes later."""
+    changed = bytearray(data)
+    for start in (data.index(b"PK\x03\x04"), data.index(b"PK\x01\x02") + 2):
+        changed[start + place : start + place + 2] = value.to_bytes(2, "little")
+    return bytes(changed)
+
+
+def at_one_place(data):
+    second = data.rindex(b"PK\x01\x02")
+    return data[: second + 42] + bytes(4) + data[second + 46 :]  # both begin at byte 0
+
+
+ONE = {"a": b"x" * 100}
+SPOILT = {
+    "claims less than it has": (
+        {"zeros": bytes(10**7)},
+        lambda data: data.replace(struct.pack("<L", 10**7), struct.pack("<L", 100)),
+        INTACT,
+    ),
+    "two entries are one, as in a better zip bomb": (
+        {"a": b"x", "b": b"x"},
+        at_one_place,
+        "separate entries",
+    ),
+    "encrypted": (ONE, lambda data: marked(data, 6, 1), "stored or deflated, without a password"),
+    "compressed otherwise": (ONE, lambda data: marked(data, 8, 97), "stored or deflated, without a password"),
+    "not in its encoding": ({"é": b"x"}, lambda data: data.replace("é".encode(), b"\xff\xfe"), READABLE),
+    "cut": (ONE, lambda data: data[:90], READABLE),
+    "empty": (ONE, lambda data: b"", READABLE),
+    "an end": (ONE, lambda data: b"PK\x05\x06", READABLE),
+    "ends": (ONE, lambda data: b"PK\x05\x06" * 9, READABLE),
+    "PNG": (ONE, lambda data: b"\x89PNG" * 100, READABLE),
+}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_spoilt_zip_files_are_refused_when_they_are_opened_or_read(tmp_path, how):
+    files, spoilt, expected = SPOILT[how]
+    path = packed(tmp_path / "x.zip", files)
+    path.write_bytes(spoilt(path.read_bytes()))
+    with pytest.raises((InputError, Unusable)) as caught:
+        ZipTree(path).read(next(iter(files)), 10**9)
+    assert expected in caught.value.expected
+    if expected == READABLE and how != "not in its encoding":
+        copy_again = "copy or download" in caught.value.remedy
+        assert copy_again == (how == "cut"), "it begins as a ZIP file and has lost its end"
+
+
+def test_a_zip_file_with_a_comment_and_a_beginning_of_its_own(tmp_path):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as file:
+        file.writestr("a", b"x")
+        file.comment = b"by a tool"
+    (tmp_path / "x.zip").write_bytes(b"#!/bin/sh\n" + stream.getvalue())
+    assert ZipTree(tmp_path / "x.zip").read("a", 9) == b"x"
+
+
+def test_mutated_zip_files_are_read_or_refused_in_words(tmp_path):
+    good = packed(tmp_path / "x.zip", FILES).read_bytes()
+    random = np.random.default_rng(0)
+    path = tmp_path / "mutated.zip"
+    read = 0
+    for _ in range(200):
+        data = bytearray(good)
+        for place in random.integers(len(data), size=random.integers(1, 8)):
+            data[place] = random.integers(256)
+        path.write_bytes(data[: random.integers(len(data))] if random.random() < 0.2 else data)
+        with contextlib.suppress(InputError):
+            tree = ZipTree(path)
+            for name in tree.names:
+                with contextlib.suppress(Unusable):
+                    read += len(tree.read(name, 10_000)) > 0
+    assert read > 50
+
+
+def test_a_small_file_is_opened_in_little_memory(tmp_path):
+    path = packed(tmp_path / "x.zip", FILES)
+    tracemalloc.start()
+    ZipTree(path)
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
+
+
+def test_entries_are_counted_before_any_is_parsed(tmp_path, monkeypatch):
+    path = packed(tmp_path / "x.zip", {f"images/{number:06}.jpg": b"" for number in range(2_000)})
+    assert len(ZipTree(path, Limits(entries=2_000)).names) == 2_000
+    monkeypatch.setattr(zip_tree.zipfile.ZipInfo, "__init__", lambda *_: pytest.fail("an object was made"))
+    assert "1,999" in refused_zip(path, entries=1_999).expected
+
+
+def test_very_many_entries_are_looked_at_in_seconds(tmp_path):
+    """Empty images, each in a folder of one of two classes."""
+    names = (f"{'cat' if number % 2 else 'dog'}/{number:06d}.jpg" for number in range(10_000))
+    packed(tmp_path / "x.zip", dict.fromkeys(names, b""))
+    begun = time.process_time()
+    look = look_at(str(tmp_path / "x.zip"), None, {})
+    assert time.process_time() - begun < 10
+    assert (look.files, look.source) == (10_000, "Class folders")
+    assert look.seen is not None
+    assert (look.seen.images, look.seen.crops) == (10_000, [])
+    assert look.problems > 1, "those that were looked into are empty"
+
+
+PARTS = [
+    "..",
+    ".",
+    "",
+    "a",
+    "b.jpg",
+    "C:",
+    "~",
+    "con",
+    "\\",
+    "é",
+    "e\u0301",
+    "\u202e",
+    "\ud800",
+    "\0",
+    "x" * 400,
+]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_no_name_leads_anywhere(tmp_path):
+    """Whatever entries are called: a file of the tree has a plain relative name, and nothing else is read."""
+    names = [mark.join(parts) for parts in itertools.product(PARTS, PARTS, PARTS) for mark in "/\\"]
+    entries = []
+    for name in [*names, "/dev/zero", "/etc/passwd", "\\\\host\\share\\x", "file:/x"]:
+        entry = zipfile.ZipInfo("placeholder")
+        entry.filename = name.encode("utf-8", "replace").decode()
+        entries.append((entry, b"content"))
+    tree = ZipTree(packed(tmp_path / "x.zip", entries))
+    assert len(tree.names) > 500
+    for name in tree.names:
+        parts = name.split("/")
+        assert not set(parts) & {"", ".", ".."}, name
+        assert "\\" not in name
+        assert not parts[0].endswith(":")
+        assert tree.read(name, 100) == b"content"
+    for name in ("..", "/etc/passwd", "../x.zip"):
+        assert unusable(tree, name) == (INSIDE, NOTHING)
+    assert all(row.came.isprintable() for row in tree.problems)
+    assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
+
+
+# ---------------------------------------------------------------------------------------------- Limits
+
+
+def test_a_limit_is_a_whole_number_and_comes_from_the_environment(monkeypatch):
+    assert Limits.from_environment() == Limits()
+    for value in (0, -1, True, 1.5):
+        with refused("ratio", repr(value)):
+            Limits(ratio=value)
+    monkeypatch.setenv("RANKING_INTAKE_PIXELS", "1000")
+    assert Limits.from_environment() == Limits(pixels=1000)
+    for text in ("0", "-1", "1e9", "many", "9" * 30, "1_000"):
+        monkeypatch.setenv("RANKING_INTAKE_SECONDS", text)
+        with refused("RANKING_INTAKE_SECONDS", repr(text)):
+            Limits.from_environment()

@@ -1,0 +1,48 @@
+"""Good files in which something else stands in places: each is read or refused in the product's own words."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import re
+
+import pytest
+from examples import FILES, FOLDERS
+
+from ranking.core import Problem
+from ranking.datasets import make_source
+from ranking.files.files import IMAGE_SUFFIXES
+from ranking.formats.looking import look_at
+
+PIECE = re.compile(rb'\{[^{}]*\}|\[[^\[\]]*\]|"[^"]*"|<[^<>]*>|[\w.-]+')
+OTHERS = [
+    *b'null true [] {} [[1]] {"a":1} "" "x" "\\ud800" "../1.jpg" /etc/passwd 0 2 -1 0.5 NaN 1e999'.split(),
+    *b"cat 1.jpg , &amp; <b> </b>".split(),
+    *(b"9" * 400, b"x" * 5000, b"", b"\0", b"\xff", b"\xed\xa0\x80", b"\n"),
+]
+
+
+@pytest.mark.parametrize("source", [name for name in (*FOLDERS, *FILES) if name != "Class folders"])
+def test_anything_is_read_or_refused(tmp_path, source):
+    """What is told of it can be shown and kept. Any other error than ValueError fails."""
+    place = {**FOLDERS, **FILES}[source](tmp_path / "x")
+    files = [path for path in (tmp_path / "x").rglob("*.*") if path.suffix not in IMAGE_SUFFIXES]
+    good, told = {path: path.read_bytes() for path in files}, []
+    for seed in range(60 if source in FOLDERS else 15):
+        draw = random.Random(seed)
+        share = draw.choice([0.02, 0.1, 0.3])
+
+        def piece(found, draw=draw, share=share):
+            return draw.choice(OTHERS) if draw.random() < share else found[0]
+
+        for path, content in good.items():
+            path.write_bytes(PIECE.sub(piece, content))
+        if source in FOLDERS:
+            look = look_at(str(place), None, {})
+            told += [json.dumps(look.to_json()), look.refused]
+        with contextlib.suppress(ValueError):
+            setting = "folder" if source in FOLDERS else "file"
+            for item in make_source(source, **{setting: str(place)}).records():
+                told += vars(item).values() if isinstance(item, Problem) else [item.name]
+    assert all(text.isprintable() for text in told)

@@ -1,0 +1,249 @@
+"""What all formats of folders do alike: as tools export them, as strangers spoil them, and with hostile names."""
+
+from __future__ import annotations
+
+from xml.sax.saxutils import quoteattr
+
+import pytest
+from brought import box, check_rows, coco, cvat, cvat_box, cvat_image, lay, read, region, task
+from refusals import refused
+
+from ranking.datasets import make_source
+from ranking.files import open_tree, parquet_program
+from ranking.formats import json_file, xml_file
+from ranking.formats.detection import detect
+from ranking.formats.table_file import MOST_COLUMNS
+
+SCRIPT = "<script>alert(1)</script>"
+
+# -------------------------------------------------------------------------------- As tools export them
+
+TWO = coco(["1.jpg", "2.jpg"], [box(1, 1, [0, 0, 9, 9]), box(2, 2, [0, 0, 9, 9])])
+
+
+def rows_in(folder):
+    return {f"{folder}1.txt": "0 0.5 0.5 1 1", f"{folder}2.txt": "1 .5 .5 1 1"}
+
+
+EXPORTS = {
+    "COCO by FiftyOne": ("data/", {"labels.json": TWO}),
+    "COCO by Roboflow": ("", {"_annotations.coco.json": TWO}),
+    "COCO by CVAT": ("images/", {"a/instances_default.json": TWO}),
+    "YOLO by Roboflow": (
+        "train/images/",
+        {"data.yaml": "names: ['cat', \"dog\"]\n", **rows_in("train/labels/")},
+    ),
+    # Beside it lies a file that begins as those of COCO do.
+    "YOLO by Label Studio": (
+        "images/",
+        {"classes.txt": "cat\ndog\n", "notes.json": {"categories": [], "info": {}}, **rows_in("labels/")},
+    ),
+    "YOLO by CVAT": ("obj_train_data/", {"obj.names": "cat\ndog\n", **rows_in("obj_train_data/")}),
+    "YOLO by FiftyOne": (
+        "images/val/",
+        {"dataset.yaml": "names:\n- cat\n- dog\npath: x\n", **rows_in("labels/val/")},
+    ),
+}
+
+
+@pytest.mark.parametrize("tool", EXPORTS)
+def test_exports(tmp_path, tool):
+    images, files = EXPORTS[tool]
+    folder = lay(tmp_path / "x", {**files, f"{images}1.jpg": None, f"{images}2.jpg": None})
+    source = tool.partition(" ")[0]
+    assert [detected.source for detected in detect(open_tree(folder))] == [source]
+    told, problems = read(source, folder)
+    assert problems == []
+    assert {name: image.boxes[0].classes for name, image in told.items()} == {"1": ("cat",), "2": ("dog",)}
+
+
+# ------------------------------------ What cannot be used is a row of the report, and the rest is kept
+
+
+def deep(levels=500):
+    nested = []
+    for _ in range(levels):
+        nested = [nested]
+    return nested
+
+
+def spoilt_coco(annotation):
+    return {"a.json": coco(["1.jpg"], [box(1, 1, [0, 0, 20, 15]), annotation])}
+
+
+def spoilt_task(bad):
+    return {"a.json": [task("1.jpg", region(0, 0, 50, 50, "cat")), bad]}
+
+
+def spoilt_result(bad):
+    return {"a.json": [task("1.jpg", region(0, 0, 50, 50, "cat"), bad)]}
+
+
+def spoilt_cvat(shape):
+    return {"a.xml": cvat(cvat_image("1.jpg", cvat_box("cat", 0, 0, 20, 15), shape))}
+
+
+def spoilt_yolo(row):
+    return {"1.txt": f"0 .5 .5 1 1\n{row}\n", "classes.txt": "cat\ndog"}
+
+
+def spoilt_table(row):
+    head = "image,label,xmin,ymin,xmax,ymax,split"
+    return {"t.csv": f"{head}\n1.jpg,cat,0,0,9,9,train\n{row}\n", "2.jpg": None}
+
+
+SPOILT = {
+    ("COCO", spoilt_coco): [
+        (box(9, 1, [0, 0, 9, 9]), "image_id 9"),
+        (box([1], 1, [0, 0, 9, 9]), "image_id [1]"),
+        (box(True, 1, [0, 0, 9, 9]), "image_id True"),
+        ("no object", "image_id None"),
+        (box(1, 7, [0, 0, 9, 9]), "image 1, box 2: 7"),
+        (box(1, {"a": 1}, [0, 0, 9, 9]), "image 1, box 2: an object of 1"),
+        (box(1, 1, [0, 0, 9]), "image 1, box 2: [0, 0, 9]"),
+        (box(1, 1, [0, 0, 9, True]), "image 1, box 2: [0, 0, 9, True]"),
+        (box(1, 1, deep()), "image 1, box 2: a list of 1"),
+    ],
+    ("Label Studio", spoilt_task): [
+        ("text", "task 2: 'text'"),
+        ({"data": {"image": ["1.jpg"]}}, "task 2: none"),
+        (task("x" * 5000), "task 2: none"),
+        ({"data": {"image": "2.jpg"}, "annotations": {}}, "task 2: an object of 0"),
+        ({"data": {"image": "2.jpg"}, "annotations": [{"result": 7}]}, "task 2: 7"),
+    ],
+    ("Label Studio", spoilt_result): [
+        (7, "task 1: 7"),
+        (region(0, 0, 9, 9, 7), "result 2: an object of 10"),
+        ({"value": {"format": "rle", "brushlabels": ["cat"]}}, "result 2: an object of 2"),
+        (region(0, 0, 9, True, "cat"), "result 2: [0, 0, 9, True]"),
+        (region(0, 0, 9, 9, "cat") | {"image_rotation": 90}, "result 2: image_rotation 90"),
+        ({"value": {"points": [], "polygonlabels": ["cat"]}}, "result 2: []"),
+        ({"value": {"points": [[1]], "polygonlabels": ["cat"]}}, "result 2: [1]"),
+        ({"value": region(0, 0, 9, 9, "cat", rotation=9)["value"]}, "result 2: 9"),
+    ],
+    ("CVAT", spoilt_cvat): [
+        ('<polyline label="cat" points="1,2;3,4"/>', "image 1.jpg: <polyline>"),
+        (cvat_box("", 0, 0, 9, 9), "<box>"),
+        (cvat_box("cat", 0, 0, "", "nine"), "xtl 0, ytl 0, xbr missing, ybr nine"),
+        (cvat_box("cat", 0, 0, 9, 9, rotation="nan"), "rotation nan"),
+        ('<polygon label="cat" points="1,2;3"/>', "1,2;3"),
+        ('<polygon label="cat"/>', "none"),
+    ],
+    ("YOLO", spoilt_yolo): [
+        *((row, f"row 2: {row}") for row in ("0 0.5 0.5 1", "cat 0.5 0.5 1 1", "0 0.5 0.5 1 1_0", SCRIPT)),
+        *((row, f"row 2: {row}") for row in ("-1 0.5 0.5 1 1", "0.5 .5 .5 1 1", "nan .5 .5 1 1")),
+        ("0 0 0 1 1 0 1 1", "row 2: 0 0 0 1 1 0 1 1"),
+        ("7 0.5 0.5 1 1", "row 2: class 7"),
+    ],
+    ("Table of images", spoilt_table): [
+        ("1.jpg,cat,0,0,9", "line 3: 5"),
+        ("2.jpg,cat,0,0,9,,train", "line 3: 0, 0, 9,"),
+        ("2.jpg,cat,0,0,9,0x9,train", "line 3: 0, 0, 9, 0x9"),
+        ("2.jpg,cat,,,,,train", "line 3: none"),
+        ("2.jpg,cat,0,0,9,9,later", "line 3: later"),
+        ("2.jpg,cat,0,0,9,9,", "line 3: an empty cell"),
+        ("1.jpg,cat,0,0,9,9,test", "line 3: another for 1.jpg"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("source", "spoilt"), SPOILT)
+def test_what_cannot_be_used_is_a_row(tmp_path, source, spoilt):
+    for number, (bad, came) in enumerate(SPOILT[source, spoilt]):
+        files = {**spoilt(bad), "1.jpg": None}
+        images, problems = read(source, lay(tmp_path / f"{number}", files))
+        assert len(images["1"].boxes) == 1, came
+        check_rows([row for row in problems if row.file != "images"], (next(iter(files)), came))
+
+
+# -------------------------------------------------------------- Names are looked up and never followed
+
+NAMING = {
+    "COCO": lambda *names: {"a.json": coco(names, [box(1, 1, [0, 0, 20, 15])])},
+    "CVAT": lambda *names: {
+        "a.xml": cvat(*(cvat_image(quoteattr(name)[1:-1], '<tag label="cat"/>') for name in names))
+    },
+    "Label Studio": lambda *names: {"a.json": [task(name, region(0, 0, 50, 50, "cat")) for name in names]},
+    "Table of images": lambda *names: {"a.csv": "image,label\n" + "".join(f"{name},cat\n" for name in names)},
+}
+FOUND = ["../../secret/1.jpg", "/etc/1.jpg", "C:\\photos\\1.jpg", "./1.jpg", "elsewhere/images/1.jpg", "1"]
+FOUND_BY_LABEL_STUDIO = [
+    "https://host/photos/1.jpg?signature=a/2.jpg",
+    "/data/upload/7/0a1b2c3d-1.jpg",
+    "0a1b2c3d-1.jpg",
+    "/data/local-files/?d=../../1.jpg",
+]
+NOT_FOUND = ["", "..", "n" * 5000, SCRIPT, "/etc/passwd", "a.json", "gone.jpg"]
+
+
+@pytest.mark.parametrize("source", NAMING)
+def test_a_name_is_looked_up_and_never_followed(tmp_path, source):
+    lay(tmp_path, {"secret/1.jpg": b"secret"})
+    for number, name in enumerate(FOUND + FOUND_BY_LABEL_STUDIO * (source == "Label Studio")):
+        folder = lay(tmp_path / f"{number}", {**NAMING[source](name), "images/1.jpg": None})
+        images, problems = read(source, folder)
+        assert (list(images), problems) == (["1"], []), name
+        assert images["1"].data.name == "images/1.jpg"
+    for name in NOT_FOUND:
+        folder = lay(tmp_path / "x", {**NAMING[source]("1.jpg", name), "1.jpg": None})
+        images, problems = read(source, folder)
+        assert list(images) == ["1"], name
+        check_rows(problems, (next(iter(NAMING[source]())),))
+        assert problems[0].came.isprintable()
+        assert len(problems[0].came) < 400
+
+
+# ------------------------------------------------------------------ Files of which nothing can be used
+
+UNUSABLE = [
+    ("COCO", "a.json", '{"images": [', "a.json"),
+    ("COCO", "a.json", '{"images": ' + "[" * 100_000, "a.json"),
+    ("COCO", "a.json", '{"images": []}', "annotations"),
+    ("COCO", "a.json", '{"images": {}, "annotations": [], "categories": []}', "images, got dict"),
+    ("COCO", "a.json", '{"images": [], "annotations": [], "categories": []}', "none"),
+    ("COCO", "a.json", b'{"images": "\xff\xfe"}', "byte 12"),
+    ("COCO", "a.json", '{"images": ' + "1" * 5000 + "}", "a.json"),
+    ("COCO", "a.json", '{"name": "x"}', "no such file"),
+    ("Label Studio", "a.json", '[{"id": 1, "annotations": [{"result": [', "a.json"),
+    ("Label Studio", "a.json", '[{"result": 1}]', "task 1: none"),
+    ("Label Studio", "a.json", '{"result": 1}', "no such file"),
+    ("CVAT", "a.xml", "<!DOCTYPE annotations><annotations></annotations>", "DOCTYPE"),
+    ("CVAT", "a.xml", "<annotations><image", "a.xml"),
+    ("CVAT", "a.xml", "<annotations></annotations>", "none"),
+    ("CVAT", "a.xml", "<x><annotations /></x>", "<x>"),
+    ("CVAT", "a.xml", "<annotation></annotation>", "no such file"),
+    ("YOLO", "README.txt", "x", "no such text file"),
+    ("Class folders", "train/notes.txt", "x", "no folder with images"),
+    ("Table of images", "t.csv", "", ""),
+    ("Table of images", "t.csv", "image,label\n", "image, label"),
+    ("Table of images", "t.csv", "image,label\nz.jpg,cat\n", "image, label"),
+    ("Table of images", "t.csv", "image,image\n1.jpg,1.jpg\n", "image twice"),
+    ("Table of images", "t.csv", b"image,label\n\xff\xfe", "byte 12"),
+    ("Table of images", "t.csv", 'image,label\n"1.jpg,cat', "line 2"),
+    ("Table of images", "t.csv", "image,label\n" + "n" * 200_000, "131072"),
+    ("Table of images", "t.csv", ",".join(map(str, range(MOST_COLUMNS + 1))), "1,003"),
+    ("Table of images", "t.txt", "image,label\n1.jpg,cat", "no such table"),
+    ("Table of images", "t.parquet", b"PAR1 and no more", parquet_program.BROKEN),
+    ("Table of images", "t.parquet", b"", parquet_program.BROKEN),
+]
+
+
+def test_files_of_which_nothing_can_be_used(tmp_path):
+    for number, (source, name, content, came) in enumerate(UNUSABLE):
+        folder = lay(tmp_path / f"{number}", {name: content, "1.jpg": b""})
+        with refused(str(folder)) as caught:
+            read(source, folder)
+        assert came in caught.value.came, (source, content[:80])
+
+
+def test_files_of_too_many_parts_are_not_parsed(tmp_path, monkeypatch):
+    """Those of too many bytes: tests/files/test_limits.py."""
+    monkeypatch.setattr(json_file, "MOST_PARTS", 5)
+    monkeypatch.setattr(xml_file, "MOST_TAGS", 5)
+    for module, parse in ((json_file.json, "loads"), (xml_file, "parse_xml")):
+        monkeypatch.setattr(module, parse, lambda *_, **__: pytest.fail("parsed"))
+    for source in ("COCO", "Label Studio", "CVAT"):
+        folder = lay(tmp_path / source, {**NAMING[source]("1.jpg", "2.jpg", "3.jpg"), "1.jpg": b""})
+        with refused(str(folder)) as caught:
+            len(make_source(source, folder=str(folder)))
+        assert "at most 5 " in caught.value.came

@@ -1,0 +1,432 @@
+"""Folders of PASCAL VOC, well made and badly made, written here with small photographs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+
+import pytest
+from archives import zip_of
+from brought import check_rows, lay, read
+from refusals import refused
+from voc_tree import VocTree, person, voc_object, xml_of
+
+from ranking.datasets import make_source
+from ranking.files import open_tree
+from ranking.files.files import LEADS_OUT, image_name
+from ranking.formats.detection import detect
+from ranking.formats.looking import look_at
+
+
+@pytest.fixture
+def empty_voc(tmp_path):
+    return VocTree(tmp_path / "voc")
+
+
+@pytest.fixture
+def voc(empty_voc):
+    """Two good images, one for training and one for the test."""
+    empty_voc.add("a")
+    empty_voc.add("b", voc_object("dog"), voc_object("cat", (21, 16, 40, 30)))
+    empty_voc.list("trainval", "a")
+    empty_voc.list("test", "b")
+    return empty_voc
+
+
+def test_names_with_spaces_accents_and_labels_in_lists(empty_voc):
+    for name in ("hat 1", "e\u0301te\u0301", "c"):  # decomposed, as some file systems store it
+        empty_voc.add(name)
+    empty_voc.list("trainval", "\ufeffhat 1", "c  -1")
+    empty_voc.list("test", "été  1")
+    images, problems = read("PASCAL VOC", empty_voc.root)
+    assert problems == []
+    assert {name: image.test for name, image in images.items()} == {"c": False, "hat 1": False, "été": True}
+
+
+# ---------------------------------------------------------------------------- Which folder, which year
+
+
+@pytest.fixture
+def devkit(tmp_path):
+    for year in ("VOC2007", "VOC2012"):
+        VocTree(tmp_path / "photos" / "VOCdevkit" / year).add(f"of {year}")
+    return tmp_path / "photos" / "VOCdevkit"
+
+
+@pytest.mark.parametrize(
+    ("inside", "year", "chosen"),
+    [
+        ("", "", "VOC2012"),
+        ("", "2007", "VOC2007"),
+        ("..", "VOC2007", "VOC2007"),
+        ("VOC2007", "", "VOC2007"),
+        ("VOC2007", "2007", "VOC2007"),
+    ],
+)
+def test_years(devkit, inside, year, chosen):
+    folder = (devkit / inside).resolve()
+    assert make_source("PASCAL VOC", folder=str(folder), year=year).title() == f"photos {chosen}"
+    images, problems = read("PASCAL VOC", folder, year=year)
+    assert list(images) == [f"of {chosen}"]
+    unused = "VOC2012" if chosen == "VOC2007" else "VOC2007"
+    check_rows(problems, *([] if inside == "VOC2007" else [("1 folder", unused)]))
+
+
+def test_which_folder_is_meant_is_asked_for(devkit, tmp_path):
+    """What is missing is named, and not what is there: any folder of the server may be typed."""
+    two = tmp_path / "two"
+    for top in ("a", "b"):
+        shutil.copytree(devkit / "VOC2007", two / top)
+    (tmp_path / "other" / "Annotations").mkdir(parents=True)
+    VocTree(tmp_path / "empty")
+    other, annotations = tmp_path / "other", tmp_path / "empty" / "Annotations"
+    for folder, year, subject, expected, came in (
+        (devkit, "2010", "year", "2007, 2012", "2010"),
+        (devkit / "VOC2007", "2012", "year", "VOC2007", "2012"),
+        (two, "", f"{two}", "one folder", "2 of them, a, b"),
+        (other, "", f"{other}", "JPEGImages", "no JPEGImages and no VOC2007, VOC2012, ..."),
+        (annotations.parent, "", f"{annotations}", "one XML file per image", "none"),
+    ):
+        with refused(subject, came) as caught:
+            list(make_source("PASCAL VOC", folder=str(folder), year=year).records())
+        assert expected in caught.value.expected
+
+
+# ------------------------------------------------------------------------------------------- The split
+
+
+@pytest.fixture
+def four(empty_voc):
+    for name in "abcd":
+        empty_voc.add(name)
+    return empty_voc
+
+
+def split_of(voc, **settings):
+    """The one-letter names of the images for training and of those for the test; and all problems."""
+    records = list(voc.source(**settings).records())
+    images = [item for item in records if hasattr(item, "test")]
+    parts = ["".join(image.name for image in images if image.test == test) for test in (False, True)]
+    return *parts, [item for item in records if not hasattr(item, "test")]
+
+
+@pytest.mark.parametrize(
+    ("lists", "settings", "train", "test", "told"),
+    [
+        ({"trainval": "ab", "test": "cd"}, {}, "ab", "cd", []),
+        ({"train": "a", "val": "b", "trainval": "ab"}, {}, "a", "b", []),
+        ({"train": "a", "val": "b", "trainval": "ab", "test": "c"}, {}, "ab", "c", []),
+        ({"one": "ab", "two": "c"}, {"train_list": "two", "test_list": "one"}, "c", "ab", []),
+        ({"train": "a", "val": "b", "test": "c"}, {"test_list": "val"}, "a", "b", []),
+        ({"Train": "ab", "Test": "c", "Validation": "d"}, {}, "ab", "c", []),  # as CVAT calls them
+        ({"Train": "bc", "val": "d", "Validation": "a"}, {}, "bc", "a", []),
+        ({"train": "a", "val": "b", "trainval": "ab", "test": "xyz"}, {}, "a", "b", []),  # none is annotated
+        ({"test": "d"}, {}, "abc", "d", ["none (lists: test)"]),
+        ({"trainval": "abc", "test": "cd"}, {}, "ab", "cd", ["1 image in both: c"]),
+    ],
+)
+def test_lists(four, lists, settings, train, test, told):
+    for name, images in lists.items():
+        four.list(name, *images)
+    *split, problems = split_of(four, **settings)
+    assert split == [train, test]
+    assert [row.came for row in problems if row.file == "ImageSets"] == told
+    assert {row.file for row in problems} <= {"ImageSets", "1 annotation", "2 annotations"}, "of no list"
+
+
+def test_without_a_test_list_images_are_drawn_by_seed(four):
+    train, test, problems = split_of(four, test_share=0.5, seed=1)
+    assert sorted(train + test) == list("abcd")
+    assert len(train) == len(test) == 2
+    assert [(row.file, row.done) for row in problems] == [
+        ("ImageSets", "50% of 4 images drawn for the test, seed 1")
+    ]
+    assert split_of(four, test_share=0.5, seed=1)[:2] == (train, test)
+    assert len({split_of(four, test_share=0.5, seed=seed)[0] for seed in range(8)}) > 1
+    four.list("train", *"abc")
+    train, test, problems = split_of(four, test_share=0.34)
+    assert (sorted(train + test), len(test)) == (list("abc"), 1)
+    check_rows(problems, ("ImageSets", "train"), ("1 annotation", "d"))
+    with refused("image list", "'tset'") as caught:
+        list(four.source(test_list="tset").records())
+    assert "lists: train" in caught.value.expected
+
+
+# ---------------- Files that are missing, broken, doubled or elsewhere: one row each, the rest is kept
+
+
+def test_files_without_each_other_broken_ones_and_doubled_names(voc):
+    voc.annotation("c", voc_object())
+    voc.image("d")
+    voc.list("trainval", "a", "c", "d", "../../../etc/passwd", "g")
+    voc.add("e")
+    voc.image("f")
+    voc.image("g")
+    voc.annotation("g").write_text("<annotation><object>")
+    voc.image("a", suffix=".png")
+    voc.image("a", suffix=".jpeg")
+    (voc.root / "Annotations" / "b.XML").write_bytes(b"<never read")
+    (voc.root / "Annotations" / "notes.txt").write_text("not an annotation")
+    images, problems = read("PASCAL VOC", voc.root)
+    assert {name: (len(image.boxes), image.size) for name, image in images.items()} == {
+        "a": (1, (40, 30)),
+        "b": (2, (40, 30)),
+    }
+    check_rows(
+        problems,
+        ("b.XML", "b.XML"),
+        ("a.jpeg", "a.jpeg"),
+        ("a.png", "a.png"),
+        ("../../../etc/passwd.xml", "Annotations"),
+        ("c.xml", "none"),
+        ("d.xml", "Annotations"),
+        ("g.xml",),
+        ("1 annotation", "e"),
+        ("1 image", "f"),
+    )
+    assert [row.done.partition(" ")[0] for row in problems[:3]] == ["b.xml", "a.jpg", "a.jpg"]
+
+
+@pytest.mark.parametrize(("difficult", "kept"), [("leave out", [2]), ("keep", [1, 2])])
+def test_difficult(voc, difficult, kept):
+    voc.add("c", voc_object(extra="<difficult>1</difficult>"), voc_object())
+    voc.list("trainval", "a", "c")
+    images, problems = read("PASCAL VOC", voc.root, difficult=difficult)
+    assert [box.number for box in images["c"].boxes] == kept
+    check_rows(problems, ("1 object", "difficult"))
+
+
+# --------------------------------------------------------------- Nothing is read outside of the folder
+
+
+@pytest.fixture
+def secret(tmp_path):
+    """A good image and annotation that lie outside the folder."""
+    outside = VocTree(tmp_path / "outside")
+    outside.add("secret")
+    return outside.root
+
+
+def test_links_that_leave_and_pipes_are_rows(voc, secret):
+    (voc.root / "Annotations" / "c.xml").symlink_to(secret / "Annotations" / "secret.xml")
+    voc.image("c")
+    (voc.root / "JPEGImages" / "d.jpg").symlink_to(secret / "JPEGImages" / "secret.jpg")
+    voc.annotation("d", voc_object())
+    os.mkfifo(voc.root / "Annotations" / "e.xml")
+    voc.list("trainval", "a", *"cde")
+    image_set, problems = voc.build()
+    assert image_set.ids.tolist() == ["a#1", "b#1", "b#2"]
+    check_rows(problems, ("c.xml", LEADS_OUT), ("d.jpg", LEADS_OUT), ("e.xml",))
+
+
+@pytest.mark.parametrize("inside", ["", "/Annotations", "/JPEGImages", "/ImageSets", "/ImageSets/Main"])
+def test_directories_that_are_links_out(tmp_path, secret, inside):
+    voc = VocTree(tmp_path / "VOCdevkit" / "VOC2012")
+    voc.add("a")
+    voc.list("trainval", "a")
+    path = tmp_path / "VOCdevkit" / f"VOC2012{inside}"
+    path.rename(tmp_path / "moved")
+    path.symlink_to(secret)
+    with refused(f"VOC2012{inside}"):
+        list(make_source("PASCAL VOC", folder=str(tmp_path / "VOCdevkit")).records())
+
+
+def test_a_bad_list_is_a_row_unless_it_is_needed(voc):
+    path = voc.root / "ImageSets" / "Main" / "val.txt"
+    path.symlink_to("nothing")
+    images, problems = read("PASCAL VOC", voc.root)
+    assert list(images) == ["a", "b"]
+    check_rows(problems, ("val.txt", LEADS_OUT))
+    path.with_name("test.txt").unlink()  # without which val is the customary one
+    for test_list in ("val", ""):
+        with refused("val.txt", LEADS_OUT):
+            len(voc.source(test_list=test_list))
+
+
+def test_names_that_cannot_be_decoded_are_not_taken_for_each_other(voc):
+    for path, codes in ((voc.image("x"), b"\xfe\xff"), (voc.annotation("x", voc_object()), b"\xfd\xff")):
+        for code in codes:
+            shutil.copy(path, os.fsencode(path.parent) + b"/" + bytes([code]) + path.suffix.encode())
+        path.unlink()
+    with open(voc.root / "ImageSets" / "Main" / "trainval.txt", "ab") as file:
+        file.write(b"\xfd\n\xff\n")
+    image_set, problems = voc.build()
+    assert image_set.image_names.tolist() == ["a", "b", "\ufffd00dcff"]
+    assert "\ufffd00dcfd" in problems[0].expected
+    assert "\ufffd00dcfe" in problems[1].came
+    assert len(problems) == 2
+
+
+def test_no_two_names_become_one():
+    names = ["\udcff", "\udcfe", "\ufffd", "\0", "\ufffd00dcff", "\0" * 300, "\0" * 301, "n" * 300, "n" * 301]
+    made = [image_name(name) for name in names]
+    assert len(set(made)) == len(names)
+    assert all(name.isprintable() and len(name) <= 255 for name in made)
+
+
+# --------------------------------------------------------------------------------------------- Actions
+
+
+@pytest.fixture
+def people(empty_voc):
+    """Two images of people; what is no person, and who is in no list, is no sample."""
+    empty_voc.add(
+        "p", voc_object("horse"), person(riding=1, phoning=0), person((5, 5, 9, 9), riding=1, phoning=1)
+    )
+    empty_voc.add("q", person(riding=0, phoning=0), person((5, 5, 9, 9), riding=0, phoning=1))
+    empty_voc.list("train", "p 2", "p 3", task="Action")
+    empty_voc.list("val", "q 1", task="Action")
+    return empty_voc
+
+
+def test_actions(people):
+    image_set, problems = people.build()
+    assert problems == []
+    assert image_set.title == "voc actions"
+    assert image_set.classes == ("phoning", "riding")
+    assert image_set.ids.tolist() == ["p#2", "p#3", "q#1"]
+    assert image_set.labels.tolist() == [[False, True], [True, True], [False, False]]
+    assert image_set.test.tolist() == [False, False, True]
+    people.list("train", "p")
+    people.list("val", "q")
+    assert people.build()[0].classes == ("horse", "person")
+    assert people.build(form="action")[0].key == image_set.key
+    shutil.rmtree(people.root / "ImageSets" / "Action")
+    image_set, problems = people.build(form="action", test_share=0.5)
+    assert image_set.ids.tolist() == ["p#2", "p#3", "q#1", "q#2"]
+    check_rows(problems, ("ImageSets",))
+
+
+def test_labels_from_lists_where_the_annotation_has_none(empty_voc):
+    empty_voc.add("p", voc_object("person"), voc_object("person", (5, 5, 9, 9)))
+    empty_voc.add("q", voc_object("person"))
+    empty_voc.list("riding_train", "p 1 1", "p  2 -1", task="Action")
+    empty_voc.list("phoning_train", "p 1 -1", "p  2 0", task="Action")
+    empty_voc.list("riding_val", "q 1 1", task="Action")
+    image_set, problems = empty_voc.build()
+    assert problems == []
+    assert image_set.classes == ("riding",)
+    assert image_set.labels.tolist() == [[True], [False], [True]]
+
+
+def test_what_is_wrong_with_actions(people):
+    people.add("r", voc_object("person"), person(riding=1))
+    people.list("val", "q 1", "r 1", "r 2", "r 7", "nonsense", task="Action")
+    people.list("riding_val", "q 1 1", "r 2 1", task="Action")
+    (people.root / "ImageSets" / "Action" / "riding_other.txt").symlink_to("nothing")
+    image_set, problems = people.build()
+    assert image_set.ids.tolist() == ["p#2", "p#3", "q#1", "r#2"]
+    assert image_set.relevance("riding").tolist() == [1, 1, 0, 1]
+    check_rows(
+        problems,
+        ("riding_other.txt", LEADS_OUT),
+        ("val.txt", "nonsense"),
+        ("q.xml", "object 1", "riding"),
+        ("r.xml", "object 1"),
+        ("r.xml", "object 7 of 2"),
+    )
+    (people.root / "ImageSets" / "Action" / "walking_val.txt").symlink_to("nothing")
+    with refused("walking_val.txt", LEADS_OUT):
+        len(people.source())
+
+
+# ---------------------------------------------------------------------------------- As tools export it
+
+
+def laid_out(root, annotations, images, names=("a", "b"), more="", **others):
+    """A folder of annotations and images, each in the folder of that name."""
+    files = {f"{annotations}/{name}.xml".lstrip("/"): xml_of(voc_object(), more=more) for name in names}
+    files |= {f"{images}/{name}.jpg".lstrip("/"): None for name in names}
+    return lay(root, files | {name.replace("_", "."): text for name, text in others.items()})
+
+
+OWNER = "<owner><name>Label Studio</name></owner>"
+
+
+@pytest.mark.parametrize(
+    ("folders", "more", "first_pixel"),
+    [
+        (
+            ("Annotations", "JPEGImages"),
+            {"labelmap_txt": "# label:color_rgb:parts\ncat:1,2,3::\n"},
+            0,
+        ),  # CVAT
+        (("Annotations", "JPEGImages"), {"labelmap_txt": "my own notes"}, 1),
+        (("labels", "data"), {}, 0),  # FiftyOne
+        (("Annotations", "images"), {"more": OWNER}, 0),
+        (("annotations", "images"), {}, 1),
+        (("labels", "images"), {}, 1),
+        (("xml", "images"), {}, 1),
+        (("xmls", "images"), {}, 1),
+        (("", ""), {}, 1),  # LabelImg
+    ],
+)
+def test_exports_and_how_they_count_pixels(tmp_path, folders, more, first_pixel):
+    """Some write x and x + width, in pixels from 0."""
+    folder = laid_out(tmp_path / "x", *folders, **more)
+    (detected,) = detect(open_tree(folder))
+    assert detected.source == "PASCAL VOC"
+    assert all(part in detected.recognised.why for part in (*folders, "2 XML files", "2 images"))
+    images, problems = read("PASCAL VOC", folder)
+    assert problems == []
+    left = 1 - first_pixel
+    assert [image.boxes[0].box for image in images.values()] == [(left, left, 20, 15)] * 2
+    for file in folder.rglob("*.xml"):
+        file.write_text("<annotations/>")
+    assert [other.source for other in detect(open_tree(folder))] == ["PASCAL VOC"] * ("JPEGImages" in folders)
+
+
+def test_folders_inside_those_of_annotations_and_images(tmp_path):
+    """CVAT keeps the folders that its images were in."""
+    folder = laid_out(tmp_path / "x", "Annotations", "JPEGImages", ("x/a", "y/a", "b"))
+    lay(folder, {"ImageSets/Main/Train.txt": "x/a\nb\n", "ImageSets/Main/Test.txt": "y/a\n"})
+    assert detect(open_tree(folder))[0].source == "PASCAL VOC"
+    images, problems = read("PASCAL VOC", folder)
+    assert problems == []
+    assert {name: image.test for name, image in images.items()} == {"b": False, "x/a": False, "y/a": True}
+
+
+@pytest.mark.parametrize(("parts", "test"), [(("train", "valid", "test"), "test"), (("train", "val"), "val")])
+@pytest.mark.parametrize("folders", [("", ""), ("annotations", "images"), ("Annotations", "JPEGImages")])
+def test_parts_in_folders_of_their_own(tmp_path, parts, test, folders):
+    """Roboflow exports annotations beside their images so; names may come again."""
+    for part in parts:
+        laid_out(tmp_path / "x" / part, *folders)
+    folder = lay(tmp_path / "x", {"README.roboflow.txt": "hard hats"})
+    (detected,) = detect(open_tree(zip_of(folder, tmp_path / "x.zip", "top")))
+    assert detected.source == "PASCAL VOC"
+    count = 2 * len(parts)
+    assert all(part in detected.recognised.why for part in (f"{count} XML files", f"{count} images", "top"))
+    images, problems = read("PASCAL VOC", folder)
+    assert problems == []
+    assert {name: image.test for name, image in images.items()} == {
+        f"{part}/{name}": part == test for part in parts for name in "ab"
+    }
+
+
+def test_parts_of_which_each_is_laid_out_in_its_own_way(tmp_path):
+    laid_out(tmp_path / "x" / "train", "annotations", "images", "a")
+    laid_out(tmp_path / "x" / "test", "", "", "a")
+    images, problems = read("PASCAL VOC", tmp_path / "x")
+    assert problems == []
+    assert {name: image.test for name, image in images.items()} == {"test/a": True, "train/a": False}
+
+
+@pytest.mark.parametrize(
+    ("inside", "title", "count", "classes", "test_images"),
+    [
+        ("helmets/VOCdevkit", "helmets VOC2007", 549, {"head": 1031, "helmet": 1346}, 220),
+        ("bccd", "bccd", 364, {"Platelets": 361, "RBC": 4155, "WBC": 372}, 72),
+    ],
+)
+def test_annotations_of_real_photographs(real_data, inside, title, count, classes, test_images):
+    """A few are decoded."""
+    look = look_at(str(real_data / inside), None, {})
+    assert (look.source, look.problems) == ("PASCAL VOC", 0)
+    assert look.seen.title == title
+    images, problems = read("PASCAL VOC", real_data / inside)
+    assert problems == []
+    assert (len(images), sum(image.test for image in images.values())) == (count, test_images)
+    told = Counter(name for image in images.values() for box in image.boxes for name in box.classes)
+    assert told == classes

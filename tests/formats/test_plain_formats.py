@@ -1,0 +1,173 @@
+"""What YOLO and folders of classes have of their own. What they have in common with other formats: test_formats.py."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import pytest
+from brought import build, check_rows, lay, read, some_classes, some_yolo
+
+from ranking.files import open_tree
+from ranking.files.files import LEADS_OUT
+from ranking.formats.detection import detect
+from ranking.formats.yolo_names import yaml_names
+
+# ------------------------------------------------------------------------------------------------ YOLO
+
+GOOD = "0 .5 .5 1 1"
+
+
+def test_rows_are_numbered_without_empty_ones_and_poses_are_read_up_to_their_box(tmp_path):
+    files = {
+        "data.yaml": "kpt_shape: [2, 3]\nnames: [person]\n",
+        "images/1.jpg": None,
+        "labels/1.txt": f"{GOOD}\n\n0 .5 .5 .5 1 .1 .1 2 .9 .9 2",
+    }
+    images, _ = read("YOLO", lay(tmp_path / "x", files))
+    assert [(box.number, box.box) for box in images["1"].boxes] == [
+        (1, (0, 0, 1, 1)),
+        (2, (0.25, 0, 0.75, 1)),
+    ]
+
+
+@pytest.mark.parametrize("names", [None, "", "train: x\n", "names:\n", "names: [", "names: &a [*a]"])
+def test_classes_that_nothing_names_go_by_numbers(tmp_path, names):
+    """None: names that cannot be read."""
+    folder = lay(tmp_path / "x", {"images/1.jpg": None, "labels/1.txt": "3 .5 .5 1 1"})
+    if names is None:
+        (folder / "data.yaml").symlink_to("nothing")
+    elif names:
+        (folder / "data.yaml").write_text(names)
+    images, problems = read("YOLO", folder)
+    assert images["1"].boxes[0].classes == ("class 3",)
+    check_rows(problems, ("data.yaml" if names is None or names.startswith("names") else "classes",))
+
+
+def test_labels_without_image_are_counted_and_an_image_without_labels_has_no_box(tmp_path):
+    files = {f"labels/{number}.txt": GOOD for number in range(5)}
+    files |= {"images/0.jpg": None, "classes.txt": "cat", "README.txt": "?", "labels/classes.txt": "cat"}
+    images, problems = read("YOLO", lay(tmp_path / "x", files | {"images/bare.jpg": None}))
+    assert {name: len(image.boxes) for name, image in images.items()} == {"0": 1, "bare": 0}
+    check_rows(problems, ("labels", "4", "labels/1.txt", "labels/2.txt", "labels/3.txt"))
+
+
+def test_labels_that_cannot_be_read(tmp_path):
+    folder = some_yolo(tmp_path / "x")
+    (folder / "labels/train/a.txt").unlink()
+    (folder / "labels/train/a.txt").symlink_to("/etc/passwd")
+    images, problems = read("YOLO", folder)
+    assert images["train/a"].boxes == ()
+    check_rows(problems, ("labels/train/a.txt", LEADS_OUT))
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("names: [ # two\n  'cat', # a, [b]\n  # more\n  dog\n]\n", {0: "cat", 1: "dog"}),
+        ("names: ['#1', dog#2]", {0: "#1", 1: "dog#2"}),
+        ("names:\n  - cat\n  - 'my dog'\n", {0: "cat", 1: "my dog"}),
+        ("# x\nnames:\n# y\n\n  0: cat\n  '2': \"a: b\"\nnc: 2\n  3: no", {0: "cat", 2: "a: b"}),
+        ("names: {0: cat, 4: 'd, e'}", {0: "cat", 4: "d, e"}),
+        ("names: ['a', \"b\",\n  dog's bed]  # c\nnc: 3", {0: "a", 1: "b", 2: "dog's bed"}),
+        ("names: ['driver''s licence', b]", {0: "driver's licence", 1: "b"}),
+        ('names:\n- "\\xDCbung"\n- "\\u732B"\n', {0: "Übung", 1: "猫"}),  # as PyYAML writes what is not ASCII
+        (r'names: ["say \"a, b\"", "\ud83d\ude00", "c\\"]', {0: 'say "a, b"', 1: "😀", 2: "c\\"}),  # as JSON
+        (r'names: ["\U7fffffff", "\ud83d"]', {0: "\ufffd", 1: "\ufffd"}),
+        ("names: [a, b", {}),
+        ("names: !!python/object:os.system [ls]", {}),
+        ("nc: 3", {}),
+    ],
+)
+def test_names_in_yaml(text, names):
+    assert yaml_names(text) == names
+
+
+def test_a_line_without_a_name_has_its_number_and_an_outline_with_nan_is_left_to_the_builder(tmp_path):
+    files = {"classes.txt": "\ncat\n\n", "1.jpg": None, "1.txt": "1 .5 .5 1 1\n1 0 nan 1 1 0 1"}
+    images, _ = read("YOLO", lay(tmp_path / "x", files))
+    assert images["1"].boxes[0].classes == ("cat",)
+    assert images["1"].boxes[1].box == pytest.approx([math.nan] * 4, nan_ok=True)
+
+
+def test_hostile_yaml_takes_no_time():
+    begun = time.process_time()
+    for text in (" " * 2**18 + '"', "[" * 2**18, "'" * 2**18, "a " * 2**17 + '"', "\n- a" * 2**16):
+        for start in ("names: [", "names: {", "names:\n- ", "names:\n 1: ", f"names{text[:1] * 2**17}: ["):
+            yaml_names(start + text)
+    assert time.process_time() - begun < 5, "each a fraction of a second; in the square of its length an hour"
+    assert len(yaml_names("names:" + "\n- a" * 2**16)) == 2**16
+    assert len(yaml_names("names: [" + "a," * 2**17 + "b]")) == 2**17 + 1
+
+
+@pytest.mark.parametrize(
+    ("files", "known"),
+    [
+        ({"images/1.jpg": None, "labels/1.txt": GOOD}, ["YOLO"]),
+        ({"1.jpg": None, "1.txt": "a cat on a bed"}, []),
+        *(
+            (
+                {f"{number}.jpg": None for number in range(good + 1)}
+                | {f"{number}.txt": GOOD for number in range(good)}
+                | {f"{good}.txt": f"{GOOD}\n0 .5 .5 one 1"},
+                known,
+            )
+            for good, known in ((4, ["YOLO"]), (2, ["YOLO"]), (1, []))
+        ),
+    ],
+)
+def test_recognised_without_names_by_files_of_which_more_are_good_than_are_not(tmp_path, files, known):
+    assert [detected.source for detected in detect(open_tree(lay(tmp_path / "x", files)))] == known
+
+
+# ---------------------------------------------------------------------------------- Folders of classes
+
+
+def test_parts(tmp_path):
+    image_set, problems = build("Class folders", some_classes(tmp_path / "pets"))
+    assert problems == []
+    assert image_set.title == "pets"
+    names = ["test/cat/1", "test/dog/1", "train/cat/1", "train/cat/2", "train/dog/1"]
+    assert image_set.image_names.tolist() == names
+    assert image_set.test.tolist() == [True, True, False, False, False]
+    assert image_set.relevance("dog").tolist() == [0, 1, 0, 0, 1]
+    assert image_set.boxes.tolist() == [[0, 0, 40, 30]] * 5
+    assert len(set(image_set.groups.tolist())) == 5
+
+
+@pytest.mark.parametrize(
+    ("names", "classes", "images"),
+    [
+        (["cat/1.jpg", "dog/1.jpg"], ("cat", "dog"), ["cat/1", "dog/1"]),
+        (["cat/1.jpg", "cat/2.jpg"], ("cat",), ["1", "2"]),
+        (["train/cat/1.jpg", "train/cat/2.jpg"], ("cat",), ["1", "2"]),
+        (["a/b/train/cat/1.png", "a/b/val/cat/2.webp"], ("cat",), ["train/cat/1", "val/cat/2"]),
+        (["x/cat/1.jpg", "x/dog/1.jpg"], ("cat", "dog"), ["cat/1", "dog/1"]),
+        (["cat/1.jpg", "cat/1.png", "dog/1.jpg"], ("cat", "dog"), ["cat/1.jpg", "cat/1.png", "dog/1"]),
+        (["<script>/1.jpg", "b & c/1.jpg"], ("<script>", "b & c"), ["<script>/1", "b & c/1"]),
+    ],
+)
+def test_layouts(tmp_path, names, classes, images):
+    read_images, _ = read("Class folders", lay(tmp_path / "x", dict.fromkeys(names, b"")))
+    assert list(read_images) == images
+    assert tuple(dict.fromkeys(image.boxes[0].classes[0] for image in read_images.values())) == classes
+
+
+def test_frames_of_a_video_are_one_group_and_drawn_together(tmp_path):
+    names = [f"{label}/v{video}/{frame}.jpg" for label in ("cat", "dog") for video in "12" for frame in "123"]
+    folder = lay(tmp_path / "x", dict.fromkeys([*names, "dog/2.jpg"]))
+    for seed in range(2):
+        image_set, problems = build("Class folders", folder, seed=seed, test_share=0.5)
+        check_rows(problems, ("parts",))
+        assert image_set.groups.tolist() == [0, 0, 0, 1, 1, 1, 2, 3, 3, 3, 4, 4, 4]
+        assert image_set.classes == ("cat", "dog")
+        sides = [{*image_set.test[image_set.groups == group].tolist()} for group in range(5)]
+        assert {len(side) for side in sides} == {1}
+        assert set().union(*sides) == {False, True}
+
+
+def test_images_outside_of_folders_are_a_row(tmp_path):
+    folder = lay(tmp_path / "x", dict.fromkeys(["cat/1.jpg", "dog/1.jpg", "stray.jpg", "cover.png"]))
+    images, problems = read("Class folders", folder)
+    assert list(images) == ["cat/1", "dog/1"]
+    check_rows(problems, ("images", "2", "cover.png; stray.jpg"))

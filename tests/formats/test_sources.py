@@ -1,0 +1,174 @@
+"""What every registered source keeps to, the ones of tomorrow included."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from archives import zip_of
+from brought import BOXES, CLASSES, IS_SECOND, IS_TEST, build, read
+from examples import FILES, FOLDERS
+from PIL import Image
+from sklearn.datasets import load_digits
+
+from ranking.core import Problem, SourceImage
+from ranking.core.settings import settings_of
+from ranking.datasets import (
+    SOURCES,
+    Thumbnails,
+    build_image_set,
+    bundled_names,
+    make_source,
+    source_class,
+    source_names,
+)
+from ranking.files import open_tree
+from ranking.formats.detection import detect, tree_sources
+from ranking.formats.preview import preview
+from ranking.formats.tree_source import TreeSource
+
+
+@pytest.fixture(params=source_names(), scope="module")
+def make(request, tmp_path_factory):
+    place, name = tmp_path_factory.mktemp("files"), request.param
+    asked = {item.name for item in settings_of(source_class(name))}
+    given = {"images": 50} if "images" in asked else {}
+    if "file" in asked:
+        given["file"] = str(FILES[name](place))
+    elif "folder" in asked:
+        given["folder"] = str(FOLDERS[name](place / name))
+    return lambda **settings: make_source(name, **given, **settings)
+
+
+@pytest.fixture(scope="module")
+def records(make):
+    return list(make().records())
+
+
+@pytest.fixture(scope="module")
+def built(make, tmp_path_factory):
+    """The image set, its problems and the progress that was reported."""
+    progress = []
+    folder = tmp_path_factory.mktemp("built")
+    return *build_image_set(make(), folder, lambda *counts: progress.append(counts)), progress
+
+
+def test_a_new_source_is_offered_and_bundled_only_if_it_says_so(monkeypatch):
+    before = bundled_names()
+    assert before == ["Action figures", "Digits"]
+    for name, attributes in [("Silent", {}), ("Other", {"bundled": False}), ("Ours", {"bundled": True})]:
+        monkeypatch.setitem(SOURCES._classes, name, type(name, (), {"order": -1, **attributes}))
+        assert name in source_names()
+    assert bundled_names() == ["Ours", *before]
+
+
+def test_records(make, records):
+    source = make()
+    assert source.title().strip()
+    assert list(source.records()) == records
+    assert list(make(**_changed(source)).records()) != records
+    images = [item for item in records if isinstance(item, SourceImage)]
+    assert all(isinstance(item, SourceImage | Problem) for item in records)
+    assert 0 < len(images) <= len(source)
+    assert len({image.name for image in images}) == len(images)
+    for image in images:
+        numbers = [box.number for box in image.boxes if box.number is not None]
+        assert len(set(numbers)) == len(numbers)
+
+
+def _changed(source):
+    """Settings that change the set. PASCAL VOC draws its test only where it has no test list, others never."""
+    special = {
+        "PASCAL VOC": {"test_share": 0.9, "test_list": "trainval"},
+        "Corel5k": {"least": 25},
+        "Public figures": {"least": 11},
+    }
+    if isinstance(source, TreeSource):
+        return {"split": "draw", "test_share": 0.75}
+    return special.get(source.name, {"test_share": 0.9})
+
+
+@pytest.mark.parametrize("name", [name for name in tree_sources() if name != "Class folders"])
+def test_a_tree_tells_the_same_boxes_labels_and_parts_in_every_format(name, tmp_path):
+    folder = FOLDERS[name](tmp_path / "x")
+    images, _ = build(name, folder)
+    assert images.classes == CLASSES
+    assert images.boxes.tolist() == BOXES
+    assert images.relevance(CLASSES[1]).tolist() == IS_SECOND
+    assert images.test.tolist() == IS_TEST
+    told = preview(make_source(name, folder=str(folder)))
+    assert (told.tally.train, told.tally.test) == (2, 1)
+    assert any(part in told.tally.split_from for part in ("test", "val"))
+    told_upright = {item.upright for item in read(name, folder)[0].values()}
+    assert told_upright == {name in ("YOLO", "CVAT", "Label Studio")}, "what their tools draw on"
+
+
+@pytest.mark.parametrize("name", tree_sources())
+def test_two_classes_whose_long_names_begin_alike_stay_two(name, tmp_path):
+    long = [f"{'Animalia Chordata Mammalia ' * 4} {end}" for end in ("Felis catus", "Felis silvestris")]
+    images, _ = build(name, FOLDERS[name](tmp_path / "x", long))
+    assert sorted(images.labels.sum(axis=0).tolist()) == [2, 3 if name == "Class folders" else 2]
+    assert all(len(label) <= 80 for label in images.classes)
+
+
+@pytest.mark.parametrize("make", tree_sources(), indirect=True)
+def test_a_tree_is_recognised_before_other_formats_and_is_the_same_as_a_zip_file(make, built, tmp_path):
+    source = make()
+    best, *weaker = detect(open_tree(source.folder))
+    assert best.source == source.name, "see `Recognised` for how sure a source should be"
+    assert all(0 < detected.recognised.sure < best.recognised.sure <= 1 for detected in weaker)
+    assert best.recognised.why.strip(". ")
+    assert len(make_source(source.name, folder=source.folder, **best.recognised.settings)) == len(source)
+    folder = Path(source.folder)
+    packed = zip_of(folder, tmp_path / f"{folder.name}.zip", f"export/{folder.name}")
+    zipped, problems = build_image_set(make_source(source.name, folder=str(packed)), tmp_path / "packed")
+    assert (zipped.key, problems) == (built[0].key, built[1])
+
+
+def test_columns_fit_each_other(built):
+    images = built[0]
+    n, m = len(images), len(images.image_names)
+    assert images.image_of.min() == 0
+    assert images.image_of.max() == m - 1
+    assert len(set(images.ids.tolist())) == n
+    assert images.test.any()
+    assert not images.test.all()
+    assert not np.isinf(images.numbers).any()
+    assert images.classes or images.criteria
+    sizes = images.image_sizes[images.image_of]
+    assert (images.boxes[:, :2] >= 0).all()
+    assert (images.boxes[:, :2] < images.boxes[:, 2:]).all()
+    assert (images.boxes[:, 2:] <= sizes).all()
+    for sample in range(0, n, 97):
+        assert images.ids[sample].startswith(f"{images.image_names[images.image_of[sample]]}#")
+        assert images.open_image(images.image_of[sample]).size == tuple(sizes[sample])
+
+
+def test_progress_rises_to_the_total(make, built):
+    progress, total = built[2], len(make())
+    assert {of for _, of in progress} == {total}
+    assert [done for done, _ in progress] == sorted(done for done, _ in progress)
+    assert progress[-1] == (total, total)
+
+
+def test_the_test_images_of_digits_are_drawn_by_class_and_seed():
+    drawn = {seed: list(make_source("Digits", test_share=0.25, seed=seed).records()) for seed in (1, 2)}
+    assert [image.test for image in drawn[1]] != [image.test for image in drawn[2]]
+    for digit in map(str, range(10)):
+        tested = [image.test for image in drawn[1] if image.boxes[0].classes == (digit,)]
+        assert np.mean(tested) == pytest.approx(0.25, abs=0.003)
+
+
+@pytest.mark.parametrize("make", ["Digits"], indirect=True)
+def test_digit_pixels_survive(built):
+    digits = built[0]
+    assert len(digits) == 1797
+    assert digits.classes == tuple("0123456789")
+    assert digits.ids[42] == "0042#1"
+    for row in (0, 900, 1796):
+        stored = np.asarray(digits.open_image(row), float)[..., 0]
+        assert (np.rint(stored * 16 / 255) == load_digits().images[row]).all()
+        enlarged = np.asarray(Image.open(io.BytesIO(Thumbnails(digits.folder).crop(row))).convert("RGB"))
+        assert (enlarged[10::20, 10::20, 0] == stored).all()

@@ -1,0 +1,331 @@
+"""Tables of images as data frames and spreadsheets write them, and as strangers damage them."""
+
+from __future__ import annotations
+
+import pyarrow
+import pytest
+from archives import in_memory
+from brought import check_rows, lay, some_table
+from pyarrow import parquet
+from refusals import refusal, refused
+
+from ranking.core import Problem, SourceImage
+from ranking.datasets import make_source
+from ranking.files import Limits, Unusable, open_tree, parquet_program
+from ranking.formats import manifest, table_file
+from ranking.formats.detection import detect
+from ranking.formats.looking import look_at
+from ranking.formats.manifest_roles import ROLES, choose
+from ranking.formats.table_file import text_table
+
+
+def as_parquet(columns, **options):
+    return in_memory(lambda stream: parquet.write_table(pyarrow.table(columns), stream, **options))
+
+
+def as_text(columns, mark=","):
+    lines = [columns, *zip(*columns.values(), strict=True)]
+    return "\n".join(mark.join(map(str, line)) for line in lines)
+
+
+def of(root, content, name="t.csv", **settings):
+    """A source on a folder with images a.jpg, b.jpg and c.jpg, and this table."""
+    folder = lay(root / "x", {name: content, **{f"{image}.jpg": None for image in "abc"}})
+    return make_source("Table of images", folder=str(folder), **settings)
+
+
+def read(source):
+    """The images by name, and the problems except those of images without a row and of parts that are sampled."""
+    records = list(source.records())
+    images = {item.name: item for item in records if isinstance(item, SourceImage)}
+    quiet = ("images", "parts")
+    return images, [item for item in records if isinstance(item, Problem) and item.file not in quiet]
+
+
+def test_the_same_table_in_files_of_other_forms(tmp_path):
+    columns = {"image": ["a.jpg", "b.jpg"], "class": ["cat", "dog"], "x": [1, 3], "y": [2, 2.5]}
+    columns |= {"w": [10, 7], "h": [5, 6], "year": [1957, 1960]}
+    for form, (name, table) in {
+        "tsv": ("t.tsv", as_text(columns, "\t")),
+        "tabs in a CSV": ("t.csv", as_text(columns, "\t")),
+        "semicolons": ("t.csv", "\ufeff" + as_text(columns, ";")),
+        "parquet": ("t.parquet", as_parquet(columns)),
+    }.items():
+        images, problems = read(of(tmp_path / form, table, name))
+        assert problems == [], form
+        assert [(box.box, box.classes, box.numbers) for image in images.values() for box in image.boxes] == [
+            ((1, 2, 11, 7), ("cat",), {"year": 1957}),
+            ((3, 2.5, 10, 8.5), ("dog",), {"year": 1960}),
+        ], form
+
+
+FORMS = [
+    ("xmin,ymin,xmax,ymax", "2,3,10,9", (2, 3, 10, 9)),
+    ("XMin,XMax,YMin,YMax", "2,10,3,9", (2, 3, 10, 9)),
+    ("x0,y0,x1,y1", "2,3,10,9", (2, 3, 10, 9)),
+    ("bbox_x,bbox_y,bbox_width,bbox_height", "2,3,8,6", (2, 3, 10, 9)),
+    ("left,top,width,height", "2,3,8,6", (2, 3, 10, 9)),
+    ("left,top,right,bottom", "0,0,1,2", (0, 0, 1, 2)),  # pixels, few as they are
+    ("x_center,y_center,width,height", "6,6,8,6", (2, 3, 10, 9)),
+    ("bbox", '"[20, 13, 8.0, 6]"', (20, 13, 28, 19)),
+    ("corners", '"(2, 3, 10, 9)"', (2, 3, 10, 9)),
+    ("box", "2 3 10 9", (2, 3, 10, 9)),
+]
+
+
+def test_boxes_in_several_conventions(tmp_path):
+    """Where x, y, w and h are of the box, width and height are of the image."""
+    tables = [(f"image,label,{names}\na.jpg,cat,{cells}\n", box, None) for names, cells, box in FORMS]
+    for names, cells in (("x,y,w,h", "2,3,8,6"), ("cx,cy,w,h", "6,6,8,6"), ("x,y,h,w", "2,3,6,8")):
+        for table in (
+            f"image,width,height,label,{names}\na.jpg,40,30,cat,{cells}\n",
+            f"image,label,{names},height,width\na.jpg,cat,{cells},30,40\n",
+        ):
+            tables.append((table, (2, 3, 10, 9), (40, 30)))
+    for table, box, size in tables:
+        images, problems = read(of(tmp_path, table))
+        (only,) = images["a"].boxes
+        assert (only.box, only.relative, images["a"].size, problems) == (box, False, size, []), table
+
+
+DECIMAL = "image;label;xmin;ymin;xmax;ymax;score\na.jpg;a,5;1,5;2;9,25;8;-,5\n"
+OPEN_IMAGES = (
+    "ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,YMax,IsOccluded\na,human,cat,1,0.25,0.5,0,1,0\n"
+)
+WITH_COMMAS = 'image;label;"year, day";size, cm\na.jpg;cat;7;9\n'
+CONTRADICTING = "image,label,year,clip\na.jpg,sea,1957,f\na.jpg,sun,3,f\na.jpg,sky,,g\na.jpg,sand,1957,f\n"
+CAT = (None, ("cat",), {})
+TABLES = [
+    (WITH_COMMAS, {"a": [(None, ("cat",), {"year, day": 7, "size, cm": 9})]}, []),
+    (DECIMAL, {"a": [((1.5, 2, 9.25, 8), ("a,5",), {"score": -0.5})]}, []),
+    (DECIMAL.replace(";", "\t"), {"a": [((1.5, 2, 9.25, 8), ("a,5",), {"score": -0.5})]}, []),
+    (OPEN_IMAGES, {"a": [((0.25, 0, 0.5, 1), ("cat",), {"Confidence": 1})]}, []),
+    (
+        "image,sea,sun,year\na.jpg,1,0,5\nC:\\old\\b.jpg,0,1,6\n",
+        {"a": [(None, ("sea",), {"year": 5})], "b": [(None, ("sun",), {"year": 6})]},
+        [],
+    ),
+    (
+        "image,label,year\na.jpg,sea,?\na.jpg,sun,1957\na.jpg,sea,1957\n",
+        {"a": [(None, ("sea", "sun"), {"year": 1957})]},
+        [],
+    ),
+    (
+        "image,label,xmin,ymin,xmax,ymax\na.jpg,cat,0,0,9,9\nb.jpg,,,,,\n",
+        {"a": [((0, 0, 9, 9), ("cat",), {})], "b": []},
+        [],
+    ),
+    ("image,kind\na.jpg,cat\nb.jpg,cat\n", {"a": [CAT], "b": [CAT]}, []),
+    ("image,label,width,height\na.jpg,cat,40,30\nb.jpg,cat,wide,30\n", {"a": [CAT]}, ["line 3: wide, 30"]),
+    (
+        CONTRADICTING,
+        {"a": [(None, ("sea", "sand"), {"year": 1957})]},
+        ["2 times: line 3: another year; line 4: another group"],
+    ),
+    (
+        "image,label\n" + "a.jpg,cat\nb.jpg,cat\n" * 200 + '"c.jpg,cat',
+        {"a": [CAT], "b": [CAT]},
+        ["unexpected end of data"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("table", "told", "came"), TABLES)
+def test_what_tables_say_of_images(tmp_path, table, told, came):
+    images, problems = read(of(tmp_path, table))
+    assert {
+        name: [(box.box, box.classes, box.numbers) for box in image.boxes] for name, image in images.items()
+    } == told
+    assert [row.came for row in problems if row.file == "t.csv"] == came
+    relative = {box.relative for image in images.values() for box in image.boxes}
+    assert relative == {table == OPEN_IMAGES}
+
+
+def test_tables_of_the_parts(tmp_path):
+    head = "filename,class,xmin,ymin,xmax,ymax\n"
+    files = {f"{part}/_annotations.csv": f"{head}1.jpg,cat,0,0,9,9\n" for part in ("train", "valid", "test")}
+    files |= {f"{part}/1.jpg": None for part in ("train", "valid", "test")} | {"notes.csv": "a,b\n1,2\n"}
+    one_for_all = {"t.csv": "image,label\ntrain/1,cat\nvalid/1.jpg,cat\nC:\\old\\test\\1.jpg,cat\n"}
+    for number, table in enumerate((files, dict.fromkeys(list(files)[3:6]) | one_for_all)):
+        source = make_source("Table of images", folder=str(lay(tmp_path / f"{number}", table)))
+        images, problems = read(source)
+        tested = {name: image.test for name, image in images.items()}
+        assert tested == {"test/1": True, "train/1": False, "valid/1": False}
+        assert [(row.file, row.came) for row in problems] == [("notes.csv", "a, b")] * (number == 0)
+
+
+# ------------------------------------------------------------------------------------------------- groups
+
+
+def test_groups_are_sampled_whole(tmp_path):
+    names = [f"{number}.jpg" for number in range(12)]
+    lines = [f"{name},cat,film {number // 4}" for number, name in enumerate(names)]
+    folder = lay(tmp_path / "x", {"t.csv": "image,label,video\n" + "\n".join(lines), **dict.fromkeys(names)})
+    for seed in range(5):
+        images, problems = read(make_source("Table of images", folder=str(folder), seed=seed))
+        by_film = [
+            {image.test for image in images.values() if image.boxes[0].group == f"film {film}"}
+            for film in range(3)
+        ]
+        assert sorted(map(list, by_film)) == [[False], [False], [True]], seed
+        assert problems == [], seed
+
+
+def test_images_of_a_single_group_are_sampled_and_groups_on_both_sides_are_reported(tmp_path):
+    images, problems = read(of(tmp_path, "image,label,video\na.jpg,cat,f\nb.jpg,cat,f\nc.jpg,dog,f\n"))
+    assert sorted(image.test for image in images.values()) == [False, False, True]
+    assert [row.file for row in problems] == ["groups"]
+    table = "image,label,split,patient\na.jpg,cat,train,p1\nb.jpg,dog,test,p1\nc.jpg,dog,test,p2\n"
+    images, (row,) = read(of(tmp_path, table))
+    assert [image.test for image in images.values()] == [False, True, True], "kept as named"
+    assert (row.file, "p1" in row.came, "p2" in row.came) == ("groups", True, False)
+
+
+# ------------------------------------------------------------------------------------------------- settings
+
+
+def test_a_person_says_what_the_columns_are(tmp_path):
+    table = 'file,other,a,b,c,d,"year, day",kind,clip,height,width\na.jpg,b.jpg,1,2,8,9,1957,cat,f,30,40\n'
+    chosen = {
+        "image_column": "other",
+        "box_columns": "a, b, c, d",
+        "box_form": "left, top, width, height",
+        "box_unit": "pixels",
+        "label_columns": "kind",
+        "number_columns": '"year, day"',
+        "group_column": "-",
+        "size_columns": "width, height",
+    }
+    images, problems = read(of(tmp_path, table, **chosen))
+    assert problems == []
+    (box,) = images["b"].boxes
+    assert (box.box, box.classes, box.group) == ((1, 2, 9, 11), ("cat",), None)
+    assert (box.numbers, images["b"].size) == ({"year, day": 1957}, (40, 30))
+    marks = "image,sea,sun\na.jpg,1,0\nb.jpg,2,1\n"
+    _, problems = read(of(tmp_path, marks, label_columns="sea, sun"))
+    check_rows(problems, ("t.csv", "line 3: sea: '2'"))
+
+
+def test_columns_that_cannot_be_chosen(tmp_path):
+    header = ["image", "label", "year"]
+    for role, named, came in (
+        ("labels", "colour", "colour"),
+        ("labels", "label, label", "label, label"),
+        ("box", "label, year", "2"),
+        ("image", "-", "0"),
+    ):
+        with pytest.raises(Unusable) as caught:
+            choose(named, header, ROLES[role])
+        assert caught.value.came == came
+        assert caught.value.expected.startswith(ROLES[role].label)
+    for chosen, came in (
+        ({"label_columns": "colour"}, "colour"),
+        ({"table": "other.csv"}, "no such table"),
+        ({"label_columns": "-", "number_columns": "-"}, "image, label, year"),
+    ):
+        with refused(str(tmp_path / "x")) as caught:
+            len(of(tmp_path, "image,label,year\na.jpg,cat,1957\n", **chosen))
+        assert came in caught.value.came
+
+
+def test_images_without_a_row_are_counted(tmp_path):
+    problems = [row for row in of(tmp_path, "image,label\na.jpg,cat\n").records() if isinstance(row, Problem)]
+    assert ("images", "2 times: b.jpg; c.jpg") in [(row.file, row.came) for row in problems]
+
+
+def test_only_some_tables_are_looked_into(tmp_path, monkeypatch):
+    """Each Parquet file starts a program."""
+    looked_into, files = [], {f"{number:03}.csv": "x,y\n" for number in range(6)}
+    monkeypatch.setattr(manifest, "MOST_TABLES", 5)
+    monkeypatch.setattr(
+        manifest, "read_table", lambda tree, name, _: looked_into.append(name) or text_table(b"x,y")
+    )
+    assert detect(open_tree(lay(tmp_path / "x", files | {"1.jpg": None}))) == []
+    assert len(looked_into) == 5
+    with refused(str(tmp_path / "x"), 6):
+        len(make_source("Table of images", folder=str(tmp_path / "x")))
+
+
+# ------------------------------------------------------------------------------------------------- Parquet
+
+
+def test_parquet_of_many_kinds():
+    """Names of columns neither separate cells nor hide others."""
+    columns = {
+        "image": ["a.jpg", "b.jpg"],
+        "image.1": pyarrow.array(["b", "c"]).dictionary_encode(),
+        "score.1": pyarrow.array([2, None], pyarrow.int16()),
+        "score": [True, False],
+        "list": [[1.5, 2], []],
+        "list.x": [3, 4],
+        "struct": [{"a": 1}, {"a": 2}],
+        "struct.b": [b"\xff", b"5"],
+        "deep": [[[1]], [[2]]],
+        "left; top; right": ["1,5", "2"],
+    }
+    table = table_file.parquet_table(as_parquet(columns), Limits())
+    assert table.header == tuple(name for name in columns if name not in ("struct", "deep"))
+    assert table.first(2) == [
+        ["a.jpg", "b", "2", "1", "1.5; 2.0", "3", "\N{REPLACEMENT CHARACTER}", "1,5"],
+        ["b.jpg", "c", "", "0", "", "4", "5", "2"],
+    ]
+
+
+def test_parquet_that_claims_too_much_is_not_expanded(monkeypatch):
+    """Texts that come again are stored once."""
+    plain = as_parquet({"image": ["a.jpg"] * 100_000, "label": ["cat"] * 100_000}, use_dictionary=False)
+    expected, _ = refusal(table_file.parquet_table, plain, Limits(table_bytes=len(plain) * 2))
+    assert "RANKING_INTAKE_TABLE_BYTES" in expected
+    long = ["x" * 200_000]
+    too_long = ("texts of at most 131,072 bytes", "one of 200,000")
+    too_large = ("a table of at most 1 MB (RANKING_INTAKE_TABLE_BYTES)", "a larger one")
+    for column, limits, told in (
+        (long * 300, Limits(), too_long),
+        ([long] * 300, Limits(), too_long),
+        (["x" * 100_000] * 300, Limits(table_bytes=2**20), too_large),
+    ):
+        data = as_parquet({"image": column}, dictionary_pagesize_limit=2**24)
+        assert len(data) < 2**16
+        assert refusal(table_file.parquet_table, data, limits) == told
+    monkeypatch.setattr(table_file, "MOST_VALUES", 1000)
+    told = ("a table of at most 1,000 values", "300,000")
+    assert refusal(table_file.parquet_table, plain, Limits()) == told
+
+
+def test_a_reader_that_does_not_end_well_ends_alone(tmp_path, monkeypatch):
+    script = tmp_path / "script.py"
+    monkeypatch.setattr(table_file.parquet_to_csv, "__file__", str(script))
+    script.write_text("import os\nos.abort()\n")
+    assert refusal(table_file.parquet_table, b"", Limits())[0] == parquet_program.BROKEN
+    script.write_text("import time\ntime.sleep(9)\n")
+    monkeypatch.setattr(parquet_program, "SECONDS", 0.25)
+    expected, came = refusal(table_file.parquet_table, b"", Limits())
+    assert (expected, "0.25" in came) == (parquet_program.BROKEN, True)
+
+
+# ------------------------------------------------------------------------------------------------- detection
+
+
+def test_recognised_with_its_columns(tmp_path):
+    folder = some_table(tmp_path / "x")
+    (detected,) = detect(open_tree(folder))
+    assert detected.source == "Table of images"
+    assert detected.recognised.settings == {
+        "image_column": "filename",
+        "box_columns": "xmin, ymin, xmax, ymax",
+        "label_columns": "class",
+        "number_columns": "-",
+        "group_column": "clip",
+        "split_column": "split",
+        "size_columns": "width, height",
+    }
+    assert all(name in detected.recognised.why for name in ("boxes.csv", "filename", "pixels", "clip"))
+    proposed, confirmed = (
+        make_source("Table of images", folder=str(folder), **more)
+        for more in ({}, detected.recognised.settings)
+    )
+    assert list(proposed.records()) == list(confirmed.records())
+    look = look_at(str(folder), None, {})
+    assert ",".join(look.columns) == (folder / "boxes.csv").read_text().partition("\n")[0]
+    assert (look.source_settings, look.problems) == (detected.recognised.settings, 0)
+    assert look.read_as.startswith("filename names the images")

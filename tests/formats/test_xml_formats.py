@@ -1,0 +1,242 @@
+"""XML from strangers, hostile, broken and merely wrong: annotations of PASCAL VOC, and CVAT."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from brought import check_rows, cvat, cvat_box, cvat_image, lay, read
+from voc_tree import person, voc_object, xml_of
+
+from ranking.formats import voc_annotation
+from ranking.formats.voc_annotation import read_annotation
+from ranking.formats.xml_file import Refused, parse_xml
+
+LAUGHS = "".join(f'<!ENTITY lol{level} "{f"&lol{level - 1};" * 10}">' for level in range(1, 10))
+BILLION_LAUGHS = (
+    f'<?xml version="1.0"?><!DOCTYPE annotation [<!ENTITY lol0 "lol">{LAUGHS}]>'
+    "<annotation><object><name>&lol9;</name></object></annotation>"
+)
+HOSTILE = [
+    BILLION_LAUGHS.encode(),
+    BILLION_LAUGHS.replace('"1.0"', '"1.0" encoding="UTF-16"').encode("utf-16"),
+    b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><annotation>&x;</annotation>',
+    b'<!DOCTYPE annotation SYSTEM "http://127.0.0.1:9/x.dtd"><annotation/>',
+    b"<!DOCTYPE a [<!ENTITY % p \"<!ENTITY q 'r'>\"> %p;]><annotation>&q;</annotation>",
+]
+
+
+def annotation_of(*objects, more=""):
+    """The annotation of these objects, and what came of each problem."""
+    return read_bytes(xml_of(*objects, more=more).encode())
+
+
+def read_bytes(data):
+    annotated, problems = read_annotation(data, "x.xml")
+    assert {problem.file for problem in problems} <= {"x.xml"}
+    return annotated, [problem.came for problem in problems]
+
+
+def test_declarations_are_refused_before_anything_is_expanded():
+    start = time.process_time()
+    for data in HOSTILE:
+        with pytest.raises(Refused):
+            parse_xml(data)
+        annotated, (came,) = read_bytes(data)
+        assert annotated is None, data
+        assert "DOCTYPE" in came
+    assert time.process_time() - start < 2
+    annotated, _ = annotation_of(
+        "<!-- <!DOCTYPE x [<!ENTITY y 'z'>]> -->", voc_object("&lt;!DOCTYPE&gt; &#65;&amp;")
+    )
+    assert annotated.objects[0].name == "<!DOCTYPE> A&", "in a comment or text it is no declaration"
+
+
+def test_broken_xml():
+    for data in (
+        b"",
+        b"\xff\xd8\xff\xe0 a photograph",
+        b"<annotation><object>",
+        b"<annotation/><annotation/>",
+        b"<annotation>&unknown;</annotation>",
+        b"<annotation>\xe9t\xe9</annotation>",
+        b'<?xml version="1.0" encoding="klingon"?><annotation/>',
+        b'<?xml version="1.0" encoding="shift_jis"?><annotation/>',
+        b"<annotation>\0</annotation>",
+    ):
+        annotated, problems = read_bytes(data)
+        assert (annotated, len(problems)) == (None, 1), data
+    assert read_bytes(b"<svg/>") == (None, ["<svg>"])
+
+
+def test_too_large_and_too_deep(monkeypatch):
+    for content in (b"<a>" * 32, b"<a>" * 100_000):
+        annotated, (came,) = read_bytes(b"<annotation>" + content)
+        assert annotated is None
+        assert "32" in came
+    assert annotation_of("<a>" * 31 + "</a>" * 31)[0] is not None
+    monkeypatch.setattr(voc_annotation, "MAX_XML_BYTES", 2**20)
+    annotated, [problem] = read_annotation(xml_of(" " * 2**20).encode(), "x.xml")
+    assert annotated is None
+    assert "1 MB" in problem.expected
+
+
+MANY = b">" * (4 * 2**20 - 100)
+
+
+def test_pieces_do_not_add_up():
+    start = time.process_time()
+    for data in (
+        b'<annotation><a b="' + MANY + b'"/></annotation>',
+        b"<annotation><!--" + MANY + b"--></annotation>",
+        b"<annotation>" + b"<a/>" * 200_000 + b"</annotation>",
+        b"<annotation/><!--" + MANY + b"-->",
+    ):
+        assert parse_xml(data).tag == "annotation"
+    assert time.process_time() - start < 30, (
+        "elements take 0.2 s, 1 where coverage is counted; squared, hours"
+    )
+
+
+def test_a_long_prolog_is_refused_soon_and_one_of_a_few_comments_is_annotation_of():
+    start = time.process_time()
+    for prolog in (b"<!--" + MANY + b"-->", b"\n" * 70_000, b'<a b="' + MANY + b'"/>', b"<!---->" * 2000):
+        annotated, (came,) = read_bytes(prolog + b"<annotation/>")
+        assert annotated is None
+        assert "64 kB" in came
+    assert time.process_time() - start < 2
+    prolog = '<?xml version="1.0"?>' + "<!-- drawn by hand -> checked -->\n" * 100
+    assert read_bytes((prolog + xml_of(voc_object("cat"))).encode())[0].objects[0].name == "cat"
+
+
+def test_encodings_that_work():
+    for encoding in ("utf-8", "utf-8-sig", "utf-16", "iso-8859-1", "windows-1252"):
+        text = f'<?xml version="1.0" encoding="{encoding.replace("-sig", "")}"?>' + xml_of(voc_object("été"))
+        assert read_bytes(text.encode(encoding))[0].objects[0].name == "été", encoding
+
+
+def test_boxes_count_from_0_and_end_open():
+    annotated, problems = annotation_of(
+        voc_object("cat", (1, 2, 1, 30)), voc_object("\n dog ", (" 4.5 ", "1e1", 9, 10))
+    )
+    assert problems == []
+    assert [(item.name, item.box) for item in annotated.objects] == [
+        ("cat", (0, 1, 1, 30)),
+        ("dog", (3.5, 9, 9, 10)),
+    ]
+
+
+BAD_OBJECTS = [
+    (voc_object("cat", ("left", 1, 2, 3)), "xmin left, ymin 1, xmax 2, ymax 3"),
+    (voc_object("cat", (1, 1, "inf", 3)), "xmin 1, ymin 1, xmax inf, ymax 3"),
+    (voc_object("cat", (1, "1_0", 2, 30)), "xmin 1, ymin 1_0, xmax 2, ymax 30"),
+    (voc_object("cat", (1, "١", 2, 30)), "xmin 1, ymin ١, xmax 2, ymax 30"),
+    (voc_object("cat", (5, 1, 3, 3)), "xmin 5, ymin 1, xmax 3, ymax 3"),
+    (voc_object("cat", (1, 9, 3, 8)), "xmin 1, ymin 9, xmax 3, ymax 8"),
+    ("<object><name>cat</name><part><bndbox/></part></object>", "no bndbox"),
+    ("<object><name>cat</name><bndbox><xmin>1</xmin></bndbox></object>", "xmin 1, ymin missing"),
+    (voc_object("  \n "), "has none"),
+    ("<object/>", "has none"),
+]
+
+
+def test_a_bad_object_is_left_out_and_the_others_keep_their_numbers():
+    for bad, came in BAD_OBJECTS:
+        annotated, (problem,) = annotation_of(voc_object("dog"), bad, voc_object("emu"))
+        assert [(item.number, item.name) for item in annotated.objects] == [(1, "dog"), (3, "emu")]
+        assert annotated.count == 3
+        assert problem.startswith("object 2")
+        assert came in problem
+
+
+def test_marks_of_objects():
+    extras = ["<difficult>1</difficult>", "<difficult>0</difficult>", "", "<difficult>very</difficult>"]
+    people = [person(running="1", phoning="0"), person(running="maybe", phoning="1")]
+    annotated, problems = annotation_of(*(voc_object(extra=extra) for extra in extras), *people)
+    assert [item.difficult for item in annotated.objects] == [True, *[False] * 5]
+    assert [item.actions for item in annotated.objects[3:]] == [
+        None,
+        {"running": True, "phoning": False},
+        {"phoning": True},
+    ]
+    assert problems == ["object 4: very", "object 6: running maybe"]
+
+
+def test_size():
+    for size, claimed, came in (
+        ("", None, []),
+        ("<size><width>40</width><height>30</height></size>", (40, 30), []),
+        ("<size><width>0</width><height>30</height></size>", None, ["0 x 30"]),
+        ("<size><width>wide</width></size>", None, ["wide x missing"]),
+    ):
+        annotated, problems = annotation_of(voc_object(), more=size)
+        assert (annotated.size, problems) == (claimed, came)
+
+
+# ----------------- What CVAT has of its own. What it has in common with other formats: test_formats.py
+
+GOOD = cvat_box("cat", 0, 0, 20, 15)
+
+
+def read_cvat(root, xml, *names):
+    """The images by name, and the problems but for parts that are drawn."""
+    names = names or ("images/1.jpg", "images/2.jpg")
+    return read("CVAT", lay(root / "x", {"annotations.xml": xml, **dict.fromkeys(names)}))
+
+
+def test_other_shapes(tmp_path):
+    shapes = [
+        '<polygon label="cat" points="1,2;5,3;4,9"/>',
+        '<ellipse label="dog" cx="10" cy="12" rx="3" ry="2"/>',
+        cvat_box("fox", 10, 10, 14, 12, rotation="90.0"),
+        '<tag label="sea"/>',
+        '<tag label="sun"><attribute name="a">1</attribute></tag>',
+    ]
+    images, problems = read_cvat(tmp_path, cvat(cvat_image("1.jpg", *shapes)))
+    assert problems == []
+    assert [(box.box, box.classes, box.number) for box in images["1"].boxes[:3]] == [
+        (None, ("sea", "sun"), 4),
+        ((1, 2, 5, 9), ("cat",), 1),
+        ((7, 10, 13, 14), ("dog",), 2),
+    ]
+    assert images["1"].boxes[3].box == pytest.approx((11, 9, 13, 13))
+    assert images["1"].size == (40, 30)
+
+
+def track(number, *boxes, label="cat"):
+    return f'<track id="{number}" label="{label}" task_id="7">{"".join(boxes)}</track>'
+
+
+def test_tracks_keep_their_group(tmp_path):
+    size = "<meta><task><original_size><width>40</width><height>30</height></original_size></task></meta>"
+    frames = (cvat_box("", frame, 0, 20, 15, frame=frame, outside=int(frame == 2)) for frame in range(3))
+    dog = track(1, cvat_box("", 1, 1, 9, 9, frame=1), cvat_box("", 0, 0, 9, 9, frame="-1"), label="dog")
+    names = (f"images/frame_00000{frame}.PNG" for frame in range(3))
+    images, problems = read_cvat(tmp_path, cvat(track(0, *frames), dog, meta=size), *names)
+    check_rows(problems, ("annotations.xml", "track 1: -1"), ("groups",))  # both tracks are seen in one frame
+    tracks = [f"annotations.xml: task 7, track {number}" for number in (0, 1)]
+    assert {
+        name: [(box.box, box.classes, box.group) for box in image.boxes] for name, image in images.items()
+    } == {
+        "frame_000000": [((0, 0, 20, 15), ("cat",), tracks[0])],
+        "frame_000001": [((1, 0, 20, 15), ("cat",), tracks[0]), ((1, 1, 9, 9), ("dog",), tracks[1])],
+    }
+    assert {image.size for image in images.values()} == {(40, 30)}
+
+
+def test_frames_of_a_video_are_a_group_and_images_of_a_task_are_not(tmp_path):
+    """How groups are drawn for the test: test_plain_formats.py."""
+    for mode, group in (("interpolation", "annotations.xml: task 1"), ("annotation", None)):
+        meta = f"<meta><task><id>1</id><mode>{mode}</mode></task></meta>"
+        images, _ = read_cvat(tmp_path, cvat(cvat_image("1.jpg", GOOD, task_id=1, width="wide"), meta=meta))
+        assert (images["1"].boxes[0].group, images["1"].size) == (group, None)
+
+
+def test_images_without_a_name_and_in_another_folder_again_are_rows(tmp_path):
+    told = [
+        cvat_image(name, GOOD, subset=subset)
+        for name, subset in (("1.jpg", "Test"), ("", ""), ("a/1.jpg", ""))
+    ]
+    images, problems = read_cvat(tmp_path, cvat(*told, cvat_image("2.jpg", GOOD, subset="Train")))
+    assert {name: image.test for name, image in images.items()} == {"1": True, "2": False}
+    check_rows(problems, ("annotations.xml", "image 0"), ("annotations.xml", "images/1.jpg"))

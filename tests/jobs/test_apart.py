@@ -1,0 +1,133 @@
+"""Work by a process of its own: answers, refusals, and what breaks it."""
+
+from __future__ import annotations
+
+import io
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from refusals import refused
+
+from ranking.features import load_features
+from ranking.jobs import apart
+from ranking.jobs.apart import READER, SECONDS, ask_apart
+from ranking.jobs.own_image import describe, describe_apart
+from ranking.workspace.store import Store
+
+PROGRAM = """
+import os, time
+from ranking.jobs import apart
+from ranking.jobs.apart import answer_apart
+
+def work(arguments, data):
+    if data == b"die":
+        os.abort()
+    if data == b"grow":
+        return {"bytes": len(bytearray(2**33))}
+    if data == b"wait":
+        time.sleep(60)
+    if data == b"spin":
+        while True:
+            pass
+    if data == b"no":
+        raise ValueError("expected yes, got no")
+    return {"arguments": arguments, "bytes": len(data)}
+
+if __name__ == "__main__":
+    apart.SECONDS = 1
+    answer_apart(work)
+"""
+PARTS = [("Colour", {})]
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "works_apart.py").write_text(PROGRAM)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(apart.__file__).parents[2]}")
+    return "works_apart"
+
+
+def jpeg(size: tuple[int, int], orientation: int = 1) -> bytes:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    picture = Image.linear_gradient("L").resize(size).convert("RGB")
+    stream = io.BytesIO()
+    picture.save(stream, "JPEG", exif=exif)
+    return stream.getvalue()
+
+
+def test_it_is_given_what_came_and_answers(program):
+    assert ask_apart(program, ["a", "b c"], b"123") == {"arguments": ["a", "b c"], "bytes": 3}
+
+
+def test_a_refusal_comes_in_its_own_words(program, monkeypatch):
+    for data, part in ((b"no", "expected yes, got no"), (b"grow", "4.29 GB")):
+        with pytest.raises(ValueError, match=part):
+            ask_apart(program, [], data)
+    monkeypatch.setenv("RANKING_WORKER_MEMORY", "much")
+    with pytest.raises(ValueError, match="RANKING_WORKER_MEMORY"):
+        ask_apart(program, [], b"")
+
+
+def test_what_crashes_or_takes_too_long_is_refused(program, monkeypatch):
+    with refused(READER) as caught:
+        ask_apart(program, [], b"die")
+    assert "-6" in caught.value.came
+    with refused(READER) as caught:
+        ask_apart(program, [], b"spin")
+    assert f"{SECONDS} seconds" in caught.value.expected
+    monkeypatch.setattr(apart, "SECONDS", 0.5)
+    with refused(READER) as caught:
+        ask_apart(program, [], b"wait")
+    assert "1.0 seconds" in caught.value.expected
+
+
+def test_who_comes_where_many_are_asked_waits(program, monkeypatch):
+    turns = threading.BoundedSemaphore(1)
+    monkeypatch.setattr(apart, "_turns", turns)
+    answers: list[object] = []
+    asking = threading.Thread(target=lambda: answers.append(ask_apart(program, [], b"1")))
+    with turns:
+        asking.start()
+        asking.join(0.2)
+        assert asking.is_alive()
+    asking.join()
+    assert answers == [{"arguments": [], "bytes": 1}]
+
+
+def test_an_own_image_is_described_as_it_would_be_here_and_as_it_is_seen(tmp_path):
+    store = Store(tmp_path / "home")
+    for name in ("there", "here"):
+        (tmp_path / name).mkdir()
+    lying = jpeg((60, 40), orientation=6)
+    images, features = describe_apart(store, lying, PARTS, tmp_path / "there")
+    assert images.image_sizes.tolist() == [[40, 60]], "a telephone held upright stores its picture lying"
+    describe(store, lying, PARTS, tmp_path / "here")
+    np.testing.assert_array_equal(features, load_features(images, PARTS, tmp_path / "here"))
+    other = load_features(images, PARTS, tmp_path / "new")
+    np.testing.assert_array_equal(features, other)
+
+
+def test_an_own_image_that_is_refused(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="JPEG, PNG or WebP"):
+        describe_apart(Store(tmp_path / "home"), b"GIF89a", PARTS, tmp_path)
+    monkeypatch.setenv("RANKING_INTAKE_PIXELS", "100")
+    with pytest.raises(ValueError, match="RANKING_INTAKE_PIXELS"):
+        describe_apart(Store(tmp_path / "home"), jpeg((60, 40)), PARTS, tmp_path)
+
+
+def test_of_what_was_brought_only_the_model_that_is_asked_lies_beside_an_own_image(tmp_path):
+    """Where the folder is of another disk it is a copy, and all of them may be gigabytes."""
+    store, folder = Store(tmp_path / "home"), tmp_path / "here"
+    folder.mkdir()
+    names = [f"onnx-{letter * 32}" for letter in "ab"]
+    for name in names:
+        (store.home / "models" / f"{name}.onnx").write_bytes(b"model")
+    (store.home / "vectors" / "key").mkdir()
+    (store.home / "vectors" / "key" / "own-1.npy").write_bytes(b"vectors")
+    for name in (names[0], "onnx-" + "c" * 32, "../models"):
+        store.place_model(name, folder)
+    assert [file.name for file in folder.iterdir()] == [f"{names[0]}.onnx"]

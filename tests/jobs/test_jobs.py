@@ -1,0 +1,461 @@
+"""Workers are started, wait for their turn, are cancelled, and are settled when they die; steps of theirs are scripted.
+
+What does not need a process has none: this one holds the lock of a run, as its worker would.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from working import (
+    FOREVER,
+    SCRIPTED,
+    SLEEPING,
+    Held,
+    be_patient,
+    cancelled,
+    contents,
+    ended,
+    events_of,
+    heard,
+    iterating,
+    kill,
+    kill_all,
+    raising,
+    start,
+    wait,
+)
+
+from ranking.core.errors import HomeError
+from ranking.jobs import jobs
+from ranking.jobs.events import (
+    BEST_KEPT,
+    MEASURING,
+    NO_WEIGHTS,
+    NOTHING_TO_KEEP,
+    SAVING,
+    said_of_cancelled,
+    with_last_gap,
+)
+from ranking.jobs.jobs import WEIGHTS_ALONE, cause_of_exit
+from ranking.jobs.worker_limits import LESS_URGENT, weigh_session
+from ranking.workspace.run import Kind, Run
+from ranking.workspace.store import Store
+
+KINDS: tuple[Kind, ...] = ("train", "label", "order", "asking", "study", "timing", "experiment")
+BOUNDS = ("dual", "gap", "relative_gap")
+ITERATION = json.dumps({"event": "iteration", "iteration": 7, "primal": 2.0} | dict.fromkeys(BOUNDS)) + "\n"
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.setattr(jobs, "WORKER", SCRIPTED)
+    store = Store(tmp_path / "home")
+    yield store
+    kill_all(store)
+
+
+@pytest.fixture
+def held(store: Store) -> Iterator[Held]:
+    """Gone before the store looks for what is alive."""
+    held = Held()
+    yield held
+    held.let_die()
+
+
+# ------------------------------------------------------------------------------------------- a quiet life
+
+
+def test_a_run_is_alive_at_once_ends_finished_and_is_reaped(store):
+    run = start(store, ["iterate", 2, 0.06])
+    assert run.state == "queued"
+    assert run.alive
+    pid = run.pid
+    run = ended(store, run)
+    assert (run.state, run.reason) == ("finished", "")
+    assert run.result["certificate"]["converged"] is True
+    assert run.created <= run.started <= run.ended
+    assert [event["state"] for event in events_of(run, "state")] == ["running", "finished"]
+    assert [event["dual"] for event in events_of(run, "iteration")] == [None, 1.0]
+    wait(lambda: not run.alive and not jobs._children)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)
+    jobs.cancel(store, run.id)
+    assert store.run(run.id) == run, "too late to cancel it"
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="sessions are not weighed here")
+def test_the_session_of_a_worker_weighs_less_as_soon_as_the_system_lets_it(store, monkeypatch):
+    monkeypatch.setattr(jobs, "WORKER", SLEEPING)
+    for _ in range(2):  # the second at once: the system refuses it for a tenth of a second
+        run = start(store)
+        weigh_session(run.pid)
+        assert Path(f"/proc/{run.pid}/autogroup").read_text().endswith(f" nice {LESS_URGENT}\n")
+    weigh_session(2**22 + 1)  # no such process: nothing to do
+
+
+def test_a_row_that_vanishes_leaves_no_traceback(store, monkeypatch):
+    """As where the database is put back from a copy while a training runs."""
+    uncaught: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", uncaught.append)
+    run = iterating(store, start(store, FOREVER))
+    kill_later = store.run(run.id)
+    with closing(sqlite3.connect(store.home / "ranking.sqlite")) as database, database:
+        database.execute("delete from run")
+    kill(kill_later)
+    wait(lambda: run.id not in jobs._children)
+    assert not uncaught
+
+
+def test_a_refused_process_is_a_failed_run(store, monkeypatch):
+    monkeypatch.setattr(jobs, "WORKER", ("/no/such/python",))
+    run = start(store)
+    assert run.state == "failed"
+    assert "/no/such/python" in run.reason
+    assert not run.alive
+
+
+# --------------------------------------------------------------------------------------------------- once
+
+
+def test_of_equal_starts_at_once_one_starts_a_worker(store, monkeypatch):
+    monkeypatch.setattr(jobs, "WORKER", SLEEPING)
+    settings = {"steps": [FOREVER]}
+    with ThreadPoolExecutor(4) as pool:
+        started = [pool.submit(jobs.start_once, Store(store.home), "train", settings) for _ in range(8)]
+        runs = [answer.result() for answer in started]
+    assert len({run.id for run in runs}) == len(store.runs()) == 1
+    assert jobs.start_once(store, "train", {"steps": (tuple(FOREVER),)}).id == runs[0].id  # equal as JSON
+    assert jobs.start(store, "train", settings).id != runs[0].id
+
+
+def test_what_differs_or_is_not_live_is_a_new_run(store, monkeypatch):
+    monkeypatch.setattr(jobs, "WORKER", SLEEPING)
+    settings = {"steps": [FOREVER]}
+    first = jobs.start_once(store, "train", settings)
+    different = jobs.start_once(store, "train", {"steps": []})
+    imported = jobs.start_once(store, "import", settings)
+    jobs.cancel(store, first.id)
+    after_cancel = jobs.start_once(store, "train", settings)
+    kill(after_cancel)
+    ended(store, after_cancel)
+    after_death = jobs.start_once(store, "train", settings)
+    assert len({run.id for run in (first, different, imported, after_cancel, after_death)}) == 5
+    assert after_death.alive
+
+
+# -------------------------------------------------------------------------------------------------- queue
+
+
+@pytest.fixture
+def full(store: Store, held: Held) -> list[Run]:
+    """As many live trainings as may work at once."""
+    return [held(store) for _ in range(jobs.MOST_AT_ONCE)]
+
+
+def test_all_kinds_but_imports_stand_in_one_queue(store, held, full):
+    assert [jobs.waits_for(store, held(store, kind)) for kind in KINDS] == list(range(1, len(KINDS) + 1))
+    for kind in ("import", "features"):
+        assert jobs.waits_for(store, held(store, kind)) == 0, kind
+
+
+def test_workers_wait_for_their_turn_and_a_dead_one_gives_its_place_up(store, held, full):
+    first, second, third = (start(store, ["iterate", 1, 0.0]) for _ in range(3))
+    assert [jobs.waits_for(store, run) for run in (first, second, third)] == [1, 2, 3]
+    kill(first)
+    assert ended(store, first).state == "failed"
+    assert [jobs.waits_for(store, run) for run in (second, third)] == [1, 2]
+    assert cancelled(store, start(store, FOREVER)).state == "cancelled", "while it waits, or starts"
+    held.let_die(full[0])
+    second, third = ended(store, second), ended(store, third)
+    assert second.state == third.state == "finished"
+    assert second.started < third.started
+
+
+# ------------------------------------------------------------------------------------------------- deaths
+
+
+def test_a_death_is_noticed_also_where_nobody_looks(store, monkeypatch):
+    for way, code, named in (
+        ("exit 3", 3, "3"),
+        ("kill -ABRT $$", -signal.SIGABRT, "SIGABRT"),
+        ("kill -KILL $$", -signal.SIGKILL, "SIGKILL"),
+    ):
+        monkeypatch.setattr(jobs, "WORKER", ("sh", "-c", way))
+        run = start(store)
+        settled = wait(lambda run=run: (now := store.run(run.id)).state == "failed" and now)
+        assert settled.reason == cause_of_exit(code)
+        assert named in settled.reason
+
+
+def test_a_crash_tells_its_signal_and_last_words_but_no_dump(store):
+    run = ended(store, start(store, ["iterate", 2, 0.0], ["crash"]))
+    assert run.reason.startswith(cause_of_exit(-signal.SIGABRT))
+    assert "something went wrong inside | Fatal Python error: Aborted" in run.reason
+    assert run.reason == with_last_gap(run, run.reason.rpartition("; ")[0])
+    assert "scripted_worker.py" not in run.reason
+    assert "scripted_worker.py" in run.stderr_file.read_text()
+
+
+def test_last_words_are_the_last_three_lines_before_a_dump(tmp_path):
+    file = tmp_path / "stderr.txt"
+    assert jobs._last_words(file) == ""
+    file.write_bytes(b"x" * 100_000 + b"\n\n one \xff\n \n" + b"t" * 300 + b"\nthree\n")
+    assert jobs._last_words(file) == f"one \N{REPLACEMENT CHARACTER} | {'t' * 200} | three"
+    file.write_text("a\nb\nc\nd\nFatal Python error: Aborted\n\n  File x, line 1")
+    assert jobs._last_words(file) == "b | c | d | Fatal Python error: Aborted"
+
+
+def test_memory_that_runs_out_is_told_with_the_limit(store, monkeypatch):
+    """In small pieces: there is room left to say so."""
+    monkeypatch.setenv("RANKING_WORKER_MEMORY", str(6 * 10**8))
+    run = ended(store, start(store, ["iterate", 2, 0.0], ["hoard"]))
+    assert run.state == "failed"
+    assert "0.6 GB" in run.reason
+    assert "RANKING_WORKER_MEMORY" in run.reason
+    assert run.reason == with_last_gap(run, run.reason.rpartition("; ")[0])
+
+
+def dead(store: Store, kind: Kind, moment: float | None, **columns: Any) -> Run:
+    """A run whose worker died, after it was cancelled at a moment where that is given."""
+    run = store.create_run(kind, {"folds": 3})
+    store.update_run(run.id, state="running", cancelled=moment, **columns)
+    return run
+
+
+MOMENTS = (None, time.monotonic())
+
+
+def test_how_a_dead_worker_is_settled_depends_on_its_kind_and_on_who_ended_it(store):
+    nothing = {kind: NOTHING_TO_KEEP for kind in (*KINDS, "import", "features")}
+    expected = {**nothing, **{kind: NO_WEIGHTS for kind in ("train", "label", "order")}}
+    for (kind, reason), moment in product(expected.items(), MOMENTS):
+        run = jobs.poll(store, dead(store, kind, moment).id)
+        told = ("failed", cause_of_exit(None)) if moment is None else ("cancelled", reason)
+        assert (run.state, run.reason, run.result) == (*told, {}), kind
+        assert run.ended is not None
+
+
+def test_a_killed_simulation_has_its_finished_folds_and_weights_outlive_who_measures_them(
+    store,
+):
+    curves = [{"method": "C-star p@k", "settings": {}, "strategy": "random", "folds": [[0.5], [0.6]]}]
+    for moment in MOMENTS:
+        run = jobs.poll(store, dead(store, "asking", moment, result={"curves": curves}).id)
+        assert run.folds_done == 2
+        assert run.reason == (cause_of_exit(None) if moment is None else said_of_cancelled(run))
+        run = dead(store, "order", moment)
+        run.model_file.write_text("the weights")
+        run.events_file.write_text(ITERATION)
+        run = jobs.poll(store, run.id)
+        cause = cause_of_exit(None) if moment is None else "cancelled"
+        assert run.reason == with_last_gap(run, WEIGHTS_ALONE.format(cause)) != WEIGHTS_ALONE.format(cause)
+        assert run.model_file.read_text() == "the weights"
+
+
+# --------------------------------------------------------------------------- of an import nothing is left
+
+
+def fill(run: Run) -> None:
+    """What an import has written in the midst of it."""
+    run.draft.mkdir()
+    (run.draft / "manifest.json").write_text("{}")
+    run.brought_file.write_bytes(b"zip")
+
+
+def fill_the_disk(monkeypatch: pytest.MonkeyPatch, read: bool = False) -> None:
+    """Write no row while an import fills the disk, and read one only with `read`: SQLite needs some kilobytes."""
+
+    def guarded(original: Any) -> Any:
+        def call(store: Store, run_id: str, *arguments: Any, **named: Any) -> Any:
+            folder = store.home / "runs" / run_id
+            if (folder / "brought.zip").exists() or (folder / "draft").exists():
+                raise HomeError("disk I/O error")
+            return original(store, run_id, *arguments, **named)
+
+        return call
+
+    monkeypatch.setattr(Store, "end_run", guarded(Store.end_run))
+    if not read:
+        monkeypatch.setattr(jobs, "poll", guarded(jobs.poll))
+
+
+@pytest.mark.parametrize("server", ["watches", "has gone", "cannot read either"])
+def test_an_import_that_is_killed_leaves_not_one_byte(store, monkeypatch, server):
+    monkeypatch.setattr(jobs, "WORKER", SLEEPING)
+    if server == "has gone":
+        monkeypatch.setattr(jobs, "_await_end", lambda store, run, child: child.wait())
+    fill_the_disk(monkeypatch, read=server != "cannot read either")
+    before = contents(store)
+    run = jobs.start(store, "import", {}, fill)
+    assert contents(store) != before
+    kill(run)
+    wait(lambda: not run.alive)
+    if server == "has gone":
+        assert run.folder.exists()
+        jobs.recover(store)
+    wait(lambda: not run.folder.exists())
+    assert (store.run(run.id).state, contents(store)) == ("failed", before)
+
+
+def test_what_a_worker_leaves_waits_where_the_home_is_away(store, held, monkeypatch):
+    monkeypatch.setattr(jobs, "poll", raising(HomeError("no such folder")))
+    for kind, code in (("train", 1), ("import", 0)):
+        run = held(store, kind)
+        fill(run)
+        jobs._await_end(store, run, SimpleNamespace(wait=lambda code=code: code))  # type: ignore[arg-type]
+        assert run.draft.exists(), kind
+        assert store.run(run.id).state == "queued"
+
+
+def test_what_its_worker_settled_in_the_last_moment_stays(store, held, monkeypatch):
+    run = held(store, "import")
+    fill(run)
+
+    def dies(run: Run) -> bool:
+        store.end_run(run.id, "finished", "", {})
+        return False
+
+    monkeypatch.setattr(Run, "alive", property(dies))
+    assert (jobs.poll(store, run.id).state, run.draft.exists()) == ("finished", True)
+
+
+def test_an_import_whose_worker_told_its_end_and_died_before_it_cleared_up_is_cleared(store, monkeypatch):
+    monkeypatch.setattr(jobs, "WORKER", SLEEPING)
+    run = jobs.start(store, "import", {}, fill)
+    store.end_run(run.id, "failed", "no image")
+    kill(run)
+    wait(lambda: not run.folder.exists())
+    assert store.run(run.id).reason == "no image"
+
+
+def test_an_upload_that_fills_the_disk_gives_it_back_before_it_is_told(store, monkeypatch):
+    fill_the_disk(monkeypatch)
+
+    def fill_up(run: Run) -> None:
+        fill(run)
+        raise OSError(28, "No space left on device")
+
+    before = contents(store)
+    run = jobs.start(store, "import", {}, fill_up)
+    assert run.state == "failed"
+    assert "No space left on device" in run.reason
+    assert contents(store) == before
+
+
+# ------------------------------------------------------------------------------------------------- cancel
+
+
+def test_a_deaf_worker_is_killed_but_not_at_once(store):
+    run = start(store, ["iterate", 3, 0.0], ["be_deaf", 10_000])
+    heard(run, what="Deaf")
+    begin = time.monotonic()
+    run = cancelled(store, run)
+    assert time.monotonic() - begin >= jobs.STOP_SECONDS
+    assert (run.state, run.reason) == ("cancelled", with_last_gap(run, NO_WEIGHTS))
+
+
+def test_how_long_a_worker_may_take_to_stop_depends_on_what_it_does(store, held, monkeypatch):
+    sent: list[int] = []
+    monkeypatch.setattr(jobs, "_signal", lambda run, number: sent.append(number))
+    monkeypatch.setattr(jobs, "time", SimpleNamespace(monotonic=lambda: 1000.0, sleep=time.sleep))
+    seconds = {"HOG": jobs.STOP_SECONDS, SAVING: jobs.SAVE_SECONDS, MEASURING: jobs.MEASURE_SECONDS}
+    assert list(seconds.values()) == sorted(set(seconds.values()))
+    for what, longest in seconds.items():
+        run = held(store)
+        with run.events_file.open("a") as file:
+            for each in dict.fromkeys([what] if what == "HOG" else [SAVING, what]):
+                event = {"event": "progress", "what": each, "done": 0, "total": 1}
+                file.write(json.dumps(event) + "\n")
+        for since in (None, 1000.0 - longest + 0.01, 1000.0 - longest - 0.01):
+            assert sent == [], (what, since)
+            store.update_run(run.id, cancelled=since)
+            assert jobs.poll(store, run.id).state == "queued"
+        assert [sent.pop()] == [signal.SIGKILL]
+
+
+def test_cancelling_twice_gives_a_worker_no_longer(store, held):
+    run = held(store)
+    jobs.cancel(store, run.id)
+    first = store.run(run.id).cancelled
+    jobs.cancel(store, run.id)
+    assert store.run(run.id).cancelled == first
+    held.let_die(run)
+    assert ended(store, run).state == "cancelled"
+
+
+def test_a_signal_goes_to_no_process_but_the_worker(store, held, monkeypatch):
+    """The pid of a dead worker may be another process's: here it is this one's."""
+    sent: list[int] = []
+    monkeypatch.setattr(jobs.signal, "pidfd_send_signal", lambda process, number: sent.append(number))
+    monkeypatch.setattr(jobs.os, "kill", lambda pid, number: sent.append(number))
+    alive, dead = held(store), store.create_run("train", {})
+    for run in (alive, dead):
+        store.update_run(run.id, state="running", pid=os.getpid())
+    jobs._signal(store.run(dead.id), signal.SIGKILL)
+    assert sent == []
+    jobs.cancel(store, dead.id)
+    assert sent == []
+    assert store.run(dead.id).state == "failed", "it had died before it was cancelled"
+    jobs._signal(store.run(alive.id), signal.SIGKILL)
+    assert sent == [signal.SIGKILL]
+    store.update_run(alive.id, pid=2**22 + 1)
+    jobs._signal(store.run(alive.id), signal.SIGKILL)  # no such process: nothing to do
+    monkeypatch.undo()  # else what is still alive could not be ended
+
+
+# --------------------------------------------------------------------------------------- another process
+
+SERVER = """
+import sys
+from ranking.jobs import jobs
+from ranking.workspace.store import Store
+jobs.WORKER = tuple(sys.argv[2:])
+print(jobs.start(Store(sys.argv[1]), "train", {"steps": [["iterate", 100000, 0.01]]}).id, flush=True)
+"""
+
+
+def test_a_training_outlives_its_server_and_the_next_one_can_cancel_it(store, monkeypatch):
+    be_patient(monkeypatch)
+    command = [sys.executable, "-c", SERVER, str(store.home), *SCRIPTED]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    orphan = iterating(store, store.run(done.stdout.strip()))
+    assert os.getsid(orphan.pid) != os.getsid(0), "what stops the server in its terminal does not stop it"
+    ours = os.getpriority(os.PRIO_PROCESS, 0)
+    assert os.getpriority(os.PRIO_PROCESS, orphan.pid) == min(19, ours + LESS_URGENT)
+    restarted = Store(store.home)
+    jobs.recover(restarted)
+    assert jobs.poll(restarted, orphan.id).state == "running"
+    before, offset = jobs.events(orphan)
+    assert before
+    wait(lambda: jobs.events(orphan, offset)[0])
+    run = cancelled(restarted, orphan)
+    assert run.state == "cancelled"
+    assert run.reason.startswith(BEST_KEPT)
+    assert run.result["certificate"]["converged"] is False
+    assert run.model_file.exists()
+
+
+def test_a_new_server_settles_the_runs_of_dead_workers_and_sweeps(store, held, monkeypatch):
+    swept: list[list[str]] = []
+    monkeypatch.setattr(Store, "sweep", lambda self: swept.append([self.run(run.id).state for run in runs]))
+    _, dead, over = runs = held(store), store.create_run("train", {}), store.create_run("train", {})
+    store.end_run(over.id, "finished")
+    jobs.recover(store)
+    assert swept == [["queued", "failed", "finished"]]
+    assert store.run(dead.id).reason == cause_of_exit(None)

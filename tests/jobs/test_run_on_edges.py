@@ -1,0 +1,152 @@
+"""A training on pairs that a person brought: it finds them by name, takes them along, and brings back no others."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from typing import Any
+
+import numpy as np
+import pytest
+from archives import npy, packed, unpacked
+from refusals import refused
+from trainings import finished
+from working import refuses
+
+from ranking import method_class
+from ranking.core import Query
+from ranking.core.run_settings import TrainSettings
+from ranking.datasets import ready_made_folder
+from ranking.features import load_features
+from ranking.features.graph.edge_files import edges_file, edges_name, short_name
+from ranking.features.graph.image_graph import image_graph
+from ranking.jobs import run_archive
+from ranking.jobs.run_archive import EDGES, RUN, export_run, import_run
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
+
+
+def drawn(samples: int, seed: int = 0) -> np.ndarray:
+    """300 pairs across images and splits, in ascending order."""
+    random = np.random.default_rng(seed)
+    return np.unique([sorted(random.choice(samples, 2, replace=False).tolist()) for _ in range(300)], axis=0)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A home with the scenes that come with the program, pairs, and a training on them."""
+    store, folder = Store(tmp_path_factory.mktemp("origin")), ready_made_folder()
+    key = store.adopt(folder, "ready-made")
+    few, features = {"max_iterations": 20, "solver": "cutting plane"}, (("Colour", {}),)
+    graph = store.keep_edges(key, drawn(len(store.image_set(key))))
+    settings = TrainSettings(key, features, "playing instrument", "HOB-SVM", few, graph=graph)
+    finished(store, settings.to_json())
+    return store.home
+
+
+@pytest.fixture
+def origin(filled, tmp_path):
+    return Store(shutil.copytree(filled, tmp_path / "origin"))
+
+
+@pytest.fixture
+def run(origin):
+    [only] = origin.runs("train")
+    return only
+
+
+def forget(store: Store, run: Run) -> None:
+    edges_file(store.edges, run.settings["set"], run.settings["graph"]).unlink()
+
+
+def test_scores_lean_on_the_pairs_that_the_settings_name(origin, run):
+    images, settings = origin.image_set(run.settings["set"]), TrainSettings.from_json(run.settings)
+    features = load_features(images, settings.features, origin.features)
+    edges = drawn(len(images))
+    assert settings.graph == edges_name(edges)
+    method: Any = method_class("HOB-SVM").load(run.model_file)
+    graph = image_graph(images, settings.graph, settings.features, features, brought=edges)
+    assert 0 < len(graph.edges) < len(edges), "some join the splits"
+    scores = np.load(run.scores_file)
+    np.testing.assert_array_equal(scores, method.score(Query(features, graph=graph)))
+    assert np.abs(scores - method.score(Query(features))).max() > 0
+
+
+def test_pairs_that_are_gone_fail_a_training_with_the_remedy(origin, run):
+    forget(origin, run)
+    with refused(f"pairs of {short_name(run.settings['graph'])}", "none") as caught:
+        finished(origin, run.settings)
+    assert "CSV" in caught.value.remedy
+
+
+def test_pairs_go_along_and_are_kept_where_they_come(origin, run, elsewhere):
+    data = export_run(origin, run.id)
+    assert json.loads(unpacked(data)[RUN])["left_out"] == {}
+    back = import_run(elsewhere, data)
+    assert back.settings == run.settings
+    assert back.imported["checked"] == {"metrics": False, "scores": False}
+    key, graph = run.settings["set"], run.settings["graph"]
+    np.testing.assert_array_equal(elsewhere.edges_of(key, graph), origin.edges_of(key, graph))
+    assert unpacked(export_run(elsewhere, back.id))[EDGES] == unpacked(data)[EDGES]
+    forget(origin, run)
+    here = import_run(origin, data)
+    assert here.imported["checked"] == {"metrics": True, "scores": True}, "with these pairs"
+    assert origin.edges_of(key, graph) is not None
+
+
+def test_an_export_without_its_pairs_says_so_and_comes_back_unchecked(origin, run):
+    whole = export_run(origin, run.id)
+    forget(origin, run)
+    data = export_run(origin, run.id)
+    files = unpacked(data)
+    assert set(unpacked(whole)) - set(files) == {EDGES}
+    assert list(json.loads(files[RUN])["left_out"]) == [EDGES]
+    back = import_run(origin, data)
+    assert back.imported["checked"] == {"metrics": True, "scores": False}
+    import_run(origin, whole)
+    assert import_run(origin, data).imported["checked"]["scores"], "the pairs are here by now"
+
+
+def naming(files: dict[str, bytes], graph: str, file: bytes) -> bytes:
+    """The archive of `files` whose settings name that graph, and whose pairs are that file."""
+    record = json.loads(files[RUN])
+    record["settings"]["graph"] = graph
+    return packed({**files, RUN: json.dumps(record).encode(), EDGES: file})
+
+
+def test_other_pairs_than_the_settings_name_are_refused(origin, run, elsewhere):
+    files = unpacked(export_run(origin, run.id))
+    samples = len(np.load(run.scores_file))
+    edges = drawn(samples)
+    graph, last, turned = edges_name(edges), np.array([[0, samples]]), np.ascontiguousarray(edges[:, ::-1])
+    for name, file, subject, came, inner in (
+        (graph, npy(edges[1:]), EDGES, edges_name(edges[1:]), ""),
+        (edges_name(turned), npy(turned), EDGES, str(turned[0].tolist()), "row 0"),
+        (graph, npy(edges.astype(float)), EDGES, f"float64 of shape {edges.shape}", "pairs"),
+        (edges_name(last), npy(last), EDGES, samples, ""),
+        (graph, npy(edges)[:-8], EDGES, edges.nbytes - 8, ""),
+        ("same image", npy(edges), EDGES, None, ""),
+        ("csv-../../x", npy(edges), "graph", "'csv-../../x'", ""),
+    ):
+        refuses(elsewhere, naming(files, name, file), subject, came, inner)
+    assert not list(elsewhere.edges.rglob("*.npy"))
+    kept, others = sorted(origin.edges.glob("*/*")), drawn(samples, seed=1)
+    reason = refuses(origin, naming(files, edges_name(others), npy(others)))
+    assert reason.subject.endswith("in scores.npy")
+    assert sorted(origin.edges.glob("*/*")) == kept, "Train would offer what nobody here has brought"
+    assert import_run(elsewhere, naming(files, graph, npy(edges.astype(np.int32)))).has_scores
+
+
+def test_nobody_waits_while_scores_are_checked(origin, run, monkeypatch):
+    """Max-marginals of large groups take a while: others may write meanwhile."""
+    data, check = export_run(origin, run.id), run_archive._check_scores
+
+    def meanwhile(*given: Any) -> None:
+        with sqlite3.connect(origin.home / "ranking.sqlite", timeout=0.0) as others:
+            others.execute("begin immediate")
+        others.close()
+        check(*given)
+
+    monkeypatch.setattr(run_archive, "_check_scores", meanwhile)
+    assert import_run(origin, data).imported["checked"]["scores"]

@@ -1,0 +1,676 @@
+"""What a worker does and leaves. Most tests call its main in this process; a few watch a real one."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import queue
+import resource
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from archives import zip_of
+from dated_pictures import dated
+from labelled_pictures import patches_of
+from PIL import Image
+from refusals import refused
+from working import Held, contents, ended, events_of, heard, here, raising, steps_of, wait
+
+from ranking import Query, method_class, method_names
+from ranking.core import ImageSet
+from ranking.core.errors import InputError
+from ranking.core.run_settings import (
+    AskingSettings,
+    FeaturesSettings,
+    ImportSettings,
+    LabelTrainSettings,
+    LookSettings,
+    OrderTrainSettings,
+    StudySettings,
+)
+from ranking.experiments.asking_simulation import simulate_asking
+from ranking.experiments.order_studies import study_orders
+from ranking.experiments.timing_studies import TimingOutcome
+from ranking.files import Limits
+from ranking.formats.looking import Look
+from ranking.jobs import jobs, worker, worker_limits
+from ranking.jobs.events import (
+    BEST_KEPT,
+    NO_WEIGHTS,
+    NOTHING_TO_KEEP,
+    Report,
+    said_of_cancelled,
+    with_last_gap,
+)
+from ranking.jobs.jobs import WEIGHTS_ALONE
+from ranking.jobs.worker_limits import MEMORY_VARIABLE, reason_of
+from ranking.methods import METHODS
+from ranking.methods.linear import LinearMethod
+from ranking.metrics.study_curves import Outcome
+from ranking.workspace.room_layout import FOLDERS
+from ranking.workspace.room_quotas import DiskWatch, FullError, bytes_of
+from ranking.workspace.rooms import Rooms
+from ranking.workspace.run import ENDED, Kind, Run
+from ranking.workspace.store import Store
+
+COLOUR = [["Colour", {}]]
+SMALL = {"side": 32}
+Stop = Callable[..., None]
+pytestmark = pytest.mark.usefixtures("worker_here")
+
+
+@pytest.fixture
+def failures(monkeypatch: pytest.MonkeyPatch) -> list[Exception]:
+    """The errors by which runs failed in this process."""
+    errors: list[Exception] = []
+
+    def remember(error: Exception, default: int | None = None) -> str:
+        errors.append(error)
+        return reason_of(error, default)
+
+    monkeypatch.setattr(worker, "reason_of", remember)
+    return errors
+
+
+@pytest.fixture
+def stop(monkeypatch: pytest.MonkeyPatch) -> Stop:
+    """Have the worker get a SIGTERM, or do something else, at a report of that kind for which a condition holds."""
+    told = {kind: getattr(Report, kind) for kind in ("progress", "iteration")}
+
+    def stop(kind: str, condition: Callable[..., bool], act: Callable[[], Any] = end_this_process) -> None:
+        def tell(self: Report, *given: Any) -> None:
+            if kind == "progress":
+                told[kind](self, *given)  # so it ends at the next one
+            if condition(*given):
+                act()
+            if kind != "progress":
+                told[kind](self, *given)
+
+        monkeypatch.setattr(Report, kind, tell)
+
+    return stop
+
+
+def end_this_process() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return Store(tmp_path_factory.mktemp("worker"))
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Store:
+    return Store(tmp_path / "home")
+
+
+@pytest.fixture(scope="module")
+def imported(store: Store) -> Run:
+    return here(store, {"source": "Digits", "source_settings": {}}, "import")
+
+
+@pytest.fixture(scope="module")
+def digits(store: Store, imported: Run) -> ImageSet:
+    return store.image_set(store.keep(imported.id))
+
+
+@pytest.fixture(scope="module")
+def images(store: Store) -> ImageSet:
+    """Of many labels."""
+    return patches_of(store)
+
+
+@pytest.fixture(scope="module")
+def dated_images(store: Store, tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
+    folder = tmp_path_factory.mktemp("dated") / "set"
+    dated(folder)
+    return store.image_set(store.adopt(folder, "Dated"))
+
+
+def training(digits: ImageSet, **changes: Any) -> dict[str, Any]:
+    settings = {"set": digits.key, "features": COLOUR, "query": "3", "method": "AP-SVM"}
+    return {**settings, "method_settings": {"C": 10.0}, "warm_start": None, **changes}
+
+
+@pytest.fixture(scope="module")
+def asked(digits: ImageSet, images: ImageSet, dated_images: ImageSet) -> dict[Kind, dict[str, Any]]:
+    """Settings of each kind of run, for small image sets."""
+    colour, drawing = (("Colour", {"bins": 2}),), {"length": 5, "train": 30, "test": 20}
+    labels = LabelTrainSettings(images.key, colour, "C-star p@k", {"core_size": 2, "C": 10.0}, min_images=4)
+    orders = dated_images.key, (("Colour", {"bins": 3}),), "year"
+    given = {"longest": 4, "subsequences": 100}
+    methods = (("Independent p@k", {}), ("C-star p@k", {"core_size": 2}))
+    asking = AskingSettings(images.key, colour, methods, ("closest maxima", "core first"))
+    return {
+        "import": {"source": "Digits", "source_settings": {}},
+        "train": training(digits),
+        "label": labels.to_json(),
+        "order": OrderTrainSettings(*orders, "MidRank", given, drawing).to_json(),
+        "asking": replace(asking, questions=2, folds=3, min_images=4).to_json(),
+        "study": StudySettings(*orders, "subsequence length", given, drawing).to_json(),
+        "timing": {"share": 0.05, "dimensions": 5, "rounds": 1, "seed": 3},
+    }
+
+
+# ------------------------------------------------------------------------------------------------- import
+
+
+def test_an_import_ends_as_a_draft_with_its_report(imported, digits):
+    assert (imported.state, imported.reason) == ("finished", "")
+    result = imported.result
+    assert (result["key"], result["title"]) == (digits.key, "Digits")
+    assert (result["images"], result["samples"], result["problems"]) == (1797, 1797, 0)
+    assert result["classes"]["3"] == digits.relevance("3").sum() == 183
+    assert json.loads(imported.problems_file.read_text()) == []
+    last = events_of(imported, "progress")[-1]
+    assert last == {"event": "progress", "what": "Importing images", "done": 1797, "total": 1797}
+
+
+def test_a_cancelled_import_leaves_no_byte_and_no_process(empty):
+    before = contents(empty)
+    settings = {"source": "Action figures", "source_settings": {"images": 100_000}}
+    run = jobs.start(empty, "import", settings, lambda run: run.brought_file.write_bytes(b"zip"))
+    assert heard(run, what="Importing images")["total"] == 100_000
+    if sys.platform == "linux":  # it draws in the worker itself, so there is nobody to be left behind
+        assert {file.read_text() for file in Path(f"/proc/{run.pid}/task").glob("*/children")} == {""}
+    jobs.cancel(empty, run.id)
+    assert ended(empty, run).state == "cancelled"
+    wait(lambda: not run.folder.exists())
+    assert contents(empty) == before
+
+
+# ------------------------------------------------------------------- what is brought, and that none of it is left
+
+
+@pytest.fixture
+def zoo(tmp_path: Path) -> Path:
+    """A ZIP file of two folders of images, of 800 kB, and one file that is no image."""
+    for number in range(14):
+        folder = tmp_path / "zoo" / ("cat" if number % 2 else "dog")
+        folder.mkdir(parents=True, exist_ok=True)
+        noise = np.random.default_rng(number).integers(0, 255, (120, 160, 3), np.uint8)
+        Image.fromarray(noise).save(folder / f"{number}.png")
+    (tmp_path / "zoo" / "cat" / "broken.png").write_bytes(b"no image")
+    return zip_of(tmp_path / "zoo", tmp_path / "zoo.zip")
+
+
+LOOK = LookSettings("", brought="My zoo.zip").to_json()
+CLASS_FOLDERS = ImportSettings("Class folders", brought="My zoo.zip").to_json()
+ALWAYS = ("events.jsonl", "lock", "row.json")  # what is in the folder of every run
+
+
+def test_an_upload_is_looked_at_and_imported_under_its_own_name_and_its_copy_goes(empty, zoo, stop):
+    before = contents(empty)
+    run = here(empty, LOOK, "import", zoo)
+    assert (run.state, run.result) == ("finished", {"source": "Class folders"})
+    look = Look.from_json(json.loads(run.look_file.read_text()))
+    assert look.seen is not None
+    assert (look.seen.title, look.seen.images, len(look.seen.crops)) == ("My zoo", 15, 12)
+    assert {path.name for path in run.folder.iterdir()} == {"brought.zip", "look.json", *ALWAYS}
+    empty.discard(run.id)
+    empty.discard(here(empty, CLASS_FOLDERS, "import", zoo).id)
+    assert contents(empty) == before
+    run = here(empty, CLASS_FOLDERS, "import", zoo)
+    assert (run.state, run.result["title"], run.result["images"]) == ("finished", "My zoo", 14)
+    assert run.result["classes"] == {"cat": 7, "dog": 7}
+    problems = json.loads(run.problems_file.read_text())
+    assert run.result["problems"] == len(problems)
+    assert set(problems[0]) == {"file", "expected", "came", "done"}
+    assert any("broken.png" in problem["file"] for problem in problems)
+    assert empty.image_set(empty.keep(run.id)).classes == ("cat", "dog")
+    wait(lambda: not any(isinstance(each, threading.Timer) for each in threading.enumerate()))  # of its limit
+    assert {path.name for path in run.folder.iterdir()} == {"problems.json", *ALWAYS}
+    assert list(empty.home.rglob("*.zip")) == []
+    stop("progress", lambda what, done, total: what == "Importing images")
+    run = here(empty, CLASS_FOLDERS, "import", zoo)
+    assert (run.state, run.reason) == ("cancelled", NOTHING_TO_KEEP)
+    assert not run.folder.exists()
+
+
+def test_what_cannot_be_imported_fails_in_words_and_leaves_not_one_byte(empty, tmp_path, failures):
+    (tmp_path / "bad.zip").write_bytes(os.urandom(5000))
+    (tmp_path / "VOC").mkdir()
+    before = contents(empty)
+    folder = {"source": "PASCAL VOC", "source_settings": {"folder": str(tmp_path / "VOC")}}
+    for settings, brought, name in (
+        (LOOK, tmp_path / "bad.zip", "My zoo.zip"),
+        (CLASS_FOLDERS, tmp_path / "bad.zip", "My zoo.zip"),
+        (folder, None, str(tmp_path / "VOC")),
+        (LOOK, None, "My zoo.zip"),
+    ):
+        run = here(empty, settings, "import", brought)
+        assert run.state == "failed"
+        assert isinstance(failures[-1], ValueError)
+        assert name in run.reason
+        assert str(empty.home) not in run.reason, "how it is called here is nobody's business"
+        wait(lambda run=run: not run.folder.exists())
+        assert contents(empty) == before
+    assert isinstance(failures[-1], InputError), "the uploaded copy has gone"
+
+
+def test_an_import_that_fills_the_disk_gives_it_back_before_it_is_told(empty, zoo, monkeypatch):
+    """Its standard error and its events lie on that disk too, and no row can be written there."""
+    full = OSError(errno.ENOSPC, "No space left on device")
+    fail, end_run = raising(full), Store.end_run
+
+    def guarded(store: Store, run_id: str, *arguments: Any) -> bool:
+        assert not (store.home / "runs" / run_id / "draft").exists()
+        return end_run(store, run_id, *arguments)
+
+    monkeypatch.setattr(Store, "end_run", guarded)
+    monkeypatch.setattr("ranking.datasets.folder.ImageSetWriter.finish", fail)
+    monkeypatch.setattr(worker.traceback, "print_exc", fail)
+    monkeypatch.setattr(Report, "state", lambda self, state, reason="": fail() if reason else None)
+    before = contents(empty)
+    run = here(empty, {"source": "Class folders", "source_settings": {"folder": str(zoo)}}, "import")
+    assert (run.state, run.reason) == ("failed", reason_of(full))
+    assert contents(empty) == before
+
+
+def test_an_import_ends_when_it_fills_its_room_also_at_its_end(tmp_path, zoo, monkeypatch, failures):
+    """What it may take is looked at while it grows, and once more at its end: between two looks it may write a lot."""
+    monkeypatch.setenv(FOLDERS, str(zoo))
+    room = Store(Rooms(tmp_path / "server").make("room-of-anna"))
+    before, settings = contents(room), ImportSettings("Class folders", {"folder": str(zoo)}).to_json()
+    monkeypatch.setenv("RANKING_ROOM_DISK", "400000")
+    finished: list[Path] = []
+    for seconds in (0.0, 10_000.0):
+        monkeypatch.setattr(DiskWatch, "SECONDS", seconds)
+        with monkeypatch.context() as patch:
+            patch.setattr(worker, "_write_whole", lambda file, write: finished.append(file) or write(file))
+            run = here(room, settings, "import")
+        assert run.state == "failed"
+        assert isinstance(failures[-1], FullError)
+        assert run.reason == reason_of(failures[-1])
+        assert contents(room) == before
+    assert len(finished) == 1, "the first ended before it had read all, the second at its end"
+    monkeypatch.setenv("RANKING_ROOM_DISK", "100000000")
+    run = here(room, settings, "import")
+    assert run.state == "finished"
+    monkeypatch.setenv("RANKING_ROOM_DISK", str(bytes_of(room.home)))
+    with pytest.raises(FullError):
+        room.create_run("import", settings)
+    taken = bytes_of(room.home)
+    room.keep(run.id)
+    assert bytes_of(room.home) <= taken + 4096
+
+
+@pytest.mark.parametrize(
+    ("kind", "work", "settings"), [("import", "import_images", LOOK), ("features", "look_at_features", {})]
+)
+def test_work_on_what_was_brought_that_hangs_is_ended(empty, monkeypatch, kind, work, settings):
+    codes: queue.Queue[int] = queue.Queue()
+    monkeypatch.setenv("RANKING_INTAKE_SECONDS", "1")
+    monkeypatch.setattr(worker.os, "_exit", codes.put)
+    monkeypatch.setattr(worker, work, lambda *_: {"code": codes.get(timeout=180)})
+    run = here(empty, settings, kind)
+    assert (run.state, run.reason, run.result) == ("failed", Limits(seconds=1).too_slow, {})
+    assert "RANKING_INTAKE_SECONDS" in run.reason
+    assert not run.folder.exists(), "whoever started it may be gone"
+
+
+# ------------------------------------------------------------------------------------------------- train
+
+
+@pytest.fixture(scope="module")
+def trained(store: Store, digits: ImageSet) -> Run:
+    """By a process of its own."""
+    run = ended(store, jobs.start(store, "train", training(digits, features=[["HOG", SMALL], *COLOUR])))
+    wait(lambda: not run.alive)  # its process ends a little later than its work
+    return run
+
+
+def test_a_training_ends_with_model_scores_metrics_and_certificate(trained):
+    assert (trained.state, trained.reason) == ("finished", "")
+    assert trained.result["test"]["AP"] > 0.8
+    certificate = trained.result["certificate"]
+    assert certificate["converged"] is True
+    assert certificate["gap"] == pytest.approx(certificate["primal"] - certificate["dual"])
+    assert certificate["relative_gap"] <= 1e-3
+    scores = np.load(trained.scores_file, allow_pickle=False)
+    assert (scores.shape, scores.dtype) == ((1797,), np.float64)
+    assert method_class("AP-SVM").load(trained.model_file).certificate.gap == certificate["gap"]
+    assert not list(trained.folder.glob("partial-*"))
+
+
+def test_a_training_tells_its_steps_and_every_bound(trained):
+    every = jobs.events(trained)[0]
+    assert every[0] == {"event": "state", "state": "running", "reason": ""}
+    assert steps_of(trained) == ["Reading the image set", "HOG and Colour", "Training", "Saving the weights"]
+    last = [event.get("what", event["event"]) for event in every[-3:]]
+    assert last == ["iteration", "Saving the weights", "state"]
+    assert every[-3]["iteration"] == trained.result["certificate"]["iterations"]
+
+
+def test_a_warm_start_begins_where_a_training_of_the_same_ended(store, digits, trained, imported, failures):
+    cold = here(store, training(digits))
+    warm = here(store, training(digits, warm_start=cold.id))
+    assert warm.state == "finished"
+    assert warm.result["certificate"]["iterations"] < cold.result["certificate"]["iterations"]
+    assert warm.result["certificate"]["relative_gap"] <= 1e-3
+    without = [imported, store.create_run("train", {})]
+    for kind in ("label", "order", "asking", "study", "timing", "experiment"):
+        without.append(store.create_run(kind, {}))
+        without[-1].model_file.write_bytes(cold.model_file.read_bytes())
+    for first in (trained, *without):
+        assert here(store, training(digits, warm_start=first.id)).state == "failed"
+        error = failures[-1]
+        assert isinstance(error, InputError)
+        assert error.subject == "warm_start"
+        assert first.id in str(error.came)
+        assert ("AP-SVM of HOG {" in str(error.came)) == (first is trained), "other features"
+
+
+@dataclass
+class Mean:
+    """A method with no setting, no bound and no certificate."""
+
+    def fit(self, queries: Any, on_progress: Any = None, warm_start: Any = None) -> Mean:
+        self.weights = queries[0].features.mean(axis=0)
+        return self
+
+    def score(self, query: Query) -> Any:
+        return query.features @ self.weights
+
+    def save(self, path: Path) -> None:
+        path.write_bytes(self.weights.tobytes())
+
+
+def test_a_method_need_not_have_a_certificate(store, digits, stop, monkeypatch):
+    method_names(ranks="samples")
+    monkeypatch.setitem(METHODS._classes, "Mean", Mean)
+    for last, state in (("", "finished"), ("Training", "cancelled")):
+        stop("progress", lambda what, *_, last=last: what == last)
+        run = here(store, training(digits, method="Mean", method_settings={}))
+        assert run.state == state, run.reason
+        assert run.result["certificate"] is None
+        assert run.has_scores
+        assert run.model_file.exists()
+
+
+def test_files_are_whole_or_not_there(store, digits, monkeypatch):
+    full = OSError(errno.ENOSPC, "No space left on device")
+
+    def half(self: Any, path: Path) -> None:
+        Path(path).write_bytes(b"half a mod")
+        raise full
+
+    monkeypatch.setattr(LinearMethod, "save", half)
+    run = here(store, training(digits))
+    assert run.state == "failed"
+    assert run.reason == with_last_gap(run, reason_of(full)) != reason_of(full)
+    assert not run.model_file.exists()
+
+
+def test_a_training_leaves_the_scores_that_it_has_while_it_goes_on(store, digits, monkeypatch):
+    shapes = []
+    iterate = Report.iteration
+
+    def look(self: Report, event: Any) -> None:
+        live = next(run for run in store.runs("train") if run.state not in ENDED)  # the newest
+        shapes.append(np.load(live.scores_so_far_file).shape)
+        iterate(self, event)
+
+    monkeypatch.setattr(Report, "iteration", look)
+    run = here(store, training(digits))
+    assert run.state == "finished"
+    assert shapes[0] == (np.count_nonzero(~digits.test),)
+    assert not run.scores_so_far_file.exists(), "its scores are there now"
+
+
+# -------------------------------------------------------------------------------------- the other kinds
+
+
+def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, asked):
+    steps = ["Reading the image set", "Colour", "Training", "Saving the weights"]
+    orders = [*steps, "Measuring the orders"]
+    for kind, expected, measure in (("label", steps, "BEP"), ("order", orders, "pair accuracy")):
+        run = here(store, asked[kind], kind)
+        assert (run.state, run.reason) == ("finished", "")
+        assert run.result["certificate"]["converged"] is True
+        assert all(0.5 < run.result[part][measure] <= 1.0 for part in ("train", "test"))
+        assert method_class(run.settings["method"]).load(run.model_file).certificate.converged
+        assert (run.has_model, run.has_scores) == (True, kind == "order")
+        assert steps_of(run) == expected
+        rounds = {event["round"] for event in events_of(run, "iteration")}
+        assert rounds == ({0, 1, 2} if kind == "order" else {0})
+    assert np.load(run.scores_file).shape == (20 * 5,)
+
+
+def test_a_method_of_orders_is_kept_before_it_is_measured(store, asked, monkeypatch):
+    monkeypatch.setattr("ranking.experiments.order_training.mean_measures", raising(MemoryError()))
+    run = here(store, asked["order"], "order")
+    assert run.state == "failed"
+    assert run.reason == with_last_gap(run, WEIGHTS_ALONE.format(reason_of(MemoryError())))
+    assert method_class("MidRank").load(run.model_file).lengths
+    assert (run.has_model, run.has_scores) == (False, False)
+
+
+def test_a_study_ends_with_its_curves_and_a_timing_with_its_times(store, dated_images, asked, monkeypatch):
+    run = here(store, asked["study"], "study")
+    assert (run.state, run.reason) == ("finished", "")
+    expected = study_orders(dated_images, StudySettings.from_json(run.settings), store.features)
+    assert Outcome.from_json(run.result) == expected
+    assert events_of(run, "progress")[-1]["what"] == "Training MidRank"
+    monkeypatch.setattr("ranking.experiments.timing_studies.SHARES", (1.0,))
+    run = here(store, asked["timing"], "timing")
+    assert (run.state, run.reason) == ("finished", "")
+    assert len(TimingOutcome.from_json(run.result).points) == 8
+    assert told_last(run) == ("Timed", 8, 8)
+
+
+def told_last(run: Run) -> tuple[Any, ...]:
+    last = events_of(run, "progress")[-1]
+    return last["what"], last["done"], last["total"]
+
+
+def test_a_simulation_ends_with_its_curves_and_keeps_finished_folds(store, images, asked, stop):
+    run = here(store, asked["asking"], "asking")
+    assert (run.state, run.reason) == ("finished", "")
+    whole = simulate_asking(images, AskingSettings.from_json(run.settings), store.features)
+    assert run.result["curves"] == [curve.to_json() for curve in whole]
+    assert len(run.result["seconds"]) == 3
+    assert told_last(run) == ("Fold 3 of 3: asking C-star p@k, core first", 3, 3)
+    for step, folds in (("Fold 3 of 3: asking", 2), ("Fold 1 of 3: training", 0)):
+        stop("progress", lambda what, done, total, step=step: what.startswith(step))
+        run = here(store, asked["asking"], "asking")
+        assert (run.state, run.reason, run.folds_done) == ("cancelled", said_of_cancelled(run), folds)
+        assert told_last(run)[0].startswith(step), "it stopped within that step"
+        kept = [curve["folds"] for curve in run.result.get("curves", [])]
+        assert kept == [curve.folds[:folds].tolist() for curve in whole if folds]
+    stop("progress", lambda what, done, total: what.startswith("Fold 2 of 3"), raising(MemoryError()))
+    run = here(store, asked["asking"], "asking")
+    assert (run.state, run.reason, run.folds_done) == ("failed", reason_of(MemoryError()), 1)
+
+
+# ------------------------------------------------------------------------------------------------- cancel
+
+
+def test_learning_that_is_stopped_keeps_the_best_weights(store, digits, asked, stop):
+    endless = {"C": 1e6, "tolerance": 1e-7, "max_iterations": 1_000_000}
+    stop("iteration", lambda event: event.iteration >= 3)
+    for kind, settings in (("train", endless), ("label", {**endless, "core_size": 2})):
+        run = here(store, {**asked[kind], "method_settings": settings}, kind)
+        assert (run.state, run.reason) == ("cancelled", with_last_gap(run, BEST_KEPT))
+        certificate = run.result["certificate"]
+        assert (certificate["iterations"], certificate["converged"]) == (3, False)
+        method = method_class(run.settings["method"]).load(run.model_file)
+        assert method.certificate.gap == certificate["gap"]
+        assert run.has_model
+        assert run.has_scores == (kind == "train")
+    stop("iteration", lambda event: event.round == 2)
+    longer = {**asked["order"]["method_settings"], "longest": 5, "tolerance": 1e-7}
+    run = here(store, {**asked["order"], "method_settings": longer}, "order")
+    assert (run.state, run.reason) == ("cancelled", with_last_gap(run, BEST_KEPT))
+    assert method_class("MidRank").load(run.model_file).lengths == (3, 4)
+
+
+def test_an_error_after_the_stop_is_told_as_an_error(store, asked, stop, failures):
+    error = RuntimeError("it broke while it stopped")
+
+    def end_and_break():
+        end_this_process()
+        raise error
+
+    stop("progress", lambda *_: True, end_and_break)
+    assert here(store, asked["timing"], "timing").state == "failed"
+    assert failures == [error]
+
+
+def test_what_is_stopped_before_it_has_learnt_keeps_nothing(store, asked, stop):
+    kept = sorted(store.features.iterdir())
+    for kind, changes, step, reason in (
+        ("train", {"features": [["HOG", {}]]}, "HOG", NO_WEIGHTS),
+        ("study", {}, "subsequences of 4", NOTHING_TO_KEEP),
+        ("timing", {}, "", NOTHING_TO_KEEP),
+    ):
+        stop("progress", lambda what, done, total, step=step: what.endswith(step))
+        run = here(store, {**asked[kind], **changes}, kind)
+        assert (run.state, run.reason, run.result) == ("cancelled", reason, {}), kind
+        assert not run.model_file.exists()
+        assert told_last(run)[1] < 100, "at one of the next images"
+        assert kind != "train" or sorted(store.features.iterdir()) == kept
+
+
+# ------------------------------------------------------------------------------------------- the process
+
+
+def test_a_worker_looks_now_and_then_whether_it_is_its_turn(store, digits, monkeypatch):
+    slept: list[float] = []
+    ahead = iter([3, 40, 1, 0])
+    monkeypatch.setattr(worker, "claim_turn", lambda store, run: next(ahead))
+    clock = SimpleNamespace(time=time.time, monotonic=time.monotonic, sleep=slept.append)
+    monkeypatch.setattr(worker, "time", clock)
+    run = here(store, training(digits))
+    assert (run.state, run.pid) == ("finished", os.getpid())
+    assert slept == pytest.approx([0.3, 2.0, 0.1])
+    ahead = iter([1, 1])  # it does not ask a third time
+    clock.sleep = lambda seconds: end_this_process()
+    run = here(store, training(digits))
+    assert (run.state, run.reason) == ("cancelled", NO_WEIGHTS)
+
+
+def test_a_run_that_was_cancelled_before_its_worker_looked_is_not_worked_on(store, digits):
+    """Another browser may cancel between the new row and the new process, whose pid it does not know."""
+    run = store.create_run("train", training(digits))
+    store.update_run(run.id, cancelled=time.monotonic() + 100)
+    assert worker.main([str(store.home), run.id]) == 0
+    assert store.run(run.id).state == "cancelled"
+
+
+def test_every_face_of_lost_memory_and_of_a_full_disk_is_known(monkeypatch):
+    wrapped = OSError("no such library")
+    wrapped.__cause__ = ImportError("libblas.so: failed to map segment from shared object")
+    for error in (MemoryError("Unable to allocate 3 GiB"), OSError(12, "Cannot allocate memory"), wrapped):
+        monkeypatch.setenv(MEMORY_VARIABLE, "3000000000")
+        for default in (None, 5 * 10**9):
+            assert all(part in reason_of(error, default) for part in (str(error), MEMORY_VARIABLE, "3 GB"))
+        monkeypatch.delenv(MEMORY_VARIABLE)
+        assert MEMORY_VARIABLE not in reason_of(error)
+        assert "5 GB" in reason_of(error, 5 * 10**9)
+    space = reason_of(OSError(errno.ENOSPC, "?")).partition("(")[0]
+    short = "80 requested and 12 written"
+    for full in (OSError(errno.EDQUOT, "?"), OSError(errno.EFBIG, "?"), OSError(short)):
+        assert reason_of(full).startswith(space), full
+        assert str(full) in reason_of(full)
+    for other, told in (
+        (OSError("no such library"), "OSError: no such library"),
+        (RuntimeError("the oracle\nis silent"), "RuntimeError: the oracle is silent"),
+        (ValueError("ab\n" * 1000), ("ab " * 1000)[:500]),
+        (ValueError(), "ValueError: "),
+        (ValueError(short), short),
+        (OSError(errno.EACCES, "?"), f"PermissionError: {OSError(errno.EACCES, '?')}"),
+    ):
+        assert reason_of(other) == told
+
+
+def test_the_memory_limit_stays_below_the_system_s_own(monkeypatch):
+    monkeypatch.setenv(MEMORY_VARIABLE, "1000000000")
+    for most, expected in ((resource.RLIM_INFINITY, 10**9), (2 * 10**9, 10**9), (10**8, 10**8)):
+        limits: list[tuple[int, int]] = []
+        with monkeypatch.context() as patch:
+            patch.setattr(worker_limits.resource, "getrlimit", lambda kind, most=most: (most, most))
+            patch.setattr(worker_limits.resource, "setrlimit", lambda kind, pair, to=limits: to.append(pair))
+            worker_limits.limit_memory()
+            worker_limits.lift_memory_limit()
+        assert limits == [(expected, most), (most, most)]
+
+
+def test_a_memory_limit_that_is_no_number_is_refused(store, monkeypatch):
+    for limit in ("2 GB", "0", "-1", str(2**63), "9" * 5000, "٣"):
+        monkeypatch.setenv(MEMORY_VARIABLE, limit)
+        with refused(MEMORY_VARIABLE) as caught:
+            worker_limits.limit_memory()
+        assert caught.value.came == repr(limit)[:80]
+    run = here(store, {})
+    assert (run.state, run.reason) == ("failed", str(caught.value))
+
+
+def test_what_looks_at_files_of_strangers_has_a_memory_limit_also_where_none_is_set(store, monkeypatch, zoo):
+    """A training has none: how much it takes is for whoever starts it to say. It is lifted to tell what went wrong."""
+    monkeypatch.delenv(MEMORY_VARIABLE, raising=False)
+    limits: list[int | None] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(worker, "limit_memory", limits.append)
+        here(store, {"source": "Class folders", "source_settings": {"folder": str(zoo)}}, "import")
+        here(store, FeaturesSettings("0" * 64, str(zoo)).to_json(), "features")
+        here(store, {})
+    assert limits == [4 * 2**30, 4 * 2**30, None]
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    worker_limits.limit_memory(None)
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+    monkeypatch.setenv(MEMORY_VARIABLE, str(2**45))
+    assert here(store, {}).state == "failed"
+    assert resource.getrlimit(resource.RLIMIT_AS) == (before[1], before[1])
+    monkeypatch.delenv(MEMORY_VARIABLE)
+    monkeypatch.setattr(worker, "import_images", raising(MemoryError()))
+    assert "4.29 GB" in here(store, LOOK, "import").reason
+
+
+def test_calls_that_name_no_run_or_one_at_work_are_refused(store, trained, capfd):
+    assert worker.main([]) == 2
+    assert "python -m ranking.jobs.worker" in capfd.readouterr().err
+    with pytest.raises(ValueError, match=r"\.\./x"):
+        worker.main([str(store.home), "../x"])
+    assert worker.main([str(store.home), trained.id]) == 2
+    assert trained.id in capfd.readouterr().err
+    assert store.run(trained.id) == trained
+    held = Held()
+    run = held(store)
+    with pytest.raises(BlockingIOError):
+        worker.main([str(store.home), run.id])
+    held.let_die()
+    assert store.run(run.id).state == "queued"
+
+
+def test_settings_that_make_no_sense_are_a_plain_reason(store, asked, failures, capfd):
+    for kind, change, name in (
+        ("train", {"set": "f" * 64}, "ffff"),
+        ("train", {"warm_start": "../../../x"}, "../../../x"),
+        ("train", {"warm_start": "aaaaaaaaaa"}, "aaaaaaaaaa"),
+        ("label", {"method": "AP-SVM"}, "AP-SVM"),
+        ("order", {"drawing": 3}, "drawing"),
+        ("asking", {"strategies": ["guess"]}, "guess"),
+        ("study", {"study": "weather"}, "weather"),
+        ("timing", {"share": 7}, "share"),
+        ("import", {"source": "Postcards"}, "Postcards"),
+    ):
+        run = here(store, {**asked[kind], **change}, kind)
+        assert run.state == "failed", change
+        assert isinstance(failures[-1], ValueError), change
+        assert run.reason == reason_of(failures[-1])
+        assert name in run.reason
+        assert "Traceback" not in run.reason
+        assert "Traceback" in capfd.readouterr().err
+        assert not run.model_file.exists()

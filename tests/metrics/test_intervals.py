@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from reference import average_precision_of, drawn_again, ndcg_of, precision_of
+from refusals import refused
+
+from ranking import metrics
+from ranking.metrics import intervals
+from ranking.metrics.intervals import Interval, drawn_counts, interval, measures_of_counts, redrawn
+
+
+def some_rankings(seed, n, rankings=2, tied=False):
+    generator = np.random.default_rng(seed)
+    relevance = generator.integers(0, 2, n)
+    relevance[:2] = 0, 1
+    scores = generator.standard_normal((rankings, n))
+    return relevance, np.round(scores) if tied else scores
+
+
+def test_measures_of_a_draw_are_those_of_the_samples_written_out():
+    for seed in range(60):
+        generator = np.random.default_rng(seed)
+        n, units = int(generator.integers(2, 14)), int(generator.integers(1, 6))
+        relevance, [scores] = some_rankings(seed, n, rankings=1, tied=seed % 2 == 0)
+        unit_of = generator.integers(0, units, n)
+        counts = drawn_counts(units, 8, generator)
+        order = metrics.ranking_order(relevance, scores)
+        measures = measures_of_counts(relevance[order] > 0, counts[:, unit_of[order]], (1, 3))
+        for draw, times in enumerate(counts):
+            ranked = drawn_again(relevance, scores, unit_of, times)
+            expected = {"AP": math.nan, "NDCG": math.nan, "P@1": math.nan, "P@3": math.nan}
+            if any(ranked):
+                expected |= {"AP": average_precision_of(ranked), "NDCG": ndcg_of(ranked, len(ranked))}
+                expected |= {f"P@{k}": precision_of(ranked, k) for k in (1, 3) if k <= len(ranked)}
+            of_draw = {name: values[draw] for name, values in measures.items()}
+            assert of_draw == pytest.approx(expected, nan_ok=True, abs=1e-12), seed
+
+
+def test_the_values_are_those_of_the_metrics():
+    relevance, scores = some_rankings(0, 50, tied=True)
+    found = redrawn(relevance, scores, np.arange(50) // 3, cutoffs=(7,), draws=20)
+    for number, own in enumerate(scores):
+        assert found.values["AP"][number] == metrics.average_precision(relevance, own)
+        assert found.values["NDCG"][number] == metrics.ndcg(relevance, own)
+        assert found.values["P@7"][number] == metrics.precision_at_k(relevance, own, 7)
+    assert [values.shape for values in found.drawn.values()] == [(2, 20)] * 3
+
+
+def test_draws_are_paired_and_of_whole_units():
+    relevance, scores = some_rankings(1, 60)
+    found = redrawn(relevance, [scores[0], 2 * scores[0], scores[1]], np.arange(60), draws=50)
+    assert found.difference("AP", 0, 1) == Interval(0.0, 0.0, 0.0)
+    assert found.difference("AP", 0, 2).low < found.difference("AP", 0, 2).high
+    # One unit holds the only mistake: a draw is perfect without it, and the same whenever it is drawn once.
+    found = redrawn([1, 0, 1, 1], [[4, 3, 2, 1]], [0, 1, 1, 2], draws=200)
+    counts = drawn_counts(3, 200, np.random.default_rng(0))
+    assert (found.drawn["AP"][0][counts[:, 1] == 0] == 1).all()
+    assert (found.drawn["AP"][0][(counts[:, 1] > 0) & (counts[:, 0] + counts[:, 2] > 0)] < 1).all()
+
+
+def test_memory_does_not_change_what_is_drawn(monkeypatch):
+    relevance, scores = some_rankings(2, 30)
+    whole = redrawn(relevance, scores, np.arange(30), draws=40)
+    monkeypatch.setattr(intervals, "MOST_COUNTS", 7 * 30)
+    parts = redrawn(relevance, scores, np.arange(30), draws=40)
+    assert np.array_equal(whole.drawn["AP"], parts.drawn["AP"])
+    other = redrawn(relevance, scores, np.arange(30), draws=40, seed=1)
+    assert not np.array_equal(whole.drawn["AP"], other.drawn["AP"])
+
+
+def test_draws_on_which_a_measure_is_not_defined_are_left_out_and_counted():
+    # One relevant sample in one of four images: (3/4)^4 of the draws have none.
+    found = redrawn([1, 0, 0, 0], [[2, 3, 1, 0]], np.arange(4), cutoffs=(2,), draws=2000)
+    assert found.undefined("AP") == found.undefined("P@2") == pytest.approx(2000 * 0.75**4, rel=0.1)
+    # Two images, of one and of three samples: a draw of the first alone has two samples, and no P@3.
+    found = redrawn([1, 1, 0, 0], [[4, 3, 2, 1]], [0, 1, 1, 1], cutoffs=(3,), draws=2000)
+    assert found.undefined("AP") == 0
+    assert found.undefined("P@3") == pytest.approx(500, rel=0.15)
+
+
+def test_an_interval_is_the_middle_of_the_draws():
+    drawn = np.concatenate([np.random.default_rng(0).permutation(1001) / 1000, [np.nan]])
+    assert interval(0.3, drawn) == pytest.approx((0.3, 0.025, 0.975))
+
+
+def test_intervals_of_a_mean_measure_reach_as_far_as_theory_says():
+    """P@n is the share of relevant samples, whose standard error over single images is known."""
+    relevance = np.arange(400) % 4 == 0
+    found = redrawn(relevance.astype(int), [np.arange(400.0)], np.arange(400), cutoffs=(400,))
+    told = found.interval("P@400", 0)
+    error = math.sqrt(0.25 * 0.75 / 400)
+    assert told.value == 0.25
+    assert told.low == pytest.approx(0.25 - 1.96 * error, abs=0.006)
+    assert told.high == pytest.approx(0.25 + 1.96 * error, abs=0.006)
+
+
+def test_what_has_no_interval_is_refused():
+    for relevance, scores, units, subject in (
+        ([0, 0], [[1, 2]], [0, 1], "relevance"),
+        ([0, 2], [[1, 2]], [0, 1], "relevance"),
+        ([0, 1], [[1, 2]], [3, 3], "units"),
+        ([0, 1], [[1, 2]], [0], "scores and units"),
+        ([0, 1], [[1, math.nan]], [0, 1], "scores"),
+    ):
+        with refused(subject):
+            redrawn(relevance, scores, units)
+    with refused("draws"):
+        interval(1.0, np.array([np.nan]))

@@ -1,0 +1,135 @@
+"""Rankings in order and complete, several of the same samples beside each other, and one image that moves through one.
+
+Doctests test the rest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import average_precision_of, precision_of
+from refusals import refused
+
+from ranking.metrics import average_precision, moving, ndcg, ranking_order
+from ranking.metrics.comparison import Comparison, most
+from ranking.metrics.ranked import Ranking, precision_terms
+
+
+def test_samples_are_put_in_order_and_measured_in_it():
+    rng = np.random.default_rng(0)
+    relevance, scores = rng.integers(0, 2, 30), rng.integers(-4, 5, 30).astype(np.float64)
+    rows = rng.permutation(100)[:30]
+    ranked = Ranking.of(rows, relevance, scores)
+    order = ranking_order(relevance, scores)
+    for ordered, given in ((ranked.samples, rows), (ranked.relevance, relevance), (ranked.scores, scores)):
+        np.testing.assert_array_equal(ordered, given[order])
+    assert (len(ranked), ranked.positives) == (30, relevance.sum())
+    assert ranked.average_precision == average_precision(relevance, scores)
+    assert ranked.ndcg == ndcg(relevance, scores)
+    precision, recall = ranked.curve
+    for k in range(1, 31):
+        relevant = relevance[order][:k].sum()
+        assert (precision[k - 1], recall[k - 1]) == (relevant / k, relevant / relevance.sum())
+
+
+def test_what_is_no_ranking_is_refused():
+    three = np.arange(3)
+    for columns in ((three, np.array([1, 0]), np.zeros(3)), np.zeros((3, 1, 3), int)):
+        with refused("samples, relevance and scores"):
+            Ranking(*columns)
+    with refused("scores") as caught:
+        Ranking(three, np.array([1, 0, 1]), np.array([2.0, 1.0, 1.5]))
+    assert "2" in str(caught.value.came), "the rank before the higher score"
+    Ranking(three, np.array([1, 0, 1]), np.array([np.inf, np.inf, -np.inf]))
+
+
+def rankings_of(seed):
+    """Three rankings of the same samples, rows of a larger set, in a shuffled order each; some scores are equal."""
+    generator = np.random.default_rng(seed)
+    rows = generator.permutation(50)[:9]
+    relevance = generator.integers(0, 2, 9)
+    relevance[0] = 1
+    orders = [generator.permutation(9) for _ in range(3)]
+    return [
+        Ranking.of(rows[order], relevance[order], np.round(generator.standard_normal(9), 1))
+        for order in orders
+    ]
+
+
+def test_ranks_scores_and_relevance_are_those_of_each_sample_in_each_ranking():
+    for seed in range(20):
+        rankings = rankings_of(seed)
+        compared = Comparison.of(rankings)
+        assert len(compared) == 3
+        assert (np.diff(compared.samples) > 0).all()
+        for number, ranked in enumerate(rankings):
+            columns = zip(ranked.samples, ranked.relevance, ranked.scores, strict=True)
+            for rank, (row, relevant, score) in enumerate(columns, start=1):
+                [sample] = np.flatnonzero(compared.samples == row)
+                assert compared.places[number, sample] == rank, seed
+                assert compared.scores[number, sample] == score, seed
+                assert compared.relevance[sample] == relevant, seed
+                precision = precision_of(ranked.relevance.tolist(), rank) if relevant else 0
+                assert compared.precisions[number, sample] == pytest.approx(precision), seed
+
+
+def test_gains_sum_to_the_difference_of_ap_and_are_of_relevant_samples():
+    for seed in range(20):
+        rankings = rankings_of(seed)
+        compared = Comparison.of(rankings)
+        gains = compared.gains(0, 2)
+        before, after = (average_precision_of(rankings[number].relevance.tolist()) for number in (0, 2))
+        assert gains.sum() == pytest.approx(after - before), seed
+        assert (gains[compared.relevance == 0] == 0).all(), seed
+        assert np.array_equal(compared.risen(0, 2), compared.places[0] - compared.places[2])
+        assert np.array_equal(compared.risen(0, 2), -compared.risen(2, 0))
+
+
+def test_rankings_of_different_samples_or_without_relevant_ones_are_refused():
+    first = Ranking(np.array([7, 8]), np.array([1, 0]), np.array([2.0, 1.0]))
+    with refused("rankings", "none"):
+        Comparison.of([])
+    for samples, relevance in (([7, 9], [1, 0]), ([7, 8], [0, 1]), ([7], [1])):
+        second = Ranking(np.array(samples), np.array(relevance), np.arange(len(samples), 0.0, -1.0))
+        with refused("rankings"):
+            Comparison.of([first, second])
+    ranked = Ranking(np.array([7, 8]), np.array([0, 0]), np.array([2.0, 1.0]))
+    with refused("relevance", "none"):
+        Comparison.of([ranked, ranked]).gains(0, 1)
+
+
+def test_most_takes_the_largest_above_zero_the_first_of_equal_ones():
+    assert most(np.array([0.0, -1.0]), 3).tolist() == []
+    assert most(np.tile([1, 2], 50), 60).tolist() == [*range(1, 100, 2), *range(0, 20, 2)]
+
+
+# Two more relevant images, at places 2 and 4 of those that stay.
+OTHERS = np.array([0, 1, 0, 1])
+
+
+def test_the_measures_at_each_place_are_those_worked_by_hand():
+    # at place 1: 1 0 1 0 1; at 2 and 3: 0 1 1 0 1; at 4 and 5: 0 1 0 1 1
+    measures = moving.measures_by_place(OTHERS, 2)
+    third = [1 + 2 / 3 + 3 / 5, 1 / 2 + 2 / 3 + 3 / 5, 1 / 2 + 2 / 4 + 3 / 5]
+    expected = np.array(third)[[0, 1, 1, 2, 2]] / 3
+    assert [at.average_precision for at in measures] == pytest.approx(expected, abs=1e-12)
+    assert [at.precision for at in moving.measures_by_place(OTHERS, 1)] == [1, 0, 0, 0, 0]
+    # the first three are called relevant: two of them are, or two, or one
+    assert [at.zero_one for at in measures] == pytest.approx([2 / 5, 2 / 5, 2 / 5, 4 / 5, 4 / 5])
+    ideal = 1 + 1 / np.log2(3) + 1 / 2
+    assert measures[0].ndcg == pytest.approx((1 + 1 / 2 + 1 / np.log2(6)) / ideal)
+    assert measures[-1].ndcg == pytest.approx((1 / np.log2(3) + 1 / np.log2(5) + 1 / np.log2(6)) / ideal)
+
+
+def test_a_rank_outside_the_ranking_is_refused():
+    for rank in (0, 6):
+        with refused("place", rank):
+            moving.with_image_at(OTHERS, rank)
+
+
+def test_the_small_ranking_is_made_of_the_best_of_each_kind():
+    ranked = Ranking(np.arange(10, 18), np.array([0, 1, 0, 1, 0, 1, 1, 0]), -np.arange(8.0))
+    small = moving.small_ranking(ranked, OTHERS, 4)
+    assert small.relevance.tolist() == [0, 1, 0, 1, 1]
+    assert small.samples.tolist() == [10, 13, 12, 11, 15]  # 11 moves; the others keep their order
+    assert precision_terms(small.relevance) == [(1, 2), (2, 4), (3, 5)]
