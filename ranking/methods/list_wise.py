@@ -23,7 +23,7 @@ from ranking.solvers.smooth import Loss, SmoothRisk, gap_of
 class ListWise(OrderMethod):
     """min 1/2 ||theta||^2 + C mean over the sequences of their loss at the scores of a `ScoreNetwork`.
 
-    Linear scores make this convex, and then half the squared gradient is the duality gap (optimise/smooth.py), which
+    Linear scores make this convex, and then half the squared gradient is the duality gap (solvers/smooth.py), which
     the certificate states. With hidden units nothing is proven; training ends where the same figure is small.
     """
 
