@@ -32,14 +32,14 @@ from ranking import Query, make_method
 from ranking.core import ImageSet
 from ranking.core.run_settings import Grids, Protocol
 from ranking.experiments.cluster import connected, local_cluster
-from ranking.experiments.cross_validation.cell import Cell
-from ranking.experiments.cross_validation.cell_store import CellStore
-from ranking.experiments.cross_validation.cell_training import Trained
 from ranking.experiments.cross_validation.material import Bench, Material
 from ranking.experiments.cross_validation.on_cluster import on_cluster
 from ranking.experiments.cross_validation.plan import Path as CellPath
 from ranking.experiments.cross_validation.plan import Plan, plan_of
 from ranking.experiments.cross_validation.running import Work, Workers, on_this_computer, run_experiment
+from ranking.experiments.cross_validation.trial import Cell
+from ranking.experiments.cross_validation.trial_store import CellStore
+from ranking.experiments.cross_validation.unit import Trained
 from ranking.experiments.cross_validation.walking import walk
 from ranking.methods.on_shards import fit_on_shards
 from ranking.solvers.shards import ShardedFeatures

@@ -30,13 +30,13 @@ from timing import machine, options_of, parser, table
 
 from ranking.core import ImageSet
 from ranking.core.run_settings import PAPER_GRIDS, Grids, Protocol
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.material import Material, Side
 from ranking.experiments.cross_validation.pace import Progress
 from ranking.experiments.cross_validation.plan import Plan, plan_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.tables import Table, test_table, validation_table
+from ranking.experiments.cross_validation.trial_store import CellStore
 from ranking.features.graph.similarity import same_image
 
 SIZE, COMPARED = 2916, 2404

@@ -42,13 +42,13 @@ from timing import machine, options_of, parser, table
 from ranking.core import Floats, ImageSet, Source
 from ranking.core.run_settings import PAPER_METHODS, Grids, Protocol
 from ranking.datasets import Thumbnails, build_image_set, load_image_set, make_source
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.material import material_of
 from ranking.experiments.cross_validation.pace import Progress
 from ranking.experiments.cross_validation.plan import plan_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.tables import point_words
+from ranking.experiments.cross_validation.trial_store import CellStore
 from ranking.methods.hoap_svm import STARTS
 from ranking.metrics.statistics import difference_interval, paired_t_test
 from ranking.reports.findings import Findings

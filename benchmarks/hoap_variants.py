@@ -19,12 +19,12 @@ from timing import table
 
 from ranking.core import Features, ImageSet
 from ranking.core.run_settings import Grids, Named, Protocol
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.material import Material, material_of
 from ranking.experiments.cross_validation.pace import Progress
 from ranking.experiments.cross_validation.plan import Plan, plan_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
+from ranking.experiments.cross_validation.trial_store import CellStore
 from ranking.features import feature_columns
 from ranking.metrics.statistics import difference_interval, paired_t_test
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 
 from ranking.core.run_settings import ExperimentSettings
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.material import material_of
 from ranking.experiments.cross_validation.on_cluster import on_cluster
 from ranking.experiments.cross_validation.pace import Progress
@@ -19,6 +18,7 @@ from ranking.experiments.cross_validation.running import (
     results_of,
     run_experiment,
 )
+from ranking.experiments.cross_validation.trial_store import CellStore
 from ranking.features.extract import OnFeatures
 from ranking.workspace.room_quotas import most_states
 from ranking.workspace.store import Store

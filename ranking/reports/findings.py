@@ -7,12 +7,12 @@ from typing import Self
 
 from ranking.core import Floats, ImageSet
 from ranking.core.run_settings import ExperimentSettings
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.curves import GridCurve, grid_curves
 from ranking.experiments.cross_validation.plan import Plan
 from ranking.experiments.cross_validation.protocol import PATH
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import point_words
+from ranking.experiments.cross_validation.trial_store import CellStore
 from ranking.metrics.ranked import Ranking
 from ranking.reports.at_home import cells_of, results_at_home
 from ranking.workspace.store import Store

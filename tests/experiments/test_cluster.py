@@ -17,10 +17,10 @@ from ranking.core import StopTraining
 from ranking.experiments import cluster as ours
 from ranking.experiments.cluster import connected, local_cluster
 from ranking.experiments.cross_validation import on_cluster as on_cluster_module
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.material import Bench
 from ranking.experiments.cross_validation.on_cluster import on_cluster
 from ranking.experiments.cross_validation.running import on_this_computer
+from ranking.experiments.cross_validation.trial_store import CellStore
 from ranking.methods.on_shards import fit_on_shards, score_on_shards
 from ranking.reports.at_home import workers_at
 from ranking.solvers import Cut, LinearRisk, coordinate_descent

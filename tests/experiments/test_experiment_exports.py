@@ -9,11 +9,11 @@ import pytest
 from pyarrow import parquet
 from tiny_actions import images, planned, run_tiny
 
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.curves import grid_curves
 from ranking.experiments.cross_validation.protocol import contenders_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table, validation_table
+from ranking.experiments.cross_validation.trial_store import CellStore
 from ranking.metrics.statistics import mean_interval
 from ranking.reports.exports import cell_rows, cells_csv, latex, plain, write_parquet
 

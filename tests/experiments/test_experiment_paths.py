@@ -15,13 +15,13 @@ from tiny_actions import images, material, planned
 
 from ranking import Query, SimilarityGraph, make_method
 from ranking.core import ProgressEvent, StopTraining
-from ranking.experiments.cross_validation.cell import Cell
-from ranking.experiments.cross_validation.cell_store import CellStore
-from ranking.experiments.cross_validation.cell_training import packed, train_cell, unpacked
 from ranking.experiments.cross_validation.material import Bench, projections_of
 from ranking.experiments.cross_validation.plan import paths_of
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.state_store import StateStore
+from ranking.experiments.cross_validation.trial import Cell
+from ranking.experiments.cross_validation.trial_store import CellStore
+from ranking.experiments.cross_validation.unit import packed, train_cell, unpacked
 from ranking.experiments.cross_validation.walking import causes, to_train, walk
 from ranking.features import make_feature
 from ranking.features.extract import cache_name

@@ -14,8 +14,6 @@ from tiny_actions import Enough, count_trainings, images, material, planned, run
 from working import LONGEST
 
 from ranking.core.errors import HomeError
-from ranking.experiments.cross_validation.cell import Outcome
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.comparisons import comparisons, difference_table
 from ranking.experiments.cross_validation.pace import Pace, Progress
 from ranking.experiments.cross_validation.plan import paths_of
@@ -23,6 +21,8 @@ from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import WAITING, results_of, run_experiment
 from ranking.experiments.cross_validation.tables import chosen_table, seconds_table, validation_table
 from ranking.experiments.cross_validation.tables import test_table as on_test_table
+from ranking.experiments.cross_validation.trial import Outcome
+from ranking.experiments.cross_validation.trial_store import CellStore
 from ranking.metrics.statistics import difference_interval, holm, paired_t_test
 
 IMAGES = images()

@@ -11,8 +11,6 @@ from tiny_actions import count_trainings, images, planned, protocol, run_tiny
 
 from ranking.core import Certificate
 from ranking.core.run_settings import SMALL_GRIDS, Protocol
-from ranking.experiments.cross_validation.cell import Outcome
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.comparisons import comparisons
 from ranking.experiments.cross_validation.material import Material, Side
 from ranking.experiments.cross_validation.plan import plan_of
@@ -20,6 +18,8 @@ from ranking.experiments.cross_validation.protocol import contenders_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.tables import chosen_table, validation_table
+from ranking.experiments.cross_validation.trial import Outcome
+from ranking.experiments.cross_validation.trial_store import CellStore
 
 IMAGES = images()
 PROVEN = Certificate(1.0, 1.0, 0.0, 1, 0.0, True)

@@ -14,12 +14,12 @@ from image_sets import image_set
 from ranking.core import ImageSet
 from ranking.core.run_settings import Protocol
 from ranking.experiments.cross_validation import walking
-from ranking.experiments.cross_validation.cell import Cell
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.material import Material, Side
 from ranking.experiments.cross_validation.plan import Plan, plan_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
+from ranking.experiments.cross_validation.trial import Cell
+from ranking.experiments.cross_validation.trial_store import CellStore
 from ranking.features.graph.similarity import same_image
 
 CLASSES = ("jump", "read", "run")

@@ -12,10 +12,10 @@ from labelled_pictures import patches
 from tiny_actions import images, planned, run_tiny
 from working import ended, kill, wait
 
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.pace import Progress
 from ranking.experiments.cross_validation.plan import paths_of
 from ranking.experiments.cross_validation.running import WAITING
+from ranking.experiments.cross_validation.trial_store import CellStore
 from ranking.jobs import jobs
 from ranking.reports.at_home import cells_of
 from ranking.workspace.store import Store
@@ -25,7 +25,7 @@ IMAGES = images()
 CLAIM = """
 import sys, time
 from pathlib import Path
-from ranking.experiments.cross_validation.cell_store import CellStore
+from ranking.experiments.cross_validation.trial_store import CellStore
 with CellStore(Path(sys.argv[1])).claimed(sys.argv[2]) as ours:
     print(ours, flush=True)
     time.sleep(3600)

@@ -13,8 +13,8 @@ from tiny_actions import images, planned, run_tiny
 
 from ranking import make_method
 from ranking.experiments.cluster import connected, local_cluster
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.on_cluster import on_cluster
+from ranking.experiments.cross_validation.trial_store import CellStore
 from ranking.methods.on_shards import fit_on_shards
 from ranking.solvers.shards import ShardedBlock, ShardedFeatures
 

@@ -21,10 +21,10 @@ from threadpoolctl import ThreadpoolController
 
 from ranking.core import ProgressEvent, StopTraining
 from ranking.experiments.cluster import connected
-from ranking.experiments.cross_validation.cell import Cell
-from ranking.experiments.cross_validation.cell_training import Trained, train_cell
 from ranking.experiments.cross_validation.material import Bench
 from ranking.experiments.cross_validation.running import Check, Work, Workers
+from ranking.experiments.cross_validation.trial import Cell
+from ranking.experiments.cross_validation.unit import Trained, train_cell
 from ranking.experiments.cross_validation.walking import Walk
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ranking.experiments.cross_validation.cell import Cell, Outcome
+from ranking.experiments.cross_validation.trial import Cell, Outcome
 
 
 @dataclass(frozen=True)

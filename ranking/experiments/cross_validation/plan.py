@@ -17,7 +17,6 @@ from ranking.core import ImageSet
 from ranking.core.errors import InputError
 from ranking.core.run_settings import Protocol, Settings
 from ranking.core.text import readable
-from ranking.experiments.cross_validation.cell import Cell
 from ranking.experiments.cross_validation.protocol import (
     BEGUN_BY,
     FEWER,
@@ -31,6 +30,7 @@ from ranking.experiments.cross_validation.protocol import (
 )
 from ranking.experiments.cross_validation.results import Place, Results
 from ranking.experiments.cross_validation.splits import Split, Splits, check_queries, splits_of
+from ranking.experiments.cross_validation.trial import Cell
 from ranking.features import feature_columns
 from ranking.features.extract import cache_name
 from ranking.features.projection import whole_projection

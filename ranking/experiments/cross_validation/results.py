@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from ranking.core.run_settings import Protocol
-from ranking.experiments.cross_validation.cell import Cell, Outcome
 from ranking.experiments.cross_validation.protocol import Contender, Point
+from ranking.experiments.cross_validation.trial import Cell, Outcome
 from ranking.metrics.statistics import EQUAL
 
 MOST_WIDER = 2  # times that a grid is widened where its best value lies at an end

@@ -16,12 +16,12 @@ from functools import cache
 from joblib import Parallel, cpu_count, delayed
 from threadpoolctl import threadpool_limits
 
-from ranking.experiments.cross_validation.cell import Cell, Outcome
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.material import Bench, Material
 from ranking.experiments.cross_validation.pace import Pace, Progress
 from ranking.experiments.cross_validation.plan import Path, Plan, paths_of
 from ranking.experiments.cross_validation.results import Place, Results
+from ranking.experiments.cross_validation.trial import Cell, Outcome
+from ranking.experiments.cross_validation.trial_store import CellStore
 from ranking.experiments.cross_validation.walking import OnCell, walk
 
 Check = Callable[[], None]  # raises what ends the work

@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Protocol
 
 from ranking.core import OnProgress
-from ranking.experiments.cross_validation.cell import Cell, Outcome
-from ranking.experiments.cross_validation.cell_training import Trained, train_cell
 from ranking.experiments.cross_validation.material import Bench
 from ranking.experiments.cross_validation.plan import Path
 from ranking.experiments.cross_validation.protocol import BEGUN_BY
+from ranking.experiments.cross_validation.trial import Cell, Outcome
+from ranking.experiments.cross_validation.unit import Trained, train_cell
 
 OnCell = Callable[[Cell, Outcome], None]
 
@@ -25,7 +25,7 @@ class States(Protocol):
 
 
 class Keeper(Protocol):
-    """What keeps cells and states; `ranking.experiments.cross_validation.cell_store.CellStore` is one."""
+    """What keeps cells and states; `ranking.experiments.cross_validation.trial_store.CellStore` is one."""
 
     @property
     def states(self) -> States: ...

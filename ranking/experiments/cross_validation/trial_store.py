@@ -24,9 +24,9 @@ from ranking.core import Certificate, Floats
 from ranking.core.errors import InputError, explained
 from ranking.core.json_numbers import json_numbers
 from ranking.core.limits import DEFAULT_STATES
-from ranking.experiments.cross_validation.cell import Cell, Outcome
-from ranking.experiments.cross_validation.cell_training import Trained
 from ranking.experiments.cross_validation.state_store import StateStore
+from ranking.experiments.cross_validation.trial import Cell, Outcome
+from ranking.experiments.cross_validation.unit import Trained
 
 BUSY_SECONDS = 20.0  # how long a write waits for those of other processes
 TABLE = """

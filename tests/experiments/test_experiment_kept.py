@@ -5,9 +5,9 @@ from typing import Any
 
 from tiny_actions import count_trainings, images, planned, run_tiny
 
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.plan import paths_of
 from ranking.experiments.cross_validation.state_store import DIGEST, StateStore
+from ranking.experiments.cross_validation.trial_store import CellStore
 
 IMAGES = images(30)
 

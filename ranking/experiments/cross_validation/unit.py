@@ -10,9 +10,9 @@ import numpy as np
 
 from ranking.core import Certificate, Floats, OnProgress, StopTraining
 from ranking.core.errors import InputError
-from ranking.experiments.cross_validation.cell import Cell, Outcome
 from ranking.experiments.cross_validation.material import Bench
 from ranking.experiments.cross_validation.protocol import BEGINS, uses_graph
+from ranking.experiments.cross_validation.trial import Cell, Outcome
 from ranking.methods import make_method
 from ranking.methods.linear import LinearMethod, Start
 from ranking.methods.training_set import TrainingSet
