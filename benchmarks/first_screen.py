@@ -43,12 +43,12 @@ from ranking.core import Floats, ImageSet, Source
 from ranking.core.run_settings import PAPER_METHODS, Grids, Protocol
 from ranking.datasets import Thumbnails, build_image_set, load_image_set, make_source
 from ranking.experiments.cross_validation.material import material_of
-from ranking.experiments.cross_validation.pace import Progress
 from ranking.experiments.cross_validation.plan import plan_of
+from ranking.experiments.cross_validation.progress import Progress
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.tables import point_words
-from ranking.experiments.cross_validation.trial_store import CellStore
+from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.methods.hoap_svm import STARTS
 from ranking.metrics.statistics import difference_interval, paired_t_test
 from ranking.reports.findings import Findings
@@ -104,7 +104,7 @@ def findings(images: ImageSet, folder: Path, queries: Sequence[str], deal: int, 
         seed=deal,
         tolerance=TOLERANCE,
     )
-    plan, cells = plan_of(protocol, images), CellStore(folder / "cells")
+    plan, cells = plan_of(protocol, images), TrialStore(folder / "cells")
     results = run_experiment(plan, lambda: material_of(plan, images, folder / "features"), cells, say)
     return Findings(plan, results, images, cells)
 

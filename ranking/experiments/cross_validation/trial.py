@@ -1,4 +1,4 @@
-"""The cells of an experiment: one training each, under a key that tells all that decides its numbers."""
+"""The trials of an experiment: one training each, under a key of all that decides its numbers."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from typing import Any
 from ranking.core import Certificate
 from ranking.core.run_settings import Settings
 
-VERSION = (
-    6  # goes up whenever the same cell gives other numbers, so that none of before is taken for one of now
-)
+# Raise it whenever the same trial gives different numbers, so that no finished trial of before is taken for one of now.
+VERSION = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class Trial:
     """One training: a query, a method at a point of its grid, and the samples that it learns from.
 
-    settings: all of the method. fold: the one that is held out, None for "all of train, tested on test". samples: the
-    content hash of the samples, their features, the graph and the split. previous: the cell along the path whose
-    solution it starts from; beginning: the HOB-SVM with whose weights a HOAP-SVM begins; None where there is none.
+    settings: all settings of the method. fold: the held-out fold, None for "all of train, tested on test". samples: the
+    content hash of the samples, their features, the graph and the split. previous: the trial with the next smaller C,
+    from whose solution this one starts. beginning: the HOB-SVM with whose weights a HOAP-SVM begins. Both may be None.
     """
 
     query: str
@@ -31,22 +30,22 @@ class Cell:
     settings: Settings
     fold: int | None
     samples: str
-    previous: Cell | None = None
-    beginning: Cell | None = None
+    previous: Trial | None = None
+    beginning: Trial | None = None
 
     @property
-    def causes(self) -> tuple[Cell, ...]:
-        """The cells that it begins from."""
-        return tuple(cell for cell in (self.previous, self.beginning) if cell is not None)
+    def causes(self) -> tuple[Trial, ...]:
+        """The trials that this one begins from."""
+        return tuple(trial for trial in (self.previous, self.beginning) if trial is not None)
 
     @cached_property
     def step(self) -> int:
-        """How many cells come before it along its path."""
+        """The number of trials before this one along its path."""
         return 0 if self.previous is None else self.previous.step + 1
 
     @cached_property
     def key(self) -> str:
-        """A hash of everything that decides the numbers of the cell, the cells included that it begins from."""
+        """A hash of everything that decides the numbers of the trial, including the trials that it begins from."""
         content: dict[str, Any] = {
             "version": VERSION,
             "query": self.query,
@@ -62,10 +61,10 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came of a cell, but for the scores of its held-out samples, which are read one by one.
+    """The result of a trial without the scores of its held-out samples, which are read one trial at a time.
 
-    measures: `ranking.metrics.evaluate` of the held-out samples, counts alone where none is relevant. seconds: in
-    training, where it was computed. certificate: what training proved; `iterations` are in it.
+    measures: `ranking.metrics.evaluate` of the held-out samples, only counts where none is relevant. seconds: of
+    training, where it was computed. certificate: what training proved; it has the `iterations`.
     """
 
     measures: Mapping[str, float]

@@ -1,19 +1,15 @@
-"""The cells of all experiments of a home: SQLite in WAL mode, each cell whole or not there, under the key of its cause.
+"""The finished trials of all experiments of a home, each a file named by the key of the trial.
 
-Beside them lie the states that cells begin from (`ranking.experiments.cross_validation.state_store`). A state is
-written before the row of its cell, so that a path that was killed goes on from where it was. Whoever trains a path
-claims it: a lock that goes with its process, however that dies.
+A file is written whole or not at all, and never changes. While an experiment runs, the states at the ends of its paths
+are kept too: a grid that is widened continues from them. A missing state is trained again, to the same bits.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import sqlite3
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,134 +20,119 @@ from ranking.core import Certificate, Floats
 from ranking.core.errors import InputError, explained
 from ranking.core.json_numbers import json_numbers
 from ranking.core.limits import DEFAULT_STATES
-from ranking.experiments.cross_validation.state_store import StateStore
-from ranking.experiments.cross_validation.trial import Cell, Outcome
-from ranking.experiments.cross_validation.unit import Trained
+from ranking.experiments.cross_validation import old_trials
+from ranking.experiments.cross_validation.trial import Outcome
 
-BUSY_SECONDS = 20.0  # how long a write waits for those of other processes
-TABLE = """
-create table if not exists cell (
-    key text primary key, measures text not null, seconds real not null, certificate text not null,
-    scores blob not null, made real not null)
-"""
+UNREAD = ("states", "claims")  # folders of earlier versions, which took up to 2 GB
 
 
-class CellStore:
-    """The cells below a folder, which any number of processes and threads may use at once.
+class TrialStore:
+    """The finished trials below a folder, which any number of processes and threads may use at once.
 
-    Raises ranking.core.errors.HomeError, an OSError, where the folder or its database cannot be used.
-
-    lent: folders of other homes, whose cells count as if they were in this one; nothing is written to them.
-    most_states: bytes that the states in this one may take.
+    lent: folders of homes whose trials count as if they were in this one; nothing is written to them.
+    most_states: the bytes that states may take; beyond that the oldest go first.
+    Raises ranking.core.errors.HomeError, an OSError, where a folder cannot be used.
     """
 
     def __init__(self, folder: Path, lent: Sequence[Path] = (), most_states: int = DEFAULT_STATES) -> None:
-        self._database, self._claims = folder / "cells.sqlite", folder / "claims"
-        self._lent = [one / "cells.sqlite" for one in lent]
-        self.states = StateStore(folder / "states", [one / "states" for one in lent], most_states)
-        with explained(f"the home folder {folder}"):
-            self._claims.mkdir(exist_ok=True)
-            # One connection stays open: where the last one closes, SQLite writes all of its log to the file at once.
-            self._stays = sqlite3.connect(self._database, timeout=BUSY_SECONDS, check_same_thread=False)
-            self._stays.execute("pragma journal_mode = wal")
-            with self._stays:
-                self._stays.execute(TABLE)
-
-    # ------------------------------------------------------------------------------------------ cells
+        self._folder, self._folders = folder, [*lent, folder]
+        self._trials, self._ends, self._most = folder / "trials", folder / "ends", most_states
+        self._known: dict[str, Outcome] = {}  # what was read before: files never change
+        self._explained = f"the home folder {folder}"
+        with explained(self._explained):
+            for place in (self._trials, self._ends):
+                place.mkdir(parents=True, exist_ok=True)
+            for name in UNREAD:
+                if (folder / name).is_dir():
+                    shutil.rmtree(folder / name)
 
     def outcomes(self, keys: Iterable[str] | None = None) -> dict[str, Outcome]:
-        """What came of those cells that are there, of `keys` or of all, by key."""
-        question = "select key, measures, seconds, certificate from cell"
-        if keys is None:
-            rows = self._all(question)
-        else:
-            rows = self._all(
-                f"{question} where key in (select value from json_each(?))", json.dumps(list(keys))
-            )
-        return {row[0]: _outcome(*row[1:]) for row in rows}
+        """The outcomes of those of `keys` that are finished, or of all trials, by key."""
+        with explained(self._explained):
+            if keys is None:
+                keys = {file.name for folder in self._folders for file in (folder / "trials").glob("?" * 64)}
+            wanted = list(keys)
+            unread = [key for key in wanted if key not in self._known]
+            for key in unread:
+                if (content := self._content(key)) is not None:
+                    self._known[key] = _outcome(**json.loads(content.partition(b"\n")[0]))
+            unread = [key for key in unread if key not in self._known]
+            for folder in self._folders if unread else ():
+                self._known |= {
+                    key: _outcome(*row) for key, row in old_trials.outcomes(folder, unread).items()
+                }
+            return {key: self._known[key] for key in wanted if key in self._known}
 
     def scores(self, key: str) -> Floats:
-        """(h,) of the held-out samples of a cell, in the order of its split; ValueError where it is not there."""
-        rows = self._all("select scores from cell where key = ?", key)
-        if not rows:
+        """(h,) of the held-out samples of a trial, in the order of its split; InputError where it is not finished."""
+        with explained(self._explained):
+            content = self._content(key)
+            if content is not None:
+                scores: bytes | None = content.partition(b"\n")[2]
+            else:
+                scores = next(filter(None, (old_trials.scores(one, key) for one in self._folders)), None)
+        if scores is None:
             raise InputError("trial", "a finished trial", key[:12], "run its experiment first")
-        return np.frombuffer(rows[-1][0], "<f8").astype(np.float64)
+        return np.frombuffer(scores, "<f8").astype(np.float64)
 
-    def keep(self, cell: Cell, trained: Trained) -> None:
-        """Keep a cell, but for its state; one that is there already stays as it is."""
-        outcome = trained.outcome
-        certificate = json.dumps(json_numbers(asdict(outcome.certificate)))
-        row = (
-            cell.key,
-            json.dumps(dict(outcome.measures)),
-            outcome.seconds,
-            certificate,
-            trained.scores.astype("<f8").tobytes(),
-            time.time(),
-        )
-        with self._open() as database:
-            database.execute("insert or ignore into cell values (?, ?, ?, ?, ?, ?)", row)
+    def keep(self, key: str, outcome: Outcome, scores: Floats) -> None:
+        """Keep the result of a trial."""
+        record = {
+            "measures": dict(outcome.measures),
+            "seconds": outcome.seconds,
+            "certificate": json_numbers(asdict(outcome.certificate)),
+        }
+        self._write(self._trials / key, json.dumps(record).encode() + b"\n" + scores.astype("<f8").tobytes())
 
-    # ----------------------------------------------------------------------------------------- claims
+    # ---------------------------------------------------------------------------------------- states
 
-    @contextmanager
-    def claimed(self, key: str) -> Iterator[bool]:
-        """Whether what is called `key` is one's own to train now: then nobody else's, in any process or thread, until
-        this ends."""
-        with explained(f"the home folder {self._database.parent}"):
-            lock = self._claim(key)
-        try:
-            yield lock is not None
-        finally:
-            if lock is not None:
-                (self._claims / key).unlink(missing_ok=True)
-                os.close(lock)
+    def state(self, key: str) -> bytes | None:
+        """The state of a trial at the end of its path; None where it is not kept."""
+        with explained(self._explained):
+            return _bytes_of(self._ends / key)
 
-    def _claim(self, key: str) -> int | None:
-        """The locked file of a claim; None where another one holds it."""
-        file = self._claims / key
-        while True:
-            lock = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(lock)
-                return None
-            if _lies_at(lock, file):
-                return lock
-            os.close(lock)  # it was taken away after it was opened, by one who is done
+    def keep_state(self, key: str, state: bytes) -> None:
+        """Keep the state of a trial until `forget`, unless it takes too much."""
+        self._write(self._ends / key, state)
+        with explained(self._explained):
+            files = sorted(self._ends.iterdir(), key=lambda file: file.stat().st_mtime_ns)
+            taken = sum(file.stat().st_size for file in files)
+            for file in files:
+                if taken <= self._most:
+                    break
+                taken -= file.stat().st_size
+                file.unlink()
 
-    def _all(self, question: str, *values: str) -> list[tuple[Any, ...]]:
-        """The rows that are lent, then those that are here."""
-        rows: list[tuple[Any, ...]] = []
-        for file in self._lent:
-            if file.exists():
-                with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", BUSY_SECONDS, uri=True)) as database:
-                    rows += database.execute(question, values).fetchall()
-        with self._open() as database:
-            return rows + database.execute(question, values).fetchall()
+    def forget(self, keys: Iterable[str]) -> None:
+        """Remove the states of an experiment that has ended."""
+        with explained(self._explained):
+            for key in keys:
+                (self._ends / key).unlink(missing_ok=True)
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        """A connection for one question or one change, which is committed at the end."""
-        with (
-            explained(f"the home folder {self._database.parent}"),
-            closing(sqlite3.connect(self._database, timeout=BUSY_SECONDS)) as database,
-            database,
-        ):
-            database.execute("pragma synchronous = normal")  # a death of the process loses nothing
-            yield database
+    def _content(self, key: str) -> bytes | None:
+        files = (_bytes_of(folder / "trials" / key) for folder in self._folders)
+        return next((content for content in files if content is not None), None)
+
+    def _write(self, file: Path, content: bytes) -> None:
+        partial = file.with_name(f"{file.name}.{os.getpid()}.part")
+        with explained(self._explained):
+            with open(partial, "wb") as written:
+                written.write(content)
+                written.flush()
+                os.fsync(written.fileno())
+            os.replace(partial, file)
 
 
-def _lies_at(opened: int, file: Path) -> bool:
+def _bytes_of(file: Path) -> bytes | None:
     try:
-        return os.path.samestat(os.fstat(opened), file.stat())
+        return file.read_bytes()
     except FileNotFoundError:
-        return False
+        return None
 
 
-def _outcome(measures: str, seconds: float, certificate: str) -> Outcome:
-    told: Mapping[str, float | None] = json.loads(certificate)
+def _outcome(measures: Mapping[str, float], seconds: float, certificate: Mapping[str, Any]) -> Outcome:
     bounds = {"primal": np.inf, "dual": -np.inf, "gap": np.inf}
-    read = {name: bounds.get(name) if value is None else value for name, value in told.items()}
-    return Outcome(json.loads(measures), seconds, Certificate(**read))  # type: ignore[arg-type]
+    numbers: dict[str, Any] = {
+        name: bounds.get(name) if value is None else value for name, value in certificate.items()
+    }
+    return Outcome(measures, seconds, Certificate(**numbers))
