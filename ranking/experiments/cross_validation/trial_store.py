@@ -23,6 +23,7 @@ from ranking.core.limits import DEFAULT_STATES
 from ranking.experiments.cross_validation import old_trials
 from ranking.experiments.cross_validation.trial import Outcome
 
+PARTIAL = ".part"  # the end of the name of a file that is being written
 UNREAD = ("states", "claims")  # folders of earlier versions, which took up to 2 GB
 
 
@@ -95,13 +96,13 @@ class TrialStore:
         """Keep the state of a trial until `forget`, unless it takes too much."""
         self._write(self._ends / key, state)
         with explained(self._explained):
-            files = sorted(self._ends.iterdir(), key=lambda file: file.stat().st_mtime_ns)
-            taken = sum(file.stat().st_size for file in files)
-            for file in files:
+            files = _by_age(self._ends)
+            taken = sum(size for _, _, size in files)
+            for _, file, size in files:
                 if taken <= self._most:
                     break
-                taken -= file.stat().st_size
-                file.unlink()
+                taken -= size
+                file.unlink(missing_ok=True)
 
     def forget(self, keys: Iterable[str]) -> None:
         """Remove the states of an experiment that has ended."""
@@ -114,7 +115,7 @@ class TrialStore:
         return next((content for content in files if content is not None), None)
 
     def _write(self, file: Path, content: bytes) -> None:
-        partial = file.with_name(f"{file.name}.{os.getpid()}.part")
+        partial = file.with_name(f"{file.name}.{os.getpid()}{PARTIAL}")
         with explained(self._explained):
             with open(partial, "wb") as written:
                 written.write(content)
@@ -128,6 +129,19 @@ def _bytes_of(file: Path) -> bytes | None:
         return file.read_bytes()
     except FileNotFoundError:
         return None
+
+
+def _by_age(folder: Path) -> list[tuple[int, Path, int]]:
+    """The files of a folder with time and bytes, the oldest first, but for those that are being written."""
+    files = []
+    for file in folder.iterdir():
+        try:
+            status = file.stat()
+        except FileNotFoundError:
+            continue  # another process has removed it
+        if not file.name.endswith(PARTIAL):
+            files.append((status.st_mtime_ns, file, status.st_size))
+    return sorted(files)
 
 
 def _outcome(measures: Mapping[str, float], seconds: float, certificate: Mapping[str, Any]) -> Outcome:
