@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from ranking.datasets.drawn.action_figures.figure import Act
-from ranking.datasets.drawn.action_figures.handling import phoning, reading, taking_photo, using_computer
-from ranking.datasets.drawn.action_figures.music import playing_instrument
-from ranking.datasets.drawn.action_figures.on_foot import jumping, running, walking
-from ranking.datasets.drawn.action_figures.riding import riding_bike, riding_horse
+from drawing.action_figures.figure import Act
+from drawing.action_figures.handling import phoning, reading, taking_photo, using_computer
+from drawing.action_figures.music import playing_instrument
+from drawing.action_figures.on_foot import jumping, running, walking
+from drawing.action_figures.riding import riding_bike, riding_horse
 
 ACTIONS: dict[str, Callable[[Random], Act]] = {
     "jumping": jumping,

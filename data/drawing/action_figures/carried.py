@@ -10,10 +10,10 @@ import math
 from functools import partial
 from random import Random
 
-from ranking.datasets.drawn.action_figures import mounts, props
-from ranking.datasets.drawn.action_figures.figure import Act
-from ranking.datasets.drawn.action_figures.skeleton import Pose
-from ranking.datasets.drawn.action_figures.sketch import Colour, Draw, Point, Sketch, darker, lighter, rgb
+from drawing.action_figures import mounts, props
+from drawing.action_figures.figure import Act
+from drawing.action_figures.skeleton import Pose
+from drawing.sketch import Colour, Draw, Point, Sketch, darker, lighter, rgb
 
 NEAR, FAR = 0, 1
 STANDS = ("walking", "phoning", "reading", "taking photo", "jumping", "playing instrument")

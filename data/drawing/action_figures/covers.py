@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from ranking.datasets.drawn.action_figures import scenery
-from ranking.datasets.drawn.action_figures.sketch import Colour, Sketch, darker, lighter, mix, rgb
+from drawing.action_figures import scenery
+from drawing.sketch import Colour, Sketch, darker, lighter, mix, rgb
 
 
 def cover(sketch: Sketch, random: Random, wide: float, tall: float, leaves: Colour, indoors: bool) -> float:

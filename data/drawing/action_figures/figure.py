@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from ranking.datasets.drawn.action_figures.head import draw_head
-from ranking.datasets.drawn.action_figures.skeleton import Pose, along
-from ranking.datasets.drawn.action_figures.sketch import Colour, Draw, Sketch, darker, lighter, mix
-from ranking.datasets.drawn.action_figures.wardrobe import Body
+from drawing.action_figures.head import draw_head
+from drawing.action_figures.skeleton import Pose, along
+from drawing.action_figures.wardrobe import Body
+from drawing.sketch import Colour, Draw, Sketch, darker, lighter, mix
 
 NEAR, FAR = 0, 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ranking.datasets.drawn.action_figures.sketch import Colour, Sketch, darker, lighter, rgb
+from drawing.sketch import Colour, Sketch, darker, lighter, rgb
 
 WOODS = [rgb(code) for code in ("9a6a3f", "7a4f33", "b98a55", "5c6b73")]
 SOFAS = [rgb(code) for code in ("b5533c", "4f7a78", "c99a3f", "6a5d86", "6f8a5a")]

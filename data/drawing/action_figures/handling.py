@@ -6,11 +6,11 @@ import math
 from functools import partial
 from random import Random
 
-from ranking.datasets.drawn.action_figures import furniture, props
-from ranking.datasets.drawn.action_figures.figure import Act
-from ranking.datasets.drawn.action_figures.on_foot import step
-from ranking.datasets.drawn.action_figures.skeleton import seated, standing
-from ranking.datasets.drawn.action_figures.sketch import Point, rgb
+from drawing.action_figures import furniture, props
+from drawing.action_figures.figure import Act
+from drawing.action_figures.on_foot import step
+from drawing.action_figures.skeleton import seated, standing
+from drawing.sketch import Point, rgb
 
 NEAR, FAR = 0, 1
 

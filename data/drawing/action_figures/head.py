@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ranking.datasets.drawn.action_figures.skeleton import Pose
-from ranking.datasets.drawn.action_figures.sketch import Colour, Sketch, darker, lighter, mix
-from ranking.datasets.drawn.action_figures.wardrobe import Body
+from drawing.action_figures.skeleton import Pose
+from drawing.action_figures.wardrobe import Body
+from drawing.sketch import Colour, Sketch, darker, lighter, mix
 
 RADIUS = 0.083
 INK = (45, 34, 40)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from ranking.datasets.drawn.action_figures.sketch import Colour, rgb
+from drawing.sketch import Colour, rgb
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ranking.datasets.drawn.action_figures.skeleton import reach
-from ranking.datasets.drawn.action_figures.sketch import Colour, Point, Sketch, clear, darker, lighter, rgb
+from drawing.action_figures.skeleton import reach
+from drawing.sketch import Colour, Point, Sketch, clear, darker, lighter, rgb
 
 WHEEL = 0.255
 CRANK: Point = (-0.02, -0.27)

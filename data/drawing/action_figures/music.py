@@ -6,10 +6,10 @@ import math
 from functools import partial
 from random import Random
 
-from ranking.datasets.drawn.action_figures import furniture, props
-from ranking.datasets.drawn.action_figures.figure import Act
-from ranking.datasets.drawn.action_figures.skeleton import seated, standing
-from ranking.datasets.drawn.action_figures.sketch import Point, Sketch
+from drawing.action_figures import furniture, props
+from drawing.action_figures.figure import Act
+from drawing.action_figures.skeleton import seated, standing
+from drawing.sketch import Point, Sketch
 
 NEAR, FAR = 0, 1
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from ranking.datasets.drawn.action_figures.carried import carry
-from ranking.datasets.drawn.action_figures.figure import Act
-from ranking.datasets.drawn.action_figures.skeleton import Pose, standing
+from drawing.action_figures.carried import carry
+from drawing.action_figures.figure import Act
+from drawing.action_figures.skeleton import Pose, standing
 
 NEAR, FAR = 0, 1
 

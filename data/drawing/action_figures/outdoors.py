@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from random import Random
 
-from ranking.datasets.drawn.action_figures import scenery
-from ranking.datasets.drawn.action_figures.ground import Ground
-from ranking.datasets.drawn.action_figures.light import Light
-from ranking.datasets.drawn.action_figures.sketch import Colour, Sketch, clear, darker, lighter, mix, rgb
+from drawing.action_figures import scenery
+from drawing.action_figures.light import Light
+from drawing.ground import Ground
+from drawing.sketch import Colour, Sketch, clear, darker, lighter, mix, rgb
 
 SNOW = rgb("eef2f4")
 

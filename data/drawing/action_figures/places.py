@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from ranking.datasets.drawn.action_figures.ground import Ground
-from ranking.datasets.drawn.action_figures.light import Light
-from ranking.datasets.drawn.action_figures.outdoors import beach, meadow, park, promenade, street, track
-from ranking.datasets.drawn.action_figures.rooms import cafe, library, living_room, stage
-from ranking.datasets.drawn.action_figures.sketch import Sketch
+from drawing.action_figures.light import Light
+from drawing.action_figures.outdoors import beach, meadow, park, promenade, street, track
+from drawing.action_figures.rooms import cafe, library, living_room, stage
+from drawing.ground import Ground
+from drawing.sketch import Sketch
 
 Place = Callable[[Sketch, Random, Light], Ground]
 PLACES: dict[str, Place] = {

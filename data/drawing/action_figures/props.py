@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ranking.datasets.drawn.action_figures.sketch import Colour, Point, Sketch, darker, lighter, rgb
+from drawing.sketch import Colour, Point, Sketch, darker, lighter, rgb
 
 DARK = rgb("2b2b33")
 SCREEN = rgb("bfe3ee")

@@ -6,10 +6,10 @@ import math
 from functools import partial
 from random import Random
 
-from ranking.datasets.drawn.action_figures import mounts, props
-from ranking.datasets.drawn.action_figures.figure import Act
-from ranking.datasets.drawn.action_figures.skeleton import Pose
-from ranking.datasets.drawn.action_figures.sketch import Point, Sketch, darker, rgb
+from drawing.action_figures import mounts, props
+from drawing.action_figures.figure import Act
+from drawing.action_figures.skeleton import Pose
+from drawing.sketch import Point, Sketch, darker, rgb
 
 NEAR, FAR = 0, 1
 BIKE_COVER, HORSE_COVER = (0.4, 0.85), (0.7, 1.2)  # how high may be what hides who rides

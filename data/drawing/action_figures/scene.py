@@ -6,16 +6,16 @@ import math
 from dataclasses import dataclass
 from random import Random
 
-from ranking.datasets.drawn.action_figures import scenery
-from ranking.datasets.drawn.action_figures.actions import ACTIONS
-from ranking.datasets.drawn.action_figures.carried import beside
-from ranking.datasets.drawn.action_figures.covers import cover
-from ranking.datasets.drawn.action_figures.figure import Act, draw_person
-from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH, Ground
-from ranking.datasets.drawn.action_figures.light import Light, draw_light
-from ranking.datasets.drawn.action_figures.places import CHANCES, PLACES
-from ranking.datasets.drawn.action_figures.sketch import Colour, Sketch, clear, mix
-from ranking.datasets.drawn.action_figures.wardrobe import WARDROBES, dress
+from drawing.action_figures import scenery
+from drawing.action_figures.actions import ACTIONS
+from drawing.action_figures.carried import beside
+from drawing.action_figures.covers import cover
+from drawing.action_figures.figure import Act, draw_person
+from drawing.action_figures.light import Light, draw_light
+from drawing.action_figures.places import CHANCES, PLACES
+from drawing.action_figures.wardrobe import WARDROBES, dress
+from drawing.ground import HEIGHT, WIDTH, Ground
+from drawing.sketch import Colour, Sketch, clear, mix
 
 NAMES = tuple(sorted(ACTIONS))
 CROWDS = (1, 2, 3, 4, 5, 6)
@@ -35,7 +35,7 @@ class Scene:
     light: Light
     actions: tuple[str, ...]
     boxes: tuple[tuple[int, int, int, int], ...]
-    weather: Random
+    weather: str  # what rain and snow fall by
 
 
 def scene_action(seed: int, index: int) -> str:
@@ -74,7 +74,7 @@ def make_scene(seed: int, index: int, share: float) -> Scene:
     _foreground(sketch, random, ground, light)
     boxed = Random(f"{seed}/boxes/{index}")
     boxes = tuple(_box(sketch, number, hidden, boxed) for number in range(len(actions)))
-    return Scene(sketch, ground, light, actions, boxes, Random(f"{seed}/weather/{index}"))
+    return Scene(sketch, ground, light, actions, boxes, f"{seed}/weather/{index}")
 
 
 def _people(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from random import Random
 
-from ranking.datasets.drawn.action_figures.sketch import Colour, Sketch, clear, darker, lighter, mix, rgb
+from drawing.sketch import Colour, Sketch, clear, darker, lighter, mix, rgb
 
 LEAVES = [rgb(code) for code in ("5f8f4e", "7ba65a", "4c7d5b", "8aa551", "3f6f56", "c08a3e", "b8643a")]
 BARK = rgb("6b4a36")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ranking.datasets.drawn.action_figures.sketch import Point
+from drawing.sketch import Point
 
 THIGH, SHIN = 0.235, 0.235
 UPPER_ARM, FOREARM = 0.16, 0.165

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from ranking.datasets.drawn.action_figures.sketch import Colour, mix, rgb
+from drawing.sketch import Colour, mix, rgb
 
 SKINS = [rgb(code) for code in ("f6d3b8", "ecbd97", "dba277", "c08455", "9a6440", "74482e", "573522")]
 HAIRS = [

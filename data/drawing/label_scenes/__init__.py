@@ -2,10 +2,9 @@
 
 Data flows one way: `story` decides what a picture shows, concepts that go together and exclude each other as in
 life; `places` composes it of `sky`, `land`, `water`, `town` and `people` on a `canvas`, in the `light` of its hour;
-`paint` makes pixels of it; `source` tells image after image to the builder. Sketches, figures and some scenery are
-those of the action figures.
+`paint` says how it is painted. Figures and some scenery are those of the action figures.
 """
 
-from ranking.datasets.drawn.label_scenes.source import LabelScenes
+from drawing.label_scenes.source import LabelScenes
 
 __all__ = ["LabelScenes"]

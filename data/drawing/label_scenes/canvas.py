@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH, Glow
-from ranking.datasets.drawn.action_figures.sketch import Colour, Sketch, mix, rgb
-from ranking.datasets.drawn.label_scenes.light import Light, light_of
-from ranking.datasets.drawn.label_scenes.story import Story
+from drawing.ground import HEIGHT, WIDTH, Glow
+from drawing.label_scenes.light import Light, light_of
+from drawing.label_scenes.story import Story
+from drawing.sketch import Colour, Sketch, mix, rgb
 
 SNOW = rgb("f1f5f8")
 EYE = 1.5  # how high the eye is, in people

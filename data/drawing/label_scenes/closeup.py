@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from random import Random
 
-from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH
-from ranking.datasets.drawn.action_figures.sketch import Colour, clear, darker, lighter, mix, rgb
-from ranking.datasets.drawn.label_scenes.canvas import Canvas, across
-from ranking.datasets.drawn.label_scenes.land import GRASS, PETALS
-from ranking.datasets.drawn.label_scenes.sky import sky
+from drawing.ground import HEIGHT, WIDTH
+from drawing.label_scenes.canvas import Canvas, across
+from drawing.label_scenes.land import GRASS, PETALS
+from drawing.label_scenes.sky import sky
+from drawing.sketch import Colour, clear, darker, lighter, mix, rgb
 
 
 def close_up(canvas: Canvas) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from random import Random
 
-from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH
-from ranking.datasets.drawn.action_figures.sketch import (
+from drawing.ground import HEIGHT, WIDTH
+from drawing.label_scenes.canvas import SNOW, Canvas, across
+from drawing.sketch import (
     Colour,
     Point,
     Sketch,
@@ -16,7 +17,6 @@ from ranking.datasets.drawn.action_figures.sketch import (
     mix,
     rgb,
 )
-from ranking.datasets.drawn.label_scenes.canvas import SNOW, Canvas, across
 
 ROCKS = [rgb(code) for code in ("5f7f9a", "6d7f8f", "7a7893", "5c8790", "8a7f86")]
 MESAS = [rgb(code) for code in ("b8623f", "c27a4e", "a8553f", "96563f")]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ranking.datasets.drawn.action_figures.sketch import Colour, mix, rgb
-from ranking.datasets.drawn.label_scenes.story import Story
+from drawing.label_scenes.story import Story
+from drawing.sketch import Colour, mix, rgb
 
 Tint = tuple[float, float, float]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from random import Random
 
-from ranking.datasets.drawn.action_figures import scenery
-from ranking.datasets.drawn.action_figures.carried import carry
-from ranking.datasets.drawn.action_figures.figure import Act, draw_person
-from ranking.datasets.drawn.action_figures.on_foot import step, walking
-from ranking.datasets.drawn.action_figures.skeleton import standing
-from ranking.datasets.drawn.action_figures.sketch import clear, rgb
-from ranking.datasets.drawn.action_figures.wardrobe import WARDROBES, Body, dress
-from ranking.datasets.drawn.label_scenes.canvas import Canvas
+from drawing.action_figures import scenery
+from drawing.action_figures.carried import carry
+from drawing.action_figures.figure import Act, draw_person
+from drawing.action_figures.on_foot import step, walking
+from drawing.action_figures.skeleton import standing
+from drawing.action_figures.wardrobe import WARDROBES, Body, dress
+from drawing.label_scenes.canvas import Canvas
+from drawing.sketch import clear, rgb
 
 DUSK = rgb("241a38")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ranking.datasets.drawn.action_figures.ground import HEIGHT
-from ranking.datasets.drawn.action_figures.sketch import darker, mix, rgb
-from ranking.datasets.drawn.label_scenes import land, plants, town, water
-from ranking.datasets.drawn.label_scenes.canvas import Canvas, across
-from ranking.datasets.drawn.label_scenes.closeup import close_up
-from ranking.datasets.drawn.label_scenes.people import people
-from ranking.datasets.drawn.label_scenes.sky import sky, sky_colour
-from ranking.datasets.drawn.label_scenes.story import Story
+from drawing.ground import HEIGHT
+from drawing.label_scenes import land, plants, town, water
+from drawing.label_scenes.canvas import Canvas, across
+from drawing.label_scenes.closeup import close_up
+from drawing.label_scenes.people import people
+from drawing.label_scenes.sky import sky, sky_colour
+from drawing.label_scenes.story import Story
+from drawing.sketch import darker, mix, rgb
 
 NEAR = 462.0  # the lowest row where somebody stands
 

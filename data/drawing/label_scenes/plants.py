@@ -6,9 +6,9 @@ import math
 from itertools import pairwise
 from random import Random
 
-from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH
-from ranking.datasets.drawn.action_figures.sketch import Colour, clear, darker, lighter, mix, rgb
-from ranking.datasets.drawn.label_scenes.canvas import SNOW, Canvas
+from drawing.ground import HEIGHT, WIDTH
+from drawing.label_scenes.canvas import SNOW, Canvas
+from drawing.sketch import Colour, clear, darker, lighter, mix, rgb
 
 LEAVES = {
     "spring": [rgb(code) for code in ("8fc068", "f0b7c4", "a9cc70", "f6dfe4", "e79bb0")],

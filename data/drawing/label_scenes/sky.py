@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ranking.datasets.drawn.action_figures.ground import WIDTH
-from ranking.datasets.drawn.action_figures.sketch import Colour, Point, clear, darker, lighter, mix, rgb
-from ranking.datasets.drawn.label_scenes.canvas import Canvas, across
+from drawing.ground import WIDTH
+from drawing.label_scenes.canvas import Canvas, across
+from drawing.sketch import Colour, Point, clear, darker, lighter, mix, rgb
 
 BANDS = 26  # of one colour each: fine enough to be a gradient, and quick to paint
 RAINBOW = [rgb(code) for code in ("e2574c", "f0943e", "f6d353", "6bb36a", "4f8fc4", "7a63ad")]

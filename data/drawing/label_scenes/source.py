@@ -1,58 +1,35 @@
-"""The source "Label scenes": drawn pictures with some forty concepts, about a dozen each (c-star, section 5)."""
+"""The set "Label scenes": drawn pictures with some forty concepts, about a dozen each (c-star, section 5)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from ranking.core import Problem, SourceBox, SourceImage
-from ranking.datasets.common_settings import number_of_images, seed_of_pictures, share_of_test
-from ranking.datasets.drawn.action_figures.paint import SIZE, jpeg
-from ranking.datasets.drawn.label_scenes.paint import paint
-from ranking.datasets.drawn.label_scenes.places import compose
-from ranking.datasets.drawn.label_scenes.story import tell_story
-from ranking.datasets.registry import SOURCES
-from ranking.datasets.splits import evenly
+from drawing.drawn import Drawn, DrawnSource, polygons_of
+from drawing.label_scenes.paint import steps_of
+from drawing.label_scenes.places import compose
+from drawing.label_scenes.story import tell_story
+from ranking.core import SourceBox
 
 
-@SOURCES.register("Label scenes")
 @dataclass
-class LabelScenes:
+class LabelScenes(DrawnSource):
     """Pictures of 320 x 240 pixels, each one sample with all the concepts that it shows.
 
     Image `i` follows from the seed and `i` alone: the first 200 of 1,000 images are the images of a set of 200.
     """
 
-    name: ClassVar[str]
-    order: ClassVar[int] = 1
-    bundled: ClassVar[bool] = False
+    name: ClassVar[str] = "Label scenes"
 
-    images: int = number_of_images(1000, "pictures")
-    test_share: float = share_of_test(
-        0.4, "How many of the pictures are set aside to test on. The rest is there to train on."
-    )
-    seed: int = seed_of_pictures(3, "pictures")
+    images: int = 1000
+    test_share: float = 0.4
+    seed: int = 3
 
-    def title(self) -> str:
-        return "Label scenes"
-
-    def __len__(self) -> int:
-        return self.images
-
-    def records(self) -> Iterator[SourceImage | Problem]:
-        for index in range(self.images):
-            yield self.record(index)
-
-    def record(self, index: int) -> SourceImage:
-        """Image `index`, drawn now, also of those beyond the set."""
+    def drawn(self, index: int) -> Drawn:
         story = tell_story(self.seed, index)
+        canvas = compose(story)
         box = SourceBox(None, tuple(sorted(story.shows)))
-        test = is_test(self.seed, index, self.test_share)
-        return SourceImage(f"scene-{index:05d}", jpeg(paint(compose(story))), (box,), test, SIZE)
-
-
-def is_test(seed: int, index: int, share: float) -> bool:
-    """Whether image `index` is set aside: of any run of images `share` are, as even as can be."""
-    return evenly(index, share, Random(f"{seed}/test").random())
+        start = Random(f"{self.seed}/test").random()
+        polygons = polygons_of(canvas.sketch.shapes)
+        return Drawn(f"scene-{index:05d}", polygons, steps_of(canvas), (box,), index, start)

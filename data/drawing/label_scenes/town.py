@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from random import Random
 
-from ranking.datasets.drawn.action_figures import scenery
-from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH
-from ranking.datasets.drawn.action_figures.sketch import Colour, clear, darker, lighter, mix, rgb
-from ranking.datasets.drawn.label_scenes.canvas import SNOW, Canvas, across
-from ranking.datasets.drawn.label_scenes.land import lane
+from drawing.action_figures import scenery
+from drawing.ground import HEIGHT, WIDTH
+from drawing.label_scenes.canvas import SNOW, Canvas, across
+from drawing.label_scenes.land import lane
+from drawing.sketch import Colour, clear, darker, lighter, mix, rgb
 
 WALLS = [
     rgb(code) for code in ("e2b58a", "c97b5f", "d9cdb8", "9fb2b5", "e6c86e", "b66f5c", "e9ddc9", "7f9aa6")

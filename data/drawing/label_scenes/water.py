@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
-from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH
-from ranking.datasets.drawn.action_figures.sketch import clear, darker, lighter, mix, rgb
-from ranking.datasets.drawn.label_scenes.canvas import Canvas, Mirror, across
-from ranking.datasets.drawn.label_scenes.land import wave
-from ranking.datasets.drawn.label_scenes.sky import moon_place, sky_colour, sun_place
+from drawing.ground import HEIGHT, WIDTH
+from drawing.label_scenes.canvas import Canvas, Mirror, across
+from drawing.label_scenes.land import wave
+from drawing.label_scenes.sky import moon_place, sky_colour, sun_place
+from drawing.sketch import clear, darker, lighter, mix, rgb
 
 HULLS = [rgb(code) for code in ("f5ecd9", "b5483d", "33425c", "e0a030", "2f7f86", "f0f0ea")]
 SAILS = [rgb(code) for code in ("faf4e4", "fbe3c0", "e57f5a", "f2c14e", "c8dfe0")]

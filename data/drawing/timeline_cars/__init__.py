@@ -2,10 +2,9 @@
 
 Data flows one way: `models` decides of a car when it was made and how old each part of it looks, for no part tells
 the year by itself; `eras` says how such parts looked in which year; `body`, `wheels` and `fittings` draw them on a
-sketch that `places` began; `photo` makes pixels of it, as photographs of the time were; `source` tells image after
-image to the builder. The sketch is that of the action figures.
+sketch that `places` began; `source` says what is printed of it, as photographs of the time were.
 """
 
-from ranking.datasets.drawn.timeline_cars.source import TimelineCars
+from drawing.timeline_cars.source import TimelineCars
 
 __all__ = ["TimelineCars"]

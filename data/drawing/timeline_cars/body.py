@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from ranking.datasets.drawn.action_figures.sketch import (
+from drawing.sketch import (
     Colour,
     Point,
     Sketch,
@@ -14,9 +14,9 @@ from ranking.datasets.drawn.action_figures.sketch import (
     mix,
     rgb,
 )
-from ranking.datasets.drawn.timeline_cars.eras import Body, Wheel
-from ranking.datasets.drawn.timeline_cars.models import Model
-from ranking.datasets.drawn.timeline_cars.shapes import band, mid, outline, rounded
+from drawing.timeline_cars.eras import Body, Wheel
+from drawing.timeline_cars.models import Model
+from drawing.timeline_cars.shapes import band, mid, outline, rounded
 
 GLASS, DARK_GLASS, CHROME, BLACK, CANVAS = (
     rgb(code) for code in ("a9c3c9", "32424a", "d9dde0", "17171a", "b3a381")

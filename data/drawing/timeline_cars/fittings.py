@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ranking.datasets.drawn.action_figures.sketch import Sketch, clear, mix, rgb
-from ranking.datasets.drawn.timeline_cars.body import BLACK, CHROME
-from ranking.datasets.drawn.timeline_cars.eras import Body, Fittings, Wheel
-from ranking.datasets.drawn.timeline_cars.models import Model
-from ranking.datasets.drawn.timeline_cars.shapes import rounded
+from drawing.sketch import Sketch, clear, mix, rgb
+from drawing.timeline_cars.body import BLACK, CHROME
+from drawing.timeline_cars.eras import Body, Fittings, Wheel
+from drawing.timeline_cars.models import Model
+from drawing.timeline_cars.shapes import rounded
 
 LENS, AMBER, RED, PLASTIC = (rgb(code) for code in ("fbf3d2", "e58a1f", "c2231f", "2b2c30"))
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from ranking.datasets.drawn.action_figures.sketch import Colour, rgb
-from ranking.datasets.drawn.timeline_cars.eras import FIRST, LAST, PAINTS
+from drawing.sketch import Colour, rgb
+from drawing.timeline_cars.eras import FIRST, LAST, PAINTS
 
 VIEWS = 2  # photographs of one model
 MAKER = 5.0  # years, the spread of what a maker is ahead or behind in everything

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from random import Random
 
-from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH
-from ranking.datasets.drawn.action_figures.sketch import Colour, Sketch, clear, darker, lighter, mix, rgb
+from drawing.ground import HEIGHT, WIDTH
+from drawing.sketch import Colour, Sketch, clear, darker, lighter, mix, rgb
 
 SKIES = (
     ("8fc3dd", "e6f0ea"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ranking.datasets.drawn.action_figures.sketch import Point
-from ranking.datasets.drawn.timeline_cars.eras import Body
+from drawing.sketch import Point
+from drawing.timeline_cars.eras import Body
 
 STEPS = 6  # of a rounded corner
 Corner = tuple[float, float, float]  # along, up, how far from the corner its curve begins

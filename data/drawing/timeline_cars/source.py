@@ -1,76 +1,55 @@
-"""The source "Timeline cars": drawn cars of 1920 to 1999, to be put in order by their year (midrank, section 5.4)."""
+"""The set "Timeline cars": drawn cars of 1920 to 1999, to be put in order by their year (midrank, section 5.4)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from PIL import Image
-
-from ranking.core import Problem, SourceBox, SourceImage
-from ranking.datasets.common_settings import number_of_images, seed_of_pictures, share_of_test
-from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH
-from ranking.datasets.drawn.action_figures.paint import SIZE, jpeg
-from ranking.datasets.drawn.action_figures.sketch import Sketch, clear
-from ranking.datasets.drawn.timeline_cars.body import draw_body, of_kind
-from ranking.datasets.drawn.timeline_cars.eras import BODIES, FITTINGS, PRINTS, WHEELS, between
-from ranking.datasets.drawn.timeline_cars.fittings import draw_fittings, draw_spare
-from ranking.datasets.drawn.timeline_cars.models import VIEWS, Model, make_model, seeming
-from ranking.datasets.drawn.timeline_cars.photo import paint, photographed
-from ranking.datasets.drawn.timeline_cars.places import draw_place
-from ranking.datasets.drawn.timeline_cars.wheels import draw_wheels
-from ranking.datasets.registry import SOURCES
-from ranking.datasets.splits import evenly
+from drawing.drawn import Drawn, DrawnSource, polygons_of
+from drawing.ground import HEIGHT, WIDTH
+from drawing.sketch import Sketch, clear
+from drawing.timeline_cars.body import draw_body, of_kind
+from drawing.timeline_cars.eras import BODIES, FITTINGS, PRINTS, WHEELS, between
+from drawing.timeline_cars.fittings import draw_fittings, draw_spare
+from drawing.timeline_cars.models import VIEWS, Model, make_model, seeming
+from drawing.timeline_cars.places import draw_place
+from drawing.timeline_cars.wheels import draw_wheels
+from ranking.core import SourceBox
 
 
-@SOURCES.register("Timeline cars")
 @dataclass
-class TimelineCars:
+class TimelineCars(DrawnSource):
     """Pictures of 320 x 240 pixels, each one sample, a car, with its year; two photographs of each model.
 
     Image `i` follows from the seed and `i` alone. The photographs of a model are a group and in one split, so that no
     car of the test was seen before.
     """
 
-    name: ClassVar[str]
-    order: ClassVar[int] = 1
-    bundled: ClassVar[bool] = False
+    name: ClassVar[str] = "Timeline cars"
 
-    images: int = number_of_images(800, "pictures")
-    test_share: float = share_of_test(
-        0.4, "How many of the cars are set aside to test on. The rest is there to train on."
-    )
-    seed: int = seed_of_pictures(5, "cars")
+    images: int = 800
+    test_share: float = 0.4
+    seed: int = 5
 
-    def title(self) -> str:
-        return "Timeline cars"
-
-    def __len__(self) -> int:
-        return self.images
-
-    def records(self) -> Iterator[SourceImage | Problem]:
-        for index in range(self.images):
-            model = make_model(self.seed, index // VIEWS)
-            box = SourceBox(None, (), group=f"model {model.number}", numbers={"year": float(model.year)})
-            test = is_test(self.seed, model.number, self.test_share)
-            yield SourceImage(f"car-{index:05d}", jpeg(picture(model, index % VIEWS)), (box,), test, SIZE)
-
-
-def is_test(seed: int, number: int, share: float) -> bool:
-    """Whether model `number` is set aside: of any run of models `share` are, as even as can be."""
-    return evenly(number, share, Random(f"{seed}/test").random())
-
-
-def picture(model: Model, view: int) -> Image.Image:
-    """Photograph `view` of a model, 320 x 240, RGB: somewhere, from a little nearer or farther, of some year."""
-    random = model.random(f"view {view}")
-    sketch = Sketch()
-    ground = HEIGHT * random.uniform(0.77, 0.84)
-    draw_place(sketch, random, ground)
-    draw_car(sketch, model, ground, random)
-    return photographed(paint(sketch), between(PRINTS, seeming(random, "photo", model.year)), random)
+    def drawn(self, index: int) -> Drawn:
+        """A photograph of a model: somewhere, from a little nearer or farther, printed as in some year."""
+        model = make_model(self.seed, index // VIEWS)
+        random = model.random(f"view {index % VIEWS}")
+        sketch = Sketch()
+        ground = HEIGHT * random.uniform(0.77, 0.84)
+        draw_place(sketch, random, ground)
+        draw_car(sketch, model, ground, random)
+        printed = between(PRINTS, seeming(random, "photo", model.year))
+        polygons = polygons_of(sketch.shapes)
+        steps = [
+            ["polygons", 0, len(polygons)],
+            ["halve"],
+            ["print", random.getrandbits(63), printed._asdict()],
+        ]
+        box = SourceBox(None, (), group=f"model {model.number}", numbers={"year": float(model.year)})
+        start = Random(f"{self.seed}/test").random()
+        return Drawn(f"car-{index:05d}", polygons, steps, (box,), model.number, start)
 
 
 def draw_car(sketch: Sketch, model: Model, ground: float, random: Random) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from random import Random
 
-from ranking.datasets.drawn.action_figures.sketch import Sketch, clear, mix, rgb
-from ranking.datasets.drawn.timeline_cars.body import CHROME
-from ranking.datasets.drawn.timeline_cars.eras import Body, Wheel
-from ranking.datasets.drawn.timeline_cars.models import Model
-from ranking.datasets.drawn.timeline_cars.shapes import half_disc
+from drawing.sketch import Sketch, clear, mix, rgb
+from drawing.timeline_cars.body import CHROME
+from drawing.timeline_cars.eras import Body, Wheel
+from drawing.timeline_cars.models import Model
+from drawing.timeline_cars.shapes import half_disc
 
 TYRE, WOOD, STEEL, WHITE, HOLLOW = (rgb(code) for code in ("1d1c20", "b08a54", "8d9298", "efece2", "101014"))
 

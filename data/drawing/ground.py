@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ranking.datasets.drawn.action_figures.sketch import Colour
+from drawing.sketch import Colour
 
 WIDTH, HEIGHT = 640, 480  # of the large drawing; pictures are half as large
 Glow = tuple[float, float, float, Colour]  # where, how far, what colour
