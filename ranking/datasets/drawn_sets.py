@@ -84,12 +84,10 @@ def polygons_of(data: bytes) -> list[Polygon]:
     corners = np.frombuffer(data, "<u2", count, 2)
     colours = np.frombuffer(data, np.uint8, 4 * count, 2 + 2 * count).reshape(count, 4)
     points = np.frombuffer(data, "<i2", offset=2 + 6 * count).reshape(2, -1).cumsum(axis=1).T
-    ends = np.cumsum(corners)
+    of_each = np.split(points, np.cumsum(corners)[:-1])
     return [
-        Polygon(points[end - length : end].ravel().tolist(), (red, green, blue, opaque))
-        for end, length, (red, green, blue, opaque) in zip(
-            ends.tolist(), corners.tolist(), colours.tolist(), strict=True
-        )
+        Polygon(part.ravel().tolist(), (red, green, blue, opaque))
+        for part, (red, green, blue, opaque) in zip(of_each, colours.tolist(), strict=True)
     ]
 
 
