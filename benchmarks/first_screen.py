@@ -37,7 +37,7 @@ import hoap_reasons
 import hoap_variants
 import numpy as np
 from ranked_rows import Part, Row, save
-from timing import machine, options_of, parser, table
+from timing import drawn_source, machine, options_of, parser, table
 
 from ranking.core import Floats, ImageSet, Source
 from ranking.core.run_settings import PAPER_METHODS, Grids, Protocol
@@ -67,7 +67,7 @@ def sources(images: int, drawn: int, names: Sequence[str]) -> dict[str, list[Sou
     """The sets of those names that are there: `drawn` ones of action figures, each of so many images."""
     found: dict[str, list[Source]] = {}
     if FIGURES in names:
-        found[FIGURES] = [make_source(FIGURES, images=images, seed=seed) for seed in range(drawn)]
+        found[FIGURES] = [drawn_source(FIGURES, images=images, seed=seed) for seed in range(drawn)]
     root = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
     for name, place in PHOTOGRAPHS.items():
         if name in names and (root / place).is_dir():
