@@ -86,7 +86,7 @@ def each_step(steps: Sequence[str], name: str) -> Iterator[tuple[int, DeltaGener
     """The steps to show, from 1, each with the place of its headline: the one that the address says under `name`, with
     the way to the others, or all below each other."""
     left, right = st.columns([5, 4], vertical_alignment="center")
-    with right, st.container(key="steps"):
+    with right, st.container(key="all-steps" if on_one_page() else "one-step"):
         every = st.toggle(
             "All steps on one page",
             help="To read the lesson as a whole, or to print it from the browser.",
