@@ -32,7 +32,6 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -137,10 +136,11 @@ def chosen(name: str, splits: Splits, settings: dict[str, Any]) -> dict[str, flo
 
 def after_rounds(boosted: Boosted, test: SequenceSet, values: Sequence[float]) -> list[float]:
     """The accuracy after each number of rounds: more of them go on from fewer, so that one training has them all."""
-    whole, outputs = boosted.forest, boosted.forest.outputs.max() + 1
-    found = []
-    for trees in (int(value) * outputs for value in values):
-        boosted.forest = replace(whole, roots=whole.roots[:trees], outputs=whole.outputs[:trees])
+    import lightgbm
+
+    whole, found = boosted.booster, []
+    for value in values:
+        boosted.booster = lightgbm.Booster(model_str=whole.model_to_string(num_iteration=int(value)))
         found.append(accuracy(boosted, test))
     return found
 
