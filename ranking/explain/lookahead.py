@@ -146,12 +146,10 @@ class Asker:
         urgency = self._urgency(prediction, skipped)
         if first is not None:
             urgency[0, first] = np.inf
-        questions = next_questions(prediction, lambda _: urgency)
+        chosen = next_questions(prediction, lambda _: urgency)
         some = ((answers == 0) & ~skipped).any(axis=1)
-        labels = np.where(some, questions.labels, -1).tolist()
-        parts = zip(
-            labels, questions.inside.tolist(), questions.outside.tolist(), prediction.scores, strict=True
-        )
+        labels = np.where(some, chosen.labels, -1).tolist()
+        parts = zip(labels, chosen.inside.tolist(), chosen.outside.tolist(), prediction.scores, strict=True)
         return [Question(*part) for part in parts]
 
     def _urgency(self, prediction: LabelPrediction, skipped: Bools) -> Floats:

@@ -172,15 +172,8 @@ class Projection:
         off = np.abs(moments - self.variances[:, None] * self.directions).max(initial=0.0)
         if not np.allclose(self.directions @ self.directions.T, np.eye(self.kept), rtol=0, atol=1e-6):
             raise InputError("projection", "directions at right angles", "others")
-        differences = (
-            np.abs(along - self.variances).max(),
-            abs(length - float(mean @ mean) - self.total),
-            off,
-        )
-        if (
-            np.abs(mean - self.mean).max() > SAME * np.sqrt(length)
-            or not max(differences) <= SAME * self.total
-        ):
+        most = max(np.abs(along - self.variances).max(), abs(length - float(mean @ mean) - self.total), off)
+        if np.abs(mean - self.mean).max() > SAME * np.sqrt(length) or not most <= SAME * self.total:
             raise InputError("projection", "one fitted on these training samples", "another one")
 
     def save(self, path: Path | str) -> None:
