@@ -41,11 +41,11 @@ from fisher_vectors import fisher_vectors
 from public_figures import FOLDS, Figures, in_digits, measures, real_data
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
-from timing import machine, medians, options_of, parser, table
+from timing import drawn_source, machine, medians, options_of, parser, table
 
 from ranking import SequenceSet, make_method, method_class
 from ranking.core import ImageSet, Query
-from ranking.datasets import build_image_set, make_source
+from ranking.datasets import build_image_set
 from ranking.datasets.sequences import Drawing, draw_sequences
 from ranking.features import load_features
 from ranking.methods.boosted import Boosted
@@ -238,7 +238,7 @@ def cars_of(
 ) -> tuple[Splits, SequenceSet, SequenceSet]:
     """Folds of the training cars, training and test sequences of one generated set."""
     with tempfile.TemporaryDirectory() as folder:
-        source = make_source("Timeline cars", seed=seed, images=images)
+        source = drawn_source("Timeline cars", seed=seed, images=images)
         image_set, _ = build_image_set(source, Path(folder) / "set")
         features = describe(image_set)
     drawing = Drawing(length=LENGTH, train=count, test=count)

@@ -12,7 +12,7 @@ from pages.parts.runs import label_models, lessons
 from pages.parts.studies import asking_charts
 from pages.parts.views import charts, label_looks, taught_charts, taught_labels, taught_words
 from pages.parts.views.taught_labels import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, Taught
-from ranking.datasets.drawn.action_figures.paint import SIZE
+from ranking.datasets.painting import SIZE
 from ranking.metrics.fold_curves import FoldCurve
 
 STEPS = ("1 · Ranked", "2 · One answer", "3 · Why ask", "4 · Understood")
