@@ -22,7 +22,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import NoReturn
 
 from ranking.core.errors import REBUILD, HomeError, explained
 from ranking.workspace.room_layout import has_quotas, home_in_words
@@ -118,7 +117,10 @@ class Database:
         """HomeError where the database must not be laid out as it is."""
 
     def _connect(self) -> sqlite3.Connection:
-        database = sqlite3.connect(self._database, timeout=BUSY_SECONDS, isolation_level=None)
+        return self._open(self._database.as_uri())
+
+    def _open(self, uri: str) -> sqlite3.Connection:
+        database = sqlite3.connect(uri, timeout=BUSY_SECONDS, isolation_level=None, uri=True)
         database.row_factory = sqlite3.Row
         return database
 
@@ -134,11 +136,13 @@ class Database:
 class Home(Database):
     """The folders and the database of `path`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
-    Raises HomeError, an OSError, where they cannot be written.
+    lent: whether another home reads it and can change nothing; it was laid out when it was opened to be lent
+    (`ranking.workspace.rooms.Rooms`). Raises HomeError, an OSError, where the folders cannot be written.
     """
 
-    def __init__(self, path: Path | str | None = None) -> None:
+    def __init__(self, path: Path | str | None = None, lent: bool = False) -> None:
         super().__init__(home_folder(path), DATABASE)
+        self.lent = lent
         (
             self.edges,
             self.vectors,
@@ -149,13 +153,24 @@ class Home(Database):
             self.trash,
             self.copies,
         ) = (self.path / name for name in FOLDERS)
-        self._begin()
+        if not lent:
+            with self._explained():
+                for folder in FOLDERS:
+                    (self.path / folder).mkdir(parents=True, exist_ok=True)
+                self.lay_out(MIGRATIONS)
 
-    def _begin(self) -> None:
-        with self._explained():
-            for folder in FOLDERS:
-                (self.path / folder).mkdir(parents=True, exist_ok=True)
-            self.lay_out(MIGRATIONS)
+    @property
+    def called(self) -> str:
+        """Of a home that is lent not the path: the name of a room is the key to it, and borrowers must not learn it."""
+        return "the class room" if self.lent else super().called
+
+    @contextmanager
+    def change(self) -> Iterator[sqlite3.Connection]:
+        """As of any database; HomeError where the home is lent."""
+        if self.lent:
+            raise HomeError(self.called, "it is read-only for other rooms", "work in your own room")
+        with super().change() as database:
+            yield database
 
     def _check(self, database: sqlite3.Connection, migrations: tuple[str, ...]) -> None:
         """HomeError where the tables are not ours, and where there are image sets or runs of which a new database knows
@@ -172,7 +187,10 @@ class Home(Database):
 
     @property
     def _rebuildable(self) -> Path | None:
-        return self.path
+        return None if self.lent else self.path
+
+    def _connect(self) -> sqlite3.Connection:
+        return self._open(f"{self._database.as_uri()}?mode=ro") if self.lent else super()._connect()
 
     def shrink(self) -> None:
         """Give back to the disk what removed rows took."""
@@ -190,33 +208,6 @@ class Home(Database):
         """Remove what was thrown away; what cannot be, or another process removes, waits for next time."""
         for rubbish in self.trash.iterdir():
             shutil.rmtree(rubbish, ignore_errors=True)
-
-
-class LendingHome(Home):
-    """A home that is there, whose content is lent to other homes to look at: nothing of it can be changed."""
-
-    @property
-    def called(self) -> str:
-        """Not the path: the name of a room is the key to it, and who is lent its content must not learn it."""
-        return "the class room"
-
-    def _begin(self) -> None:
-        """It was laid out when it was opened to be lent (`ranking.workspace.rooms.Rooms`)."""
-
-    @property
-    def _rebuildable(self) -> Path | None:
-        """Not by whom it is lent to."""
-        return None
-
-    def change(self) -> NoReturn:
-        """HomeError, always."""
-        raise HomeError(self.called, "it is read-only for other rooms", "work in your own room")
-
-    def _connect(self) -> sqlite3.Connection:
-        address = f"{self._database.as_uri()}?mode=ro"
-        database = sqlite3.connect(address, timeout=BUSY_SECONDS, isolation_level=None, uri=True)
-        database.row_factory = sqlite3.Row
-        return database
 
 
 def home_folder(path: Path | str | None = None) -> Path:

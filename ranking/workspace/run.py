@@ -50,7 +50,7 @@ class Run:
     Times are seconds since the epoch. pid: the worker's process; cancelled: when it was asked to stop, by
     the system's monotonic clock. A finished import has result["decision"] "kept" or "discarded" once taken.
     name, star: a person's; deleted: when a person deleted it, None where nobody did. revision: how many times its row
-    was changed.
+    was changed. lent: whether it is another home's, which lends it to look at.
     """
 
     id: str
@@ -69,6 +69,7 @@ class Run:
     star: bool = False
     deleted: float | None = None
     revision: int = field(default=0, compare=False)
+    lent: bool = False
 
     @property
     def imported(self) -> dict[str, Any] | None:
@@ -187,19 +188,6 @@ class Run:
     def alive(self) -> bool:
         """Whether a worker holds the run: the lock on its folder lives exactly as long as the process."""
         return is_held(self.lock_file)
-
-    @property
-    def lent(self) -> bool:
-        """Whether it is another home's, which lends it to look at."""
-        return False
-
-
-class LentRun(Run):
-    """A run of another home, that can be looked at and nothing else."""
-
-    @property
-    def lent(self) -> bool:
-        return True
 
 
 def is_held(lock_file: Path) -> bool:

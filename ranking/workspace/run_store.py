@@ -9,15 +9,15 @@ import sqlite3
 import string
 import time
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
 from ranking.core.errors import HomeError, InputError
 from ranking.core.first_settings import read_study_settings, read_train_settings
-from ranking.workspace.home import Home, LendingHome
+from ranking.workspace.home import Home
 from ranking.workspace.job_queue import JobQueue
-from ranking.workspace.room_layout import home_in_words
+from ranking.workspace.room_layout import home_in_words, lenders_of
 from ranking.workspace.room_quotas import check_disk, check_jobs
 from ranking.workspace.row_files import RUN_COLUMNS, read_run_row, write_row
 from ranking.workspace.run import (
@@ -27,7 +27,6 @@ from ranking.workspace.run import (
     LOCK,
     TRAVELS,
     Kind,
-    LentRun,
     Run,
     State,
     is_run_id,
@@ -55,21 +54,19 @@ Prepare = Callable[[Path], None]
 class RunStore:
     """The runs under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
-    A room of a server (`ranking.workspace.rooms`) is lent those of other homes that have ended: they are listed and
-    found as its own are, and cannot be changed. Raises ranking.core.errors.HomeError, an OSError, where the folder
-    cannot be written, or a room has as much as it may have.
+    A room of a server (`ranking.workspace.rooms`) is lent those of other homes: the finished ones are listed and all
+    are found as its own are, and none can be changed. Raises ranking.core.errors.HomeError, an OSError, where the
+    folder cannot be written, or a room has as much as it may have.
     """
-
-    _as = Run  # what a row becomes
 
     def __init__(self, home: Path | str | None = None) -> None:
         self._home = Home(home)
         self.home = self._home.path
 
     @property
-    def _lenders(self) -> Sequence[LentRuns]:
-        """Who lends to this home."""
-        return ()
+    def lenders(self) -> list[Home]:
+        """The homes whose sets and runs this one is lent. Asked each time: a store may be older than a lender."""
+        return [Home(lender, lent=True) for lender in lenders_of(self.home)]
 
     def queue_of(self, kind: Kind, settings: Mapping[str, Any]) -> JobQueue:
         """The queue that a run stands in: imports do not wait for trainings, nor looks at what was brought for
@@ -139,20 +136,23 @@ class RunStore:
 
     def run(self, run_id: str) -> Run:
         """The run as it stands now; ValueError if there is none of that id, or its row is damaged."""
-        row = self._row(run_id)
-        if row is None:
-            for lender in self._lenders:
-                if (lent := lender.found(run_id)) is not None:
-                    return lent
-            raise InputError(
-                "run",
-                f"the id of a run in {home_in_words(self.home)}",
-                f"{run_id!r}",
-                "choose one from the list of runs",
-            )
-        if not row["readable"]:
+        if not is_run_id(run_id):
+            raise InputError("run", "an id of 10 letters a-z and digits", f"{run_id[:40]!r}")
+        row = _row_of(self._home, run_id)
+        if row is not None and not row["readable"]:
             raise InputError(f"run {run_id}", "an intact row in the database", UNREADABLE, "start it again")
-        return self._as_run(row)
+        if row is not None:
+            return self._as_run(row)
+        for lender in self.lenders:
+            row = _row_of(lender, run_id)
+            if row is not None and row["readable"] and row["deleted"] is None:
+                return _as_run(lender, row)
+        raise InputError(
+            "run",
+            f"the id of a run in {home_in_words(self.home)}",
+            f"{run_id!r}",
+            "choose one from the list of runs",
+        )
 
     def own_run(self, run_id: str) -> Run:
         """The run, to be changed; ValueError where it is lent, and where `run` has one."""
@@ -173,22 +173,14 @@ class RunStore:
         deleted: those that were deleted and can be restored, instead of the others. Rows that are damaged
         are passed over; `run` tells of each that it is damaged.
         """
-        own = self.own_runs(kind, set_key, deleted)
-        return own if deleted else own + [run for one in self._lenders for run in one.ended(kind, set_key)]
+        homes = [self._home] if deleted else [self._home, *self.lenders]
+        return [run for home in homes for run in _runs_of(home, kind, set_key, deleted)]
 
     def own_runs(
         self, kind: Kind | None = None, set_key: str | None = None, deleted: bool = False
     ) -> list[Run]:
         """Those of `runs` that can be changed."""
-        with self._home.read() as database:
-            rows = database.execute(
-                f"select * from run where (deleted is not null) = :deleted and (:kind is null or kind = :kind)"
-                f" and case when not {READABLE} then 0"
-                " else :key is null or json_extract(settings, '$.set') = :key"
-                " or json_extract(result, '$.key') = :key end order by number desc",
-                {"kind": kind, "key": set_key, "deleted": deleted},
-            ).fetchall()
-        return [self._as_run(row) for row in rows]
+        return _runs_of(self._home, kind, set_key, deleted)
 
     def equal_runs(self, kind: Kind, settings: dict[str, Any]) -> list[Run]:
         """The runs of a kind that were asked for exactly `settings`, as JSON says them; newest first, none deleted."""
@@ -411,44 +403,43 @@ class RunStore:
         return [self._as_run(row) for row in found], refused
 
     def _as_run(self, row: sqlite3.Row) -> Run:
-        columns = {name: row[name] for name in row.keys() if name not in ("number", "readable")}  # noqa: SIM118 (not a dict)
-        columns["settings"], columns["result"] = json.loads(row["settings"]), json.loads(row["result"])
-        if row["kind"] in ("train", "order"):
-            columns["settings"] = read_train_settings(columns["settings"])
-        elif row["kind"] == "study":
-            columns["settings"] = read_study_settings(columns["settings"])
-        columns["star"] = bool(row["star"])
-        return self._as(folder=self._home.runs / row["id"], **columns)
-
-    def _row(self, run_id: str) -> sqlite3.Row | None:
-        """The row of that id in this home, and whether it is readable; None where there is none."""
-        if not is_run_id(run_id):
-            raise InputError("run", "an id of 10 letters a-z and digits", f"{run_id[:40]!r}")
-        with self._home.read() as database:
-            row: sqlite3.Row | None = database.execute(
-                f"select *, {READABLE} as readable from run where id = ?", (run_id,)
-            ).fetchone()
-        return row
+        return _as_run(self._home, row)
 
 
-class LentRuns(RunStore):
-    """The runs of another home, to look at."""
+def _runs_of(home: Home, kind: Kind | None, set_key: str | None, deleted: bool) -> list[Run]:
+    """The runs in a home, newest first; of one that is lent those that were finished, but for imports, which leave
+    nothing but their set."""
+    intakes = ", ".join(f"'{intake}'" for intake in INTAKES)
+    with home.read() as database:
+        rows = database.execute(
+            "select * from run where (deleted is not null) = :deleted and (:kind is null or kind = :kind)"
+            f" and (not :lent or state = 'finished' and kind not in ({intakes}))"
+            f" and case when not {READABLE} then 0"
+            " else :key is null or json_extract(settings, '$.set') = :key"
+            " or json_extract(result, '$.key') = :key end order by number desc",
+            {"kind": kind, "key": set_key, "deleted": deleted, "lent": home.lent},
+        ).fetchall()
+    return [_as_run(home, row) for row in rows]
 
-    _as = LentRun
 
-    def __init__(self, home: Path) -> None:
-        self._home, self.home = LendingHome(home), home
+def _row_of(home: Home, run_id: str) -> sqlite3.Row | None:
+    """The row of that id in a home, and whether it is readable; None where there is none."""
+    with home.read() as database:
+        row: sqlite3.Row | None = database.execute(
+            f"select *, {READABLE} as readable from run where id = ?", (run_id,)
+        ).fetchone()
+    return row
 
-    def found(self, run_id: str) -> Run | None:
-        """The run of that id; None where there is none that can be looked at."""
-        row = self._row(run_id)
-        seen = row is not None and row["readable"] and row["deleted"] is None
-        return self._as_run(row) if seen and row is not None else None
 
-    def ended(self, kind: Kind | None, set_key: str | None) -> list[Run]:
-        """The runs that were finished, newest first, but for imports, which leave nothing but their set."""
-        runs = self.own_runs(kind, set_key)
-        return [run for run in runs if run.state == "finished" and run.kind not in INTAKES]
+def _as_run(home: Home, row: sqlite3.Row) -> Run:
+    columns = {name: row[name] for name in row.keys() if name not in ("number", "readable")}  # noqa: SIM118 (not a dict)
+    columns["settings"], columns["result"] = json.loads(row["settings"]), json.loads(row["result"])
+    if row["kind"] in ("train", "order"):
+        columns["settings"] = read_train_settings(columns["settings"])
+    elif row["kind"] == "study":
+        columns["settings"] = read_study_settings(columns["settings"])
+    columns["star"] = bool(row["star"])
+    return Run(folder=home.runs / row["id"], lent=home.lent, **columns)
 
 
 def is_unused(folder: Path) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
 import sqlite3
 import time
@@ -16,18 +15,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ranking.core.errors import InputError
 from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted
+from ranking.workspace.blobs import link
 from ranking.workspace.home import Home, move_durably
-from ranking.workspace.room_layout import borrowers_of, home_in_words, lenders_of
+from ranking.workspace.room_layout import borrowers_of, home_in_words
 from ranking.workspace.room_quotas import bytes_of, check_disk
 from ranking.workspace.row_files import ROW, SET_COLUMNS, read_set_row, write_row
 from ranking.workspace.run import ENDED, INTAKES, LAST_TIME, Run, is_set_key
-from ranking.workspace.run_store import DELETED_DAYS, READABLE, UNREADABLE, LentRuns, RunStore, is_unused
+from ranking.workspace.run_store import DELETED_DAYS, READABLE, UNREADABLE, RunStore, is_unused
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
     from ranking.core import ImageSet, Ints
     from ranking.datasets import Thumbnails
-    from ranking.features.onnx.files import KeptNetwork
-    from ranking.features.vector_files import KeptVectors
+    from ranking.workspace.uploads import KeptNetwork, KeptVectors
 
 
 class TakenIn(NamedTuple):
@@ -43,7 +42,8 @@ class TakenIn(NamedTuple):
 class ImageSetRow:
     """What a list of image sets shows of one, without reading its files.
 
-    deleted: when a person took it away, in seconds since the epoch; None where nobody did.
+    deleted: when a person took it away, in seconds since the epoch; None where nobody did. lent: whether it is another
+    home's, which lends it to look at.
     """
 
     key: str
@@ -54,19 +54,7 @@ class ImageSetRow:
     classes: tuple[str, ...]
     created: float
     deleted: float | None = None
-
-    @property
-    def lent(self) -> bool:
-        """Whether it is another home's, which lends it to look at."""
-        return False
-
-
-class LentImageSetRow(ImageSetRow):
-    """The row of an image set of another home."""
-
-    @property
-    def lent(self) -> bool:
-        return True
+    lent: bool = False
 
 
 class Store(RunStore):
@@ -78,50 +66,39 @@ class Store(RunStore):
     """
 
     @property
-    def _lenders(self) -> Sequence[LendingStore]:
-        """Looked for each time: a store may be older than a home that lends to it."""
-        return [LendingStore(lender) for lender in lenders_of(self.home)]
-
-    @property
     def features(self) -> Path:
         """The cache of features. What lenders have computed is in it too, as links to their files, and so are vectors
         and models that people brought."""
-        for lender in self._lenders:
-            for file in lender.computed_features():
-                _link(file, self._home.features / file.name)
+        for lender in self.lenders:
+            for file in sorted(lender.features.glob("*.npy")):
+                link(file, self._home.features / file.name)
         self.place_brought(self._home.features)
         return self._home.features
 
     def place_brought(self, cache: Path) -> None:
-        """Have all vectors and models that were brought, here or to a lender, lie in a cache of features, as links."""
-        homes = [self._home, *(lender.lent_home for lender in self._lenders)]
+        """Have all vectors and models that were uploaded, here or to a lender, lie in a cache of features, as links."""
+        homes = [self._home, *self.lenders]
         for file in (file for home in homes for file in home.models.glob("onnx-*.onnx")):
-            _link(file, cache / file.name)
+            link(file, cache / file.name)
         files = [file for home in homes for file in home.vectors.glob("*/own-*.npy")]
         if files:
             from ranking.features import cached_vectors_file
 
             for file in files:
-                _link(file, cached_vectors_file(cache, file.parent.name, file.stem))
+                link(file, cached_vectors_file(cache, file.parent.name, file.stem))
 
     def place_model(self, name: str, folder: Path) -> None:
         """Have a model that was brought here or to a lender lie in a folder, as a link; nothing where there is none."""
         from ranking.features.onnx.files import is_model_name, model_file
 
-        homes = [self._home, *(lender.lent_home for lender in self._lenders)]
-        for home in homes if is_model_name(name) else ():
+        for home in [self._home, *self.lenders] if is_model_name(name) else ():
             if (file := model_file(home.models, name)).is_file():
-                _link(file, model_file(folder, name))
+                link(file, model_file(folder, name))
 
     @property
     def edges(self) -> Path:
-        """The pairs that people brought: see `ranking.features.graph.edge_files`."""
+        """The pairs of samples that people uploaded: see `ranking.workspace.uploads`."""
         return self._home.edges
-
-    @property
-    def lenders(self) -> list[Path]:
-        """The homes whose sets and finished runs this one is lent."""
-        return [lender.home for lender in self._lenders]
 
     def drop_features(self) -> None:
         """Remove all computed features; who needs them computes them again."""
@@ -132,24 +109,14 @@ class Store(RunStore):
 
     def image_sets(self) -> list[ImageSetRow]:
         """The image sets that were kept, newest first, then those that are lent and not of this home too."""
-        rows = {row.key: row for row in self._own_image_sets()}
-        for lender in self._lenders:
-            rows = {row.key: row for row in lender.lent_image_sets()} | rows
+        rows = {row.key: row for row in _image_sets_of(self._home)}
+        for lender in self.lenders:
+            rows = {row.key: row for row in _image_sets_of(lender)} | rows
         return sorted(rows.values(), key=lambda row: row.lent)  # stable: what is lent comes last
 
     def deleted_image_sets(self) -> list[ImageSetRow]:
         """The image sets of this home that were taken away and can be restored, newest first."""
-        return [ImageSetRow(**columns) for columns in self._image_set_columns(deleted=True)]
-
-    def _own_image_sets(self) -> list[ImageSetRow]:
-        return [ImageSetRow(**columns) for columns in self._image_set_columns()]
-
-    def _image_set_columns(self, deleted: bool = False) -> list[dict[str, Any]]:
-        with self._home.read() as database:
-            rows = database.execute(
-                "select * from image_set where (deleted is not null) = ? order by number desc", (deleted,)
-            ).fetchall()
-        return [_image_set_columns(row) for row in rows]
+        return _image_sets_of(self._home, deleted=True)
 
     def image_set(self, key: str) -> ImageSet:
         """The image set of that key; ValueError that says which there are if there is none."""
@@ -173,11 +140,9 @@ class Store(RunStore):
                 f"{key[:80]!r}",
                 f"choose one of: {there}" if there else "import one",
             )
-        lent = [folder for one in self._lenders if (folder := one.set_folder(key)) is not None]
-        if rows[key].lent and lent:
-            return lent[0]
-        folder = self._home.sets / key
-        if not folder.is_dir():
+        homes = self.lenders if rows[key].lent else [self._home]
+        folder = next((home.sets / key for home in homes if (home.sets / key).is_dir()), None)
+        if folder is None:
             raise InputError(
                 f"image set {rows[key].title}",
                 f"its files in {home_in_words(self.home)}",
@@ -213,9 +178,8 @@ class Store(RunStore):
     # -------------------------------------------------------------------------- pairs that people brought
 
     def keep_edges(self, set_key: str, edges: Ints) -> str:
-        """Keep pairs (m, 2) of an image set (`ranking.features.graph.edge_files`), and return the name that settings
-        give them."""
-        from ranking.features.graph.edge_files import keep_edges
+        """Keep pairs (m, 2) of an image set, and return the name that settings give them."""
+        from ranking.workspace.uploads import keep_edges
 
         with self._home.change():  # which keeps `sweep` of other processes away from what is half written
             check_disk(self.home)
@@ -223,40 +187,46 @@ class Store(RunStore):
 
     def edges_of(self, set_key: str, graph: str | None) -> Ints | None:
         """The pairs (m, 2) that settings name, None where they name none; ValueError where these are not here."""
-        from ranking.features.graph.edge_files import is_edges_name, kept_edges, load_edges
+        from ranking.features.graph.edge_files import is_edges_name
+        from ranking.workspace.uploads import edges_in, load_edges
 
         if graph is None or not is_edges_name(graph):
             return None
-        folders = [self.edges, *(lender.lent_edges for lender in self._lenders)]
-        there = [folder for folder in folders if graph in kept_edges(folder, set_key)]
+        folders = [home.edges for home in (self._home, *self.lenders)]
+        there = [folder for folder in folders if edges_in(folder, set_key).path(graph).exists()]
         return load_edges((there or folders)[0], set_key, graph)
+
+    def edge_names(self, set_key: str) -> list[str]:
+        """The names of the pairs that this home has for an image set, those kept last first."""
+        from ranking.workspace.uploads import edges_in
+
+        return edges_in(self.edges, set_key).list()
 
     # -------------------------------------------------------------------------- features that people brought
 
     def vectors_of(self, set_key: str) -> list[KeptVectors]:
         """The vectors that people brought for an image set, those kept last first, then what is lent."""
-        from ranking.features.vector_files import kept_vectors
+        from ranking.workspace.uploads import kept_vectors
 
-        own = kept_vectors(self._home.vectors, set_key)
-        here = {told.name for told in own}
-        folders = [one.lent_home.vectors for one in self._lenders]
-        lent = [told for folder in folders for told in kept_vectors(folder, set_key, lent=True)]
-        return own + [told for told in lent if told.name not in here]
+        homes = [self._home, *self.lenders]
+        rows = [row for home in homes for row in kept_vectors(home.vectors, set_key, home.lent)]
+        own = {row.name for row in rows if not row.lent}
+        return [row for row in rows if not row.lent or row.name not in own]
 
     def networks(self) -> list[KeptNetwork]:
         """The models that people brought, each with its settings, those kept last first, then what is lent."""
-        from ranking.features.onnx.files import kept_networks
+        from ranking.workspace.uploads import kept_networks
 
-        own = kept_networks(self._home.models)
-        here = {told.name for told in own}
-        lent = [told for one in self._lenders for told in kept_networks(one.lent_home.models, lent=True)]
-        return own + [told for told in lent if told.name not in here]
+        homes = [self._home, *self.lenders]
+        rows = [row for home in homes for row in kept_networks(home.models, home.lent)]
+        own = {row.name for row in rows if not row.lent}
+        return [row for row in rows if not row.lent or row.name not in own]
 
     def bytes_of_model(self, name: str) -> int:
-        """What the file of a model that was brought to this home takes of the disk."""
-        from ranking.features.onnx.files import model_file
+        """What the file of a model that was uploaded to this home takes of the disk."""
+        from ranking.workspace.uploads import models_in
 
-        return model_file(self._home.models, name).stat().st_size
+        return models_in(self._home.models).path(name).stat().st_size
 
     def keep_vectors(self, run_id: str, title: str = "") -> str:
         """Keep what a finished look at features left, and return the name that settings give it. Repeating it is
@@ -265,7 +235,7 @@ class Store(RunStore):
         title: what the person calls it, else the name of the file. ValueError where nothing of it can be kept, or its
         image set has gone.
         """
-        from ranking.features.vector_files import KeptVectors, keep_vectors, vectors_file
+        from ranking.workspace.uploads import KeptVectors, keep_vectors, vectors_in
 
         self.caught_up(run_id)
         with self._home.change() as database:
@@ -274,9 +244,9 @@ class Store(RunStore):
             self._set_folder(settings.set)
             if run.draft_vectors.is_file():
                 size, matched = int(run.result["columns"]), str(run.result["matched"])
-                told = KeptVectors(name, title or settings.called, size, matched, time.time())
-                keep_vectors(self._home.vectors, settings.set, run.draft_vectors, told)
-            elif not name or not vectors_file(self._home.vectors, settings.set, name).is_file():
+                vectors = KeptVectors(name, title or settings.called, size, matched, time.time())
+                keep_vectors(self._home.vectors, settings.set, run.draft_vectors, vectors)
+            elif not name or not vectors_in(self._home.vectors, settings.set).path(name).is_file():
                 raise _nothing_to_keep(run)
             self._decide(database, run, "kept")
         self.clear(run)
@@ -284,7 +254,8 @@ class Store(RunStore):
 
     def keep_network(self, run_id: str, title: str = "") -> str:
         """The same for a look at a model in ONNX."""
-        from ranking.features.onnx.files import keep_network, network_name
+        from ranking.features.onnx.files import network_name
+        from ranking.workspace.uploads import keep_network
 
         self.caught_up(run_id)
         with self._home.change() as database:
@@ -302,7 +273,8 @@ class Store(RunStore):
 
     def delete_network(self, name: str) -> None:
         """Remove a model that was brought to this home, for good, as `delete_vectors` does."""
-        from ranking.features.onnx.files import kept_networks, model_file, remove_network
+        from ranking.features.onnx.files import model_file
+        from ranking.workspace.uploads import kept_networks, models_in, remove_network
 
         with self._home.change():
             models = [one.settings["model"] for one in kept_networks(self._home.models) if one.name == name]
@@ -311,14 +283,14 @@ class Store(RunStore):
                 raise _in_use("model")
             remove_network(self._home.models, name)
             for model in models:
-                if not model_file(self._home.models, model).exists():
+                if not models_in(self._home.models).path(model).exists():
                     model_file(self._home.features, model).unlink(missing_ok=True)
 
     def delete_vectors(self, set_key: str, name: str) -> None:
         """Remove vectors that were brought to this home, for good: who has the file can bring it again. Trainings keep
         their scores. Repeating it is harmless. ValueError where a run of this home learns from them just now."""
         from ranking.features import cached_vectors_file
-        from ranking.features.vector_files import remove_vectors
+        from ranking.workspace.uploads import remove_vectors
 
         with self._home.change():
             live = [run for run in self.own_runs(set_key=set_key) if run.state not in ENDED and run.alive]
@@ -364,7 +336,7 @@ class Store(RunStore):
 
     def _users_of_lent_set(self, key: str) -> list[Run]:
         """`users_of_set` of one that is lent to this home; none where it has that set itself."""
-        return [] if key in {row.key for row in self._own_image_sets()} else self.users_of_set(key)
+        return [] if key in {row.key for row in _image_sets_of(self._home)} else self.users_of_set(key)
 
     def bytes_of_set(self, key: str) -> int:
         """What an image set of this home takes of the disk, with what people brought for it."""
@@ -653,38 +625,6 @@ class Store(RunStore):
         return [told["title"] for told in found], refused
 
 
-class LendingStore(LentRuns, Store):
-    """The image sets and runs of another home, to look at."""
-
-    @property
-    def _lenders(self) -> Sequence[LendingStore]:
-        """Nobody: what is lent is not lent on."""
-        return ()
-
-    def lent_image_sets(self) -> list[ImageSetRow]:
-        """The image sets of the home, newest first."""
-        return [LentImageSetRow(**columns) for columns in self._image_set_columns()]
-
-    def set_folder(self, key: str) -> Path | None:
-        """The folder of an image set; None where there is none."""
-        folder = self._home.sets / key
-        return folder if is_set_key(key) and folder.is_dir() else None
-
-    @property
-    def lent_edges(self) -> Path:
-        """The pairs that people brought to the home."""
-        return self._home.edges
-
-    @property
-    def lent_home(self) -> Home:
-        """The home itself, whose vectors and models can be read."""
-        return self._home
-
-    def computed_features(self) -> list[Path]:
-        """The files of computed features, which never change."""
-        return sorted(self._home.features.glob("*.npy"))
-
-
 def _waits(run: Run) -> bool:
     """Whether what an import built waits to be kept or discarded."""
     return run.state == "finished" and "decision" not in run.result
@@ -700,20 +640,6 @@ def _in_use(subject: str) -> InputError:
         "no running training run that uses it",
         remedy="wait until the run has ended, or cancel it",
     )
-
-
-def _link(file: Path, target: Path) -> None:
-    """Have `target` be `file`, or a copy where the file system has no links, unless it is there."""
-    if target.exists():
-        return
-    try:
-        os.link(file, target)
-    except FileExistsError:
-        return  # another process was faster
-    except OSError:
-        part = target.with_name(f"{target.name}.{os.getpid()}.part")
-        shutil.copy2(file, part)
-        os.replace(part, target)
 
 
 def _files(folder: Path) -> dict[str, int]:
@@ -741,6 +667,18 @@ def _untold(folder: Path) -> dict[str, Any]:
     return {"source": "", "created": folder.stat().st_mtime, "deleted": None, "revision": 0}
 
 
-def _image_set_columns(row: sqlite3.Row) -> dict[str, Any]:
-    columns = {field.name: row[field.name] for field in fields(ImageSetRow)}
-    return {**columns, "classes": tuple(json.loads(row["classes"]))}
+def _image_sets_of(home: Home, deleted: bool = False) -> list[ImageSetRow]:
+    """The rows of the image sets in a home, newest first: those that were taken away, or the others."""
+    with home.read() as database:
+        rows = database.execute(
+            "select * from image_set where (deleted is not null) = ? order by number desc", (deleted,)
+        ).fetchall()
+    names = [field.name for field in fields(ImageSetRow) if field.name not in ("classes", "lent")]
+    return [
+        ImageSetRow(
+            **{name: row[name] for name in names},
+            classes=tuple(json.loads(row["classes"])),
+            lent=home.lent,
+        )
+        for row in rows
+    ]
