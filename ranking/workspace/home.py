@@ -16,6 +16,7 @@ import fcntl
 import os
 import secrets
 import shutil
+import socket
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -24,7 +25,8 @@ from functools import cache
 from pathlib import Path
 
 from ranking.core.errors import REBUILD, HomeError, explained
-from ranking.workspace.room_layout import has_quotas, home_in_words
+from ranking.core.file_systems import journal_mode, network_file_system
+from ranking.workspace.room_layout import has_quotas, home_in_words, server_of
 
 # What makes each layout of the database from the one before: add at the end, change none that was ever used.
 # `number` orders the rows: clocks go back, autoincrement does not.
@@ -65,6 +67,8 @@ DATABASE = "ranking.sqlite"
 UNSOUND = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)  # what damage leads to
 PARTS = ("", "-wal", "-shm", "-journal")  # what the names of the files of one database end in
 BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes
+MACHINE = "machine"  # the file that names the one machine that uses a home on a network file system
+CLAIM_SECONDS = 2.0  # how long another machine may take to write its name into it
 
 
 class Database:
@@ -94,7 +98,10 @@ class Database:
             database.execute("commit")  # an exception skips this, and closing rolls back
 
     def lay_out(self, migrations: tuple[str, ...]) -> None:
-        """Bring the database from whatever layout it has to that of all `migrations`."""
+        """Bring the database from whatever layout it has to that of all `migrations`, and give it the journal that
+        works where it lies. HomeError where that is a network file system and another machine uses it."""
+        if network_file_system(self.path):
+            self._claim(server_of(self.path) / MACHINE)
         # SQLite's busy timeout does not cover the change to WAL: two first starts at once need a lock.
         with open(self.path / "lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -109,6 +116,27 @@ class Database:
                     )
                 self._check(database, migrations)
                 migrate(database, migrations)
+                mode = journal_mode(self.path)
+                if database.execute("pragma journal_mode").fetchone()[0] != mode:
+                    database.execute(f"pragma journal_mode = {mode}")
+
+    def _claim(self, file: Path) -> None:
+        """HomeError where `file` names another machine. Locks on a network file system may hold on one machine alone; a
+        file that is made by one of two holds on all."""
+        here = socket.gethostname()
+        try:
+            with open(file, "x") as claim:
+                claim.write(here)
+        except FileExistsError:
+            until = time.monotonic() + CLAIM_SECONDS
+            while not (there := file.read_text()) and time.monotonic() < until:
+                time.sleep(0.05)
+            if there != here:
+                raise HomeError(
+                    self.called,
+                    f"it lies on a network file system, and another machine uses it{f' ({there})' if there else ''}",
+                    f"stop the app there, then remove the file “{MACHINE}” in the home folder of the server",
+                ) from None
 
     def _prepare(self, migrations: tuple[str, ...]) -> None:
         """What is done before the database is opened to be laid out, while no other process does so."""
@@ -210,6 +238,16 @@ class Home(Database):
             shutil.rmtree(rubbish, ignore_errors=True)
 
 
+def network_warning(home: Path) -> str | None:
+    """What a host should know of a home on a network file system, None of one on a disk of this machine."""
+    kind = network_file_system(home)
+    return kind and (
+        f"{home} lies on a network file system ({kind}): its databases use a rollback journal instead of WAL, so that "
+        "visitors wait for each other's changes, and no other machine can use it at the same time. A folder on a disk "
+        "of this machine is faster (RANKING_HOME)."
+    )
+
+
 def home_folder(path: Path | str | None = None) -> Path:
     """The folder of `path`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None; nothing is made."""
     return _folder(str(path or os.environ.get("RANKING_HOME") or "~/.local/share/ranking-laboratory"))
@@ -268,7 +306,6 @@ def migrate(database: sqlite3.Connection, migrations: tuple[str, ...]) -> None:
     """Bring a database from the layout that it has to that of all `migrations`."""
     (layout,) = database.execute("pragma user_version").fetchone()
     if layout < len(migrations):
-        database.execute("pragma journal_mode = wal")
         steps = " ".join(migrations[layout:])
         database.executescript(f"begin; {steps} pragma user_version = {len(migrations)}; commit;")
 
