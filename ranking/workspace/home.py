@@ -61,6 +61,7 @@ create index answer_of_image on answer ("set", image, arrival);
 alter table run add column revision integer not null default 0;
 alter table image_set add column revision integer not null default 0;
 """,
+    "alter table run add column version integer not null default 0;",
 )
 FOLDERS = ("edges", "vectors", "models", "features", "sets", "runs", "trash", "copies")
 DATABASE = "ranking.sqlite"

@@ -23,7 +23,7 @@ LONGEST = 64_000_000  # bytes of a file that is read: an experiment's result has
 RUN_COLUMNS = (*TRAVELS, *(name for name in STAYS if name != "id"))
 SET_COLUMNS = ("source", "created", "deleted", "revision")
 TIMES = ("started", "ended", "deleted", "cancelled")  # of a run, where they are known
-LATER = ("pid", "cancelled", "revision")  # what files of earlier versions do not tell
+LATER = ("pid", "cancelled", "revision", "version")  # what files of earlier versions do not tell
 
 
 def write_row(folder: Path, columns: Mapping[str, Any]) -> None:
@@ -53,7 +53,7 @@ def read_run_row(folder: Path) -> dict[str, Any]:
         and isinstance(told["star"], bool)
         and _is_time(told["created"])
         and all(told.get(name) is None or _is_time(told[name]) for name in TIMES)
-        and (told.get("pid") is None or _is_count(told["pid"]))
+        and all(told.get(name) is None or _is_count(told[name]) for name in ("pid", "version"))
         and _is_count(told["revision"])
         and (told["kind"] != "import" or told["state"] != "finished" or _is_import(told))
     )

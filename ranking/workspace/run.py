@@ -33,7 +33,9 @@ CALLED: dict[Kind, str] = {
 }
 # The columns of a run that go along to another home, and those that are of this one; a new one joins either.
 TRAVELS = ("kind", "state", "settings", "result", "reason", "created", "started", "ended", "name", "star")
-STAYS = ("id", "pid", "cancelled", "deleted", "revision")
+STAYS = ("id", "pid", "cancelled", "deleted", "revision", "version")
+# Of what settings and results hold; raised with each change of their meaning. 0: from before rows had a version.
+VERSION = 1
 LAST_TIME = 32_503_680_000.0  # the year 3000, in seconds since the epoch: no run is of a later time
 LOCK = "lock"  # the one name that is needed before there is a Run
 
@@ -50,7 +52,8 @@ class Run:
     Times are seconds since the epoch. pid: the worker's process; cancelled: when it was asked to stop, by
     the system's monotonic clock. A finished import has result["decision"] "kept" or "discarded" once taken.
     name, star: a person's; deleted: when a person deleted it, None where nobody did. revision: how many times its row
-    was changed. lent: whether it is another home's, which lends it to look at.
+    was changed. version: the VERSION of the program that wrote its settings and result. lent: whether it is another
+    home's, which lends it to look at.
     """
 
     id: str
@@ -69,6 +72,7 @@ class Run:
     star: bool = False
     deleted: float | None = None
     revision: int = field(default=0, compare=False)
+    version: int = field(default=VERSION, compare=False)
     lent: bool = False
 
     @property

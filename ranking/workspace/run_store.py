@@ -26,6 +26,7 @@ from ranking.workspace.run import (
     LAST_TIME,
     LOCK,
     TRAVELS,
+    VERSION,
     Kind,
     Run,
     State,
@@ -124,6 +125,7 @@ class RunStore:
         try:
             if prepare is not None:
                 prepare(folder)
+            row = {**row, "version": VERSION}
             columns = ", ".join(row)
             marks = ", ".join(f":{name}" for name in row)
             database.execute(f"insert into run (id, {columns}) values (:id, {marks})", {"id": run_id, **row})
@@ -141,11 +143,14 @@ class RunStore:
         row = _row_of(self._home, run_id)
         if row is not None and not row["readable"]:
             raise InputError(f"run {run_id}", "an intact row in the database", UNREADABLE, "start it again")
+        if row is not None and row["version"] > VERSION:
+            came = f"settings of version {row['version']}, from a newer version of this program"
+            raise InputError(f"run {run_id}", f"settings of version {VERSION}", came, "update this program")
         if row is not None:
             return self._as_run(row)
         for lender in self.lenders:
             row = _row_of(lender, run_id)
-            if row is not None and row["readable"] and row["deleted"] is None:
+            if row is not None and row["readable"] and row["deleted"] is None and row["version"] <= VERSION:
                 return _as_run(lender, row)
         raise InputError(
             "run",
@@ -170,8 +175,8 @@ class RunStore:
         """All runs, newest first, and then what is lent; of one kind, and of one image set (trained on it, or
         imported it).
 
-        deleted: those that were deleted and can be restored, instead of the others. Rows that are damaged
-        are passed over; `run` tells of each that it is damaged.
+        deleted: those that were deleted and can be restored, instead of the others. Rows that are damaged, or written
+        by a newer version of this program, are passed over; `run` says of each what it is.
         """
         homes = [self._home] if deleted else [self._home, *self.lenders]
         return [run for home in homes for run in _runs_of(home, kind, set_key, deleted)]
@@ -414,7 +419,7 @@ def _runs_of(home: Home, kind: Kind | None, set_key: str | None, deleted: bool) 
         rows = database.execute(
             "select * from run where (deleted is not null) = :deleted and (:kind is null or kind = :kind)"
             f" and (not :lent or state = 'finished' and kind not in ({intakes}))"
-            f" and case when not {READABLE} then 0"
+            f" and version <= {VERSION} and case when not {READABLE} then 0"
             " else :key is null or json_extract(settings, '$.set') = :key"
             " or json_extract(result, '$.key') = :key end order by number desc",
             {"kind": kind, "key": set_key, "deleted": deleted, "lent": home.lent},
