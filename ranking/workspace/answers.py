@@ -51,15 +51,15 @@ class AnswerEvent:
     time: float
 
     @classmethod
-    def from_json(cls, told: object) -> AnswerEvent:
+    def from_json(cls, values: object) -> AnswerEvent:
         """What a browser sent; a ValueError says what is wrong with it."""
         names = [field.name for field in fields(cls)]
-        if not isinstance(told, Mapping) or sorted(told) != sorted(names):
-            raise InputError("answer", f"an object of {', '.join(names)}", f"{told!r:.80}")
+        if not isinstance(values, Mapping) or sorted(values) != sorted(names):
+            raise InputError("answer", f"an object of {', '.join(names)}", f"{values!r:.80}")
         for name, (expected, accepts) in CHECKS.items():
-            if not accepts(told[name]):
-                raise InputError(f"{name} of an answer", expected, f"{told[name]!r:.80}")
-        return cls(**told)
+            if not accepts(values[name]):
+                raise InputError(f"{name} of an answer", expected, f"{values[name]!r:.80}")
+        return cls(**values)
 
     def to_json(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}

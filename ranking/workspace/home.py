@@ -268,9 +268,9 @@ def is_sound(file: Path, migrations: tuple[str, ...]) -> bool:
         return False
     try:
         with closing(read_only(file)) as database:
-            (said,) = database.execute("pragma integrity_check(1)").fetchone()
+            (verdict,) = database.execute("pragma integrity_check(1)").fetchone()
             (layout,) = database.execute("pragma user_version").fetchone()
-            return bool(said == "ok" and layout > 0 and _is_ours(database, migrations))
+            return bool(verdict == "ok" and layout > 0 and _is_ours(database, migrations))
     except sqlite3.DatabaseError as error:
         return error.sqlite_errorcode & 0xFF not in UNSOUND
 

@@ -142,11 +142,11 @@ def bytes_of(folder: Path) -> int:
     for place, _, files in os.walk(folder):
         for file in files:
             try:
-                told = os.lstat(os.path.join(place, file))
+                status = os.lstat(os.path.join(place, file))
             except FileNotFoundError:
                 continue  # it went meanwhile
-            seen[told.st_dev, told.st_ino] += 1
-            total += told.st_size if seen[told.st_dev, told.st_ino] == told.st_nlink else 0
+            seen[status.st_dev, status.st_ino] += 1
+            total += status.st_size if seen[status.st_dev, status.st_ino] == status.st_nlink else 0
     return total
 
 

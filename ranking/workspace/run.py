@@ -78,8 +78,8 @@ class Run:
     @property
     def imported(self) -> dict[str, Any] | None:
         """Where a run that was trained elsewhere comes from (see `ranking.jobs.run_archive`), None for one of ours."""
-        told = self.result.get("imported")
-        return told if isinstance(told, dict) else None
+        origin = self.result.get("imported")
+        return origin if isinstance(origin, dict) else None
 
     @property
     def called(self) -> str:

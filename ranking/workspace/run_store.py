@@ -189,8 +189,8 @@ class RunStore:
 
     def equal_runs(self, kind: Kind, settings: dict[str, Any]) -> list[Run]:
         """The runs of a kind that were asked for exactly `settings`, as JSON says them; newest first, none deleted."""
-        asked = json.loads(json.dumps(settings, allow_nan=False))
-        return [run for run in self.runs(kind, asked.get("set")) if run.settings == asked]
+        as_json = json.loads(json.dumps(settings, allow_nan=False))
+        return [run for run in self.runs(kind, as_json.get("set")) if run.settings == as_json]
 
     def update_run(self, run_id: str, **columns: Any) -> None:
         """Write some of a run's columns (UPDATABLE)."""
@@ -236,31 +236,31 @@ class RunStore:
     def _newer(self, database: sqlite3.Connection, run_id: str) -> dict[str, Any] | None:
         """What the file beside a run's files tells; None where it cannot be read, or the row is as new."""
         with contextlib.suppress(InputError):
-            told = _read_row(self._home.runs / run_id)
-            return told if self._is_newer(database, run_id, told) else None
+            record = _read_row(self._home.runs / run_id)
+            return record if self._is_newer(database, run_id, record) else None
         return None
 
-    def _is_newer(self, database: sqlite3.Connection, run_id: str, told: dict[str, Any]) -> bool:
+    def _is_newer(self, database: sqlite3.Connection, run_id: str, record: dict[str, Any]) -> bool:
         row = database.execute(
             f"select *, {READABLE} as readable from run where id = ?", (run_id,)
         ).fetchone()
         if row is None or not row["readable"]:
             return True
-        ours = self._told(row)
-        return told["revision"] >= ours["revision"] and any(ours[name] != told[name] for name in told)
+        ours = self._record(row)
+        return record["revision"] >= ours["revision"] and any(ours[name] != record[name] for name in record)
 
-    def _told(self, row: sqlite3.Row) -> dict[str, Any]:
+    def _record(self, row: sqlite3.Row) -> dict[str, Any]:
         run = self._as_run(row)
         return {name: getattr(run, name) for name in RUN_COLUMNS}
 
-    def _replace(self, database: sqlite3.Connection, run_id: str, told: dict[str, Any]) -> None:
+    def _replace(self, database: sqlite3.Connection, run_id: str, record: dict[str, Any]) -> None:
         """Have the row of a run, which there may be or not, be what a file tells."""
-        written = {name: json.dumps(told[name]) for name in ("settings", "result")}
-        columns, marks = ", ".join(told), ", ".join(f":{name}" for name in told)
-        changes = ", ".join(f"{name} = excluded.{name}" for name in told)
+        written = {name: json.dumps(record[name]) for name in ("settings", "result")}
+        columns, marks = ", ".join(record), ", ".join(f":{name}" for name in record)
+        changes = ", ".join(f"{name} = excluded.{name}" for name in record)
         database.execute(
             f"insert into run (id, {columns}) values (:id, {marks}) on conflict (id) do update set {changes}",
-            {"id": run_id, **told, **written},
+            {"id": run_id, **record, **written},
         )
 
     def _write_row(self, database: sqlite3.Connection, run_id: str) -> None:
@@ -273,7 +273,7 @@ class RunStore:
         ).fetchone()
         if row is not None and row["readable"]:
             with contextlib.suppress(OSError, ValueError):
-                write_row(self._home.runs / run_id, self._told(row))
+                write_row(self._home.runs / run_id, self._record(row))
 
     def end_run(
         self, run_id: str, state: State, reason: str = "", result: dict[str, Any] | None = None
@@ -314,14 +314,14 @@ class RunStore:
         """Have the file beside a run's files tell how it ended, unless it tells that already."""
         folder = self._home.runs / run_id
         with contextlib.suppress(InputError, OSError, ValueError):
-            told = _read_row(folder)
-            if told["state"] not in ENDED:
-                told |= {
+            record = _read_row(folder)
+            if record["state"] not in ENDED:
+                record |= {
                     "state": state,
                     "reason": reason,
-                    "result": told["result"] if result is None else result,
+                    "result": record["result"] if result is None else result,
                 }
-                write_row(folder, told | {"ended": time.time(), "revision": told["revision"] + 1})
+                write_row(folder, record | {"ended": time.time(), "revision": record["revision"] + 1})
 
     # ------------------------------------------------------------------- what people call and delete
 
@@ -394,18 +394,18 @@ class RunStore:
             if is_unused(folder):
                 continue
             try:
-                told = _read_row(folder)
+                record = _read_row(folder)
             except InputError as error:
                 if folder.name not in known:
                     refused.append(error)
                 continue
-            if self._is_newer(database, folder.name, told):
-                newer[folder.name] = told
+            if self._is_newer(database, folder.name, record):
+                newer[folder.name] = record
         ids = sorted(newer, key=lambda run_id: float(newer[run_id]["created"]))
         for run_id in ids:
             self._replace(database, run_id, newer[run_id])
-        found = [database.execute("select * from run where id = ?", (run_id,)).fetchone() for run_id in ids]
-        return [self._as_run(row) for row in found], refused
+        rows = [database.execute("select * from run where id = ?", (run_id,)).fetchone() for run_id in ids]
+        return [self._as_run(row) for row in rows], refused
 
     def _as_run(self, row: sqlite3.Row) -> Run:
         return _as_run(self._home, row)
@@ -456,16 +456,16 @@ def _read_row(folder: Path) -> dict[str, Any]:
     """What a run's folder tells of its row; InputError where it tells of none that a run of ours could have."""
     if not is_run_id(folder.name):
         raise InputError(f"folder {folder.name}", "a name of 10 letters a-z and digits")
-    told = read_run_row(folder)
+    record = read_run_row(folder)
     try:
-        checked_name(told["name"])
+        checked_name(record["name"])
     except InputError as error:
         raise InputError(
-            f"folder {folder.name}", "the name of a run that can be shown", f"{told['name'][:40]!a}"
+            f"folder {folder.name}", "the name of a run that can be shown", f"{record['name'][:40]!a}"
         ) from error
-    if told["kind"] == "train":
-        told["settings"] = read_train_settings(told["settings"])
-    return told
+    if record["kind"] == "train":
+        record["settings"] = read_train_settings(record["settings"])
+    return record
 
 
 def checked_name(name: str) -> str:

@@ -20,7 +20,7 @@ from ranking.core import errors
 from ranking.core.errors import HomeError
 from ranking.core.run_settings import LookSettings, TrainSettings
 from ranking.jobs import jobs
-from ranking.workspace import home, run_store, store
+from ranking.workspace import home, image_set_store, run_store
 from ranking.workspace.row_files import ROW
 from ranking.workspace.run import CALLED, VERSION, Run
 from ranking.workspace.run_store import DELETED_DAYS, LONGEST_NAME
@@ -452,7 +452,7 @@ def test_a_crash_in_keep_is_mended_by_keeping_again_the_sweep_or_the_same_import
         here = Store(tmp_path / name)
         run = imported(here)
         with monkeypatch.context() as patch:
-            patch.setattr(store, "move_durably", move_and_die)
+            patch.setattr(image_set_store, "move_durably", move_and_die)
             with pytest.raises(KeyboardInterrupt):
                 here.keep(run.id)
         assert (run.draft.exists(), folders(here), here.image_sets()) == (False, [run.result["key"]], [])
@@ -476,7 +476,7 @@ def test_nobody_sees_keep_between_its_move_and_its_row(here, monkeypatch):
                 locked.append(error.sqlite_errorname)
         os.rename(draft, target)
 
-    monkeypatch.setattr(store, "move_durably", move)
+    monkeypatch.setattr(image_set_store, "move_durably", move)
     here.keep(run.id)
     assert locked == ["SQLITE_BUSY"]
 
