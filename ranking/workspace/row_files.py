@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from ranking.core import is_number
 from ranking.core.errors import InputError
-from ranking.workspace.run import LAST_TIME, STAYS, TRAVELS, Kind, State, is_set_key, only_looks
+from ranking.workspace.run import STAYS, TRAVELS, Kind, State, is_count, is_set_key, is_time, only_looks
 
 ROW = "row.json"
 RESTORE = "restore the file from a backup"
@@ -51,10 +50,10 @@ def read_run_row(folder: Path) -> dict[str, Any]:
         and isinstance(record["reason"], str)
         and isinstance(record["name"], str)
         and isinstance(record["star"], bool)
-        and _is_time(record["created"])
-        and all(record.get(name) is None or _is_time(record[name]) for name in TIMES)
-        and all(record.get(name) is None or _is_count(record[name]) for name in ("pid", "version"))
-        and _is_count(record["revision"])
+        and is_time(record["created"])
+        and all(record.get(name) is None or is_time(record[name]) for name in TIMES)
+        and all(record.get(name) is None or is_count(record[name]) for name in ("pid", "version"))
+        and is_count(record["revision"])
         and (record["kind"] != "import" or record["state"] != "finished" or _is_import(record))
     )
     if not sound:
@@ -73,8 +72,8 @@ def _is_import(record: Mapping[str, Any]) -> bool:
             and is_set_key(result["key"])
             and isinstance(result.get("title"), str)
             and isinstance(result.get("classes"), dict)
-            and _is_count(result.get("images"))
-            and _is_count(result.get("samples"))
+            and is_count(result.get("images"))
+            and is_count(result.get("samples"))
         )
     )
 
@@ -88,8 +87,8 @@ def read_set_row(folder: Path) -> dict[str, Any] | None:
         record = _read(folder, SET_COLUMNS)
     except InputError:
         return None
-    times = _is_time(record["created"]) and (record["deleted"] is None or _is_time(record["deleted"]))
-    return record if isinstance(record["source"], str) and times and _is_count(record["revision"]) else None
+    times = is_time(record["created"]) and (record["deleted"] is None or is_time(record["deleted"]))
+    return record if isinstance(record["source"], str) and times and is_count(record["revision"]) else None
 
 
 def _read(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
@@ -119,11 +118,3 @@ def _damaged(folder: Path) -> InputError:
         "one that is damaged or foreign",
         RESTORE,
     )
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-
-
-def _is_time(value: object) -> bool:
-    return is_number(value) and 0 <= value <= LAST_TIME  # type: ignore[operator]  # `is_number` says that it is one

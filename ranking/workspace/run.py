@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from ranking.core import is_number
+
 Kind = Literal["import", "train", "label", "order", "asking", "study", "timing", "experiment", "features"]
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 ENDED = ("finished", "cancelled", "failed")
@@ -217,6 +219,16 @@ def is_run_id(text: str) -> bool:
 def is_set_key(text: str) -> bool:
     """Whether `text` could be the key of an image set: only such a text may become part of a path."""
     return re.fullmatch(r"[0-9a-zA-Z_-]{8,128}", text) is not None
+
+
+def is_count(value: object) -> bool:
+    """Whether JSON gave a whole number from 0 that a browser can count too."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def is_time(value: object) -> bool:
+    """Whether JSON gave seconds since the epoch, up to LAST_TIME."""
+    return is_number(value) and 0 <= value <= LAST_TIME  # type: ignore[operator]  # `is_number` says that it is one
 
 
 def take_lock(folder: Path) -> int:
