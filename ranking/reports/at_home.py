@@ -29,7 +29,7 @@ SCHEDULER = "RANKING_SCHEDULER"
 
 def cells_of(store: Store) -> CellStore:
     """The cells of all experiments of a home, and of those that lend to it."""
-    lent = [lender.path / FOLDER for lender in store.lenders]
+    lent = [lender / FOLDER for lender in store.lenders]
     return CellStore(store.home / FOLDER, lent, most_states(store.home))
 
 

@@ -51,7 +51,7 @@ class ImageSetStore(RunStore):
     def image_sets(self) -> list[ImageSetRow]:
         """The image sets that were kept, newest first, then those that are lent and not of this home too."""
         rows = {row.key: row for row in _image_sets_of(self._home)}
-        for lender in self.lenders:
+        for lender in self.lent_homes:
             rows = {row.key: row for row in _image_sets_of(lender)} | rows
         return sorted(rows.values(), key=lambda row: row.lent)  # stable: what is lent comes last
 
@@ -81,7 +81,7 @@ class ImageSetStore(RunStore):
                 f"{key[:80]!r}",
                 f"choose one of: {there}" if there else "import one",
             )
-        homes = self.lenders if rows[key].lent else [self._home]
+        homes = self.lent_homes if rows[key].lent else [self._home]
         folder = next((home.sets / key for home in homes if (home.sets / key).is_dir()), None)
         if folder is None:
             raise InputError(

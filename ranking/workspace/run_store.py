@@ -65,9 +65,14 @@ class RunStore:
         self.home = self._home.path
 
     @property
-    def lenders(self) -> list[Home]:
-        """The homes whose sets and runs this one is lent. Asked each time: a store may be older than a lender."""
-        return [Home(lender, lent=True) for lender in lenders_of(self.home)]
+    def lenders(self) -> list[Path]:
+        """The homes whose sets and runs this one is lent. Listed each time: a store may be older than a lender."""
+        return list(lenders_of(self.home))
+
+    @property
+    def lent_homes(self) -> list[Home]:
+        """`lenders`, opened to be read."""
+        return [Home(lender, lent=True) for lender in self.lenders]
 
     def queue_of(self, kind: Kind, settings: Mapping[str, Any]) -> JobQueue:
         """The queue that a run stands in: imports do not wait for trainings, nor looks at what was brought for
@@ -148,7 +153,7 @@ class RunStore:
             raise InputError(f"run {run_id}", f"settings of version {VERSION}", came, "update this program")
         if row is not None:
             return self._as_run(row)
-        for lender in self.lenders:
+        for lender in self.lent_homes:
             row = _row_of(lender, run_id)
             if row is not None and row["readable"] and row["deleted"] is None and row["version"] <= VERSION:
                 return _as_run(lender, row)
@@ -178,7 +183,7 @@ class RunStore:
         deleted: those that were deleted and can be restored, instead of the others. Rows that are damaged, or written
         by a newer version of this program, are passed over; `run` says of each what it is.
         """
-        homes = [self._home] if deleted else [self._home, *self.lenders]
+        homes = [self._home] if deleted else [self._home, *self.lent_homes]
         return [run for home in homes for run in _runs_of(home, kind, set_key, deleted)]
 
     def own_runs(

@@ -26,7 +26,7 @@ class UploadStore(ImageSetStore):
     def features(self) -> Path:
         """The cache of features. What lenders have computed is in it too, as links to their files, and so are vectors
         and models that people brought."""
-        for lender in self.lenders:
+        for lender in self.lent_homes:
             for file in sorted(lender.features.glob("*.npy")):
                 link(file, self._home.features / file.name)
         self.place_uploads(self._home.features)
@@ -34,7 +34,7 @@ class UploadStore(ImageSetStore):
 
     def place_uploads(self, cache: Path) -> None:
         """Have all vectors and models that were uploaded, here or to a lender, lie in a cache of features, as links."""
-        homes = [self._home, *self.lenders]
+        homes = [self._home, *self.lent_homes]
         for file in (file for home in homes for file in home.models.glob("onnx-*.onnx")):
             link(file, cache / file.name)
         files = [file for home in homes for file in home.vectors.glob("*/own-*.npy")]
@@ -48,7 +48,7 @@ class UploadStore(ImageSetStore):
         """Have a model that was brought here or to a lender lie in a folder, as a link; nothing where there is none."""
         from ranking.features.onnx.files import is_model_name, model_file
 
-        for home in [self._home, *self.lenders] if is_model_name(name) else ():
+        for home in [self._home, *self.lent_homes] if is_model_name(name) else ():
             if (file := model_file(home.models, name)).is_file():
                 link(file, model_file(folder, name))
 
@@ -77,7 +77,7 @@ class UploadStore(ImageSetStore):
 
         if graph is None or not is_edges_name(graph):
             return None
-        folders = [home.edges for home in (self._home, *self.lenders)]
+        folders = [home.edges for home in (self._home, *self.lent_homes)]
         there = [folder for folder in folders if edges_in(folder, set_key).path(graph).exists()]
         return load_edges((there or folders)[0], set_key, graph)
 
@@ -91,7 +91,7 @@ class UploadStore(ImageSetStore):
         """The vectors that people brought for an image set, those kept last first, then what is lent."""
         from ranking.workspace.uploads import kept_vectors
 
-        homes = [self._home, *self.lenders]
+        homes = [self._home, *self.lent_homes]
         rows = [row for home in homes for row in kept_vectors(home.vectors, set_key, home.lent)]
         own = {row.name for row in rows if not row.lent}
         return [row for row in rows if not row.lent or row.name not in own]
@@ -100,7 +100,7 @@ class UploadStore(ImageSetStore):
         """The models that people brought, each with its settings, those kept last first, then what is lent."""
         from ranking.workspace.uploads import kept_networks
 
-        homes = [self._home, *self.lenders]
+        homes = [self._home, *self.lent_homes]
         rows = [row for home in homes for row in kept_networks(home.models, home.lent)]
         own = {row.name for row in rows if not row.lent}
         return [row for row in rows if not row.lent or row.name not in own]

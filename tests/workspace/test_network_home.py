@@ -12,7 +12,6 @@ from working import trouble
 
 from ranking.core import file_systems
 from ranking.core.file_systems import journal_mode, network_file_system
-from ranking.reports.at_home import cells_of
 from ranking.workspace import home
 from ranking.workspace.home import MACHINE, Home, network_warning
 from ranking.workspace.job_queue import JobQueue
@@ -65,7 +64,6 @@ def test_no_database_on_a_network_file_system_has_a_log(share):
     folder = share("nfs4")
     store = Store(folder / "home")
     run = store.create_run("train", {"set": "k"})
-    cells_of(store)
     assert {file.name for file in store.home.rglob("*.sqlite")} == {
         "ranking.sqlite",
         "queue.sqlite",

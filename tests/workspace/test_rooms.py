@@ -229,7 +229,7 @@ def test_nothing_that_is_lent_can_be_changed(class_room, room):
     room.create_run("train", run.settings)
     assert class_room.runs() == rows
     assert content(class_room.home) == before
-    for lender in room.lenders:
+    for lender in room.lent_homes:
         with trouble(subject="the class room"), lender.change():
             pytest.fail("a room changes the class room")
         with lender.read() as database, pytest.raises(sqlite3.OperationalError) as denied:

@@ -22,7 +22,6 @@ import numpy as np
 
 from ranking.core import Certificate, Floats
 from ranking.core.errors import InputError, explained
-from ranking.core.file_systems import journal_mode
 from ranking.core.json_numbers import json_numbers
 from ranking.core.limits import DEFAULT_STATES
 from ranking.experiments.cross_validation.cell import Cell, Outcome
@@ -54,7 +53,7 @@ class CellStore:
             self._claims.mkdir(exist_ok=True)
             # One connection stays open: where the last one closes, SQLite writes all of its log to the file at once.
             self._stays = sqlite3.connect(self._database, timeout=BUSY_SECONDS, check_same_thread=False)
-            self._stays.execute(f"pragma journal_mode = {journal_mode(folder)}")
+            self._stays.execute("pragma journal_mode = wal")
             with self._stays:
                 self._stays.execute(TABLE)
 
