@@ -74,6 +74,11 @@ class RunStore:
         """`lenders`, opened to be read."""
         return [Home(lender, lent=True) for lender in self.lenders]
 
+    @property
+    def homes(self) -> list[Home]:
+        """This home, then those that lend to it."""
+        return [self._home, *self.lent_homes]
+
     def queue_of(self, kind: Kind, settings: Mapping[str, Any]) -> JobQueue:
         """The queue that a run stands in: imports do not wait for trainings, nor looks at what was brought for
         imports, which may take an hour each."""
@@ -183,7 +188,7 @@ class RunStore:
         deleted: those that were deleted and can be restored, instead of the others. Rows that are damaged, or written
         by a newer version of this program, are passed over; `run` says of each what it is.
         """
-        homes = [self._home] if deleted else [self._home, *self.lent_homes]
+        homes = [self._home] if deleted else self.homes
         return [run for home in homes for run in _runs_of(home, kind, set_key, deleted)]
 
     def own_runs(

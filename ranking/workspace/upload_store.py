@@ -24,31 +24,26 @@ class UploadStore(ImageSetStore):
 
     @property
     def features(self) -> Path:
-        """The cache of features. What lenders have computed is in it too, as links to their files, and so are vectors
-        and models that people brought."""
-        for lender in self.lent_homes:
-            for file in sorted(lender.features.glob("*.npy")):
-                link(file, self._home.features / file.name)
-        self.place_uploads(self._home.features)
-        return self._home.features
-
-    def place_uploads(self, cache: Path) -> None:
-        """Have all vectors and models that were uploaded, here or to a lender, lie in a cache of features, as links."""
-        homes = [self._home, *self.lent_homes]
+        """The cache of features, with links to what lenders have computed and to all vectors and models that people
+        uploaded here or to a lender."""
+        cache, homes = self._home.features, self.homes
+        for file in (file for home in homes if home.lent for file in home.features.glob("*.npy")):
+            link(file, cache / file.name)
         for file in (file for home in homes for file in home.models.glob("onnx-*.onnx")):
             link(file, cache / file.name)
-        files = [file for home in homes for file in home.vectors.glob("*/own-*.npy")]
-        if files:
+        vectors = [file for home in homes for file in home.vectors.glob("*/own-*.npy")]
+        if vectors:
             from ranking.features import cached_vectors_file
 
-            for file in files:
+            for file in vectors:
                 link(file, cached_vectors_file(cache, file.parent.name, file.stem))
+        return cache
 
     def place_model(self, name: str, folder: Path) -> None:
-        """Have a model that was brought here or to a lender lie in a folder, as a link; nothing where there is none."""
+        """Have a model that was uploaded here or to a lender lie in a folder, as a link; nothing where there is none."""
         from ranking.features.onnx.files import is_model_name, model_file
 
-        for home in [self._home, *self.lent_homes] if is_model_name(name) else ():
+        for home in self.homes if is_model_name(name) else ():
             if (file := model_file(home.models, name)).is_file():
                 link(file, model_file(folder, name))
 
@@ -77,7 +72,7 @@ class UploadStore(ImageSetStore):
 
         if graph is None or not is_edges_name(graph):
             return None
-        folders = [home.edges for home in (self._home, *self.lent_homes)]
+        folders = [home.edges for home in self.homes]
         there = [folder for folder in folders if edges_in(folder, set_key).path(graph).exists()]
         return load_edges((there or folders)[0], set_key, graph)
 
@@ -88,20 +83,18 @@ class UploadStore(ImageSetStore):
         return edges_in(self.edges, set_key).list()
 
     def vectors_of(self, set_key: str) -> list[KeptVectors]:
-        """The vectors that people brought for an image set, those kept last first, then what is lent."""
+        """The vectors that people uploaded for an image set, those kept last first, then what is lent."""
         from ranking.workspace.uploads import kept_vectors
 
-        homes = [self._home, *self.lent_homes]
-        rows = [row for home in homes for row in kept_vectors(home.vectors, set_key, home.lent)]
+        rows = [row for home in self.homes for row in kept_vectors(home.vectors, set_key, home.lent)]
         own = {row.name for row in rows if not row.lent}
         return [row for row in rows if not row.lent or row.name not in own]
 
     def networks(self) -> list[KeptNetwork]:
-        """The models that people brought, each with its settings, those kept last first, then what is lent."""
+        """The models that people uploaded, each with its settings, those kept last first, then what is lent."""
         from ranking.workspace.uploads import kept_networks
 
-        homes = [self._home, *self.lent_homes]
-        rows = [row for home in homes for row in kept_networks(home.models, home.lent)]
+        rows = [row for home in self.homes for row in kept_networks(home.models, home.lent)]
         own = {row.name for row in rows if not row.lent}
         return [row for row in rows if not row.lent or row.name not in own]
 

@@ -64,11 +64,7 @@ def test_no_database_on_a_network_file_system_has_a_log(share):
     folder = share("nfs4")
     store = Store(folder / "home")
     run = store.create_run("train", {"set": "k"})
-    assert {file.name for file in store.home.rglob("*.sqlite")} == {
-        "ranking.sqlite",
-        "queue.sqlite",
-        "cells.sqlite",
-    }
+    assert {file.name for file in store.home.rglob("*.sqlite")} == {"ranking.sqlite", "queue.sqlite"}
     assert {mode_of(file) for file in store.home.rglob("*.sqlite")} == {"delete"}
     assert not list(store.home.rglob("*-wal"))
     assert Store(store.home).run(run.id) == run
