@@ -1,10 +1,11 @@
 """The home folder: its layout, its database, and how several processes change both safely.
 
 ``ranking.sqlite`` holds a row a run and a row an image set; ``runs/<id>`` what a worker writes;
-``sets/<key>`` the image sets that were kept; ``edges/<key>`` the pairs of its samples that people brought,
-``vectors/<key>`` the features; ``models`` the networks that compute such;
+``sets/<key>`` the image sets that were kept; ``edges/<key>``, ``vectors/<key>`` and ``models`` what people upload for
+them (`ranking.workspace.uploads`);
 ``features`` the cache of features; ``trash`` what is leaving; ``copies`` earlier states of the database;
-``queue.sqlite``, ``imports.sqlite`` and ``looks.sqlite`` whose turn it is to work.
+``queue.sqlite``, ``imports.sqlite`` and ``looks.sqlite`` whose turn it is to work; ``machine``, on a network file
+system, the name of the one machine that uses the home.
 ``rooms/<name>`` are homes of their own, of the visitors of one server (`ranking.workspace.rooms`).
 Any number of processes may use one home at once: every call opens its own connection, every change is one
 short transaction.

@@ -158,7 +158,7 @@ class ImageSetStore(RunStore):
         return [] if key in {row.key for row in _image_sets_of(self._home)} else self.users_of_set(key)
 
     def bytes_of_set(self, key: str) -> int:
-        """What an image set of this home takes of the disk, with what people brought for it."""
+        """What an image set of this home takes of the disk, with what people uploaded for it."""
         folders = (self._home.sets, self._home.edges, self._home.vectors)
         return sum(bytes_of(folder / key) for folder in folders)
 
@@ -187,7 +187,7 @@ class ImageSetStore(RunStore):
         return row
 
     def _remove_deleted_sets(self, database: sqlite3.Connection, before: float | None) -> int:
-        """As `_remove_deleted` of runs. What people brought for a set goes with it."""
+        """As `_remove_deleted` of runs. What people uploaded for a set goes with it."""
         rows = database.execute(
             "delete from image_set where deleted is not null"
             " and (:before is null or (deleted < :before and deleted >= created)) returning key",
@@ -206,7 +206,7 @@ class ImageSetStore(RunStore):
         copies_together: whether near copies are kept on one side of the split, as the import proposes by default.
 
         It takes no more of the disk than the draft does, which a room had space for when the import ended: however
-        full it is by now, what it was told is imported can be kept.
+        full it is by now, an import that has finished can be kept.
         """
         self.caught_up(run_id)
         with self._home.change() as database:
@@ -237,7 +237,7 @@ class ImageSetStore(RunStore):
         self._home.empty_trash()
 
     def clear(self, run: Run) -> None:
-        """Remove all files of an import: what was uploaded, what it has built and what it has said."""
+        """Remove all files of an import: what was uploaded, what it has built and its events."""
         self._home.throw_away(run.folder)
         self._home.empty_trash()
 

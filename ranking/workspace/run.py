@@ -43,7 +43,7 @@ LOCK = "lock"  # the one name that is needed before there is a Run
 
 
 def only_looks(kind: Kind, settings: Mapping[str, Any]) -> bool:
-    """Whether a run of INTAKES only looks at what a person brought, be it images or features."""
+    """Whether a run of INTAKES only looks at what a person uploads, be it images or features."""
     return kind == "features" or "look" in settings
 
 
@@ -124,7 +124,7 @@ class Run:
 
     @property
     def events_file(self) -> Path:
-        """What its worker has said: see `ranking.jobs.events`."""
+        """The events of its worker: see `ranking.jobs.events`."""
         return self.folder / "events.jsonl"
 
     @property
@@ -161,7 +161,7 @@ class Run:
 
     @property
     def looks(self) -> bool:
-        """Whether it is an import in its first stage, which looks at what a person brought and stores none of it."""
+        """Whether it is an import in its first stage, which looks at an upload and stores none of it."""
         return self.kind == "import" and "look" in self.settings
 
     @property

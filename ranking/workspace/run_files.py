@@ -21,7 +21,7 @@ AGAIN = "train again"
 def read_scores(file: Path, whose: str, count: int) -> Floats:
     """(count,) the scores in `file`, none of them NaN; InputError where they cannot be read, or are others.
 
-    No more is read than that. What NumPy says of such a file is not told: it advises to run what is in it.
+    No more is read than that. NumPy's own message is not shown: it advises to run what is in the file.
     """
     try:
         with open(file, "rb") as stream:

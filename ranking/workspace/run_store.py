@@ -80,7 +80,7 @@ class RunStore:
         return [self._home, *self.lent_homes]
 
     def queue_of(self, kind: Kind, settings: Mapping[str, Any]) -> JobQueue:
-        """The queue that a run stands in: imports do not wait for trainings, nor looks at what was brought for
+        """The queue that a run stands in: imports do not wait for trainings, nor looks at uploads for
         imports, which may take an hour each."""
         if kind not in INTAKES:
             return JobQueue(self.home)
@@ -290,7 +290,7 @@ class RunStore:
     ) -> bool:
         """Give a run its final state; False, and nothing changes, where it already has one.
 
-        Where the database is lost the run's folder alone is told, from which the row is made again."""
+        Where the database is lost the end is written to the run's folder alone, from which the row is made again."""
         try:
             changed, row = self._end(run_id, state, reason, result)
         except HomeError as error:

@@ -138,5 +138,5 @@ def _waits(run: Run) -> bool:
 
 
 def _row_without_file(folder: Path) -> dict[str, Any]:
-    """The row of an image set that does not tell it: of one that was never told where it came from the source is ""."""
+    """The row of an image set without a file of it; the source is "" where nobody knows it."""
     return {"source": "", "created": folder.stat().st_mtime, "deleted": None, "revision": 0}

@@ -40,7 +40,7 @@ class UploadStore(ImageSetStore):
         return cache
 
     def place_model(self, name: str, folder: Path) -> None:
-        """Have a model that was uploaded here or to a lender lie in a folder, as a link; nothing where there is none."""
+        """Have a model that was uploaded here or to a lender lie in a folder, as a link; nothing if there is none."""
         from ranking.features.onnx.files import is_model_name, model_file
 
         for home in self.homes if is_model_name(name) else ():
@@ -148,7 +148,7 @@ class UploadStore(ImageSetStore):
         return name
 
     def delete_network(self, name: str) -> None:
-        """Remove a model that was brought to this home, for good, as `delete_vectors` does."""
+        """Permanently remove a model that was uploaded to this home, as `delete_vectors` does."""
         from ranking.features.onnx.files import model_file
         from ranking.workspace.uploads import kept_networks, models_in, remove_network
 
@@ -163,7 +163,7 @@ class UploadStore(ImageSetStore):
                     model_file(self._home.features, model).unlink(missing_ok=True)
 
     def delete_vectors(self, set_key: str, name: str) -> None:
-        """Remove vectors that were brought to this home, for good: who has the file can bring it again. Trainings keep
+        """Permanently remove vectors that were uploaded to this home: who has the file can bring it again. Trainings keep
         their scores. Repeating it is harmless. ValueError where a run of this home learns from them just now."""
         from ranking.features import cached_vectors_file
         from ranking.workspace.uploads import remove_vectors
