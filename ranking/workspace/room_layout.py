@@ -80,7 +80,8 @@ def open_folders(home: Path) -> list[Path] | None:
 
 def check_source(home: Path, paths: Iterable[str]) -> None:
     """ValueError where one of the paths that a visitor typed in the room `home` lies in no folder that the host has
-    named, or in, or around, the home of its server: there are the images of others. The message does not say whether it exists.
+    named, or in, or around, the home of its server: there are the images of others. The message does not say whether
+    it exists.
     """
     folders, server = open_folders(home), server_of(home).resolve()
     if folders is None:
