@@ -164,7 +164,8 @@ class UploadStore(ImageSetStore):
 
     def delete_vectors(self, set_key: str, name: str) -> None:
         """Permanently remove vectors that were uploaded to this home: who has the file can upload it again. Training
-        runs keep their scores. Repeating it is harmless. ValueError where a run of this home learns from them just now."""
+        runs keep their scores. Repeating it is harmless. ValueError where a run of this home learns from them
+        just now."""
         from ranking.features import cached_vectors_file
         from ranking.workspace.uploads import remove_vectors
 
