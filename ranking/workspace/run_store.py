@@ -157,7 +157,7 @@ class RunStore:
             came = f"settings of version {row['version']}, from a newer version of this program"
             raise InputError(f"run {run_id}", f"settings of version {VERSION}", came, "update this program")
         if row is not None:
-            return self._as_run(row)
+            return _as_run(self._home, row)
         for lender in self.lent_homes:
             row = _row_of(lender, run_id)
             if row is not None and row["readable"] and row["deleted"] is None and row["version"] <= VERSION:
@@ -260,7 +260,7 @@ class RunStore:
         return record["revision"] >= ours["revision"] and any(ours[name] != record[name] for name in record)
 
     def _record(self, row: sqlite3.Row) -> dict[str, Any]:
-        run = self._as_run(row)
+        run = _as_run(self._home, row)
         return {name: getattr(run, name) for name in RUN_COLUMNS}
 
     def _replace(self, database: sqlite3.Connection, run_id: str, record: dict[str, Any]) -> None:
@@ -415,10 +415,7 @@ class RunStore:
         for run_id in ids:
             self._replace(database, run_id, newer[run_id])
         rows = [database.execute("select * from run where id = ?", (run_id,)).fetchone() for run_id in ids]
-        return [self._as_run(row) for row in rows], refused
-
-    def _as_run(self, row: sqlite3.Row) -> Run:
-        return _as_run(self._home, row)
+        return [_as_run(self._home, row) for row in rows], refused
 
 
 def _runs_of(home: Home, kind: Kind | None, set_key: str | None, deleted: bool) -> list[Run]:
