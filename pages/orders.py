@@ -39,12 +39,12 @@ def steps() -> None:
     with left:
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)
-    run_actions.say_deleted("order")
+    run_actions.say_deleted(task="orders")
     view, form = st.container(), st.container()
     with form, st.expander("A new training", icon=":material/model_training:"):
         order_form.show(row, criterion)
     with form:
-        run_actions.bring_back("order")
+        run_actions.bring_back(task="orders")
     with view:
         with right:
             run = order_models.choose_training(row, criterion)

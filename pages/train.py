@@ -26,7 +26,7 @@ from ranking import method_class, method_names
 from ranking.core.run_settings import TrainSettings
 from ranking.features import feature_class, feature_names
 from ranking.jobs import jobs
-from ranking.workspace.run import ENDED, Run
+from ranking.workspace.run import ENDED, SAMPLES, Run
 from ranking.workspace.store import ImageSetRow
 
 # What makes a good first picture, where it is there: a ranking method, and a class that is not too easy.
@@ -175,7 +175,7 @@ def show_live(run: Run) -> None:
 def say_what_changed(run: Run) -> None:
     """Where a training was started as another with something changed: what, and what came of it."""
     other = address.read(keys.LIKE, cache.store().run, None)
-    if other is None or other.kind != "train":
+    if other is None or other.task != SAMPLES:
         return
     changes = runs.differences(runs.settings_given(other), runs.settings_given(run))
     said = f"Like **{escaped(runs.short_name(other))}** but **{escaped('; '.join(changes) or 'nothing changed')}**."

@@ -26,7 +26,7 @@ EVENT_SECONDS = 0.05  # at most 20 events a second of one kind
 FIRST_ITERATIONS = 50  # of a round: these are all written, so that a short training has a curve too
 TAIL_BYTES = 1 << 16
 SAVING = "Saving the weights"  # what a worker reports when training has ended and its files are to be written
-MEASURING = "Measuring the orders"  # the same of sequences, whose weights are written by then
+MEASURING = "Measuring the model"  # the same when its weights are written
 
 # Why a run is "cancelled", by what is left of it.
 BEST_KEPT = "cancelled; the best weights so far were kept"

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from ranking.core import is_number
 from ranking.core.errors import InputError
-from ranking.workspace.run import LAST_TIME, STAYS, TRAVELS, Kind, State, is_set_key, only_looks
+from ranking.workspace.run import LAST_TIME, STAYS, TRAVELS, Kind, State, as_today, is_set_key, only_looks
 
 ROW = "row.json"
 RESTORE = "restore the file from a backup"
@@ -43,6 +43,7 @@ def read_run_row(folder: Path) -> dict[str, Any]:
     """RUN_COLUMNS of the run that has `folder`, of an earlier version without some of LATER; InputError where these
     cannot be read or are no row of a run."""
     told = _read(folder, RUN_COLUMNS)
+    told["kind"], told["settings"] = as_today(told["kind"], told["settings"])
     sound = (
         told["kind"] in get_args(Kind)
         and told["state"] in get_args(State)

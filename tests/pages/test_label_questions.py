@@ -298,7 +298,7 @@ def test_without_a_model_both_are_trained_and_watched(labels_here, started, open
         labels_here.store.delete_run(run_id)
     app = open_page("label_questions")
     press(app, "widget train labels")
-    learning = kinds(started, "label")
+    learning = kinds(started, "labels")
     assert {run.settings["method"] for run in learning} == {"C-star p@k", "Independent p@k"}
     assert {run.settings["set"] for run in learning} == {labels_here.key}
     for run, dual in zip(learning, (0.75, 0.5), strict=True):
@@ -332,7 +332,7 @@ def test_models_of_one_method_are_named_by_their_settings_and_play_against_each_
     labels_here, own, open_questions
 ):
     given = {**own.run.settings["method_settings"], "core_size": 0}
-    coreless = labels_here.store.create_run("label", {**own.run.settings, "method_settings": given})
+    coreless = labels_here.store.create_run("train", {**own.run.settings, "method_settings": given})
     finish(labels_here, coreless)
     app = open_questions(rival="own", rival_run=coreless.id, truth="1")
     [without] = set(runs.differing(coreless)) - set(runs.differing(own.run))
@@ -378,7 +378,7 @@ def test_a_rival_that_is_ready_first_does_not_begin_in_the_place_of_c_star(
     labels_here, own, started, open_page
 ):
     labels_here.store.delete_run(labels_here.own)
-    learning = jobs.start_once(labels_here.store, "label", own.run.settings)
+    learning = jobs.start_once(labels_here.store, "train", own.run.settings)
     app = open_page("label_questions")
     assert components(app, "ranking_questions") == []
     assert len(app.get("progress")) == 1
@@ -400,7 +400,7 @@ def test_features_that_are_gone_are_computed_again(labels_here, open_questions):
 
 def test_a_method_of_tomorrow_asks_against_c_star_under_its_own_name_and_look(labels_here, own):
     """A method is one new file: no list of the page has to be edited."""
-    run = labels_here.store.create_run("label", {**own.run.settings, "method": "Tomorrow p@k"})
+    run = labels_here.store.create_run("train", {**own.run.settings, "method": "Tomorrow p@k"})
     finish(labels_here, run)
     rival, *_ = label_models.rivals_of(run)
     asking, beside = label_models.players(run, rival)

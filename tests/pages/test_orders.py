@@ -112,7 +112,7 @@ def test_another_criterion_has_trainings_of_its_own(orders_here, open_page):
 def test_trainings_on_the_same_test_sequences_are_those_beside(orders_here):
     store, rival = orders_here.store, orders_here.store.run(orders_here.rival)
     drawing = {**DRAWING, "train": 30, "scale": "as they are"}
-    fewer = store.create_run("order", {**rival.settings, "drawing": drawing})
+    fewer = store.create_run("train", {**rival.settings, "drawing": drawing})
     shutil.copy(rival.scores_file, fewer.scores_file)
     store.end_run(fewer.id, "finished", result=rival.result)
     beside = order_models.same_sequences(store.run(orders_here.own))
@@ -193,12 +193,12 @@ def test_without_numbers_a_button_generates_cars(empty_home, open_page, started)
 
 
 def test_without_a_training_two_are_trained_or_one_is_restored(orders_here, open_page, started):
-    for run in orders_here.store.runs("order"):
+    for run in orders_here.store.runs(task="orders"):
         orders_here.store.delete_run(run.id)
     app = open_page("orders", order_run=orders_here.own, order_set=orders_here.key)
     assert app.warning, "it was deleted"
     press(app, "widget train orders")
-    begun = {run.settings["method"]: run for run in kinds(started, "order")}
+    begun = {run.settings["method"]: run for run in kinds(started, "orders")}
     assert set(begun) == {"RankSVM", "MidRank"}
     assert begun["MidRank"].settings["criterion"] == "year"
     assert begun["MidRank"].settings["drawing"] == begun["RankSVM"].settings["drawing"] == {}
@@ -210,7 +210,7 @@ def test_a_training_has_what_was_chosen_and_is_watched_until_it_fails(orders_her
     app = open_page("orders", order_method="ListNet")
     app.number_input(key="widget drawing.Sequences.length").set_value(5)
     press(app, "train orders")
-    [run] = kinds(started, "order")
+    [run] = kinds(started, "orders")
     assert (run.settings["method"], run.settings["drawing"]) == ("ListNet", {"length": 5})
     assert run.settings["set"] == orders_here.key
     Report(run.events_file).iteration(ProgressEvent(7, 10.0, 9.0, 0.1, 1, round=2))
@@ -244,8 +244,8 @@ def test_scores_of_another_length_and_other_kinds_of_run_are_refused(orders_here
     with pytest.raises(cache.Gone) as caught:
         cache.ordered(run)
     assert {90, 3} <= set(numbers_in(str(caught.value)))
-    for kind in ("study", "order"):
-        if kind == "order":
+    for kind in ("study", "orders"):
+        if kind == "orders":
             orders_here.store.delete_run(run.id)
         with pytest.raises(ValueError, match=run.called):
             run_choice.of_kind(run.id, kind, "what the page shows")

@@ -66,7 +66,7 @@ def _chosen() -> Run | None:
 
 def _training(run_id: str) -> Run:
     run = cache.store().run(run_id)
-    if run.kind != "label":
+    if run.task != "labels":
         raise ValueError(f"expected a training that ranks labels, got: {run.called}")
     return run
 
@@ -77,8 +77,10 @@ def choose_training(
     """One of the trainings of labels on a set, those by OWN foremost; a button that trains a model and its rival where
     there is none. methods: by which of them; None: by any that ranks labels."""
     methods = method_names(ranks="labels") if methods is None else methods
-    here = [run for run in cache.store().runs("label", row.key) if run.settings["method"] in methods]
-    run_actions.say_deleted("label")
+    here = [
+        run for run in cache.store().runs(set_key=row.key, task="labels") if run.settings["method"] in methods
+    ]
+    run_actions.say_deleted(task="labels")
     usable = sorted((run for run in here if run.has_model), key=lambda run: run.settings["method"] != OWN)
     live = [run for run in here if run.state not in ENDED]
     own_there = bool(usable) and usable[0].settings["method"] == OWN
@@ -95,7 +97,7 @@ def choose_training(
     run = next(run for run in usable if run.id == chosen)
     label_trainings.look_at(run)
     label_trainings.train_another(row, sorted(methods, key=lambda name: name != OWN), live)
-    run_actions.bring_back("label")
+    run_actions.bring_back(task="labels")
     return run
 
 
@@ -115,7 +117,7 @@ def _train_first(row: ImageSetRow, live: list[Run], here: list[Run]) -> NoReturn
             "C-star lets a few core labels draw in or push out all others; its rival, the independent model, scores "
             "each label by itself."
         )
-    run_actions.bring_back("label")
+    run_actions.bring_back(task="labels")
     frame.end_page()
 
 
@@ -133,7 +135,7 @@ def rivals_of(run: Run) -> list[Run]:
     same = ("set", "features", "min_images", "projection")
     found = [
         one
-        for one in cache.store().runs("label", run.settings["set"])
+        for one in cache.store().runs(set_key=run.settings["set"], task="labels")
         if one.has_model
         and one.id != run.id
         and all(one.settings.get(part) == run.settings.get(part) for part in same)
@@ -172,7 +174,7 @@ def offer_rival(run: Run) -> None:
     other = RIVAL if run.settings["method"] == OWN else OWN
     live = [
         one
-        for one in cache.store().runs("label", run.settings["set"])
+        for one in cache.store().runs(set_key=run.settings["set"], task="labels")
         if one.settings["method"] == other and one.state not in ENDED
     ]
     if live:

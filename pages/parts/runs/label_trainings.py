@@ -35,7 +35,7 @@ def start(key: str, method: str, like: Run | None = None) -> Run:
         settings = LabelTrainSettings(
             key, given.features, method, min_images=given.min_images, projection=given.projection
         )
-    return jobs.start_once(cache.store(), "label", settings.to_json())
+    return jobs.start_once(cache.store(), "train", settings.to_json())
 
 
 def watch(live: Sequence[Run]) -> None:
@@ -82,7 +82,7 @@ def train_another(row: ImageSetRow, methods: Sequence[str], live: Sequence[Run])
         ):
             described = feature_choice.named(features)
             settings = LabelTrainSettings(row.key, described, method, values[method], int(least), projection)
-            run = jobs.start_once(cache.store(), "label", settings.to_json())
+            run = jobs.start_once(cache.store(), "train", settings.to_json())
             st.session_state[keys.LABEL_STARTED] = run.id
             st.rerun()
         if not features:

@@ -46,7 +46,7 @@ def show(row: ImageSetRow, criterion: str) -> None:
     if frame.pressed(
         "Train", "train orders", type="primary", icon=":material/play_arrow:", disabled=not features
     ):
-        jobs.start_once(cache.store(), "order", settings.to_json())
+        jobs.start_once(cache.store(), "train", settings.to_json())
         st.rerun()
     if not features:
         st.info("Choose at least one feature.", icon=":material/info:")

@@ -65,7 +65,7 @@ def _chosen() -> Run | None:
 
 
 def _training(run_id: str) -> Run:
-    return run_choice.of_kind(run_id, "order", "a training that puts sequences in order")
+    return run_choice.of_task(run_id, "orders", "a training that puts sequences in order")
 
 
 def choose_training(
@@ -76,7 +76,7 @@ def choose_training(
     methods = method_names(ranks="orders") if methods is None else methods
     here = [
         run
-        for run in cache.store().runs("order", row.key)
+        for run in cache.store().runs(set_key=row.key, task="orders")
         if run.settings["criterion"] == criterion and run.settings["method"] in methods
     ]
     usable = sorted((run for run in here if run.has_scores), key=lambda run: run.settings["method"] != OWN)
@@ -120,7 +120,7 @@ def same_sequences(run: Run) -> list[Run]:
     """The other trainings with scores whose test sequences are those of `run`, newest first."""
     return [
         one
-        for one in cache.store().runs("order", run.settings["set"])
+        for one in cache.store().runs(set_key=run.settings["set"], task="orders")
         if one.id != run.id and one.has_scores and _tested_on(one) == _tested_on(run)
     ]
 
@@ -170,13 +170,17 @@ def start(key: str, criterion: str, method: str) -> Run:
     """A training of orders with all settings at their defaults."""
     features = tuple((name, {}) for name in default_names(cache.image_set(key)))
     return jobs.start_once(
-        cache.store(), "order", OrderTrainSettings(key, features, criterion, method).to_json()
+        cache.store(), "train", OrderTrainSettings(key, features, criterion, method).to_json()
     )
 
 
 def show_newest(row: ImageSetRow, criterion: str) -> None:
     """The oldest training under way, and the page runs again when it ends; else why the newest left nothing to show."""
-    here = [run for run in cache.store().runs("order", row.key) if run.settings["criterion"] == criterion]
+    here = [
+        run
+        for run in cache.store().runs(set_key=row.key, task="orders")
+        if run.settings["criterion"] == criterion
+    ]
     live = [run for run in here if run.state not in ENDED]
     if live:
         watch(live[-1])

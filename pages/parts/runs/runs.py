@@ -21,16 +21,16 @@ from ranking.experiments.training import graph_in_use
 from ranking.features import feature_class, feature_names
 from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import PCA, features_told, projection_told
-from ranking.workspace.run import Kind, Run
+from ranking.workspace.run import SAMPLES, Run
 
 Settings = dict[str, Any]
 LEAST = LabelTrainSettings("", (), "").min_images  # images that show a label, unless a person asks for others
 
 # What tells how well a training ranks what it has not seen: how it is called for short, and in its result.
-MEASURED: dict[Kind, tuple[str, str]] = {
-    "train": ("AP", "AP"),
-    "label": ("BEP", "BEP"),
-    "order": ("tau", "Kendall tau"),
+MEASURED: dict[str, tuple[str, str]] = {
+    SAMPLES: ("AP", "AP"),
+    "labels": ("BEP", "BEP"),
+    "orders": ("tau", "Kendall tau"),
 }
 PROVED = ("primal", "dual", "relative_gap", "iterations", "seconds")  # what a certificate says in numbers
 
@@ -78,7 +78,7 @@ def _given(run: Run) -> dict[str, str]:
 
 def _training(run_id: str) -> Run | None:
     run = cache.store().run(run_id)
-    if run.kind != "train":
+    if run.task != SAMPLES:
         raise ValueError(f"expected a training that ranks images, got: {run.called}")
     return run
 
@@ -86,7 +86,9 @@ def _training(run_id: str) -> Run | None:
 def with_scores() -> list[Run]:
     """The trainings that have something to rank by: first those on the image set of the address, then the newest."""
     here = {row.key for row in cache.store().image_sets()}
-    scored = [run for run in cache.store().runs("train") if run.has_scores and run.settings["set"] in here]
+    scored = [
+        run for run in cache.store().runs(task=SAMPLES) if run.has_scores and run.settings["set"] in here
+    ]
     return sorted(scored, key=lambda run: run.settings["set"] != address.get(keys.SET))
 
 
@@ -151,7 +153,7 @@ def short_name(run: Run) -> str:
         return f"Study of {run.settings['study']}"
     if run.kind == "experiment":
         return f"Experiment with {', '.join(contenders(run))}"
-    query = f" on “{run.settings['query']}”" if run.kind == "train" else ""
+    query = f" on “{run.settings['query']}”" if run.task == SAMPLES else ""
     return f"{run.settings['method']}{query}"
 
 
@@ -172,7 +174,7 @@ def name_of(run: Run) -> str:
     their defaults, for it stands in no table that shows them."""
     features = features_of(run)
     star = "★ " if run.star else ""
-    told = [", ".join(differing(run))] if run.kind == "label" else []
+    told = [", ".join(differing(run))] if run.task == "labels" else []
     parts = [f"{star}{short_name(run)}", *filter(None, told), features, measured(run), when(run)]
     return " · ".join(parts)
 
@@ -185,7 +187,7 @@ def features_of(run: Run) -> str:
 
 def measured(run: Run) -> str:
     """How well a training ranks what it has not seen, else the state of the run."""
-    short, name = MEASURED.get(run.kind, ("", ""))
+    short, name = MEASURED.get(run.task, ("", ""))
     found = finite((run.result.get("test") or {}).get(name))
     return run.state if found is None else f"test {short} {found:.3f}"
 
