@@ -43,13 +43,11 @@ def steps() -> None:
     view, form = st.container(), st.container()
     with form, st.expander("A new training", icon=":material/model_training:"):
         order_form.show(row, criterion)
-    with form:
-        run_actions.bring_back(task="orders")
     with view:
         with right:
             run = order_models.choose_training(row, criterion)
             beside = order_models.choose_beside(run)
-        order_models.show_newest(row, criterion)
+        order_models.show_new(row, criterion)
         shown = {one.id: one for one in (run, *beside)}
         found = {key: cache.ordered(one) for key, one in shown.items()}
         images = cache.image_set(row.key)
@@ -59,6 +57,8 @@ def steps() -> None:
         offer_files(images, criterion, shown, found, task)
         certificate.say_projection(run)
         run_actions.manage(run)
+    with form:
+        run_actions.bring_back(task="orders")
 
 
 # ---------------------------------------------------------------------------------------------------------

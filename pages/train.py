@@ -20,12 +20,12 @@ from pages.parts.runs import (
     run_table,
     runs,
     training_view,
+    trainings,
 )
 from pages.parts.views import inference_scores
 from ranking import method_class, method_names
 from ranking.core.run_settings import TrainSettings
 from ranking.features import feature_class, feature_names
-from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, SAMPLES, Run
 from ranking.workspace.store import ImageSetRow
 
@@ -128,7 +128,7 @@ def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> N
         disabled=not ready,
         width="stretch",
     ):
-        started = jobs.start_once(cache.store(), "train", settings.to_json())
+        started = trainings.start(settings)
         address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})
         st.rerun()
     if not ready:

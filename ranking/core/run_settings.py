@@ -119,7 +119,6 @@ class TrainSettings:
     """
 
     task: ClassVar[str] = "samples"
-    measure: ClassVar[str] = "AP"
     set: str
     features: Named
     query: str
@@ -151,7 +150,6 @@ class LabelTrainSettings:
     """
 
     task: ClassVar[str] = "labels"
-    measure: ClassVar[str] = "BEP"
     warm_start: ClassVar[None] = None
     graph: ClassVar[None] = None
     set: str
@@ -215,7 +213,6 @@ class OrderTrainSettings:
     """
 
     task: ClassVar[str] = "orders"
-    measure: ClassVar[str] = "Kendall tau"
     warm_start: ClassVar[None] = None
     graph: ClassVar[None] = None
     set: str

@@ -128,6 +128,11 @@ class Run:
         return self.state in ENDED and "test" in self.result and self.scores_file.exists()
 
     @property
+    def usable(self) -> bool:
+        """Whether a training has ended with what its task shows: of labels a model, else scores."""
+        return self.has_model if self.task == "labels" else self.has_scores
+
+    @property
     def lock_file(self) -> Path:
         """What its worker holds locked for its whole life."""
         return self.folder / LOCK

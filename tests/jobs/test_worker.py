@@ -439,11 +439,15 @@ def test_a_training_leaves_the_scores_that_it_has_while_it_goes_on(store, digits
 
 def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, asked):
     steps = ["Reading the image set", "Colour", "Training", SAVING, MEASURING]
-    for task, measure in (("samples", "AP"), ("labels", "BEP"), ("orders", "pair accuracy")):
+    for task, measure, chance in (
+        ("samples", "AP", 0.1),
+        ("labels", "BEP", 0.5),
+        ("orders", "pair accuracy", 0.5),
+    ):
         run = here(store, asked[task])
         assert (run.state, run.reason) == ("finished", "")
         assert run.result["certificate"]["converged"] is True
-        assert all(0.3 < run.result[part][measure] <= 1.0 for part in ("train", "test"))
+        assert all(chance < run.result[part][measure] <= 1.0 for part in ("train", "test"))
         assert method_class(run.settings["method"]).load(run.model_file).certificate.converged
         assert (run.has_model, run.has_scores) == (True, task != "labels")
         assert steps_of(run) == steps

@@ -305,8 +305,10 @@ def test_without_a_model_both_are_trained_and_watched(labels_here, started, open
         Report(run.events_file).iteration(ProgressEvent(3, 1.0, dual, 0.1, 3))
     app.run()
     assert len(app.get("progress")) == 2
-    first = [numbers_in(text.value)[:1] for text in app.markdown]
-    assert [gap for gap in first if gap in ([25], [50])] == [[25], [50]], "each has events of its own"
+    now = [numbers_in(text.value)[:2] for text in app.caption]
+    assert [gap for gap in now if gap in ([3, 25], [3, 50])] == [[3, 25], [3, 50]], (
+        "each has events of its own"
+    )
 
 
 def test_a_model_with_other_settings_is_trained_and_shown(labels_here, started, open_questions):

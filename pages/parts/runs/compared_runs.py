@@ -84,9 +84,7 @@ def in_address() -> list[Run]:
 
 def _comparable(run_id: str, others: Sequence[Run]) -> Run:
     """The training of that id; ValueError says why it cannot be compared with `others`."""
-    run = cache.store().run(run_id)
-    if run.task != SAMPLES:
-        raise ValueError(f"expected a training that ranks images, got: {run.called}")
+    run = runs.of_task(run_id, SAMPLES)
     name = runs.short_name(run)
     if run.deleted:
         raise ValueError(f"{name} was deleted; the page Train can bring it back")

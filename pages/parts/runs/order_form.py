@@ -6,13 +6,12 @@ import streamlit as st
 
 from pages.parts.app import address, cache, forms, frame, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import feature_choice, projections
+from pages.parts.runs import feature_choice, projections, trainings
 from ranking import method_class, method_names
 from ranking.core.run_settings import OrderTrainSettings
 from ranking.core.settings import settings_of
 from ranking.datasets.sequences import Drawing
 from ranking.experiments.order_training import training_grades
-from ranking.jobs import jobs
 from ranking.workspace.store import ImageSetRow
 
 FIRST = "MidRank"
@@ -46,7 +45,7 @@ def show(row: ImageSetRow, criterion: str) -> None:
     if frame.pressed(
         "Train", "train orders", type="primary", icon=":material/play_arrow:", disabled=not features
     ):
-        jobs.start_once(cache.store(), "train", settings.to_json())
+        trainings.start(settings)
         st.rerun()
     if not features:
         st.info("Choose at least one feature.", icon=":material/info:")

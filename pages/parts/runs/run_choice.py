@@ -22,14 +22,6 @@ def of_kind(run_id: str, kind: Kind, expected: str) -> Run:
     return run
 
 
-def of_task(run_id: str, task: str, expected: str) -> Run:
-    """The same for a training of a task."""
-    run = of_kind(run_id, "train", expected)
-    if run.task != task:
-        raise ValueError(f"expected {expected}, got: {run.called}")
-    return run
-
-
 def asked(name: str, read: Callable[[str], Run], given: Callable[[Run], dict[str, str]]) -> Run | None:
     """The run that the part `name` of the address names, which `read` finds; the address then implies what it was
     `given`. None where it names none; a way on where its image set is not here."""
