@@ -11,7 +11,7 @@ import streamlit as st
 from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
-from pages.parts.runs import certificate, order_form, order_means, order_models, run_actions
+from pages.parts.runs import order_form, order_means, order_models, run_actions, trainings
 from pages.parts.views import order_export
 from pages.parts.views.order_frames import frames_of, goes_first
 from pages.parts.views.strips import Strip
@@ -55,8 +55,7 @@ def steps() -> None:
         show_sequence(images, criterion, shown, found, task)
         order_means.show(shown, found, task.number)
         offer_files(images, criterion, shown, found, task)
-        certificate.say_projection(run)
-        run_actions.manage(run)
+        trainings.look_at(run)
     with form:
         run_actions.bring_back(task="orders")
 

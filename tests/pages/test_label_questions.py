@@ -313,13 +313,13 @@ def test_without_a_model_both_are_trained_and_watched(labels_here, started, open
 
 def test_a_model_with_other_settings_is_trained_and_shown(labels_here, started, open_questions):
     app = open_questions()
-    press(app, "widget train another")
+    press(app, "train labels")
     labels_here.store.end_run(started[-1].id, "failed", "too few *images*")
-    app.number_input(key="widget label training.C-star p@k.core_size").set_value(0)
+    app.number_input(key="widget method.C-star p@k.core_size").set_value(0)
     app.number_input(key="widget label training least").set_value(1)
     app.run()
     assert "\\*images\\*" in app.error[0].value
-    press(app, "widget train another")
+    press(app, "train labels")
     run = started[-1]
     assert (run.settings["set"], run.settings["method"]) == (labels_here.key, "C-star p@k")
     assert [numbers_in(text) for text in runs.differing(run)] == [[0], [1]], "core size, and least images"
@@ -351,7 +351,7 @@ def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_rival(
     labels_here, own, rival, started, open_questions
 ):
     app = open_questions(rival="same")
-    app.session_state["widget label training"] = True
+    app.session_state["widget how it was trained"] = True
     app.run()
     proven, measured = own.run.result["certificate"], own.run.result["test"]
     [dual] = [line for line in charts_of(app)[0]["data"] if line.get("name") == "dual (lower bound)"]

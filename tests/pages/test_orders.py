@@ -92,6 +92,8 @@ def test_sequences_their_means_and_what_is_beside_are_those_of_the_trainings(ord
     beside.set_value([]).run()
     assert titles(app) == [HOSTILE]
 
+    app.session_state["widget how it was trained"] = True
+    app.run()
     press(app, "delete runs")
     assert store.run(orders_here.own).deleted
     assert app.query_params["order_run"] != orders_here.own, "the page goes on with another one"

@@ -124,9 +124,9 @@ def test_folds_are_learnt_through_one_and_the_form_holds_it(labels_here, started
 def test_ranker_of_labels_sees_own_images_through_it(labels_here, started, open_page):
     store = labels_here.store
     app = open_page("label_questions", label_run=labels_here.own)
-    choose(app.selectbox, "label training projection", projections.WHITENED)
-    choose(app.number_input, "label training projected_to", 5)
-    press(app, "widget train another")
+    choose(app.selectbox, "projection", projections.WHITENED)
+    choose(app.number_input, "projected_to", 5)
+    press(app, "train labels")
     assert [run.settings["projection"] for run in kinds(started, "labels")] == [WHITE]
     settings = {**label_settings(labels_here.key, "Independent p@k"), "projection": WHITE}
     run = store.create_run("train", settings)

@@ -123,7 +123,7 @@ def test_runs_of_another_kind_are_no_rows_and_named_in_a_warning(laboratory, ope
     for run in others:
         store.end_run(run.id, "finished", result={"curves": []})
     app, images = open_page("train", set=laboratory.digits), open_page("image_sets")
-    assert len(app.dataframe[0].value) == len(store.runs("train", laboratory.digits))
+    assert len(app.dataframe[0].value) == len(store.runs(set_key=laboratory.digits, task="samples"))
     for run in (imported, *others):
         assert run.called in warnings(turn_to(app, run=run.id, set=laboratory.digits))
     for run in others:

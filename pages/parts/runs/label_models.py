@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import label_trainings, run_actions, runs, trainings
+from pages.parts.runs import run_actions, runs, trainings
 from pages.parts.views import label_looks
 from ranking import method_names
 from ranking.core.run_settings import LabelTrainSettings
@@ -77,11 +77,30 @@ def choose_training(
         f"rank the labels of {row.title}",
         lambda method: LabelTrainSettings(row.key, trainings.usual_features(row.key), method),
     )
-    label_trainings.look_at(run)
-    label_trainings.train_another(row, sorted(methods, key=lambda name: name != OWN))
+    trainings.look_at(run)
+    _train_another(row, sorted(methods, key=lambda name: name != OWN))
     PICKER.show_new([run for run in listed if run.state not in ENDED])
     run_actions.bring_back(task=PICKER.task)
     return run
+
+
+def _train_another(row: ImageSetRow, methods: Sequence[str]) -> None:
+    """A form for a training with other settings."""
+    with st.expander("Train another model", icon=":material/model_training:"):
+        form = trainings.form(row, methods, {"key": keys.widget("label training method")})
+        least = st.number_input(
+            "Images that must show a label",
+            1,
+            max(runs.LEAST, row.images),
+            runs.LEAST,
+            step=1,
+            key=keys.widget("label training least"),
+            help="A class that fewer images show is no label. Only models of the same labels can be rivals.",
+        )
+        settings = LabelTrainSettings(
+            row.key, form.features, form.method, form.method_settings, int(least), form.projection
+        )
+        trainings.offer_start(settings, "train labels")
 
 
 def rivals_of(run: Run) -> list[Run]:

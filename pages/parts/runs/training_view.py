@@ -36,6 +36,9 @@ def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
             say_beginning(run)
     if not iterations:
         return
+    if convex:  # of MidRank, which solves a problem for each of its rankers, the last one
+        last = iterations[-1].get("round", 0)
+        iterations = [event for event in iterations if event.get("round", 0) == last]
     if run.state not in ENDED and tolerance is not None:
         certificate.show_gap(iterations[-1], tolerance, convex)
     curve = training_charts.training_curve if convex else training_charts.training_stairs

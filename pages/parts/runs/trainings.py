@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, cache, forms, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import sets
-from pages.parts.runs import certificate, jobs_panel, run_actions, runs
+from pages.parts.runs import (
+    certificate,
+    feature_choice,
+    jobs_panel,
+    projections,
+    run_actions,
+    runs,
+    training_view,
+)
+from ranking import method_class
 from ranking.core.run_settings import AnyTrainSettings, Named
 from ranking.features import default_names
 from ranking.jobs import jobs
@@ -94,16 +103,16 @@ class Picker:
                 learn = "learns" if len(live) == 1 else "learn"
                 st.markdown(f"#### {escaped(f'{names} {learn} to {goal}')}", text_alignment="center")
                 watch(live)
-                frame.end_page()
-            st.markdown(f"#### {escaped(f'No model has learned to {goal} yet')}", text_alignment="center")
-            if listed:
-                jobs_panel.explain_end(listed[0])
-            button = f"Train {self.own} and {self.rival}"
-            if frame.pressed(button, keys.widget(f"train {self.task}"), type="primary"):
-                for method in (self.rival, self.own):
-                    start(usual(method))
-                st.rerun()
-            st.caption(self.rivalry)
+            else:
+                st.markdown(f"#### {escaped(f'No model has learned to {goal} yet')}", text_alignment="center")
+                if listed:
+                    jobs_panel.explain_end(listed[0])
+                button = f"Train {self.own} and {self.rival}"
+                if frame.pressed(button, keys.widget(f"train {self.task}"), type="primary"):
+                    for method in (self.rival, self.own):
+                        start(usual(method))
+                    st.rerun()
+                st.caption(self.rivalry)
         run_actions.bring_back(task=self.task)
         frame.end_page()
 
@@ -131,6 +140,58 @@ class Picker:
     def _show(self, run_id: str) -> None:
         del st.session_state[keys.STARTED]
         address.put(**{self.run: run_id})
+
+
+class Form(NamedTuple):
+    """What is chosen for a new run of whichever task, whose own inputs are beside it."""
+
+    method: str
+    method_settings: dict[str, Any]
+    features: Named
+    projection: dict[str, Any] | None
+
+
+def form(
+    row: ImageSetRow, methods: Sequence[str], bound: dict[str, Any], warn: Callable[[str], None] | None = None
+) -> Form:
+    """The method, whose box is `bound`; its settings; what it sees of an image. warn: says of a method what speaks
+    against it here."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        method = st.selectbox("Method", methods, **bound)
+        st.caption(escaped(getattr(method_class(method), "summary", "")))
+        if warn is not None:
+            warn(method)
+        values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
+    with right:
+        features = feature_choice.named(feature_choice.choose(cache.image_set(row.key)))
+        projection = projections.choose()
+    return Form(method, values[method], features, projection)
+
+
+def offer_start(settings: AnyTrainSettings, key: str) -> None:
+    """The button that starts a run; pressed twice it starts one."""
+    icon, ready = ":material/play_arrow:", bool(settings.features)
+    if frame.pressed("Train", key, type="primary", icon=icon, disabled=not ready):
+        start(settings)
+        st.rerun()
+    if not ready:
+        st.info("Choose at least one feature.", icon=":material/info:")
+
+
+def look_at(run: Run) -> None:
+    """What a training proves, its bounds over the iterations, and what a person does with it; made when opened."""
+    folded = st.expander("How it was trained", key=keys.widget("how it was trained"), on_change="rerun")
+    if not folded.open:
+        return
+    with folded:
+        jobs_panel.explain_end(run)
+        if runs.has_numbers(run):
+            certificate.show(run)
+        certificate.say_projection(run)
+        if events := jobs_panel.events_of(run):
+            training_view.draw(run, events, training_view.log_choice())
+        run_actions.manage(run)
 
 
 def usual_features(set_key: str) -> Named:
