@@ -14,8 +14,9 @@ import streamlit as st
 from pages.parts.app import address, cache, frame, keys, rooms
 from pages.parts.app.frame import escaped
 from pages.parts.runs import export, runs
+from ranking.core.text import counted as in_number
 from ranking.jobs.run_archive import import_run_apart
-from ranking.workspace.run import ENDED, Kind, Run
+from ranking.workspace.run import CALLED, ENDED, Kind, Run
 from ranking.workspace.run_store import DELETED_DAYS, LONGEST_NAME
 
 MOST_COMPARED = 4  # rankings below each other
@@ -298,10 +299,4 @@ def bring_in() -> None:
 
 def counted(count: int, kind: Kind = "train") -> str:
     """So many runs of a kind, in words."""
-    words: dict[Kind, tuple[str, str]] = {
-        "asking": ("simulation", "simulations"),
-        "study": ("study", "studies"),
-        "experiment": ("experiment", "experiments"),
-    }
-    one, many = words.get(kind, ("training", "trainings"))
-    return f"1 {one}" if count == 1 else f"{count} {many}"
+    return in_number(count, CALLED[kind])
