@@ -38,8 +38,8 @@ from ranking.core.run_settings import (
     train_settings,
 )
 from ranking.core.text import readable
-from ranking.jobs.events import BEST_KEPT, Cancelled, Report, said_of_cancelled, with_last_gap
-from ranking.jobs.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, claim_turn
+from ranking.jobs.events import BEST_KEPT, Cancelled, Report, why_it_ended, with_last_gap
+from ranking.jobs.jobs import LOCK_VARIABLE, claim_turn
 from ranking.jobs.worker_limits import (
     INTAKE_MEMORY,
     lift_memory_limit,
@@ -49,7 +49,7 @@ from ranking.jobs.worker_limits import (
 )
 from ranking.workspace.room_layout import check_source, unnamed
 from ranking.workspace.room_quotas import DiskWatch, check_disk
-from ranking.workspace.run import ENDED, INTAKES, Run, State, take_lock
+from ranking.workspace.run import ENDED, Run, State, take_lock
 from ranking.workspace.store import Store
 
 if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
@@ -86,12 +86,12 @@ def main(arguments: Sequence[str]) -> int:
     store.update_run(run.id, state="running", started=time.time())
     report.state("running")
     state, reason, result = _work(store, run, report)
-    if run.kind in INTAKES and state != "finished":
+    if run.intake and state != "finished":
         store.free(run)  # first: where it is what filled the disk, no row could be written
     with contextlib.suppress(OSError):  # on a full disk the row may still find room, and is what counts
         report.state(state, reason)
     store.end_run(run.id, state, reason, result)  # last: who reads it finds all events and files written
-    if run.kind in INTAKES and state != "finished":
+    if run.intake and state != "finished":
         store.clear(run)
     return 0
 
@@ -118,25 +118,23 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         "timing": time_inference,
         "experiment": run_experiment,
     }
-    memory = INTAKE_MEMORY if run.kind in INTAKES else None
+    memory = INTAKE_MEMORY if run.intake else None
     try:
         limit_memory(memory)
-        with _in_time(store, run) if run.kind in INTAKES else contextlib.nullcontext():
+        with _in_time(store, run) if run.intake else contextlib.nullcontext():
             result = works[run.kind](store, run, report)
-        if run.kind in INTAKES:
+        if run.intake:
             check_disk(store.home)  # what ends well can be kept, however full the room is by then
     except Exception as error:
         lift_memory_limit()
         with contextlib.suppress(OSError):  # the first error is the one to tell
             report.flush()
         if report.stopped and isinstance(error, Cancelled | StopTraining):
-            return "cancelled", said_of_cancelled(store.run(run.id)), None
+            return "cancelled", why_it_ended(store.run(run.id)), None
         with contextlib.suppress(OSError):  # it goes to a file of the same disk
             traceback.print_exc()
         reason = unnamed(store.home, _as_called(run, reason_of(error, memory)))
-        if run.model_file.exists():
-            reason = WEIGHTS_ALONE.format(reason)
-        return "failed", with_last_gap(run, reason), None
+        return "failed", why_it_ended(run, reason), None
     if report.stopped and run.learns and not _converged(result):
         return "cancelled", with_last_gap(run, BEST_KEPT), result
     return "finished", "", result

@@ -99,6 +99,11 @@ class Run:
         return str(self.settings.get("task", SAMPLES)) if self.learns else ""
 
     @property
+    def intake(self) -> bool:
+        """Whether it looks at, or imports, what a person brings."""
+        return self.kind in INTAKES
+
+    @property
     def learns(self) -> bool:
         """Whether it is a training, whose weights are kept also where it is stopped."""
         return self.kind == "train"

@@ -49,10 +49,11 @@ from ranking.jobs.events import (
     NO_WEIGHTS,
     NOTHING_TO_KEEP,
     SAVING,
+    WEIGHTS_ALONE,
     said_of_cancelled,
     with_last_gap,
 )
-from ranking.jobs.jobs import WEIGHTS_ALONE, cause_of_exit
+from ranking.jobs.jobs import cause_of_exit
 from ranking.jobs.worker_limits import LESS_URGENT, weigh_session
 from ranking.workspace.run import Kind, Run
 from ranking.workspace.store import Store

@@ -50,11 +50,11 @@ from ranking.jobs.events import (
     NO_WEIGHTS,
     NOTHING_TO_KEEP,
     SAVING,
+    WEIGHTS_ALONE,
     Report,
     said_of_cancelled,
     with_last_gap,
 )
-from ranking.jobs.jobs import WEIGHTS_ALONE
 from ranking.jobs.worker_limits import MEMORY_VARIABLE, reason_of
 from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
