@@ -438,7 +438,7 @@ def test_a_training_leaves_the_scores_that_it_has_while_it_goes_on(store, digits
 
 
 def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, asked):
-    steps = ["Reading the image set", "Colour", "Training", SAVING, MEASURING]
+    steps = ["Reading the image set", "Training", SAVING, MEASURING]
     for task, measure, chance in (
         ("samples", "AP", 0.1),
         ("labels", "BEP", 0.5),
@@ -450,7 +450,7 @@ def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, as
         assert all(chance < run.result[part][measure] <= 1.0 for part in ("train", "test"))
         assert method_class(run.settings["method"]).load(run.model_file).certificate.converged
         assert (run.has_model, run.has_scores) == (True, task != "labels")
-        assert steps_of(run) == steps
+        assert [step for step in steps_of(run) if step != "Colour"] == steps  # it may be kept from before
         rounds = {event["round"] for event in events_of(run, "iteration")}
         assert rounds == ({0, 1, 2} if task == "orders" else {0})
     assert np.load(run.scores_file).shape == (20 * 5,)
