@@ -68,7 +68,7 @@ class Picker:
         sets.prepare()
         known = {row.key: row for row in cache.store().image_sets() if fits(row)}
         if not known:
-            sets.draw_first(self.source, self.needs, self.drawn)
+            sets.import_first(self.source, self.needs, self.drawn)
         return sets.choose_among(known, self.set, self.source, self.named(), title)
 
     def choose(self, listed: Sequence[Run], label: str, goal: str, usual: Callable[[str], Any]) -> Run:
