@@ -4,5 +4,5 @@ from ranking.core import Source
 from ranking.core.registry import Registry
 
 SOURCES: Registry[Source] = Registry(
-    "image-set source", "ranking.datasets", "ranking.datasets.drawn", "ranking.formats"
+    "image-set source", Source, "ranking.datasets", "ranking.datasets.drawn", "ranking.formats"
 )

@@ -21,11 +21,11 @@ from ranking.core import (
     Floats,
     ImageSet,
     Ints,
-    Method,
     OnProgress,
     OnStep,
     ProgressEvent,
     Query,
+    SampleMethod,
 )
 from ranking.core.errors import InputError
 from ranking.core.run_settings import TrainSettings
@@ -48,7 +48,7 @@ class Trained:
     as they are.
     """
 
-    method: Method
+    method: SampleMethod
     scores: Floats
     metrics: dict[str, dict[str, float]]
     certificate: Certificate | None
@@ -63,7 +63,7 @@ def train(
     on_step: OnStep | None = None,
     on_iteration: OnProgress | None = None,
     on_fitted: Callable[[], None] | None = None,
-    warm_start: Method | None = None,
+    warm_start: SampleMethod | None = None,
     edges: Ints | None = None,
     on_asked: Callable[[Floats], None] | None = None,
 ) -> Trained:
@@ -84,19 +84,17 @@ def train(
     if not relevance[learn].any():
         expected = f"a class of at least one of the {learn.sum():,} training samples of {image_set.title}"
         raise InputError("query", expected, readable(settings.query), "choose another class")
-    method: Method = make_method(settings.method, **settings.method_settings)
+    method: SampleMethod = make_method(settings.method, **settings.method_settings)
     features = load_features(image_set, settings.features, feature_cache, on_step)
     projection = fit_projection(settings.projection, features, learn, on_step)
     if on_step is not None:
         on_step("Training", 0, 1)
     everything = query_of(image_set, settings, features, edges=edges, projection=projection)
-    if hasattr(method, "check_graph"):
-        method.check_graph(everything)  # what could not be scored is not trained
+    method.check_graph(everything)  # what could not be scored is not trained
 
     def listen(event: ProgressEvent) -> None:
-        asked = getattr(method, "asked", None)
-        if on_asked is not None and asked is not None:
-            on_asked(asked)
+        if on_asked is not None and method.asked is not None:
+            on_asked(method.asked)
         if on_iteration is not None:
             on_iteration(event)
 
@@ -110,12 +108,11 @@ def train(
     if on_fitted is not None:
         on_fitted()
     scores = method.score(everything)
-    told = method.bounds(everything) if hasattr(method, "bounds") else None
     metrics = {
         "train": evaluate_or_count(relevance[learn], scores[learn]),
         "test": evaluate_or_count(relevance[~learn], scores[~learn]),
     }
-    return Trained(method, scores, metrics, getattr(method, "certificate", None), told, projection)
+    return Trained(method, scores, metrics, method.certificate, method.bounds(everything), projection)
 
 
 def query_of(
@@ -145,7 +142,7 @@ def query_of(
 
 def graph_in_use(settings: TrainSettings) -> str | None:
     """The name of the similarity graph that a training's method leans on; None where it leans on none."""
-    if not getattr(method_class(settings.method), "uses_graph", False):
+    if not method_class(settings.method).uses_graph:
         return None
     return settings.graph or FIRST_GRAPH
 

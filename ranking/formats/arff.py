@@ -11,7 +11,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from ranking.core import Bools, Problem, SourceImage
+from ranking.core import Bools, Problem, Source, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import listed, readable
@@ -28,15 +28,13 @@ MAX_BYTES = 512 * 2**20
 
 @SOURCES.register("ARFF")
 @dataclass
-class Arff:
+class Arff(Source):
     """Tsoumakas et al., Mulan, JMLR 2011: rows of numbers, dense or sparse, of which some attributes are labels.
 
     Rows have no pictures: cards with their labels stand for them. Names are row numbers, in five digits from 1.
     """
 
-    name: ClassVar[str]
     order: ClassVar[int] = 1
-    bundled: ClassVar[bool] = False
 
     file: str = setting(
         "",

@@ -22,7 +22,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ranking.core import Floats, Method, StopTraining
+from ranking.core import Floats, Method, SampleMethod, StopTraining
 from ranking.core.errors import InputError
 from ranking.core.json_numbers import certificate_numbers
 from ranking.core.run_settings import (
@@ -58,7 +58,6 @@ if TYPE_CHECKING:  # what a worker does not need before its first event is impor
     from ranking.experiments.order_training import TrainedOrders
     from ranking.experiments.training import Trained
     from ranking.features.projection import Projection
-    from ranking.methods.label_ranker import LabelRanker
     from ranking.metrics.fold_curves import FoldCurve
 
 SO_FAR_SECONDS = 0.5  # how often a training writes the scores that it has
@@ -344,7 +343,7 @@ def train(store: Store, run: Run, report: Report) -> Result:
     return {**_kept(run, trained, trained.scores), **bounds}
 
 
-def _warm_start(store: Store, settings: TrainSettings) -> Method | None:
+def _warm_start(store: Store, settings: TrainSettings) -> SampleMethod | None:
     """The trained method of the run that `settings` names, None where none is named."""
     from ranking.experiments.training import what_is_learnt
     from ranking.methods import method_class
@@ -359,7 +358,7 @@ def _warm_start(store: Store, settings: TrainSettings) -> Method | None:
     if theirs != ours:
         came = f"run {other.id}, which learned {theirs}"
         raise InputError("warm_start", f"a training run that learned {ours}", came, "choose another")
-    method: Method = method_class(settings.method).load(other.model_file)
+    method: SampleMethod = method_class(settings.method).load(other.model_file)
     return method
 
 
@@ -493,7 +492,7 @@ def _kept(run: Run, trained: Trained | TrainedLabels | TrainedOrders, scores: Fl
     return _measured(run, trained, scores)
 
 
-def _keep_model(run: Run, method: Method | LabelRanker, projection: Projection | None) -> None:
+def _keep_model(run: Run, method: Method, projection: Projection | None) -> None:
     """Write a method, and before it the projection without which it could not be used."""
     if projection is not None:
         _write_whole(run.projection_file, projection.save)

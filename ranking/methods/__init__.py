@@ -45,4 +45,4 @@ def check_ranks(name: str, ranks: str) -> None:
 
 def _ranks(name: str) -> str:
     """What a method says that it ranks."""
-    return str(getattr(METHODS.get(name), "ranks", "samples"))
+    return str(METHODS.get(name).ranks)

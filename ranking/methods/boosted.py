@@ -76,10 +76,6 @@ class Boosted(OrderMethod):
     def loss(self, sequences: SequenceSet, rows: Ints) -> tuple[int, BoostedLoss]:
         """How many outputs the samples in `rows` of the pool have, and the loss of those."""
 
-    @property
-    def weights(self) -> None:
-        """Trees have no direction."""
-
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> None:
         import lightgbm  # here, since it takes a second or two
 

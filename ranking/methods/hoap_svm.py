@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -51,7 +51,6 @@ class HOAPSVM(HighOrderMethod):
     """
 
     order = 4
-    convex: ClassVar[bool] = False
     summary: ClassVar[str] = (
         "Makes one minus the average precision small as AP-SVM does, and lets similar images share their label."
     )
@@ -86,6 +85,10 @@ class HOAPSVM(HighOrderMethod):
     )
 
     unit: str = cost_unit("the C of HOB-SVM")
+
+    @classmethod
+    def is_convex(cls, settings: Mapping[str, Any]) -> bool:
+        return False
 
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
         ranking = by_query(lambda scores, relevant: ranking_cut(scores, relevant, "ap"), samples)

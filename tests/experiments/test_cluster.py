@@ -160,7 +160,7 @@ def test_wrong_shards_are_refused(threads):
             (lambda: sharded(), "shards", 0),
             (lambda: sharded(np.zeros((4, 2)), np.zeros((4, 3))), "shards", [2, 3]),
             (lambda: sharded(np.full((1, 2), np.nan)), "features", ANYTHING),
-            (lambda: fit_on_shards(descent, two, relevance), "solver", "coordinate descent"),
+            (lambda: fit_on_shards(descent, two, relevance), "method", "SVM"),
             (lambda: fit_on_shards(make_method("HOB-SVM"), two, relevance), "method", "HOB-SVM"),
             (lambda: fit_on_shards(make_method("AP-SVM"), two, [0] * 6), "relevance", "0 of 6 relevant"),
             (lambda: fit_on_shards(make_method("AP-SVM"), two, [0, 1]), "relevance", (2,)),

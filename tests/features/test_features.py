@@ -10,6 +10,7 @@ import reference
 from PIL import Image
 from skimage.feature import hog as scikit_image_hog
 
+from ranking.core import Feature
 from ranking.core.settings import settings_of
 from ranking.features import FEATURES, default_names, feature_class, feature_names, gist, make_feature
 from ranking.features.colour import Colour
@@ -61,7 +62,7 @@ def test_a_new_feature_is_offered_and_used_only_if_it_says_so(monkeypatch):
     before = default_names()
     assert before == ["HOG", "Colour"]
     for name, attributes in [("Silent", {}), ("Offered", {"default": False}), ("Usual", {"default": True})]:
-        monkeypatch.setitem(FEATURES._classes, name, type(name, (), {"order": -1, **attributes}))
+        monkeypatch.setitem(FEATURES._classes, name, type(name, (Feature,), {"order": -1, **attributes}))
         assert name in feature_names()
     assert default_names() == ["Usual", *before]
 

@@ -13,7 +13,7 @@ from examples import FILES, FOLDERS
 from PIL import Image
 from sklearn.datasets import load_digits
 
-from ranking.core import Problem, SourceImage
+from ranking.core import Problem, Source, SourceImage
 from ranking.core.settings import settings_of
 from ranking.datasets import (
     SOURCES,
@@ -59,7 +59,7 @@ def test_a_new_source_is_offered_and_bundled_only_if_it_says_so(monkeypatch):
     before = bundled_names()
     assert before == ["Action figures", "Digits"]
     for name, attributes in [("Silent", {}), ("Other", {"bundled": False}), ("Ours", {"bundled": True})]:
-        monkeypatch.setitem(SOURCES._classes, name, type(name, (), {"order": -1, **attributes}))
+        monkeypatch.setitem(SOURCES._classes, name, type(name, (Source,), {"order": -1, **attributes}))
         assert name in source_names()
     assert bundled_names() == ["Ours", *before]
 

@@ -25,7 +25,7 @@ def show(row: ImageSetRow, criterion: str) -> None:
         names = method_names(ranks="orders")
         bound = address.bound(keys.ORDER_METHOD, address.one_of(names), FIRST)
         method = st.selectbox("Method", names, **bound)
-        st.caption(escaped(getattr(method_class(method), "summary", "")))
+        st.caption(escaped(method_class(method).summary))
         warn_of_few_grades(row, criterion, method)
         values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
     with right:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from PIL import Image
 
-from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core import Problem, Source, SourceBox, SourceImage
 from ranking.core.settings import setting
 from ranking.datasets.common_settings import number_of_images, seed_of_pictures, share_of_test
 from ranking.datasets.drawn.action_figures.paint import SIZE, jpeg, paint
@@ -20,7 +20,7 @@ from ranking.datasets.splits import evenly
 
 @SOURCES.register("Action figures")
 @dataclass
-class ActionFigures:
+class ActionFigures(Source):
     """Scenes of 320 x 240 pixels with 1 to 6 people; a box a person, its class what the person does.
 
     Image `i` follows from the seed, `i` and the share alone: the first 200 of 1,000 images are the images of a
@@ -29,7 +29,6 @@ class ActionFigures:
     then, and there is no process that a cancelled import could leave behind (benchmarks/action_figures.py).
     """
 
-    name: ClassVar[str]
     order: ClassVar[int] = 0
     bundled: ClassVar[bool] = True
 

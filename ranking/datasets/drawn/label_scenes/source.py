@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core import Problem, Source, SourceBox, SourceImage
 from ranking.datasets.common_settings import number_of_images, seed_of_pictures, share_of_test
 from ranking.datasets.drawn.action_figures.paint import SIZE, jpeg
 from ranking.datasets.drawn.label_scenes.paint import paint
@@ -19,15 +19,13 @@ from ranking.datasets.splits import evenly
 
 @SOURCES.register("Label scenes")
 @dataclass
-class LabelScenes:
+class LabelScenes(Source):
     """Pictures of 320 x 240 pixels, each one sample with all the concepts that it shows.
 
     Image `i` follows from the seed and `i` alone: the first 200 of 1,000 images are the images of a set of 200.
     """
 
-    name: ClassVar[str]
     order: ClassVar[int] = 1
-    bundled: ClassVar[bool] = False
 
     images: int = number_of_images(1000, "pictures")
     test_share: float = share_of_test(

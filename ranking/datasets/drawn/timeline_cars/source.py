@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from PIL import Image
 
-from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core import Problem, Source, SourceBox, SourceImage
 from ranking.datasets.common_settings import number_of_images, seed_of_pictures, share_of_test
 from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH
 from ranking.datasets.drawn.action_figures.paint import SIZE, jpeg
@@ -27,16 +27,14 @@ from ranking.datasets.splits import evenly
 
 @SOURCES.register("Timeline cars")
 @dataclass
-class TimelineCars:
+class TimelineCars(Source):
     """Pictures of 320 x 240 pixels, each one sample, a car, with its year; two photographs of each model.
 
     Image `i` follows from the seed and `i` alone. The photographs of a model are a group and in one split, so that no
     car of the test was seen before.
     """
 
-    name: ClassVar[str]
     order: ClassVar[int] = 1
-    bundled: ClassVar[bool] = False
 
     images: int = number_of_images(800, "pictures")
     test_share: float = share_of_test(
