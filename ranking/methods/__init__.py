@@ -14,6 +14,7 @@ __all__ = [
     "make_method",
     "method_class",
     "method_names",
+    "methods_by_loss",
     "score_direction",
 ]
 
@@ -33,6 +34,19 @@ def method_names(ranks: str | None = None) -> list[str]:
     if ranks is not None and ranks not in RANKED:
         raise InputError("ranks", f"one of {', '.join(map(repr, RANKED))}", repr(ranks))
     return [name for name in METHODS.names() if ranks in (None, _ranks(name))]
+
+
+def methods_by_loss() -> dict[str, str]:
+    """For each ranking loss the first method that asks for its most violated ranking.
+
+    >>> methods_by_loss()["ap"]
+    'AP-SVM'
+    """
+    found: dict[str, str] = {}
+    for name in method_names(ranks="samples"):
+        if (loss := METHODS.get(name).loss) is not None:
+            found.setdefault(loss, name)
+    return found
 
 
 def check_ranks(name: str, ranks: str) -> None:
