@@ -126,7 +126,7 @@ class HighOrderMethod(LinearMethod):
         graph, potentials = samples.graph, (neighbours or self.neighbours(samples)).potentials
         pairwise = None if graph is None else Block(potentials.features(graph.affinity), self.eta)
         C = self.cost(samples.by_query) / len(samples.parts)
-        return LinearRisk(samples.features, C, oracle, SCALE, pairwise, potentials.highest)
+        return LinearRisk(Block(samples.features, SCALE), C, oracle, pairwise, potentials.highest)
 
     @property
     def weights(self) -> HighOrderWeights:

@@ -18,7 +18,7 @@ from ranking.methods.oracles import by_query
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
 from ranking.solvers import Cut, LinearRisk, Solution, WorkingSet
-from ranking.solvers.block import exact_product
+from ranking.solvers.block import Block, exact_product
 
 
 class Start(NamedTuple):
@@ -174,7 +174,7 @@ class UnaryMethod(LinearMethod):
     def risk(self, samples: TrainingSet) -> LinearRisk:
         """The objective on `samples`, the mean over their queries."""
         C = self.cost(samples.by_query) / len(samples.parts)
-        return LinearRisk(samples.features, C, by_query(self.cut, samples), self.scale)
+        return LinearRisk(Block(samples.features, self.scale), C, by_query(self.cut, samples))
 
     def score(self, query: Query) -> Floats:
         """(n,) the score of every sample; `rank` of them is the prediction."""

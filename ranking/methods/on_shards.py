@@ -35,9 +35,8 @@ def fit_on_shards(
         raise InputError(
             "relevance", "relevant and irrelevant samples", f"{relevant.sum()} of {len(relevant)} relevant"
         )
-    risk = LinearRisk(
-        features, method.cost([relevant]), lambda scores: method.cut(scores, relevant), method.scale
-    )
+    matrix = ShardedBlock(features, method.scale)
+    risk = LinearRisk(matrix, method.cost([relevant]), lambda scores: method.cut(scores, relevant))
     method.solution = cutting_plane(risk, method.tolerance, method.max_iterations, on_progress)
     return method
 

@@ -24,7 +24,7 @@ from ranking.experiments.cross_validation.running import on_this_computer
 from ranking.methods.on_shards import fit_on_shards, score_on_shards
 from ranking.reports.at_home import workers_at
 from ranking.solvers import Cut, LinearRisk, coordinate_descent
-from ranking.solvers.shards import ShardedFeatures
+from ranking.solvers.shards import ShardedBlock, ShardedFeatures
 
 IMAGES = images(30)
 METHODS = (("AP-SVM", {}), ("HOAP-SVM", {"eta": 1.0}))
@@ -154,7 +154,7 @@ def test_wrong_shards_are_refused(threads):
 
         two, relevance = sharded(np.zeros((4, 2)), np.ones((2, 2))), [1, 0, 0, 0, 0, 1]
         fitted = fit_on_shards(make_method("AP-SVM"), two, relevance)
-        risk = LinearRisk(two, 1.0, lambda scores: Cut(np.zeros(6), 0.0))
+        risk = LinearRisk(ShardedBlock(two), 1.0, lambda scores: Cut(np.zeros(6), 0.0))
         descent = make_method("SVM", solver="coordinate descent")
         for refuse, subject, came in (
             (lambda: sharded(), "shards", 0),
