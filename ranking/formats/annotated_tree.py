@@ -22,29 +22,24 @@ MOST_FILES = 50  # of annotations in one set
 class Listed(NamedTuple):
     """An image as a file of annotations tells of it.
 
-    file: that of annotations. names: what it may be called, the likeliest first. part: "train", "val" or "test", as
-    annotations say, or None. size: as claimed, or None. entry: what a row about it calls the place that lists it, or
-    "".
+    file: that of annotations. name: what it is called there. part: "train", "val" or "test", as annotations say, or
+    None. size: as claimed, or None.
     """
 
     file: str
-    names: Sequence[str]
+    name: str
     boxes: tuple[SourceBox, ...]
     part: str | None
     size: tuple[int, int] | None
     groups: Sequence[str] = ()
-    entry: str = ""
 
 
 @dataclass
 class AnnotatedTree(TreeSource):
-    """files, alike: such files in words, as "JSON files of COCO", and as what they begin. lists: what they list.
-    upright: whether boxes are told of pictures as browsers show them."""
+    """files, alike: such files in words, as "JSON files of COCO", and as what they begin."""
 
     files: ClassVar[str]
     alike: ClassVar[str]
-    lists: ClassVar[str] = "image"
-    upright: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod
@@ -79,7 +74,7 @@ class AnnotatedTree(TreeSource):
         names = called(list(found))
         for (name, one), test in zip(found.items(), tested, strict=True):
             file = self._tree.file(name)
-            yield SourceImage(names[name], file, one.boxes, test, one.size, upright=self.upright)
+            yield SourceImage(names[name], file, one.boxes, test, one.size)
 
     @cached_property
     def _told(self) -> tuple[list[Listed], list[Problem]]:
@@ -111,14 +106,11 @@ class AnnotatedTree(TreeSource):
         index, missing = ImageNames(self._tree), Grouped()
         found: dict[str, Listed] = {}
         for one in self._told[0]:
-            known = next(filter(index.knows, one.names), one.names[0])
             try:
-                name = index.find(known, parent(one.file), one.part)
+                name = index.find(one.name, parent(one.file), one.part)
                 if name in found:
-                    once = "every image once" if not one.entry else f"one {self.lists} for every image"
-                    raise Unusable(once, f"{name} again")
+                    raise Unusable("every image once", f"{name} again")
                 found[name] = one
             except Unusable as error:
-                came = f"{one.entry}: {error.came}" if one.entry else error.came
-                missing.add(readable(one.file, 255), error.expected, came, f"{self.lists} left out")
+                missing.add(readable(one.file, 255), error.expected, error.came, "image left out")
         return found, missing

@@ -27,7 +27,7 @@ LISTS = re.compile(rb'"(?:images|annotations)"\s*:')
 @SOURCES.register("COCO")
 @dataclass
 class Coco(AnnotatedTree):
-    """Lin et al., ECCV 2014, and what Roboflow, CVAT and FiftyOne export in that form.
+    """Lin et al., ECCV 2014, and what Roboflow, CVAT, Label Studio and FiftyOne export in that form.
 
     Boxes are x, y, width and height from 0. An image is looked up by its `file_name`, which is never a path; outlines
     and supercategories are not read; categories of one name are one class. The part that a JSON file or its folder
@@ -67,9 +67,7 @@ class Coco(AnnotatedTree):
             done = "left out" if self.crowd == "leave out" else "kept"
             rows.append(Problem(counted(told.crowds, "box"), "boxes of single objects", "iscrowd 1", done))
         return [
-            Listed(
-                one.file, (one.told,), boxes, part_told(one.file), one.size, [one.video] if one.video else []
-            )
+            Listed(one.file, one.told, boxes, part_told(one.file), one.size, [one.video] if one.video else [])
             for key, one in told.images.items()
             for boxes in [tuple(told.boxes.get(key, ()))]
         ], rows

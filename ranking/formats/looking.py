@@ -57,13 +57,17 @@ class Look:
 
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> Look:
-        """What `to_json` told; ValueError, TypeError or KeyError where it is something else."""
+        """What `to_json` told; ValueError, TypeError or KeyError where it is something else. A source that was there
+        then and is no more counts as not recognised."""
         seen = told["seen"]
         return cls(
             **{
                 **told,
+                "source": told["source"] if told["source"] in SOURCES.names() else None,
                 "detected": [
-                    Detected(name, Recognised(**recognised)) for name, recognised in told["detected"]
+                    Detected(name, Recognised(**recognised))
+                    for name, recognised in told["detected"]
+                    if name in SOURCES.names()
                 ],
                 "seen": None if seen is None else _preview_from_json(seen),
             }
@@ -119,7 +123,8 @@ def unknown(names: Collection[str]) -> str:
         return f"{UNKNOWN}: {listed(told, ENDINGS)}, and no images ({images}). Bring images with their labels"
     return (
         f"{UNKNOWN}: {listed(told, ENDINGS)}, and no labels that it could read. Put images of a class into a folder of "
-        "its name, or the file of labels beside them, and bring it again; or choose what it is"
+        "its name, or the file of labels beside them, and import it again; or choose its format. From Label Studio and "
+        "CVAT export COCO, YOLO or PASCAL VOC"
     )
 
 

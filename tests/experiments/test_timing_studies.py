@@ -28,6 +28,7 @@ from ranking.experiments.timing_studies import (
     thinned,
     time_inference,
 )
+from ranking.methods import methods_by_loss
 
 SMALL = TimingSettings(share=0.05, dimensions=20, rounds=2)
 
@@ -39,8 +40,10 @@ def outcome():
         yield time_inference(SMALL)
 
 
-def test_every_size_is_timed_for_both_losses_by_all_competitors(outcome):
-    assert [(one.varied, one.positives, one.negatives) for one in outcome.points] == 2 * sizes(0.05)
+def test_every_size_is_timed_for_every_loss_by_all_competitors(outcome):
+    assert [(one.varied, one.positives, one.negatives) for one in outcome.points] == len(
+        methods_by_loss()
+    ) * sizes(0.05)
     for point in outcome.points:
         assert [one.name for one in point.timed] == [BINARY, *competitors(point.loss)]
         assert len({one.calls for one in point.timed[1:]}) == 1, "all answer the same calls"

@@ -122,7 +122,8 @@ def network_bytes(folder: Path) -> Iterator[str]:
     yield told_by(lambda: checked_size(folder / "x.onnx"))
 
 
-LOADED = "print('{}', flush=True); sys.stdin.buffer.readline()"
+DESCRIBED = '{"inputs": [], "outputs": [], "metadata": {}}'
+LOADED = f"print('{DESCRIBED}', flush=True); sys.stdin.buffer.readline()"
 BEYOND: dict[str, Beyond] = {
     "entries": entries,
     "total_bytes": of_a_zip_file,
@@ -132,9 +133,7 @@ BEYOND: dict[str, Beyond] = {
     "pixels": image,
     "boxes": boxes,
     "samples": built_set,
-    "json_bytes": annotations(
-        ("COCO", "a.json", b'{"images": []}'), ("CVAT", "a.xml", b"<annotations></annotations>")
-    ),
+    "json_bytes": annotations(("COCO", "a.json", b'{"images": []}')),
     "table_bytes": annotations(("Table of images", "t.csv", b"image,x\n1.jpg,1\n")),
     "vector_bytes": vectors,
     "network_bytes": network_bytes,

@@ -49,6 +49,13 @@ def test_what_is_brought_is_recognised_with_a_reason_and_previewed(zoo, monkeypa
     assert (len(look.seen.problems), look.problems) == (1, 2)
 
 
+def test_a_format_that_is_no_longer_read_counts_as_not_recognised(zoo):
+    stored = look_at(str(zoo), None, {}).to_json()
+    stored["source"], stored["detected"] = "CVAT", [["CVAT", stored["detected"][0][1]], *stored["detected"]]
+    look = Look.from_json(json.loads(json.dumps(stored)))
+    assert (look.source, [name for name, _ in look.detected]) == (None, ["Class folders"])
+
+
 def test_another_format_can_be_chosen_and_says_why_it_does_not_fit(zoo):
     look = look_at(str(zoo), "PASCAL VOC", {})
     assert (look.source, look.seen) == ("PASCAL VOC", None)
