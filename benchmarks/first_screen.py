@@ -51,8 +51,8 @@ from ranking.experiments.cross_validation.tables import point_words
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.methods.hoap_svm import STARTS
 from ranking.metrics.statistics import difference_interval, paired_t_test
+from ranking.reports.comparison_words import first_wrong
 from ranking.reports.findings import Findings
-from ranking.reports.galleries import mistake_words
 
 FEATURES = (("HOG", {}), ("Colour", {}))
 GRIDS: Grids = {"C": (100.0, 1e3, 1e4), "eta": (1e-4, 1e-3, 1e-2)}
@@ -215,7 +215,7 @@ def part_of(name: str, found: Findings) -> Part:
         if ranked is None:
             raise ValueError(f"{method} was not tested on {query!r}; run the command again")
         rows.append(
-            Row(method, f"test AP {points(ranked.average_precision)}\n{mistake_words(ranked)}", ranked, crops)
+            Row(method, f"test AP {points(ranked.average_precision)}\n{first_wrong(ranked)}", ranked, crops)
         )
     return Part(f"{name}: {query}", rows)
 

@@ -54,6 +54,8 @@ PLACES = [
     "losses",
     "metrics",
     "workspace/store.py",
+    "workspace/image_set_store.py",
+    "workspace/run_store.py",
     "jobs/jobs.py",
     "jobs/worker.py",
 ]

@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 from refusals import refused
 
+from ranking.core.run_settings import ImportSettings
 from ranking.datasets import build_image_set, drawn_sets, load_image_set, make_source, ready_made_folder
 from ranking.datasets.painting import STEPS
 from ranking.datasets.splits import evenly
@@ -83,6 +84,24 @@ def test_sets_keep_their_keys(name, tmp_path):
     images, problems = build_image_set(make_source(name, images=50), tmp_path / "set")
     assert problems == []
     assert images.key == KEYS[name]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_imports_of_before_they_shipped_are_of_the_same_images(name):
+    """Their settings named a seed, which is still understood where it is that of what ships."""
+    program = PROGRAMS[name]()
+    before = ImportSettings.from_json(
+        {"source": name, "source_settings": {"images": 60, **chances_of(program)}}
+    )
+    assert before.source_settings == {"images": 60}
+    with_another = {"images": 60, "seed": program.seed + 1}
+    other = ImportSettings.from_json({"source": name, "source_settings": with_another}).source_settings
+    with refused(f"settings of {name}", "'seed'"):
+        make_source(name, **other)
+
+
+def chances_of(program):
+    return {key: value for key, value in vars(program).items() if key in ("seed", "share")}
 
 
 def test_what_ships_is_small():

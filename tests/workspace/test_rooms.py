@@ -229,10 +229,10 @@ def test_nothing_that_is_lent_can_be_changed(class_room, room):
     room.create_run("train", run.settings)
     assert class_room.runs() == rows
     assert content(class_room.home) == before
-    for lender in room._lenders:
-        with trouble(subject="the class room"):
-            lender.create_run("train", {})
-        with lender._home.read() as database, pytest.raises(sqlite3.OperationalError) as denied:
+    for lender in room.lent_homes:
+        with trouble(subject="the class room"), lender.change():
+            pytest.fail("a room changes the class room")
+        with lender.read() as database, pytest.raises(sqlite3.OperationalError) as denied:
             database.execute("delete from run")
         assert denied.value.sqlite_errorname == "SQLITE_READONLY"
 

@@ -16,7 +16,7 @@ from ranking.core import Bools, Floats, ImageSet, Ints
 from ranking.losses import loss_names, make_loss
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import ENDED, Run
-from ranking.workspace.score_files import read_scores
+from ranking.workspace.run_files import read_scores
 
 MODEL, SAMPLED, TYPED = "a model's", "sampled", "typed"
 SCALES = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)

@@ -33,7 +33,7 @@ from tiny_models import (
 from ranking.core.run_settings import FeaturesSettings
 from ranking.features import cached_features, feature_names, load_features, make_feature
 from ranking.features.onnx import network_program
-from ranking.features.onnx.files import kept_networks, model_name
+from ranking.features.onnx.files import model_name
 from ranking.features.onnx.running import Network, check_runtime
 from ranking.features.onnx_model import three_numbers
 from ranking.features.own.network_looking import NetworkLook, look_at_network, proposed
@@ -44,6 +44,7 @@ from ranking.workspace.room_layout import FOLDERS
 from ranking.workspace.room_quotas import DISK, FullError, bytes_of
 from ranking.workspace.rooms import Rooms
 from ranking.workspace.store import Store
+from ranking.workspace.uploads import kept_networks
 
 NAME = "onnx-" + "0" * 32
 IMAGE, SAME = port("image", (1, 3, 4, 4)), port("y", (1, 3, 4, 4))
