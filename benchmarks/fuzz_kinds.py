@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from good_files import (
     Files,
     as_parquet,
     brought,
+    examples,
     exported_training,
     label_files,
     laid,
@@ -173,7 +175,24 @@ def own_vectors(suffix: str, share: float, also: tuple[Mutation, ...] = ()) -> K
     return Kind(f"vectors as {suffix}", share, some_vectors(images)[suffix], vectors(suffix, images), also)
 
 
+def texts(some: Callable[[Path], Any]) -> list[str]:
+    """The endings of the text files among those that `some` writes."""
+    return sorted({Path(name).suffix for name, data in laid(some).items() if data and b"\0" not in data})
+
+
+def of_own_example() -> Iterator[Callable[[], Kind]]:
+    """A kind for each text file of the formats that have an example of their own (tests/formats/examples.py)."""
+    for name, some in examples.FOLDERS.items():
+        if some.__module__.startswith("example_"):
+            for end in texts(some):
+                yield partial(text_in_a_tree, f"{end} of {name}", 5, some, end, name)
+    for name, some in examples.FILES.items():
+        if some.__module__.startswith("example_") and (ends := texts(some)):
+            yield partial(typed_files, name, 0.5, some, tuple(ends), name)
+
+
 KINDS: tuple[Callable[[], Kind], ...] = (
+    *of_own_example(),
     zip_files,
     names,
     lambda: text_in_a_tree("XML of PASCAL VOC", 11, voc_tree.some_voc, ".xml", "PASCAL VOC"),

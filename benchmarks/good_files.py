@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 sys.path += [str(ROOT / "tests" / part) for part in ("formats", "features/own", "")]
 
 import brought  # noqa: E402 (the small good files of the tests)
+import examples  # noqa: E402
 import hostile_set  # noqa: E402
 import label_files  # noqa: E402
 import numbered_set  # noqa: E402
@@ -28,7 +29,7 @@ from ranking.jobs import run_archive, worker  # noqa: E402
 from ranking.jobs.events import Report  # noqa: E402
 from ranking.workspace.store import Store  # noqa: E402
 
-__all__ = ["brought", "label_files", "voc_tree"]
+__all__ = ["brought", "examples", "label_files", "voc_tree"]
 
 Files = dict[str, bytes]
 WAYS = ("JPEG", "PNG", "WEBP")

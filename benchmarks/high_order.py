@@ -60,7 +60,7 @@ class Data(NamedTuple):
             coefficients = np.concatenate([1.0 * labels - self.relevant, 1.0 * differ - truth])
             return Cut(coefficients, float(costs[labels != self.relevant].sum()))
 
-        return LinearRisk(self.features, C, oracle, math.sqrt(2.0), Block(self.affinity, eta))
+        return LinearRisk(Block(self.features, math.sqrt(2.0)), C, oracle, Block(self.affinity, eta))
 
 
 def data(seed: int, images: int, size: int, compared: int) -> Data:

@@ -19,6 +19,7 @@ from pages.parts.views.inference_scores import Scores
 from pages.parts.views.inference_words import NAMES
 from ranking.core import Ints
 from ranking.explain.inference_steps import TRACED, Problem, Trace, bins_of
+from ranking.inference import algorithms_for
 from ranking.workspace.run import ENDED
 
 COLUMNS = (
@@ -45,7 +46,7 @@ def steps() -> None:
 
 def usable(problem: Problem) -> list[str]:
     """The algorithms that the loss allows."""
-    return [name for name in TRACED if name != "search" or problem.unimodal_to(1) is not None]
+    return [name for name in TRACED if name in algorithms_for(problem.loss.name)]
 
 
 def watch_training() -> None:

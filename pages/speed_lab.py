@@ -73,18 +73,16 @@ def outcome_of(run: Run | None) -> TimingOutcome | None:
 
 
 def choose_view() -> str:
-    views = list(timing_words.VIEWS)
-    bound = address.bound(keys.TIMED, address.one_of(views), views[0])
+    views = timing_words.views()
+    bound = address.bound(keys.TIMED, address.one_of(list(views)), next(iter(views)))
     return str(
-        st.segmented_control(
-            "What is shown", views, format_func=timing_words.VIEWS.get, required=True, **bound
-        )
+        st.segmented_control("What is shown", list(views), format_func=views.get, required=True, **bound)
     )
 
 
 def headline(kind: str, loss: str, outcome: TimingOutcome | None) -> str:
     if kind == "figure":
-        return f"{timing_words.FIGURES[loss]}: what a training spends on most violated rankings"
+        return f"{timing_words.figure_name(loss)}: what a training spends on most violated rankings"
     return timing_words.headline(loss, table_point(outcome, loss))
 
 
@@ -121,6 +119,9 @@ def show_form(label: str, look: Literal["primary", "secondary"]) -> None:
 
 def show_table(loss: str, outcome: TimingOutcome | None) -> None:
     point = table_point(outcome, loss)
+    if point is None and loss not in timing_words.PAPER:
+        say_unmeasured("The paper has no table of this loss.")
+        return
     left, right = st.columns([2, 3], gap="medium")
     with left:
         figure = timing_charts.calls_of(loss, point)
@@ -134,20 +135,22 @@ def show_table(loss: str, outcome: TimingOutcome | None) -> None:
         of = ""
         if point is not None:
             of = f" Measured here with {point.positives:,} relevant and {point.negatives:,} irrelevant samples."
-        st.caption(
-            f"“Paper”: {timing_words.TABLES[loss]} as printed in {timing_words.PRINTED_IN}, on a machine that it does "
-            f"not name; means and deviations over all iterations and ten actions.{of}"
-        )
+        paper = ""
+        if loss in timing_words.PAPER:
+            paper = (
+                f"“Paper”: {timing_words.TABLES[loss]} as printed in {timing_words.PRINTED_IN}, on a machine that it "
+                "does not name; means and deviations over all iterations and ten actions."
+            )
+        st.caption(f"{paper}{of}")
 
 
 def show_figure(loss: str, outcome: TimingOutcome | None) -> None:
-    name = timing_words.FIGURES[loss]
     axes = timing_charts.axes_of([] if outcome is None else outcome.points, loss)
     if not axes[SAMPLES]:
-        st.info(
-            f"The paper draws {name} and prints no numbers of it, so there is nothing to show before it was measured "
-            "here: choose “figures too” and press *Measure*.",
-            icon=":material/info:",
+        say_unmeasured(
+            f"The paper draws {timing_words.FIGURES[loss]} and prints no numbers of it."
+            if loss in timing_words.FIGURES
+            else "The paper has no figure of this loss."
         )
         return
     figures = timing_charts.figures_of(axes)
@@ -157,6 +160,13 @@ def show_figure(loss: str, outcome: TimingOutcome | None) -> None:
             charts.show(figure, keys.widget(f"times {loss} {axis}"), alt, file, height=440, top=8)
     st.caption(
         f"**Notice** {escaped(timing_words.notice_figure(axes[SAMPLES]))} Both scales are logarithmic."
+    )
+
+
+def say_unmeasured(paper: str) -> None:
+    st.info(
+        f"{paper} So there is nothing to show before it was measured here: choose “figures too” and press *Measure*.",
+        icon=":material/info:",
     )
 
 
@@ -179,14 +189,14 @@ def offer_files(run: Run, outcome: TimingOutcome) -> None:
             on_click="ignore",
         )
         shown = []
-        for loss in timing_words.FIGURES:
+        for loss in dict.fromkeys(point.loss for point in outcome.points):
             point = table_point(outcome, loss)
-            told = f"{timing_words.TABLES[loss]}. {timing_charts.calls_in_words(loss, point)}"
+            told = f"{timing_words.table_name(loss)}. {timing_charts.calls_in_words(loss, point)}"
             shown.append((timing_charts.calls_of(loss, point), told))
             axes = timing_charts.axes_of(outcome.points, loss)
             if axes[SAMPLES]:
                 shown += [
-                    (figure, f"{timing_words.FIGURES[loss]}. {timing_charts.in_words(axes[axis])}")
+                    (figure, f"{timing_words.figure_name(loss)}. {timing_charts.in_words(axes[axis])}")
                     for axis, figure in timing_charts.figures_of(axes).items()
                 ]
         figures_file.offer("Times of loss-augmented inference", shown, f"times-{run.id}.html")

@@ -24,6 +24,7 @@ from pages.parts.runs import (
 )
 from pages.parts.views import inference_scores
 from ranking import method_class, method_names
+from ranking.core import Method
 from ranking.core.run_settings import TrainSettings
 from ranking.features import feature_class, feature_names
 from ranking.workspace.run import ENDED, SAMPLES, Run
@@ -52,7 +53,7 @@ def steps() -> None:
         start(settings, run, changes)
     with view:
         if run is None:
-            invite(method)
+            invite(settings)
         elif run.deleted:
             run_actions.offer_undo(run, elsewhere=run.id in st.session_state.get(keys.JUST_DELETED, []))
         elif run.state in ENDED:
@@ -101,16 +102,13 @@ def preferred(name: str, among: Sequence[str]) -> str:
     return name if name in among else among[0]
 
 
-def describe(method: type, settings: Mapping[str, Any]) -> None:
+def describe(method: type[Method], settings: Mapping[str, Any]) -> None:
     """One sentence about a method and what it minimises with these settings, where its class says so."""
-    summary, objective = getattr(method, "summary", ""), getattr(method, "objective", "")
-    if hasattr(method, "objective_of"):
-        objective = method.objective_of(settings)
-    if summary:
-        st.caption(escaped(summary))
-    if objective:
+    if method.summary:
+        st.caption(escaped(method.summary))
+    if objective := method.objective_of(settings):
         st.markdown(f"${objective}$")
-    if not getattr(method, "convex", True):
+    if not method.is_convex(settings):
         st.caption(certificate.LOCAL)
 
 
@@ -142,12 +140,16 @@ def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> N
             icon=":material/compare_arrows:",
         )
     if (tolerance := settings.method_settings.get("tolerance")) is not None:
-        convex = getattr(method_class(settings.method), "convex", True)
-        st.caption(f"It {certificate.stops(tolerance, convex)} (see *More settings*).")
+        st.caption(f"It {certificate.stops(tolerance, is_convex(settings))} (see *More settings*).")
 
 
-def invite(method: str) -> None:
-    convex = getattr(method_class(method), "convex", True)
+def is_convex(settings: TrainSettings) -> bool:
+    """Whether the objective is, by the method and its settings."""
+    return bool(method_class(settings.method).is_convex(settings.method_settings))
+
+
+def invite(settings: TrainSettings) -> None:
+    convex = is_convex(settings)
     with st.container(border=True):
         if convex:
             st.markdown("#### Press **Train** and watch two bounds meet")

@@ -62,7 +62,7 @@ def risk_of(
         coefficients = np.concatenate([1.0 * labels - relevant, 1.0 * changed - differ])
         return Cut(coefficients, float(costs[labels != relevant].sum()))
 
-    risk = LinearRisk(features, C, oracle, math.sqrt(2.0), Block(affinity, eta))
+    risk = LinearRisk(Block(features, math.sqrt(2.0)), C, oracle, Block(affinity, eta))
     return risk, relevant, costs, components
 
 

@@ -1,4 +1,4 @@
-"""The nouns of the package: what flows from an image set to a ranking. Of ours imports errors only.
+"""The nouns of the package: what flows from an image set to a ranking. It imports nothing else of ours.
 
 Directions, once for all: a higher score ranks higher; relevance 1 is relevant, 0 is not (grades above 1
 are more relevant); losses are minimised; boxes are ``(left, top, right, bottom)`` in pixels, half open.
@@ -34,6 +34,7 @@ from ranking.core.training import (
     OnProgress,
     OnStep,
     ProgressEvent,
+    SampleMethod,
     StopTraining,
     relative_gap,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "Problem",
     "ProgressEvent",
     "Query",
+    "SampleMethod",
     "SequenceSet",
     "SimilarityGraph",
     "Source",

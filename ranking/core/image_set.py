@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from PIL import Image
 
 from ranking.core.arrays import Bools, Features, Ints
 from ranking.core.errors import InputError
+from ranking.core.registry import Plugin
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,28 +90,28 @@ class ImageSet:
             raise InputError(subject, f"it in {file}", came, "import the image set again") from error
 
 
-class Feature(Protocol):
+class Feature(Plugin, ABC):
     """A registered feature: pixels of one box in, one vector out. Its dataclass fields are its settings.
 
-    `version` goes up whenever the same settings give other numbers, so that no stale cache is read.
-    `whole_image`: `describe` is given the whole image instead of the box, and all its boxes share the vector.
-    `default`: a training uses the feature unless a person chooses others. One that says `brought` came with an image
-    set or a person, and is offered for these alone.
+    version: goes up whenever the same settings give other numbers, so that no stale cache is read.
+    whole_image: `describe` is given the whole image instead of the box, and all its boxes share the vector.
+    default: whether a training uses the feature unless a person chooses others. brought: whether it came with an image
+    set or a person; it is then offered for these alone.
     """
 
-    name: ClassVar[str]
-    default: ClassVar[bool] = False
     version: ClassVar[int]
-    whole_image: ClassVar[bool]
+    whole_image: ClassVar[bool] = False
+    default: ClassVar[bool] = False
+    brought: ClassVar[bool] = False
 
     @property
+    @abstractmethod
     def size(self) -> int:
         """Length of the vector."""
-        ...
 
+    @abstractmethod
     def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
         """The vector of an RGB crop, finite and L2-normalised (all zeros where the crop has no structure).
 
-        Several threads call it at once: it changes nothing that they share.
+        Several threads call it at the same time: it changes nothing that they share.
         """
-        ...

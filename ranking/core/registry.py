@@ -1,38 +1,59 @@
-"""Plug-ins by name: a decorator, discovery of the modules of packages, and an error that lists what is valid."""
+"""Plug-ins by name: a decorator, discovery of the modules of packages, and errors that say what is missing or valid."""
 
 from __future__ import annotations
 
+import difflib
 import importlib
+import inspect
 import pkgutil
 import threading
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ranking.core.errors import InputError
 from ranking.core.settings import check_settings, settings_of
 
-T = TypeVar("T")
+CLOSE = 0.85  # from which similarity on a name is taken for a slip of an ability's
+
+
+class Plugin:
+    """What every registered class has. Its kind's base class declares the rest, with a default where there is one.
+
+    name: set by `Registry.register`. order: the place in lists, the lower the earlier; equal ones go by name.
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int] = 99
+
+
+T = TypeVar("T", bound=Plugin)
 
 
 class Registry(Generic[T]):
-    """Classes of one kind, found by importing every module of `packages` at the first question."""
+    """Subclasses of `base`, found by importing every module of `packages` when names are first needed."""
 
-    def __init__(self, kind: str, *packages: str) -> None:
+    def __init__(self, kind: str, base: type[Any], *packages: str) -> None:
         self.kind = kind
+        self.base = base
         self.packages = packages
         self._classes: dict[str, type[T]] = {}
         self._discovered = self._discovering = False
         self._lock = threading.RLock()  # re-entrant, since a module may ask while it is imported
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
-        """Class decorator: the class becomes `name` here and gets it as its attribute `name`."""
+        """Class decorator: the class becomes `name` here and gets it as its attribute `name`.
+
+        InputError for a class that lacks what its bases ask for, or has a name close to one that they declare.
+        """
 
         def add(cls: type[T]) -> type[T]:
             known = self._classes.get(name)
             # A module that is run again replaces its class; anything else under the same name is a mistake.
             if known is not None and _home(known) != _home(cls):
                 raise InputError(f"{self.kind} {name!r}", "one class of this name", f"{known} and {cls}")
-            cls.name = name  # type: ignore[attr-defined]
+            cls.name = name
+            _check_complete(cls, self.base, f"{self.kind} {name!r}")
+            _check_spelling(cls, f"{self.kind} {name!r}")
             self._classes[name] = cls
             return cls
 
@@ -41,7 +62,7 @@ class Registry(Generic[T]):
     def names(self) -> list[str]:
         """Every registered name, in the order of `order` attributes, then of the alphabet."""
         self._discover()
-        return sorted(self._classes, key=lambda name: (getattr(self._classes[name], "order", 99), name))
+        return sorted(self._classes, key=lambda name: (self._classes[name].order, name))
 
     def get(self, name: str) -> type[T]:
         self._discover()
@@ -81,3 +102,50 @@ class Registry(Generic[T]):
 
 def _home(cls: type) -> tuple[str, str]:
     return cls.__module__, cls.__qualname__
+
+
+def _check_complete(cls: type, base: type, subject: str) -> None:
+    """InputError unless `cls` extends `base` and has a value for all that its bases declare without one."""
+    if not issubclass(cls, base):
+        raise InputError(subject, f"a subclass of {base.__name__}", cls.__qualname__, "extend it")
+    abstract: frozenset[str] = getattr(cls, "__abstractmethods__", frozenset())
+    attributes = {
+        name
+        for owner in cls.__mro__
+        for name, kind in inspect.get_annotations(owner).items()
+        if "ClassVar" in str(kind) and not hasattr(cls, name)
+    }
+    if missing := sorted(abstract | attributes):
+        raise InputError(
+            subject, f"{', '.join(missing)} in class {cls.__qualname__}", "none", _remedy(missing, cls)
+        )
+
+
+def _remedy(missing: list[str], cls: type) -> str:
+    slips = {name: difflib.get_close_matches(name, _public(cls), 1, CLOSE) for name in missing}
+    words = [f"rename {slip[0]} to {name}" for name, slip in slips.items() if slip]
+    return "; ".join(words) or f"add {missing[0]}"
+
+
+def _check_spelling(cls: type, subject: str) -> None:
+    """InputError where a name of `cls` is no ability that an abstract base declares, but close to one.
+
+    Under such a name an ability would silently keep its default.
+    """
+    bases = [owner for owner in cls.__mro__ if inspect.isabstract(owner) or owner is Plugin]
+    declared = {name for owner in bases for name in _public(owner)}
+    required = {name for owner in bases for name in getattr(owner, "__abstractmethods__", ())}
+    abilities = declared - required - {item.name for item in settings_of(cls)}
+    for owner in cls.__mro__:
+        for name in () if owner in bases else _public(owner):
+            close = difflib.get_close_matches(name, abilities, 1, CLOSE)
+            if close and name not in declared:
+                raise InputError(
+                    subject, f"{close[0]}, or a name that is less close to it", name, f"rename {name}"
+                )
+
+
+def _public(owner: type) -> Iterator[str]:
+    """The names without an underscore that a class itself gives a value or a type."""
+    names = {**vars(owner), **inspect.get_annotations(owner)}
+    return (name for name in names if not name.startswith("_"))

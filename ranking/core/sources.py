@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol
+
+from ranking.core.registry import Plugin
 
 
 @dataclass(frozen=True)
@@ -62,25 +65,26 @@ class Problem:
     done: str
 
 
-class Source(Protocol):
+class Source(Plugin, ABC):
     """An image-set source. Its dataclass fields are its settings; problems are yielded, not raised.
 
     A source that cannot be read at all (no such folder, no annotations) raises ValueError.
-    `bundled`: its images come with the program; such sets are made at the first start unasked.
+    bundled: its images come with the program; such sets are made when the program first starts.
     """
 
-    name: ClassVar[str]
     bundled: ClassVar[bool] = False
 
+    @abstractmethod
     def title(self) -> str:
         """A name for the image set that a person would choose."""
-        ...
 
+    @abstractmethod
     def __len__(self) -> int:
         """How many images `records` will speak of (for the progress bar)."""
-        ...
 
-    def records(self) -> Iterator[SourceImage | Problem]: ...
+    @abstractmethod
+    def records(self) -> Iterator[SourceImage | Problem]:
+        """Every image and every problem, as they come."""
 
 
 OnCount = Callable[[int, int], None]  # (done, total)

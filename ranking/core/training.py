@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, ClassVar, NamedTuple, Protocol, Self
+from typing import IO, Any, ClassVar, NamedTuple, Self
 
 from ranking.core.arrays import Floats
 from ranking.core.queries import Query
+from ranking.core.registry import Plugin
 
 
 @dataclass(frozen=True)
@@ -91,25 +93,81 @@ OnProgress = Callable[[ProgressEvent], None]
 OnStep = Callable[[str, int, int], None]  # (what, done, total): of work that is no iteration
 
 
-class Method(Protocol):
-    """What every registered method that ranks samples can do. Its dataclass fields are its settings.
+class Method(Plugin, ABC):
+    """What every registered method has; its dataclass fields are its settings.
 
-    `ranks`: "samples" of a query, as relevant or not; "orders": samples by their grades, whose queries may be given as
-    a SequenceSet too; methods that rank the "labels" of an image are given a LabelSet instead, and give `scores`
-    (M, L). `certificate`: what training proved; None before `fit`, and always where the method proves nothing.
+    ranks: "samples" of a query, as relevant or not; "orders" of graded samples; "labels" of an image. summary: one
+    sentence about it. objective: what it minimises, as LaTeX. uses_graph: whether samples lean on their neighbours in a
+    similarity graph. asked: (n,) scores of the training samples when it last asked for a most violated ranking; None
+    before, and where it never does. What has a value here need not be given: it says that a method has no such ability.
     """
 
-    name: ClassVar[str]
-    ranks: ClassVar[str] = "samples"
+    ranks: ClassVar[str]
+    summary: ClassVar[str] = ""
+    objective: ClassVar[str] = ""
+    uses_graph: ClassVar[bool] = False
+    asked: Floats | None = None
+
+    @classmethod
+    def objective_of(cls, settings: Mapping[str, Any]) -> str:
+        """What is minimised with these settings, as LaTeX."""
+        return cls.objective
+
+    @classmethod
+    def is_convex(cls, settings: Mapping[str, Any]) -> bool:
+        """Whether the objective is with these settings; where not, the certificate covers the last round alone."""
+        return True
 
     @property
-    def weights(self) -> Any: ...
+    def certificate(self) -> Certificate | None:
+        """What training proved; None before `fit`, and always where the method proves nothing."""
+        return None
+
     @property
-    def certificate(self) -> Certificate | None: ...
-    def fit(
-        self, queries: Sequence[Query], on_progress: OnProgress | None = None, warm_start: Self | None = None
-    ) -> Self: ...
-    def score(self, query: Query) -> Floats: ...
-    def save(self, path: Path | str) -> None: ...
+    def weights(self) -> Any:
+        """The weights that were learnt; None where there are none."""
+        return None
+
+    @abstractmethod
+    def fit(self, data: Any, on_progress: OnProgress | None = None, warm_start: Self | None = None) -> Self:
+        """Learn from the queries, the sequences or the label set; returns self."""
+
+    @abstractmethod
+    def save(self, path: Path | str) -> None:
+        """Write settings, what was learnt and the certificate as one .npz file without code."""
+
     @classmethod
-    def load(cls, path: Path | str | IO[bytes]) -> Self: ...
+    @abstractmethod
+    def load(cls, path: Path | str | IO[bytes]) -> Self:
+        """The method that `save` wrote, from its file or the bytes of one; a ValueError says why a file is not one."""
+
+
+class SampleMethod(Method):
+    """A method that ranks the samples of a query, as relevant or not.
+
+    loss: the name of the ranking loss whose most violated ranking it asks for; None where it asks for none.
+    """
+
+    ranks: ClassVar[str] = "samples"
+    loss: ClassVar[str | None] = None
+
+    @abstractmethod
+    def score(self, query: Query) -> Floats:
+        """(n,) the score of every sample; `rank` of them is the prediction."""
+
+    @property
+    def unary_weights(self) -> Any:
+        """Those of `weights` that are of features: (d,), or (2, d), the relevant class and the other."""
+        return self.weights
+
+    @property
+    def sharded(self) -> bool:
+        """Whether training needs no more of features than products, so that their rows may lie in shards."""
+        return False
+
+    def check_graph(self, query: Query) -> None:
+        """ValueError where the method could not score a query, whatever its weights: its graph is too large."""
+
+    def bounds(self, query: Query) -> Bounds | None:
+        """How many scores of a query are differences of bounds, and how far off; None where none can be."""
+        return None

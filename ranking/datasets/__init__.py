@@ -37,7 +37,7 @@ def source_names() -> list[str]:
 
 def bundled_names() -> list[str]:
     """The sources that say of themselves that they are `bundled`: their images come with the program."""
-    return [name for name in SOURCES.names() if getattr(SOURCES.get(name), "bundled", False)]
+    return [name for name in SOURCES.names() if SOURCES.get(name).bundled]
 
 
 def ready_made_folder() -> Path | None:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from ranking.core import Bools, Problem, SourceBox, SourceImage
+from ranking.core import Bools, Problem, Source, SourceBox, SourceImage
 from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
 
@@ -21,13 +21,12 @@ BRIGHTEST = 16  # the scans have 17 grey levels
 
 @SOURCES.register("Digits")
 @dataclass
-class Digits:
+class Digits(Source):
     """1,797 handwritten digits of 8 x 8 pixels (Alpaydin and Kaynak, 1998, UCI), one box each, 10 classes.
 
     Image names are the row numbers of `sklearn.datasets.load_digits`, in four digits.
     """
 
-    name: ClassVar[str]
     order: ClassVar[int] = 1
     bundled: ClassVar[bool] = True
 

@@ -15,7 +15,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core import Problem, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.datasets.common_settings import share_of_test
@@ -38,11 +38,8 @@ def _number_of_images(count: int) -> Any:
 
 
 @dataclass
-class DrawnSet:
+class DrawnSet(Source):
     """Pictures of 320 x 240 pixels. What an image is does not depend on how many there are."""
-
-    name: ClassVar[str]
-    bundled: ClassVar[bool] = False
 
     images: int
     test_share: float

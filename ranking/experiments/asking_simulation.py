@@ -143,8 +143,7 @@ def askers_of(settings: AskingSettings) -> list[Asker]:
             raise InputError("strategy", f"one of: {', '.join(STRATEGIES)}", repr(strategy))
     askers = []
     for name, given in settings.methods:
-        core = getattr(make_label_ranker(name, given), "core_size", 0)
-        able = strategies_for(core)
+        able = strategies_for(make_label_ranker(name, given).core_size)
         askers.append(Asker(name, given, tuple(one for one in settings.strategies if one in able)))
     if not any(asker.strategies for asker in askers):
         raise InputError(

@@ -68,7 +68,7 @@ class Trained:
     @property
     def certificate(self) -> Certificate | None:
         """What the method proves; None where it proves nothing."""
-        proof: Certificate | None = getattr(self.method, "certificate", None)
+        proof: Certificate | None = self.method.certificate
         return proof
 
 
@@ -139,7 +139,7 @@ class Task(ABC, Generic[S, D]):
             on_step("Training", 0, 1)
 
         def listen(event: ProgressEvent) -> None:
-            scores = getattr(method, "asked", None)
+            scores = method.asked
             if on_scores is not None and scores is not None:
                 on_scores(scores)
             if on_iteration is not None:

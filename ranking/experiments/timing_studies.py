@@ -24,8 +24,8 @@ import numpy as np
 from ranking.core import Bools, Floats, ProgressEvent, Query
 from ranking.core.errors import InputError
 from ranking.core.run_settings import TIMED, TimingSettings
-from ranking.inference import most_violated_ranking
-from ranking.methods import make_method
+from ranking.inference import algorithms_for, most_violated_ranking
+from ranking.methods import make_method, methods_by_loss
 
 OnStep = Callable[[str, float, int], None]  # (what, done, total)
 
@@ -38,11 +38,6 @@ MOST_CALLS = 60  # of one training that are timed: more are thinned out evenly
 TRAINING = {"tolerance": 1e-2, "max_iterations": 200}
 TABLE, SAMPLES, NEGATIVE, POSITIVE = "table", "samples", "irrelevant samples", "relevant samples"
 BINARY = "SVM, 0-1 loss"
-COMPETITORS = {
-    "ap": ("greedy", "search", "select", "buckets", "auto"),
-    "ndcg": ("greedy", "select", "buckets", "auto"),
-}
-METHODS = {"ap": "AP-SVM", "ndcg": "NDCG-SVM"}
 
 
 class Timed(NamedTuple):
@@ -89,6 +84,15 @@ class TimingOutcome:
             raise InputError("outcome of the timing", "points", repr(error), "measure it again") from error
 
 
+def competitors(loss: str) -> list[str]:
+    """The algorithms that are timed for a loss, in the order of the tables.
+
+    >>> competitors("ap")
+    ['greedy', 'search', 'select', 'buckets', 'auto']
+    """
+    return sorted(algorithms_for(loss), key=lambda name: name == "auto")
+
+
 def machine() -> str:
     """One line about the machine: what a table of figures needs beside it."""
     model = platform.processor() or platform.machine()
@@ -117,15 +121,16 @@ def sizes(share: float, parts: str = TIMED[-1]) -> list[tuple[str, int, int]]:
 
 
 def time_inference(settings: TimingSettings, on_step: OnStep | None = None) -> TimingOutcome:
-    """Train and time at every size and for both losses. What on_step raises, it raises soon.
+    """Train and time at every size and for every loss. What on_step raises, it raises soon.
 
     Every algorithm's objective is compared: ArithmeticError where one finds less than another.
     """
     tell = on_step or (lambda what, done, total: None)
-    asked = [(loss, *size) for loss in METHODS for size in sizes(settings.share, settings.parts)]
+    methods = methods_by_loss()
+    asked = [(loss, *size) for loss in methods for size in sizes(settings.share, settings.parts)]
     points = []
     for number, (loss, varied, positives, negatives) in enumerate(asked):
-        what = f"{METHODS[loss]}, {positives:,} relevant and {negatives:,} irrelevant samples"
+        what = f"{methods[loss]}, {positives:,} relevant and {negatives:,} irrelevant samples"
 
         def listen(done: float, what: str = what, number: int = number) -> None:
             tell(what, number + done, len(asked))
@@ -155,7 +160,7 @@ def _time_training(
     assert query.relevance is not None
     relevant: Bools = np.asarray(query.relevance > 0)
     binary, binary_calls = recorded("SVM", query, listen, 0.1, solver="cutting plane")
-    _, calls = recorded(METHODS[loss], query, listen, 0.3)
+    _, calls = recorded(methods_by_loss()[loss], query, listen, 0.3)
     _check_agreement(calls, relevant, loss)
 
     def label(scores: Floats) -> object:
@@ -165,7 +170,7 @@ def _time_training(
         return lambda scores: most_violated_ranking(scores, relevant, loss, algorithm)
 
     tasks: dict[str, tuple[Callable[[Floats], object], list[Floats]]] = {BINARY: (label, binary_calls)}
-    tasks |= {name: (answering(name), calls) for name in COMPETITORS[loss]}
+    tasks |= {name: (answering(name), calls) for name in competitors(loss)}
     taken: dict[str, list[list[float]]] = {name: [] for name in tasks}
     for number in range(rounds + 1):  # the first one, which may have to compile, does not count
         for place, (name, (answer, given)) in enumerate(tasks.items()):
@@ -208,11 +213,10 @@ def thinned(calls: Sequence[Floats]) -> Iterable[Floats]:
 
 def _check_agreement(calls: Sequence[Floats], relevant: Bools, loss: str) -> None:
     for scores in (calls[0], calls[len(calls) // 2], calls[-1]):
-        found = [most_violated_ranking(scores, relevant, loss, name).objective for name in COMPETITORS[loss]]
+        names = competitors(loss)
+        found = [most_violated_ranking(scores, relevant, loss, name).objective for name in names]
         if not np.allclose(found, found[0], rtol=1e-9, atol=1e-12):
-            listed = ", ".join(
-                f"{name} {value!r}" for name, value in zip(COMPETITORS[loss], found, strict=True)
-            )
+            listed = ", ".join(f"{name} {value!r}" for name, value in zip(names, found, strict=True))
             raise ArithmeticError(f"the algorithms disagree, so their times mean nothing: {listed}")
 
 

@@ -63,8 +63,7 @@ class SampleTask(Task[TrainSettings, SampleData]):
         return data, projection
 
     def fit(self, method: Any, data: SampleData, on_progress: OnProgress, warm_start: Any) -> None:
-        if hasattr(method, "check_graph"):
-            method.check_graph(data.everything)  # what could not be scored is not trained
+        method.check_graph(data.everything)  # what could not be scored is not trained
         images, settings, features, edges, projection, _, relevance, learn = data
         method.fit(
             [
@@ -76,7 +75,7 @@ class SampleTask(Task[TrainSettings, SampleData]):
 
     def measure(self, method: Any, data: SampleData) -> Measured:
         scores = method.score(data.everything)
-        bounds = method.bounds(data.everything) if hasattr(method, "bounds") else None
+        bounds = method.bounds(data.everything)
         metrics = {
             part: evaluate_or_count(data.relevance[rows], scores[rows])
             for part, rows in (("train", data.learn), ("test", ~data.learn))
@@ -111,7 +110,7 @@ def query_of(
 
 def graph_in_use(settings: TrainSettings) -> str | None:
     """The name of the similarity graph that a training's method leans on; None where it leans on none."""
-    if not getattr(method_class(settings.method), "uses_graph", False):
+    if not method_class(settings.method).uses_graph:
         return None
     return settings.graph or FIRST_GRAPH
 

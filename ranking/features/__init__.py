@@ -38,12 +38,12 @@ def feature_names(image_set: ImageSet | None = None) -> list[str]:
     """
     if image_set is not None and image_set.image_features is not None:
         return [Given.name]
-    return [name for name in FEATURES.names() if not getattr(FEATURES.get(name), "brought", False)]
+    return [name for name in FEATURES.names() if not FEATURES.get(name).brought]
 
 
 def default_names(image_set: ImageSet | None = None) -> list[str]:
     """Those of `feature_names` that say of themselves that they are `default`: chosen until a person chooses others."""
-    return [name for name in feature_names(image_set) if getattr(FEATURES.get(name), "default", False)]
+    return [name for name in feature_names(image_set) if FEATURES.get(name).default]
 
 
 def feature_class(name: str) -> type[Feature]:

@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from ranking.core import Feature
 from ranking.core.settings import setting
 from ranking.features.registry import FEATURES
 
 
 @FEATURES.register("Colour")
 @dataclass
-class Colour:
+class Colour(Feature):
     """Joint histogram of the box's pixels over three channels (Swain and Ballard, IJCV 1991).
 
     Each channel is cut into `bins` equal parts; a vector is, flattened: (first, second, third channel). The
@@ -23,7 +24,6 @@ class Colour:
     affinity and the length is 1 for every box.
     """
 
-    name: ClassVar[str]
     order: ClassVar[int] = 1
     default: ClassVar[bool] = True
     version: ClassVar[int] = 1

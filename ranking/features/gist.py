@@ -12,7 +12,7 @@ from numba import njit
 from PIL import Image
 from scipy import fft
 
-from ranking.core import Floats
+from ranking.core import Feature, Floats
 from ranking.core.settings import setting
 from ranking.features.registry import FEATURES
 
@@ -27,7 +27,7 @@ STEP = 1.85  # from each scale to the next coarser one
 
 @FEATURES.register("GIST")
 @dataclass
-class GIST:
+class GIST(Feature):
     """How much of each size and direction of stripe there is in each part of the grey box.
 
     The box is stretched to `side` x `side` pixels (grey, 0 to 255 from its darkest to its brightest) and its
@@ -42,7 +42,6 @@ class GIST:
     no stripes: zero.
     """
 
-    name: ClassVar[str]
     order: ClassVar[int] = 2
     default: ClassVar[bool] = False
     version: ClassVar[int] = 1

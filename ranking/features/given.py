@@ -9,20 +9,19 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from ranking.core import ImageSet
+from ranking.core import Feature, ImageSet
 from ranking.core.errors import InputError
 from ranking.features.registry import FEATURES
 
 
 @FEATURES.register("Given")
 @dataclass
-class Given:
+class Given(Feature):
     """The features of each image as its source told them, scaled to length 1 (0 stays 0).
 
     Sets that have them offer only these: their pictures are cards that say what is to be learnt.
     """
 
-    name: ClassVar[str]
     order: ClassVar[int] = 20
     default: ClassVar[bool] = True
     version: ClassVar[int] = 1

@@ -13,21 +13,20 @@ import numpy.typing as npt
 from numba import njit
 from PIL import Image
 
-from ranking.core import Floats
+from ranking.core import Feature, Floats
 from ranking.core.settings import setting
 from ranking.features.registry import FEATURES
 
 
 @FEATURES.register("HOG")
 @dataclass
-class HOG:
+class HOG(Feature):
     """Directions of edges, counted in small cells of the grey box, each block of cells made comparable.
 
     The box is stretched to `side` x `side` pixels. A vector is, flattened: (block row, block column, cell row
     in the block, cell column in the block, orientation); see `layout` and `cells`.
     """
 
-    name: ClassVar[str]
     order: ClassVar[int] = 0
     default: ClassVar[bool] = True
     version: ClassVar[int] = 2

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from ranking.core import Feature
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.features.onnx.files import is_model_name, model_file
@@ -26,11 +27,10 @@ MOST_SIDE, MOST_COLUMNS = 1024, 65_536
 
 @FEATURES.register("ONNX model")
 @dataclass
-class OnnxModel:
+class OnnxModel(Feature):
     """The box is shrunk or grown to the size of the model's input, whatever its shape, and normalised channel by
     channel: (pixel - mean) / deviation. The output becomes one vector, of length 1 (0 stays 0)."""
 
-    name: ClassVar[str]
     order: ClassVar[int] = 31
     default: ClassVar[bool] = False
     version: ClassVar[int] = 1

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from ranking.core import Feature
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.features.registry import FEATURES
@@ -17,12 +18,11 @@ from ranking.features.vector_files import columns_of, is_vectors_name, short_nam
 
 @FEATURES.register("Own vectors")
 @dataclass
-class OwnVectors:
+class OwnVectors(Feature):
     """One row a sample, as `ranking.features.own` read them, of length 1 (0 stays 0). Who has no row has no features:
     no picture tells what the person's own program would have made of it.
     """
 
-    name: ClassVar[str]
     order: ClassVar[int] = 30
     default: ClassVar[bool] = False
     version: ClassVar[int] = 1

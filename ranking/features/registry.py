@@ -3,4 +3,4 @@
 from ranking.core import Feature
 from ranking.core.registry import Registry
 
-FEATURES: Registry[Feature] = Registry("feature", "ranking.features")
+FEATURES: Registry[Feature] = Registry("feature", Feature, "ranking.features")

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ranking.core import Ints, Problem, SourceImage
+from ranking.core import Ints, Problem, Source, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import listed, readable, told_apart
@@ -30,15 +30,13 @@ Part = npt.NDArray[Any]
 
 @SOURCES.register("Corel5k")
 @dataclass
-class Corel5k:
+class Corel5k(Source):
     """Sparse features and labels as compressed rows in which every stored value is 1; the first `n_train` rows train.
 
     Rows have no pictures: cards with their labels stand for them. Names are row numbers, in five digits from 1.
     """
 
-    name: ClassVar[str]
     order: ClassVar[int] = 1
-    bundled: ClassVar[bool] = False
 
     file: str = setting(
         "",

@@ -8,6 +8,7 @@ from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Recognised
 
 
+@runtime_checkable
 class ReadsTrees(Protocol):
     """What the class of a source has that reads trees, besides being a source."""
 
@@ -37,7 +38,7 @@ class Detected(NamedTuple):
 
 def tree_sources() -> list[str]:
     """The sources that read a folder or a ZIP file, in the order in which a person is asked."""
-    return [name for name in SOURCES.names() if hasattr(SOURCES.get(name), "recognise")]
+    return [name for name in SOURCES.names() if issubclass(SOURCES.get(name), ReadsTrees)]
 
 
 def detect(tree: FileTree) -> list[Detected]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, NamedTuple
 
-from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core import Problem, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import counted, readable
@@ -41,16 +41,14 @@ class Row(NamedTuple):
 
 
 @dataclass
-class ImageCsv(ABC):
+class ImageCsv(Source):
     """The column `image` (or the first) names an image; a column `split` says train or test, where there is one.
 
     What the other columns say is for a source to read. An image is the sample, whole. No name in the file leads out of
     the folder.
     """
 
-    name: ClassVar[str]
     order: ClassVar[int] = 1
-    bundled: ClassVar[bool] = False
     tells: ClassVar[str]  # what the other columns tell: "labels"
 
     file: str = setting("", label="CSV file", help="A file on the computer that runs this app.")

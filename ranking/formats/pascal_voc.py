@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
-from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core import Problem, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import counted, listed, readable
@@ -27,7 +27,7 @@ ANNOTATION_LEFT_OUT = "annotation left out"
 
 @SOURCES.register("PASCAL VOC")
 @dataclass
-class PascalVoc:
+class PascalVoc(Source):
     """Everingham et al., IJCV 2010. Samples are boxes; groups are images; classes are names or actions.
 
     An image is found by the name of its annotation, in JPEGImages or beside it; what XML says of files is never read.
@@ -36,9 +36,7 @@ class PascalVoc:
     all that have `<actions>`.
     """
 
-    name: ClassVar[str]
     order: ClassVar[int] = 2  # last: where the form of an import begins
-    bundled: ClassVar[bool] = False
 
     folder: str = setting(
         "",

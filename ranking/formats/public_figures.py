@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ranking.core import Bools, Floats, Ints, Problem, SourceBox, SourceImage
+from ranking.core import Bools, Floats, Ints, Problem, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import listed, readable
@@ -45,16 +45,14 @@ class RelativeAttributes:
 
 @SOURCES.register("Public figures")
 @dataclass
-class PublicFigures:
+class PublicFigures(Source):
     """The layout of `pubfig_data.mat`, which the release of outdoor scenes has too.
 
     An image's number of an attribute is the place of its person (or scene) in the file's order of all of them, the more
     the higher. The person is its class and its group. Rows have no pictures: cards stand for them.
     """
 
-    name: ClassVar[str]
     order: ClassVar[int] = 1
-    bundled: ClassVar[bool] = False
 
     file: str = setting(
         "",

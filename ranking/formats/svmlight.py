@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core import Problem, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import counted, readable
@@ -34,7 +34,7 @@ class Part(NamedTuple):
 
 @SOURCES.register("SVMlight")
 @dataclass
-class SvmLight:
+class SvmLight(Source):
     """A row a sample: grade qid:query feature:value ... Rows of one query follow each other.
 
     Where rows name no query, the file of the same name that ends in .query says how many rows each has, as LightGBM
@@ -42,9 +42,7 @@ class SvmLight:
     feature is number 0 where a row has that one, else number 1.
     """
 
-    name: ClassVar[str]
     order: ClassVar[int] = 1
-    bundled: ClassVar[bool] = False
 
     file: str = setting(
         "",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 import itertools
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
-from ranking.core import Problem, SourceImage
+from ranking.core import Problem, Source
 from ranking.core.settings import setting
 from ranking.core.text import counted, listed, readable
 from ranking.datasets.common_settings import seed_of_test, share_of_test
@@ -24,12 +24,10 @@ SHOWN = 3  # examples in a row that stands for many
 
 
 @dataclass
-class TreeSource(ABC):
+class TreeSource(Source):
     """The settings that all of them have. `expected` is what is asked for in words."""
 
-    name: ClassVar[str]
     order: ClassVar[int] = 1
-    bundled: ClassVar[bool] = False
     expected: ClassVar[str]
 
     folder: str = setting(
@@ -58,9 +56,6 @@ class TreeSource(ABC):
     @abstractmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
         """Whether this source reads `tree`, how surely, and why."""
-
-    @abstractmethod
-    def records(self) -> Iterator[SourceImage | Problem]: ...
 
     def title(self) -> str:
         return readable(self._tree.parts[-1] if self._tree.parts else "") or self.name

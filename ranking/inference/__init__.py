@@ -11,7 +11,12 @@ from ranking.inference.best_top_k import (
 from ranking.inference.components import Components
 from ranking.inference.flips import MaxMarginals, bounds_of
 from ranking.inference.max_marginals import MAX_MARGINAL_ALGORITHMS, best_labelling, max_marginals
-from ranking.inference.most_violated_ranking import ALGORITHMS, MostViolatedRanking, most_violated_ranking
+from ranking.inference.most_violated_ranking import (
+    ALGORITHMS,
+    MostViolatedRanking,
+    algorithms_for,
+    most_violated_ranking,
+)
 from ranking.inference.potentials import (
     POTENTIALS,
     AttractivePairs,
@@ -35,6 +40,7 @@ __all__ = [
     "Potentials",
     "PottsCliques",
     "TopKMaxMarginals",
+    "algorithms_for",
     "best_labelling",
     "best_top_k",
     "best_top_ks",

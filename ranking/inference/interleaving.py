@@ -68,7 +68,7 @@ def greedy(scores: Floats, derivative: Derivative, ranks: Ints) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def search(scores: Floats, derivative: Derivative, ranks: Ints) -> None:
-    """Algorithm 3, for the average precision only: f_j is unimodal on 1 ... min(|P| + 1, j).
+    """Algorithm 3, for unimodal losses such as the average precision: f_j is unimodal on 1 ... min(|P| + 1, j).
 
     There the derivative falls with the rank (Proposition 5), so its last non-negative value is found by
     bisection; the ranks above j, which only the first |P| irrelevant samples have, are tried one by one.

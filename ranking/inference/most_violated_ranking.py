@@ -34,14 +34,23 @@ class MostViolatedRanking:
     objective: float
 
 
+def algorithms_for(loss: str) -> list[str]:
+    """The ALGORITHMS that find the most violated ranking for a loss by its name.
+
+    >>> algorithms_for("ndcg")
+    ['auto', 'greedy', 'select', 'buckets']
+    """
+    return [name for name in ALGORITHMS if name != "search" or make_loss(loss).unimodal]
+
+
 def most_violated_ranking(
     scores: npt.ArrayLike, relevant: npt.ArrayLike, loss: str | RankingLoss = "ap", algorithm: str = "auto"
 ) -> MostViolatedRanking:
     """argmax over rankings R of w.Psi(X, R) + Delta(R*, R), given scores = X @ w (quicksort, eq. 5).
 
-    scores: (n,) finite. relevant: (n,) bool (or grades: above 0 is relevant), some of each kind. loss: "ap",
-    "ndcg", or any RankingLoss; one that is not QS-suitable is a ValueError. algorithm: "greedy" tries every rank
-    of every irrelevant sample (Yue et al. 2007), "search" bisects (Algorithm 3, average precision only),
+    scores: (n,) finite. relevant: (n,) bool (or grades: above 0 is relevant), some of each kind. loss: the name
+    of a registered one, or any RankingLoss; one that is not QS-suitable is a ValueError. algorithm: "greedy" tries
+    every rank of every irrelevant sample (Yue et al. 2007), "search" bisects (Algorithm 3, for unimodal losses),
     "select" is quicksort-flavoured (Algorithms 1 and 2), "buckets" counts instead of comparing, and leaves
     scores that no grid can tell apart to select; "auto" is "buckets", or select on scores that NumPy has sorted
     where they are few. All return one objective. Where several rankings attain it, each algorithm always picks
@@ -126,8 +135,8 @@ def _compare(algorithm: str, loss: RankingLoss, scores: Floats, derivative: Deri
     if algorithm in ("select", "buckets"):
         select(scores, np.arange(len(scores)), 0, 1, len(derivative.relevant) + 1, derivative, ranks)
         return
-    if algorithm == "search" and loss.name != "ap":
-        raise InputError("loss of search", "ap, which is unimodal", loss.name, "use auto")
+    if algorithm == "search" and not loss.unimodal:
+        raise InputError("loss of search", "a unimodal one such as ap", loss.name, "use auto")
     order = np.argsort(-scores)
     if algorithm == "auto":
         select(scores[order], order, 0, 1, len(derivative.relevant) + 1, derivative, ranks, 1)

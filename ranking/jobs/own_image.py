@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ranking.core import Features, ImageSet, SourceBox, SourceImage
+from ranking.core import Features, ImageSet, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError, explained
 from ranking.datasets import build_image_set, load_image_set
 from ranking.datasets.build import check
@@ -53,11 +53,10 @@ def was_brought(home: Path, name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class OneImage:
+class OneImage(Source):
     """A source of one image. Imports need a class; this one says nothing of the image, and nobody looks at it."""
 
     name: ClassVar[str] = "one image"
-    bundled: ClassVar[bool] = False
 
     file: Path
 

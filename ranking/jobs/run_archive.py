@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ranking.core import Features, Floats, ImageSet, Ints, Method, Query
+from ranking.core import Features, Floats, ImageSet, Ints, Query, SampleMethod
 from ranking.core.errors import InputError
 from ranking.core.json_numbers import certificate_numbers
 from ranking.core.run_settings import TrainSettings
@@ -336,11 +336,11 @@ def _columns(settings: TrainSettings, images: ImageSet | None) -> int:
     return columns[-1][1].stop if columns else 0
 
 
-def _loaded(run: Run, file: io.BytesIO) -> Method:
+def _loaded(run: Run, file: io.BytesIO) -> SampleMethod:
     """The method in `file`; ValueError unless it is that of `run`, with its settings and its certificate."""
     settings = TrainSettings.from_json(run.settings)
     try:
-        method: Method = method_class(settings.method).load(file)
+        method: SampleMethod = method_class(settings.method).load(file)
         proof = certificate_numbers(method.certificate)
     except Exception as error:  # a stranger's arrays may fail a method in any way
         said = str(error).replace(str(file), "the file")[:80]  # its name in memory tells nothing
@@ -353,7 +353,7 @@ def _loaded(run: Run, file: io.BytesIO) -> Method:
 
 
 def _check_weights(
-    method: Method, settings: TrainSettings, images: ImageSet | None, projection: Projection | None
+    method: SampleMethod, settings: TrainSettings, images: ImageSet | None, projection: Projection | None
 ) -> None:
     """ValueError unless the method scores samples of its features, with finite weights, one a column of them or of
     what the projection makes of them."""
@@ -372,7 +372,7 @@ def _check_weights(
         raise InputError(f"scores by {MODEL}", "one finite number per sample")
 
 
-def _check_scores(method: Method, told: Floats, query: Query) -> None:
+def _check_scores(method: SampleMethod, told: Floats, query: Query) -> None:
     """ValueError unless the method gives the samples of `query` the scores that the archive tells."""
     with np.errstate(all="ignore"):  # what overflows differs from what is finite
         found = method.score(query)

@@ -22,7 +22,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ranking.core import Floats, Method, StopTraining
+from ranking.core import Floats, Method, SampleMethod, StopTraining
 from ranking.core.errors import InputError
 from ranking.core.json_numbers import certificate_numbers
 from ranking.core.run_settings import (
@@ -362,7 +362,7 @@ def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
     if theirs != ours:
         came = f"run {other.id}, which learned {theirs}"
         raise InputError("warm_start", f"a training run that learned {ours}", came, "choose another")
-    method: Method = method_class(settings.method).load(other.model_file)
+    method: SampleMethod = method_class(settings.method).load(other.model_file)
     return method
 
 

@@ -22,6 +22,8 @@ class AveragePrecisionLoss(RankingLoss):
     0.146
     """
 
+    order = 0
+    measure = "AP"
     unimodal = True  # Proposition 5
 
     def gains(self, positives: int) -> Floats:

@@ -18,6 +18,7 @@ gain and T(m) = 1/log2(1 + m).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -26,21 +27,29 @@ import numpy as np
 
 from ranking.core import Floats
 from ranking.core.errors import InputError
+from ranking.core.registry import Plugin
 
 
 @dataclass(frozen=True)
-class RankingLoss:
-    """Base of the ranking losses: a subclass gives `gains` and `discount`, and `steps` where exactness asks."""
+class RankingLoss(Plugin, ABC):
+    """Base of the ranking losses: a subclass gives `gains` and `discount`, and `steps` where exactness asks.
+
+    measure: what it is one minus of, as pages call that: "AP". unimodal: whether what the j-th
+    irrelevant sample adds to the objective rises up to the best of the first j ranks and falls from there on, so that
+    bisection finds that (quicksort, Proposition 5).
+    """
 
     name: ClassVar[str] = "a loss without a name"  # registered losses have one
+    measure: ClassVar[str]
+    unimodal: ClassVar[bool] = False
 
+    @abstractmethod
     def gains(self, positives: int) -> Floats:
         """(|P|,) gain of the i-th relevant sample from the top, i = 1 ... |P|; not negative."""
-        raise NotImplementedError
 
+    @abstractmethod
     def discount(self, positions: Floats) -> Floats:
         """T at `positions` >= 1: convex and not increasing."""
-        raise NotImplementedError
 
     def steps(self, n: int) -> Floats:
         """(n,) T(m) - T(m + 1) for m = 1 ... n. Override where the difference would cancel."""

@@ -22,6 +22,9 @@ class NDCGLoss(RankingLoss):
     0.056
     """
 
+    order = 1
+    measure = "NDCG"
+
     def gains(self, positives: int) -> Floats:
         ideal = self.discount(np.arange(1, positives + 1, dtype=np.float64)).sum()
         return np.full(positives, 1.0 / ideal)

@@ -3,4 +3,4 @@
 from ranking.core.registry import Registry
 from ranking.losses.base import RankingLoss
 
-LOSSES: Registry[RankingLoss] = Registry("loss", "ranking.losses")
+LOSSES: Registry[RankingLoss] = Registry("loss", RankingLoss, "ranking.losses")

@@ -14,6 +14,7 @@ __all__ = [
     "make_method",
     "method_class",
     "method_names",
+    "methods_by_loss",
     "score_direction",
 ]
 
@@ -35,6 +36,19 @@ def method_names(ranks: str | None = None) -> list[str]:
     return [name for name in METHODS.names() if ranks in (None, _ranks(name))]
 
 
+def methods_by_loss() -> dict[str, str]:
+    """For each ranking loss the first method that asks for its most violated ranking.
+
+    >>> methods_by_loss()["ap"]
+    'AP-SVM'
+    """
+    found: dict[str, str] = {}
+    for name in method_names(ranks="samples"):
+        if (loss := METHODS.get(name).loss) is not None:
+            found.setdefault(loss, name)
+    return found
+
+
 def check_ranks(name: str, ranks: str) -> None:
     """InputError about "method" unless the method `name` ranks `ranks`, one of RANKED, and where it is unknown."""
     if _ranks(name) != ranks:
@@ -45,4 +59,4 @@ def check_ranks(name: str, ranks: str) -> None:
 
 def _ranks(name: str) -> str:
     """What a method says that it ranks."""
-    return str(getattr(METHODS.get(name), "ranks", "samples"))
+    return str(METHODS.get(name).ranks)

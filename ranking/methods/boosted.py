@@ -82,10 +82,6 @@ class Boosted(OrderMethod):
     def boosting(self, sequences: SequenceSet, rows: Ints) -> Boosting:
         """What is learned about the samples in `rows` of the pool."""
 
-    @property
-    def weights(self) -> None:
-        """Trees have no direction."""
-
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> None:
         import lightgbm
 

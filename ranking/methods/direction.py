@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ranking.core import Floats
+from ranking.core import Floats, SampleMethod
 from ranking.core.errors import InputError
 
 
-def score_direction(method: Any) -> Floats | None:
+def score_direction(method: SampleMethod) -> Floats | None:
     """(d,) the weights w of a method whose scores grow with w.x; None where it has no weights.
 
     Two rows of weights, of the relevant class and of the other (high-order, eq. 4), score by their difference.
     Where there is a pairwise part too, this is the unary part alone. ValueError for weights of another shape.
     """
-    weights = getattr(method, "weights", None)
-    if weights is None:
+    if method.unary_weights is None:
         return None
-    unary = np.asarray(getattr(weights, "unary", weights), np.float64)
+    unary = np.asarray(method.unary_weights, np.float64)
     if unary.ndim == 1:
         return unary
     if unary.ndim == 2 and len(unary) == 2:

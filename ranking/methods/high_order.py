@@ -61,7 +61,6 @@ class HighOrderMethod(LinearMethod):
     """
 
     uses_graph: ClassVar[bool] = True
-    objective: ClassVar[str]  # with the paper's potentials, as LaTeX
 
     eta: float = setting(
         1.0,
@@ -87,7 +86,7 @@ class HighOrderMethod(LinearMethod):
 
     @classmethod
     def objective_of(cls, settings: Mapping[str, Any]) -> str:
-        """What is minimised with these settings, as LaTeX: `objective` with the constraint of their potentials."""
+        """`objective`, which has the paper's potentials, with the constraint of theirs."""
         kind = POTENTIALS[settings["potentials"]]
         return cls.objective.replace(AttractivePairs.constraint, kind.constraint)
 
@@ -127,7 +126,7 @@ class HighOrderMethod(LinearMethod):
         graph, potentials = samples.graph, (neighbours or self.neighbours(samples)).potentials
         pairwise = None if graph is None else Block(potentials.features(graph.affinity), self.eta)
         C = self.cost(samples.by_query) / len(samples.parts)
-        return LinearRisk(samples.features, C, oracle, SCALE, pairwise, potentials.highest)
+        return LinearRisk(Block(samples.features, SCALE), C, oracle, pairwise, potentials.highest)
 
     @property
     def weights(self) -> HighOrderWeights:
@@ -135,6 +134,10 @@ class HighOrderMethod(LinearMethod):
         unary, pairwise = np.split(self._fitted().weights, [self.columns])
         direction = unary / SCALE
         return HighOrderWeights(np.stack([direction, -direction]), pairwise)
+
+    @property
+    def unary_weights(self) -> Floats:
+        return self.weights.unary
 
     def potentials_of(self, query: Query) -> Potentials:
         """The terms of a query's graph; none where it has no graph."""

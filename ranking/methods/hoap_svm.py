@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ranking.methods.oracles import by_query, ranking_cut
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
 from ranking.solvers import Cut, LinearRisk, Point, Solution, UpperBound, WorkingSet, cccp, cutting_plane
+from ranking.solvers.block import Block
 from ranking.solvers.clock import Clock
 
 BOTH = "HOB-SVM and AP-SVM"
@@ -51,7 +52,6 @@ class HOAPSVM(HighOrderMethod):
     """
 
     order = 4
-    convex: ClassVar[bool] = False
     summary: ClassVar[str] = (
         "Makes one minus the average precision small as AP-SVM does, and lets similar images share their label."
     )
@@ -86,6 +86,10 @@ class HOAPSVM(HighOrderMethod):
     )
 
     unit: str = cost_unit("the C of HOB-SVM")
+
+    @classmethod
+    def is_convex(cls, settings: Mapping[str, Any]) -> bool:
+        return False
 
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
         ranking = by_query(lambda scores, relevant: ranking_cut(scores, relevant, "ap"), samples)
@@ -157,7 +161,6 @@ class Surrogate:
             self.risk.features,
             self.risk.C,
             self._most_violated,
-            self.risk.scale,
             self.risk.pairwise,
             self.risk.highest,
             fixed=fixed,
@@ -175,7 +178,7 @@ class Surrogate:
         if length == 0.0:
             return weights, False
         along = self.neighbours.max_marginals(self.risk.exact_scores(weights)).difference / length
-        ray = LinearRisk(along[:, np.newaxis], self.risk.C, self.ranking)
+        ray = LinearRisk(Block(along[:, np.newaxis]), self.risk.C, self.ranking)
         found = cutting_plane(ray, RAY_TOLERANCE, RAY_STEPS, wait, start=np.array([length]))
         return (max(float(found.weights[0]), 0.0) / length) * weights, found.stopped
 
@@ -208,7 +211,7 @@ class FixedRisk(LinearRisk):
     @property
     def shape(self) -> tuple[int, int]:
         rows, columns = super().shape
-        return rows + len(self.features), columns
+        return rows + self.samples, columns
 
     def scores(self, weights: Floats) -> Floats:
         return self.with_fixed(super().scores(weights))
@@ -231,13 +234,13 @@ class FixedRisk(LinearRisk):
 
     def with_fixed(self, scores: Floats) -> Floats:
         """Scores (n + m,) of samples and edges, followed by those of the fixed labellings."""
-        unary, penalty = np.split(scores, [len(self.features)])
+        unary, penalty = np.split(scores, [self.samples])
         return np.append(scores, -self.fixed.values(self.neighbours.relevant, unary, penalty))
 
     def _without_fixed(self, coefficients: Floats) -> Floats:
         """Coefficients (n + m,) of samples and edges alone, or a row for each row of coefficients."""
         if coefficients.ndim == 2:
             return np.stack([self._without_fixed(row) for row in coefficients])
-        own, weights = np.split(coefficients, [-len(self.features)])
+        own, weights = np.split(coefficients, [-self.samples])
         difference: Floats = own - np.concatenate(self.fixed.sums(self.neighbours.relevant, weights))
         return difference

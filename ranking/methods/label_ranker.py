@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import zlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import IO, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from ranking.core import Certificate, Floats, Ints, LabelSet, OnProgress
+from ranking.core import Certificate, Floats, Ints, LabelSet, Method, OnProgress
 from ranking.core.errors import InputError
 from ranking.core.settings import check_settings, setting, settings_dict
 from ranking.methods import saved
@@ -31,7 +32,7 @@ SOLVERS = ("planes", "subgradient")
 
 
 @dataclass(kw_only=True, eq=False)
-class LabelRanker(ABC):
+class LabelRanker(Method):
     """min 1/2 ||w||^2 + C/M sum_m { max_t [ Delta(t, z_m) + t's + t'Ft ] - t~'s - t~'Ft~ }   (c-star, eqs. 1, 2, 6).
 
     w is the weights of the scores s, v_i among them (a constant feature), and each interaction F_ij of two labels once.
@@ -39,7 +40,6 @@ class LabelRanker(ABC):
     or fixed, with the tightest bound (eq. 8) by CCCP. What the scores are linear in, `unary` chooses.
     """
 
-    name: ClassVar[str]
     ranks: ClassVar[str] = "labels"
 
     C: float = penalty(100.0, "wrong label")
@@ -99,10 +99,15 @@ class LabelRanker(ABC):
     def __post_init__(self) -> None:
         check_settings(self)
 
-    @property
-    def convex(self) -> bool:
+    @classmethod
+    def is_convex(cls, settings: Mapping[str, Any]) -> bool:
         """Whether the objective is: with the k of each image. With one k for all it is not, by the choice of eq. 8."""
-        return self.k == 0
+        return bool(settings["k"] == 0)
+
+    @property
+    def core_size(self) -> int:
+        """How many labels at most interact with all others."""
+        return 0
 
     @abstractmethod
     def choose_core(self, label_set: LabelSet) -> list[int]:
@@ -264,7 +269,7 @@ class LabelRanker(ABC):
         saved.write(path, header, {**weights._asdict(), "core": self.core, **arrays})
 
     @classmethod
-    def load(cls, path: Path | str) -> Self:
+    def load(cls, path: Path | str | IO[bytes]) -> Self:
         """The method that `save` wrote; a ValueError says why a file is not one."""
         header, arrays = saved.read(path, cls.name)
         try:

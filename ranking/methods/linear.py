@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any, ClassVar, NamedTuple, Self
+from typing import IO, ClassVar, NamedTuple, Self
 
-from ranking.core import Bools, Certificate, Floats, OnProgress, Query
+from ranking.core import Bools, Certificate, Floats, OnProgress, Query, SampleMethod
 from ranking.core.errors import InputError
 from ranking.core.first_settings import as_first_meant
 from ranking.core.settings import check_settings, settings_dict
@@ -18,7 +18,7 @@ from ranking.methods.oracles import by_query
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
 from ranking.solvers import Cut, LinearRisk, Solution, WorkingSet
-from ranking.solvers.block import exact_product
+from ranking.solvers.block import Block, exact_product
 
 
 class Start(NamedTuple):
@@ -41,11 +41,8 @@ class Start(NamedTuple):
 
 
 @dataclass(kw_only=True, eq=False)
-class LinearMethod(ABC):
+class LinearMethod(SampleMethod):
     """A method that learns weights of the features by minimising a regularised risk."""
-
-    name: ClassVar[str]
-    ranks: ClassVar[str] = "samples"
 
     C: float = penalty(1000.0, "wrong ranking")
     tolerance: float = closed_gap()
@@ -60,14 +57,6 @@ class LinearMethod(ABC):
     @abstractmethod
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
         """Minimise the risk of `samples`, beginning at `start`."""
-
-    @abstractmethod
-    def score(self, query: Query) -> Floats:
-        """(n,) the score of every sample; `rank` of them is the prediction."""
-
-    @property
-    @abstractmethod
-    def weights(self) -> Any: ...
 
     def cost(self, queries: Sequence[Bools]) -> float:
         """What multiplies the loss in the objective, for queries whose relevant samples these are."""
@@ -174,6 +163,10 @@ class UnaryMethod(LinearMethod):
 
     scale: ClassVar[float] = 1.0  # scores are scale X w for the weights w that the solver sees
 
+    @property
+    def sharded(self) -> bool:
+        return True
+
     @abstractmethod
     def cut(self, scores: Floats, relevant: Bools) -> Cut:
         """Loss-augmented inference on one query: the most violated output."""
@@ -181,7 +174,7 @@ class UnaryMethod(LinearMethod):
     def risk(self, samples: TrainingSet) -> LinearRisk:
         """The objective on `samples`, the mean over their queries."""
         C = self.cost(samples.by_query) / len(samples.parts)
-        return LinearRisk(samples.features, C, by_query(self.cut, samples), self.scale)
+        return LinearRisk(Block(samples.features, self.scale), C, by_query(self.cut, samples))
 
     def score(self, query: Query) -> Floats:
         """(n,) the score of every sample; `rank` of them is the prediction."""

@@ -21,4 +21,4 @@ class NDCGSVM(StructuredRankSVM):
         r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{NDCG}}(R) - w^\top(\Psi(R^*)-\Psi(R))\bigr]"
     )
     loss = "ndcg"
-    order = 2
+    order = 5

@@ -9,7 +9,6 @@ import numpy.typing as npt
 from ranking.core import Floats, OnProgress, check_relevance
 from ranking.core.errors import InputError
 from ranking.methods.linear import UnaryMethod
-from ranking.methods.svm import SVM
 from ranking.solvers import LinearRisk, cutting_plane
 from ranking.solvers.shards import ShardedBlock, ShardedFeatures
 
@@ -24,25 +23,20 @@ def fit_on_shards(
     The duality gap is recomputed in float64 where the rows lie: the certificate is that of `fit`. ValueError for a
     method or a solver that reads samples one by one, or relevance without both kinds.
     """
-    if not isinstance(method, UnaryMethod):
+    if not method.sharded:
         raise InputError(
-            "method", "SVM, AP-SVM or NDCG-SVM for sharded features", getattr(method, "name", method)
-        )
-    if isinstance(method, SVM) and method.solver == "coordinate descent":
-        raise InputError(
-            "solver",
-            "one that does not read samples one by one",
-            method.solver,
-            "choose the solver 'cutting plane' or 'auto'",
+            "method",
+            "one whose training needs only products with features, not their rows",
+            method.name,
+            "choose another method or solver",
         )
     relevant = check_relevance(relevance, len(features)) > 0
     if relevant.all() or not relevant.any():
         raise InputError(
             "relevance", "relevant and irrelevant samples", f"{relevant.sum()} of {len(relevant)} relevant"
         )
-    risk = LinearRisk(
-        features, method.cost([relevant]), lambda scores: method.cut(scores, relevant), method.scale
-    )
+    matrix = ShardedBlock(features, method.scale)
+    risk = LinearRisk(matrix, method.cost([relevant]), lambda scores: method.cut(scores, relevant))
     method.solution = cutting_plane(risk, method.tolerance, method.max_iterations, on_progress)
     return method
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import IO, Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from ranking.core import Certificate, Floats, OnProgress, Query, SequenceSet
+from ranking.core import Certificate, Floats, Method, OnProgress, Query, SequenceSet
 from ranking.core.errors import InputError
 from ranking.core.first_settings import as_first_meant
 from ranking.core.settings import check_settings, settings_dict
@@ -29,10 +29,9 @@ class Grid(NamedTuple):
 
 
 @dataclass(kw_only=True, eq=False)
-class OrderMethod(ABC):
+class OrderMethod(Method):
     """A method that learns from sequences of graded samples. Its dataclass fields are its settings."""
 
-    name: ClassVar[str]
     ranks: ClassVar[str] = "orders"
     grid: ClassVar[Grid]
     enough_grades: ClassVar[int] = 2  # with fewer different grades RankSVM is better, and pages say so
@@ -58,10 +57,6 @@ class OrderMethod(ABC):
     @abstractmethod
     def restore(self, arrays: Arrays) -> None:
         """Take back what `arrays` gave; KeyError or ValueError where something is missing or of the wrong shape."""
-
-    @property
-    @abstractmethod
-    def weights(self) -> Any: ...
 
     def fit(
         self,

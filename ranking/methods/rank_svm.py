@@ -12,6 +12,7 @@ from ranking.methods.linear_order import LinearOrder
 from ranking.methods.order_method import Grid
 from ranking.methods.registry import METHODS
 from ranking.solvers import Cut, LinearRisk, cutting_plane
+from ranking.solvers.block import Block
 
 
 @METHODS.register("RankSVM")
@@ -44,7 +45,7 @@ class RankSVM(LinearOrder):
             counts, violated = pairs.violations(scores)
             return Cut(counts / pairs.number, violated / pairs.number)
 
-        return LinearRisk(sequences.features, self.C, oracle)
+        return LinearRisk(Block(sequences.features), self.C, oracle)
 
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> Certificate:
         solution = cutting_plane(self.risk(sequences), self.tolerance, self.max_iterations, on_progress)

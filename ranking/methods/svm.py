@@ -67,7 +67,6 @@ class SVM(UnaryMethod):
 
     @classmethod
     def objective_of(cls, settings: Mapping[str, Any]) -> str:
-        """What is minimised with these settings, as LaTeX."""
         return cls.objective.replace(COST[RANKING_UNIT], COST[settings["unit"]])
 
     @property
@@ -75,6 +74,10 @@ class SVM(UnaryMethod):
         """(2, d): row 0 the relevant class, row 1 the other (eq. 4); scores are the difference of their products."""
         direction = self._fitted().weights / math.sqrt(2.0)
         return np.stack([direction, -direction])
+
+    @property
+    def sharded(self) -> bool:
+        return self.solver != "coordinate descent"
 
     def cut(self, scores: Floats, relevant: Bools) -> Cut:
         labels, costs = np.where(relevant, 1.0, -1.0), misclassification_costs(relevant)

@@ -15,6 +15,7 @@ from ranking.methods.order_method import Grid
 from ranking.methods.point_targets import PointTargets, with_constant
 from ranking.methods.registry import METHODS
 from ranking.solvers import Cut, LinearRisk, cutting_plane
+from ranking.solvers.block import Block
 
 
 @METHODS.register("SVR")
@@ -54,7 +55,7 @@ class SVR(LinearOrder):
             signs = np.where(np.abs(errors) > self.epsilon, shares * np.sign(errors), 0.0)
             return Cut(signs, float(-signs @ targets - self.epsilon * np.abs(signs).sum()))
 
-        return LinearRisk(with_constant(sequences.features[rows]), self.C, oracle)
+        return LinearRisk(Block(with_constant(sequences.features[rows])), self.C, oracle)
 
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> Certificate:
         solution = cutting_plane(self.risk(sequences), self.tolerance, self.max_iterations, on_progress)

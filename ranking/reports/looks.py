@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ranking.methods import method_names
+
 if TYPE_CHECKING:  # pages need looks before anything is compiled
     from ranking.experiments.cross_validation.protocol import Contender
 
@@ -28,7 +30,11 @@ LOOKS = (
     Look("#CC79A7", "dot", "triangle-up"),
     Look(GREY, "longdash", "x"),
 )
-OF_METHODS = dict(zip(("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM", "NDCG-SVM"), LOOKS, strict=True))
+
+
+def of_methods() -> dict[str, Look]:
+    """The looks that methods of samples have of their own: there is one for each of the first few."""
+    return dict(zip(method_names(ranks="samples"), LOOKS, strict=False))
 
 
 def looks_of(contenders: Sequence[Contender]) -> dict[str, Look]:
@@ -44,8 +50,9 @@ def looks_by(methods: Mapping[str, str]) -> dict[str, Look]:
     ['dash', 'solid']
     """
     found: dict[str, Look] = {}
+    own_looks = of_methods()
     for name, method in methods.items():
-        own = OF_METHODS.get(method)
+        own = own_looks.get(method)
         if own is not None and own not in found.values():
             found[name] = own
     for name in methods:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -26,12 +27,39 @@ def exact_product(features: Features, weights: Floats) -> Floats:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
+class FeatureMatrix(Protocol):
+    """The matrix scale X of features X (n, d), wherever its rows lie: what solvers read of it.
+
+    rows: X itself, for solvers that read it row by row; ValueError where its rows are not here.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def scale(self) -> float: ...
+    @property
+    def rows(self) -> Features: ...
+    def scores(self, weights: Floats) -> Floats: ...
+    def normal(self, coefficients: Floats) -> Floats: ...
+    def exact_scores(self, weights: Floats) -> Floats: ...
+    def exact_normal(self, coefficients: Floats) -> Floats: ...
+    def lengths(self) -> Floats: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The matrix scale X of features X (n, d)."""
+    """A `FeatureMatrix` whose rows are here."""
 
     features: Features
     scale: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.features.shape
+
+    @property
+    def rows(self) -> Features:
+        return self.features
 
     def scores(self, weights: Floats) -> Floats:
         """scale X w in the features' own precision, of a small X in float64: one pass over X."""

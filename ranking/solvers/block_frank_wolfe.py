@@ -156,7 +156,7 @@ class _Layout:
 
     @classmethod
     def of(cls, risk: LinearRisk, relevant: Bools, costs: Floats, components: Components) -> Self:
-        n, m = len(risk.features), risk.shape[0] - len(risk.features)
+        n, m = risk.samples, risk.shape[0] - risk.samples
         if risk.highest != 0.0:
             raise InputError(
                 "highest of the risk", "pairwise weights <= 0", float(risk.highest), "take cutting planes"
@@ -240,8 +240,8 @@ class _State:
     @property
     def blocks(self) -> tuple[Block, Block]:
         """The risk's blocks; the second is empty where there is none."""
-        risk, rows = self.risk, self.risk.rows
-        return Block(rows, risk.scale), Block(rows[:0, :0]) if risk.pairwise is None else risk.pairwise
+        unary = Block(self.risk.features.rows, self.risk.features.scale)
+        return unary, Block(unary.rows[:0, :0]) if self.risk.pairwise is None else self.risk.pairwise
 
     @property
     def weights(self) -> Floats:
@@ -290,7 +290,7 @@ class _State:
         coefficients[score] = np.einsum("jn,jn->n", self.shares[:, component], self.planes)
         self.dual = Cut(coefficients, float((self.shares * self.losses).sum()))
         unary, pairwise = self.blocks
-        samples = len(self.risk.features)
+        samples = self.risk.samples
         self.unary = -unary.exact_normal(coefficients[:samples])
         self.bare = -pairwise.exact_normal(coefficients[samples:])
         self._hold(anchor)

@@ -132,8 +132,8 @@ class _Planes:
             > self._highest(self.losses - self.gram @ self.shares)[owners] + MARGIN * losses
         )
         changes, owners = changes[np.flatnonzero(new)], owners[new]
-        count = len(self.risk.features)
-        dense = [_rows(changes[:, :count], self.risk.rows, self.risk.scale)]
+        count = self.risk.samples
+        dense = [_rows(changes[:, :count], self.risk.features.rows, self.risk.features.scale)]
         if self.risk.pairwise is not None:
             dense.append(_rows(changes[:, count:], self.risk.pairwise.features, self.risk.pairwise.scale))
         normals = np.hstack(dense)

@@ -98,8 +98,10 @@ class _State:
 
     def __init__(self, risk: LinearRisk, labels: Floats, costs: Floats, start: Cut | None) -> None:
         self.risk, self.labels, self.costs = risk, labels, costs
-        features = risk.rows
-        self.curvatures = risk.scale**2 * np.einsum("ij,ij->i", features, features).astype(np.float64)
+        features = risk.features.rows
+        self.curvatures = risk.features.scale**2 * np.einsum("ij,ij->i", features, features).astype(
+            np.float64
+        )
         self.alpha = np.zeros(len(labels))
         if start is not None:
             self.alpha = np.clip(-start.coefficients * labels, 0.0, risk.C)
@@ -118,11 +120,11 @@ class _State:
         gradients = margins - self.costs
         movable = ((self.alpha > 0) | (gradients < 0)) & ((self.alpha < self.risk.C) | (gradients > 0))
         active = np.flatnonzero(movable & (self.curvatures > 0))
-        weights = self.weights.astype(self.risk.rows.dtype)
+        weights = self.weights.astype(self.risk.features.rows.dtype)
         for _ in range(SWEEPS):
             _descend(
-                self.risk.rows,
-                self.risk.scale,
+                self.risk.features.rows,
+                self.risk.features.scale,
                 generator.permutation(active),
                 self.labels,
                 self.costs,

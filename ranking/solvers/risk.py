@@ -19,10 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ranking.core import Certificate, Features, Floats, relative_gap
-from ranking.core.errors import InputError
-from ranking.solvers.block import Block
-from ranking.solvers.shards import ShardedBlock, ShardedFeatures
+from ranking.core import Certificate, Floats, relative_gap
+from ranking.solvers.block import Block, FeatureMatrix
 
 ROUNDING = 2.0**-46  # of the summands of a hinge, whose products are sums over as many features as there are
 
@@ -36,7 +34,7 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearRisk:
-    """The problem above. features: (n, d) of the samples, here or in shards. oracle: scores to the maximising Cut.
+    """The problem above. features: the matrix scale X of the samples. oracle: scores to the maximising Cut.
 
     pairwise: a block of (m, d2) rows >= 0, one for each pair of similar samples, whose weights are bound to be
     <= `highest`: 0 (high-order, eq. 8), or infinity where they may have either sign. Scores and coefficients are then
@@ -44,44 +42,31 @@ class LinearRisk:
     bound allows, min(highest, .) of the pairwise ones.
     """
 
-    features: Features | ShardedFeatures
+    features: FeatureMatrix
     C: float
     oracle: Callable[[Floats], Cut]
-    scale: float = 1.0
     pairwise: Block | None = None
     highest: float = 0.0
 
     @property
-    def rows(self) -> Features:
-        """The features, for solvers that read them row by row; ValueError where they lie in shards."""
-        if isinstance(self.features, ShardedFeatures):
-            raise InputError(
-                "features",
-                "an array, which this solver reads row by row",
-                "shards",
-                "train by cutting planes",
-            )
-        return self.features
-
-    @property
-    def blocks(self) -> tuple[Block | ShardedBlock, ...]:
-        unary: Block | ShardedBlock
-        if isinstance(self.features, ShardedFeatures):
-            unary = ShardedBlock(self.features, self.scale)
-        else:
-            unary = Block(self.features, self.scale)
-        return (unary,) if self.pairwise is None else (unary, self.pairwise)
+    def blocks(self) -> tuple[FeatureMatrix, ...]:
+        return (self.features,) if self.pairwise is None else (self.features, self.pairwise)
 
     @property
     def shape(self) -> tuple[int, int]:
         """How many scores and how many weights there are."""
-        shapes = [block.features.shape for block in self.blocks]
+        shapes = [block.shape for block in self.blocks]
         return sum(rows for rows, _ in shapes), sum(columns for _, columns in shapes)
 
     @property
     def free(self) -> int:
         """How many weights, the first ones, may have either sign."""
         return self.columns if self.highest == 0.0 else self.shape[1]
+
+    @property
+    def samples(self) -> int:
+        """How many scores, the first ones, are of samples."""
+        return int(self.features.shape[0])
 
     @property
     def columns(self) -> int:
@@ -101,11 +86,11 @@ class LinearRisk:
 
         Coefficients (k, n) of several cuts give (k, d).
         """
-        return self._by_block(coefficients, len(self.features), lambda block, part: block.normal(part))
+        return self._by_block(coefficients, self.samples, lambda block, part: block.normal(part))
 
     def exact_normal(self, coefficients: Floats) -> Floats:
         """The coefficients' sum of rows in float64."""
-        return self._by_block(coefficients, len(self.features), lambda block, part: block.exact_normal(part))
+        return self._by_block(coefficients, self.samples, lambda block, part: block.exact_normal(part))
 
     def total_length(self, coefficients: Floats) -> float:
         """How long the rows that `normal` adds up are together."""
@@ -113,7 +98,7 @@ class LinearRisk:
         return float(lengths @ np.abs(coefficients))
 
     def _by_block(
-        self, values: Floats, first: int, product: Callable[[Block | ShardedBlock, Floats], Floats]
+        self, values: Floats, first: int, product: Callable[[FeatureMatrix, Floats], Floats]
     ) -> Floats:
         """The product of each block with its part of `values`, under each other; the first part is `first` long."""
         if self.pairwise is None:

@@ -93,14 +93,20 @@ class ShardedFeatures:
 
 @dataclass(frozen=True, eq=False)
 class ShardedBlock:
-    """`Block` of sharded features: the same products."""
+    """A `FeatureMatrix` whose rows lie in shards."""
 
     features: ShardedFeatures
     scale: float = 1.0
 
     @property
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> tuple[int, ...]:
         return self.features.shape
+
+    @property
+    def rows(self) -> Features:
+        raise InputError(
+            "features", "an array, which this solver reads row by row", "shards", "train by cutting planes"
+        )
 
     def scores(self, weights: Floats) -> Floats:
         return np.concatenate(self._of_each(Block.scores, weights))

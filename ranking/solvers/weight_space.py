@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ranking.core import Floats, OnProgress
+from ranking.solvers.block import Block
 from ranking.solvers.cutting_plane import cutting_plane
 from ranking.solvers.risk import Cut, LinearRisk, Solution
 
@@ -31,5 +32,5 @@ def planes_of_weights(
 
     hinge: weights (D,) to the maximising g(R), (D,), and its loss.
     """
-    risk = LinearRisk(np.eye(len(start)), C, hinge)
+    risk = LinearRisk(Block(np.eye(len(start))), C, hinge)
     return cutting_plane(risk, tolerance, max_iterations, on_progress, start)

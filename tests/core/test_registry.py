@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import importlib
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from refusals import refused
 
-from ranking.core.registry import Registry
+from ranking import method_names
+from ranking.core import Method
+from ranking.core.registry import Plugin, Registry
+from ranking.methods import METHODS
 
-INIT = "from ranking.core.registry import Registry\nTHINGS = Registry('thing', __name__)\n"
+INIT = "from ranking.core.registry import Plugin, Registry\nTHINGS = Registry('thing', Plugin, __name__)\n"
 
 THING = """
 from dataclasses import dataclass
-from {package} import THINGS
+from {package} import THINGS, Plugin
 from ranking.core.settings import setting
 
 @THINGS.register({name!r})
 @dataclass
-class Thing:
+class Thing(Plugin):
     order = {order}
     size: int = setting(3, label="Size", help="How large.", minimum=1)
     hidden: int = 0
@@ -87,11 +91,11 @@ def test_unknown_names_settings_and_values_are_refused_with_what_is_valid(packag
 
 
 def test_a_plugin_may_have_no_settings():
-    registry: Registry[Any] = Registry("colour", "email")
+    registry: Registry[Any] = Registry("colour", Plugin, "email")
 
     @registry.register("Plain")
     @dataclass
-    class Plain:
+    class Plain(Plugin):
         pass
 
     with refused("settings of Plain", "'size'"):
@@ -142,7 +146,69 @@ def test_threads_that_ask_at_once_all_get_every_name(package):
 
 
 def test_nothing_is_imported_before_the_first_question():
-    registry: Registry[Any] = Registry("ghost", "no_such_package_anywhere")
-    registry.register("Casper")(dataclass(type("Casper", (), {})))
+    registry: Registry[Any] = Registry("ghost", Plugin, "no_such_package_anywhere")
+    registry.register("Casper")(dataclass(type("Casper", (Plugin,), {})))
     with pytest.raises(ModuleNotFoundError):
         registry.names()
+
+
+class Shape(Plugin, ABC):
+    """What a kind of plug-ins declares: two abilities with a default, and two things that each has to have."""
+
+    corners: ClassVar[int]
+    is_round: ClassVar[bool] = False
+
+    @property
+    def outline(self) -> str:
+        return "solid"
+
+    @abstractmethod
+    def area(self) -> float: ...
+
+
+def given(bases: tuple[type, ...] = (Shape,), **attributes: Any) -> type:
+    """Register a class of these attributes."""
+    registry: Registry[Any] = Registry("shape", Shape)
+    return registry.register("Square")(dataclass(type("Square", bases, attributes)))
+
+
+WHOLE: dict[str, Any] = {"corners": 4, "area": lambda self: 1.0}
+
+
+def test_a_class_with_all_that_its_base_asks_for_is_registered():
+    square = given(**WHOLE)
+    assert (square().area(), square.is_round, square().outline) == (1.0, False, "solid")
+    assert not hasattr(
+        given(**WHOLE, _is_rond=True, side=2), "rond"
+    )  # private, or like nothing that is declared
+
+
+def test_a_class_that_lacks_something_is_refused_by_its_name():
+    with refused("shape 'Square'") as caught:
+        given()
+    assert caught.value.expected == "area, corners in class Square"
+    with refused("shape 'Square'") as caught:
+        given(corners=4, areas=WHOLE["area"])
+    assert caught.value.remedy == "rename areas to area"
+    with refused("shape 'Square'", "Square"):
+        given((Plugin,), **WHOLE)
+
+
+def test_a_misspelt_ability_is_refused_with_the_name_it_is_close_to():
+    for name, meant in [("is_rounds", "is_round"), ("outlines", "outline"), ("oder", "order")]:
+        for attributes in ({name: True}, {"__annotations__": {name: "bool"}, name: True}):
+            with refused("shape 'Square'", name) as caught:
+                given(**WHOLE, **attributes)
+            assert caught.value.expected.startswith(f"{meant}, "), name
+
+
+def test_methods_declare_their_abilities():
+    """No method is refused for a name of its own, and one that says `use_graph` is."""
+    for name in method_names():
+        METHODS.register(name)(METHODS.get(name))
+    with refused("method 'Mine'", "use_graph"):
+        METHODS.register("Mine")(type("Mine", (METHODS.get("AP-SVM"),), {"use_graph": True}))
+    with refused("method 'Mine'") as caught:
+        METHODS.register("Mine")(type("Mine", (Method,), {"ranks": "samples", "save": None, "load": None}))
+    assert caught.value.expected == "fit in class Mine"
+    assert "Mine" not in method_names()

@@ -24,7 +24,7 @@ from ranking.experiments.cross_validation.workers import on_cluster, on_this_com
 from ranking.methods.on_shards import fit_on_shards, score_on_shards
 from ranking.reports.at_home import workers_at
 from ranking.solvers import Cut, LinearRisk, coordinate_descent
-from ranking.solvers.shards import ShardedFeatures
+from ranking.solvers.shards import ShardedBlock, ShardedFeatures
 
 IMAGES = images(30)
 METHODS = (("AP-SVM", {}), ("HOAP-SVM", {"eta": 1.0}))
@@ -154,13 +154,13 @@ def test_wrong_shards_are_refused(threads):
 
         two, relevance = sharded(np.zeros((4, 2)), np.ones((2, 2))), [1, 0, 0, 0, 0, 1]
         fitted = fit_on_shards(make_method("AP-SVM"), two, relevance)
-        risk = LinearRisk(two, 1.0, lambda scores: Cut(np.zeros(6), 0.0))
+        risk = LinearRisk(ShardedBlock(two), 1.0, lambda scores: Cut(np.zeros(6), 0.0))
         descent = make_method("SVM", solver="coordinate descent")
         for refuse, subject, came in (
             (lambda: sharded(), "shards", 0),
             (lambda: sharded(np.zeros((4, 2)), np.zeros((4, 3))), "shards", [2, 3]),
             (lambda: sharded(np.full((1, 2), np.nan)), "features", ANYTHING),
-            (lambda: fit_on_shards(descent, two, relevance), "solver", "coordinate descent"),
+            (lambda: fit_on_shards(descent, two, relevance), "method", "SVM"),
             (lambda: fit_on_shards(make_method("HOB-SVM"), two, relevance), "method", "HOB-SVM"),
             (lambda: fit_on_shards(make_method("AP-SVM"), two, [0] * 6), "relevance", "0 of 6 relevant"),
             (lambda: fit_on_shards(make_method("AP-SVM"), two, [0, 1]), "relevance", (2,)),

@@ -15,19 +15,20 @@ from ranking.core.run_settings import TimingSettings
 from ranking.experiments import timing_studies
 from ranking.experiments.timing_studies import (
     BINARY,
-    COMPETITORS,
     MOST_CALLS,
     NEGATIVE,
     POSITIVE,
     SAMPLES,
     TABLE,
     TimingOutcome,
+    competitors,
     recorded,
     sizes,
     synthetic,
     thinned,
     time_inference,
 )
+from ranking.methods import methods_by_loss
 
 SMALL = TimingSettings(share=0.05, dimensions=20, rounds=2)
 
@@ -39,10 +40,12 @@ def outcome():
         yield time_inference(SMALL)
 
 
-def test_every_size_is_timed_for_both_losses_by_all_competitors(outcome):
-    assert [(one.varied, one.positives, one.negatives) for one in outcome.points] == 2 * sizes(0.05)
+def test_every_size_is_timed_for_every_loss_by_all_competitors(outcome):
+    assert [(one.varied, one.positives, one.negatives) for one in outcome.points] == len(
+        methods_by_loss()
+    ) * sizes(0.05)
     for point in outcome.points:
-        assert [one.name for one in point.timed] == [BINARY, *COMPETITORS[point.loss]]
+        assert [one.name for one in point.timed] == [BINARY, *competitors(point.loss)]
         assert len({one.calls for one in point.timed[1:]}) == 1, "all answer the same calls"
         assert all(one.mean > 0 for one in point.timed)
     assert outcome.machine == timing_studies.machine()

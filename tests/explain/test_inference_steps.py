@@ -13,11 +13,12 @@ from checks import case
 
 from ranking.explain.inference_steps import TRACED, Problem, Trace, bins_of, trace_of
 from ranking.explain.inference_steps.selecting import split_at_median
-from ranking.inference import most_violated_ranking
+from ranking.inference import algorithms_for, most_violated_ranking
 from ranking.inference.bins import bin_grid, count, plan_ranks
 from ranking.inference.interleaving import Derivative
+from ranking.losses import loss_names
 
-PAIRS = [pair for pair in itertools.product(("ap", "ndcg"), TRACED) if pair != ("ndcg", "search")]
+PAIRS = [(loss, name) for loss in loss_names() for name in TRACED if name in algorithms_for(loss)]
 SIZES = [((1, 1), None), ((1, 6), None), ((5, 1), None), ((3, 8), None), ((40, 12), None), ((25, 300), None)]
 SIZES += [((7, 40), decimals) for decimals in (None, 0, 1)]
 
@@ -58,7 +59,7 @@ def test_of_two_ranks_that_are_worth_the_same_all_take_the_lower_one():
         assert trace_of(problem, algorithm).ranks.tolist() == [2], algorithm
 
 
-@pytest.mark.parametrize("loss", ["ap", "ndcg"])
+@pytest.mark.parametrize("loss", loss_names())
 def test_the_functions_of_the_rank_add_up_to_the_objective_of_any_interleaving(loss):
     scores, relevant = drawn(4, 6, 3)
     problem, loss_of = Problem.of(scores, relevant, loss), reference.LOSSES[loss]
@@ -73,7 +74,7 @@ def test_the_functions_of_the_rank_add_up_to_the_objective_of_any_interleaving(l
 
 def test_derivatives_are_differences_of_the_functions():
     scores, relevant = drawn(6, 9, 1)
-    for loss in ("ap", "ndcg"):
+    for loss in loss_names():
         problem = Problem.of(scores, relevant, loss)
         for j in range(1, 10):
             slopes = [problem.derivative(j, i, float(problem.irrelevant[j - 1])) for i in range(1, 7)]

@@ -12,7 +12,7 @@ from brought import in_memory
 from numbered_set import cards
 from refusals import refused
 
-from ranking.core import ImageSet
+from ranking.core import Feature, ImageSet
 from ranking.features import FEATURES, cached_features, extract, feature_columns, load_features, make_feature
 
 BOTH = [("HOG", {}), ("Colour", {"bins": 4})]
@@ -51,7 +51,7 @@ def register(monkeypatch):
             return describe(crop)
 
         attributes = {"version": 1, "whole_image": False, "size": size, "describe": method}
-        FEATURES.register(name)(dataclass(type(name, (), attributes)))
+        FEATURES.register(name)(dataclass(type(name, (Feature,), attributes)))
 
     return register
 

@@ -13,7 +13,7 @@ from examples import FILES, FOLDERS
 from PIL import Image
 from sklearn.datasets import load_digits
 
-from ranking.core import Problem, SourceImage
+from ranking.core import Problem, Source, SourceImage
 from ranking.core.settings import settings_of
 from ranking.datasets import (
     SOURCES,
@@ -59,7 +59,7 @@ def test_a_new_source_is_offered_and_bundled_only_if_it_says_so(monkeypatch):
     before = bundled_names()
     assert before == ["Action figures", "Digits"]
     for name, attributes in [("Silent", {}), ("Other", {"bundled": False}), ("Ours", {"bundled": True})]:
-        monkeypatch.setitem(SOURCES._classes, name, type(name, (), {"order": -1, **attributes}))
+        monkeypatch.setitem(SOURCES._classes, name, type(name, (Source,), {"order": -1, **attributes}))
         assert name in source_names()
     assert bundled_names() == ["Ours", *before]
 
@@ -90,9 +90,11 @@ def _changed(source):
     return special.get(source.name, {"test_share": 0.9})
 
 
-@pytest.mark.parametrize("name", [name for name in tree_sources() if name != "Class folders"])
+@pytest.mark.parametrize("name", tree_sources())
 def test_a_tree_tells_the_same_boxes_labels_and_parts_in_every_format(name, tmp_path):
     folder = FOLDERS[name](tmp_path / "x")
+    if all(box.box is None for item in read(name, folder)[0].values() for box in item.boxes):
+        pytest.skip("it labels whole images")
     images, _ = build(name, folder)
     assert images.classes == CLASSES
     assert images.boxes.tolist() == BOXES
@@ -109,7 +111,9 @@ def test_a_tree_tells_the_same_boxes_labels_and_parts_in_every_format(name, tmp_
 def test_two_classes_whose_long_names_begin_alike_stay_two(name, tmp_path):
     long = [f"{'Animalia Chordata Mammalia ' * 4} {end}" for end in ("Felis catus", "Felis silvestris")]
     images, _ = build(name, FOLDERS[name](tmp_path / "x", long))
-    assert sorted(images.labels.sum(axis=0).tolist()) == [2, 3 if name == "Class folders" else 2]
+    assert len(images.classes) == 2
+    assert images.labels.sum(axis=0).min() >= 1
+    assert images.labels.sum(axis=1).tolist() == [1] * len(images)
     assert all(len(label) <= 80 for label in images.classes)
 
 

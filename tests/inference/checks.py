@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import reference
 
-from ranking.inference import MostViolatedRanking
-from ranking.losses import RankingLoss
+from ranking.inference import MostViolatedRanking, algorithms_for
+from ranking.losses import RankingLoss, loss_names
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def case(*names: object) -> Iterator[None]:
 class RootLoss(RankingLoss):
     """QS-suitable, and neither of the two: discount 1/sqrt(position), gains that fall and end at zero."""
 
-    name = "root"
+    name, measure = "root", "the root measure"
 
     def gains(self, positives: int) -> np.ndarray:
         return np.arange(positives)[::-1] / positives
@@ -41,7 +41,7 @@ class RootLoss(RankingLoss):
 class Made(RankingLoss):
     """Any discount, and equal gains."""
 
-    name = "made"
+    name, measure = "made", "a measure"
     discounts: Callable[[np.ndarray], np.ndarray]
     gain: float = 1.0
 
@@ -63,13 +63,9 @@ def root_loss(places: list[int]) -> float:
     )
 
 
-LOSSES = {"ap": "ap", "ndcg": "ndcg", "root": RootLoss()}
+LOSSES = {**{name: name for name in loss_names()}, "root": RootLoss()}
 DEFINITIONS = {**reference.LOSSES, "root": root_loss}
-ALGORITHMS = {
-    "ap": ["auto", "greedy", "search", "select", "buckets"],
-    "ndcg": ["auto", "greedy", "select", "buckets"],
-    "root": ["auto", "greedy", "select", "buckets"],
-}
+ALGORITHMS = {name: algorithms_for(name) for name in loss_names()} | {"root": algorithms_for("ndcg")}
 PAIRS = [(loss, algorithm) for loss, algorithms in ALGORITHMS.items() for algorithm in algorithms]
 
 

@@ -50,7 +50,7 @@ class Case:
 
     @property
     def convex(self) -> bool:
-        return bool(getattr(method_class(self.name), "convex", True))
+        return bool(method_class(self.name).is_convex({"k": 0}))
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ ORDER_OBJECTIVES: dict[str, Callable[..., float]] = {
 SAMPLES = [
     RanksSamples(name, graph)
     for name in method_names(ranks="samples")
-    for graph in ([False, True] if getattr(method_class(name), "uses_graph", False) else [False])
+    for graph in ([False, True] if method_class(name).uses_graph else [False])
 ]
 SOLVERS = [RanksSamples("SVM", solver=solver) for solver in ("coordinate descent", "cutting plane")]
 LABELS = [RanksLabels(name) for name in method_names(ranks="labels")]

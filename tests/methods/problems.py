@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import reference
 
-from ranking import ProgressEvent, Query, SimilarityGraph, StopTraining
+from ranking import ProgressEvent, Query, SimilarityGraph, StopTraining, method_class, method_names
 from ranking.solvers import LinearRisk
 
-LOSS_OF = {"AP-SVM": "ap", "NDCG-SVM": "ndcg"}
-TWO_ROWS = ("SVM", "HOB-SVM", "HOAP-SVM")
+LOSS_OF = {name: method_class(name).loss for name in method_names("samples") if method_class(name).loss}
 
 
 class Heard(list[ProgressEvent]):

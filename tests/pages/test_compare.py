@@ -23,7 +23,7 @@ from ranking.jobs import jobs, run_archive
 from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_files, comparison_words
-from ranking.reports.looks import OF_METHODS
+from ranking.reports.looks import of_methods
 
 QUERY = "playing instrument"
 NAMES = ["SVM", "AP-SVM", "HOB-SVM"]
@@ -187,9 +187,9 @@ def test_names_and_looks_are_of_methods_and_never_shared(rivals):
     svm, large, small = map(rivals.store.run, (rivals.svm, rivals.ap_svm, rivals.ap_svm_small))
     assert list(compared_runs.titles([large, small]).values()) == ["AP-SVM, C = 100", "AP-SVM, C = 1"]
     looks = method_looks.of_runs([small, large, svm])
-    assert looks[rivals.svm] == OF_METHODS["SVM"]
-    assert looks[rivals.ap_svm_small] == OF_METHODS["AP-SVM"]
-    assert looks[rivals.ap_svm] == OF_METHODS["HOB-SVM"], "the first that is left"
+    assert looks[rivals.svm] == of_methods()["SVM"]
+    assert looks[rivals.ap_svm_small] == of_methods()["AP-SVM"]
+    assert looks[rivals.ap_svm] == of_methods()["HOB-SVM"], "the first that is left"
     with pytest.raises(ValueError, match="6"):
         method_looks.of_runs(3 * [svm, large])
 

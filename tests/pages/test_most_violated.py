@@ -17,6 +17,7 @@ from pages.parts.app.colours import IRRELEVANT, RELEVANT
 from pages.parts.views import inference_charts, inference_scores, inference_words
 from ranking.explain.inference_steps import TRACED, Problem, bins_of, trace_of
 from ranking.inference import most_violated_ranking
+from ranking.losses import make_loss
 from ranking.metrics.ranked import Ranking
 
 pytestmark = pytest.mark.usefixtures("started")
@@ -65,7 +66,7 @@ def test_typed_scores_give_their_three_rankings(empty_home, open_page):
     rows = {line.split(" | ")[0].strip("| ") for line in texts(app).splitlines() if line.startswith("| ")}
     unusable = {name for name, words in inference_words.NAMES.items() if words not in rows}
     assert unusable == {"search"}
-    assert inference_scores.LOSSES["ndcg"] in in_headline(app)[0]
+    assert make_loss("ndcg").measure in in_headline(app)[0]
 
 
 def test_what_is_typed_and_is_no_scores_is_told(empty_home, open_page):

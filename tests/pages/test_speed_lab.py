@@ -16,14 +16,15 @@ from pages.parts.studies.timing_words import PAPER
 from ranking.core.run_settings import TimingSettings
 from ranking.experiments.timing_studies import (
     BINARY,
-    COMPETITORS,
     SAMPLES,
     TABLE,
     Point,
     Timed,
     TimingOutcome,
+    competitors,
     sizes,
 )
+from ranking.methods import methods_by_loss
 
 PAPERS = Path(os.environ.get("RANKING_PAPERS", Path(__file__).parents[3] / "shared" / "papers"))
 
@@ -33,7 +34,8 @@ pytestmark = pytest.mark.usefixtures("started")
 def made_up() -> TimingOutcome:
     """Greedy takes |P||N| nanoseconds a call, the others so many times less."""
     points = []
-    for loss, names in COMPETITORS.items():
+    for loss in methods_by_loss():
+        names = competitors(loss)
         for varied, p, n in sizes(1.0):
             timed = [
                 Timed(name, 10, p * n * 1e-8 / (number + 1), p * n * 1e-9 / (number + 1), 1e-6)
@@ -135,9 +137,9 @@ def test_tables_and_figures_stand_beside_the_paper(empty_home, open_page):
     assert timing_words.CALLED["greedy"] in names
     assert timing_words.CALLED["search"] not in names
 
-    for loss, competitors in COMPETITORS.items():
+    for loss in methods_by_loss():
         charts = charts_of(turn_to(app, timed=f"figure {loss}"))
-        assert [len(chart["data"]) for chart in charts] == 3 * [1 + len(competitors)]
+        assert [len(chart["data"]) for chart in charts] == 3 * [1 + len(competitors(loss))]
         assert len({tuple(chart["layout"]["yaxis"]["range"]) for chart in charts}) == 1, "on one scale"
         first = next(trace for trace in charts[0]["data"] if trace["name"] == "greedy")
         expected = [point for point in OUTCOME.points if (point.loss, point.varied) == (loss, SAMPLES)]

@@ -26,7 +26,7 @@ def test_the_optimum_is_that_of_the_whole_program() -> None:
     for C, eta, dtype in itertools.product([0.05, 5.0], [0.01, 1.0, 100.0], [np.float32, np.float64]):
         risk, relevant, costs, components = problem([4, 3, 1], 3, C, eta, dtype)
         pairs = components.edges, risk.pairwise.features.astype(float)
-        outputs = reference.labelling_outputs(risk.features.astype(float), relevant, pairs, eta)
+        outputs = reference.labelling_outputs(risk.features.rows.astype(float), relevant, pairs, eta)
         optimum = reference.one_slack_optimum([outputs], C, bound=3)
         solution = block_frank_wolfe(risk, relevant, costs, components, 1e-5)
         with case(C, eta, dtype):
@@ -47,7 +47,7 @@ def test_cutting_planes_end_at_the_same_optimum() -> None:
     for name, edges in (("chain", chain), ("two hubs", two_hubs)):
         problems |= {(name, eta): problem([size, 1, 1], 4, 2.0, eta, edges=edges) for eta in (0.3, 30.0)}
     bare, *_ = problems["no features", 1.0] = problem([3, 3, 1, 1], 6, 2.0)
-    bare.features[::2] = 0.0
+    bare.features.rows[::2] = 0.0
     bare.pairwise.features[::2] = 0.0
     for key, (risk, *rest) in problems.items():
         with case(key):

@@ -9,6 +9,7 @@ import pytest
 from problems import Heard
 
 from ranking.solvers import Cut, LinearRisk, Point, UpperBound, WorkingSet, cccp, cutting_plane
+from ranking.solvers.block import Block
 from ranking.solvers.clock import Clock
 
 
@@ -32,7 +33,7 @@ class Folded:
             wrong = float(self.losses[k] + scores[k] - scores[40] > 0)
             return Cut(wrong * (np.eye(41)[k] - np.eye(41)[40]), wrong * self.losses[k])
 
-        risk = LinearRisk(np.vstack([self.rows, sign * self.u]), 3.0, oracle)
+        risk = LinearRisk(Block(np.vstack([self.rows, sign * self.u])), 3.0, oracle)
         point = Point.of(risk, weights, risk.exact_scores(weights))
 
         def adopt(planes: WorkingSet) -> WorkingSet:

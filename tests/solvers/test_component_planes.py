@@ -27,7 +27,7 @@ def test_the_optimum_is_that_of_the_whole_program() -> None:
     for C, eta, dtype in itertools.product([0.05, 5.0, 500.0], [0.01, 1.0], [np.float32, np.float64]):
         given = risk, relevant, _, components = problem([4, 3, 1], 3, C, eta, dtype)
         pairs = components.edges, risk.pairwise.features.astype(float)
-        outputs = reference.labelling_outputs(risk.features.astype(float), relevant, pairs, eta)
+        outputs = reference.labelling_outputs(risk.features.rows.astype(float), relevant, pairs, eta)
         optimum = reference.one_slack_optimum([outputs], C, bound=3)
         solution = solved(given)
         with case(C, eta, dtype):
@@ -44,7 +44,7 @@ def test_one_slack_planes_end_at_the_same_optimum(monkeypatch: pytest.MonkeyPatc
             given = problem(SIZES, 1, C, eta)
             agree(solved(given, 1e-4), cutting_plane(given[0], 1e-3))
     bare = problem([3, 3, 1, 1], 6, 2.0)
-    bare[0].features[::2] = 0.0
+    bare[0].features.rows[::2] = 0.0
     bare[0].pairwise.features[::2] = 0.0
     agree(solved(bare, 1e-4), cutting_plane(bare[0], 1e-3))
     monkeypatch.setattr(module, "GROUPS", 3)

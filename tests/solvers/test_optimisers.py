@@ -34,16 +34,18 @@ def hinge_risk(seed: int = 0, n: int = 60, d: int = 5, C: float = 0.5, dtype: ty
         wrong = costs - labels * scores > 0
         return Cut(np.where(wrong, -labels, 0.0), float(costs[wrong].sum()))
 
-    return LinearRisk(features, C, oracle, scale=2.0), labels, costs
+    return LinearRisk(Block(features, 2.0), C, oracle), labels, costs
 
 
 def test_single_steps_of_descent_are_double_precise_on_double_features() -> None:
     """Weights are kept along with the dual variables; what they lose a step must be in the sixteenth digit."""
     risk, labels, costs = hinge_risk(4, C=3.0)
     alpha, weights = np.zeros(60), np.zeros(5)
-    curvatures = 4.0 * (risk.features**2).sum(axis=1)
-    descent_module._descend(risk.features, 2.0, np.arange(60), labels, costs, curvatures, 3.0, alpha, weights)
-    np.testing.assert_allclose(weights, 2.0 * risk.features.T @ (alpha * labels), rtol=1e-12)
+    curvatures = 4.0 * (risk.features.rows**2).sum(axis=1)
+    descent_module._descend(
+        risk.features.rows, 2.0, np.arange(60), labels, costs, curvatures, 3.0, alpha, weights
+    )
+    np.testing.assert_allclose(weights, 2.0 * risk.features.rows.T @ (alpha * labels), rtol=1e-12)
     assert alpha.any()
 
 
@@ -201,7 +203,7 @@ def test_cuts_of_another_problem_are_found_out() -> None:
 
 def test_a_gap_within_rounding_proves_nothing() -> None:
     """Scores and losses of 1e12 that cancel to nothing leave a hinge without a correct digit."""
-    risk = LinearRisk(np.full((2, 1), 1e12), 1.0, lambda scores: Cut(np.array([1.0, -1.0]), 1e-6))
+    risk = LinearRisk(Block(np.full((2, 1), 1e12)), 1.0, lambda scores: Cut(np.array([1.0, -1.0]), 1e-6))
     certificate = certified(risk, np.ones(1), Cut(np.zeros(2), 0.5), 1e-3, 1, 0.0)
     assert certificate.primal == pytest.approx(0.5, abs=1e-5)
     assert certificate.relative_gap <= 1e-3
@@ -236,7 +238,7 @@ def risk_of_two_blocks(dtype: type) -> tuple[LinearRisk, np.ndarray]:
     affinity = rng.uniform(size=(ROWS_AT_ONCE + 50, 2)).astype(dtype)
     matrix = block_diag(2.0 * features.astype(float), 0.3 * affinity.astype(float))
     nothing = Cut(np.zeros(len(matrix)), 0.0)
-    return LinearRisk(features, 1.0, lambda scores: nothing, 2.0, Block(affinity, 0.3)), matrix
+    return LinearRisk(Block(features, 2.0), 1.0, lambda scores: nothing, Block(affinity, 0.3)), matrix
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -252,7 +254,7 @@ def test_two_blocks_are_one_matrix(dtype: type) -> None:
     np.testing.assert_allclose(risk.scores(weights), scores, rtol=loose, atol=20 * loose)
     np.testing.assert_allclose(risk.normal(coefficients), normal, rtol=loose, atol=200 * loose)
     assert risk.scores(weights).dtype == risk.normal(coefficients).dtype == np.float64
-    assert exact_product(risk.features[:0], weights[:3]).shape == (0,)
+    assert exact_product(risk.features.rows[:0], weights[:3]).shape == (0,)
     lengths = np.concatenate([block.lengths() for block in risk.blocks])
     np.testing.assert_allclose(lengths, np.linalg.norm(matrix, axis=1), rtol=1e-12)
 

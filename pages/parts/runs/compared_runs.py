@@ -13,10 +13,10 @@ from pages.parts.app.frame import escaped
 from pages.parts.importing import sets
 from pages.parts.runs import jobs_panel, lessons, runs
 from pages.parts.runs.run_actions import MOST_COMPARED
+from ranking import method_names
 from ranking.core.run_settings import TrainSettings
 from ranking.jobs import jobs
 from ranking.reports.comparison_words import listed as listed_in_words
-from ranking.reports.looks import OF_METHODS
 from ranking.workspace.run import ENDED, SAMPLES, Run
 
 SUBJECT = keys.widget("compared subject")
@@ -136,7 +136,8 @@ def first_choice(listed: Sequence[Run], shown: str | None) -> list[str]:
     listed = sorted(listed, key=lambda run: not run.has_scores)
     newest = {run.settings["method"]: run for run in reversed(listed)}
     newest |= {run.settings["method"]: run for run in listed if run.id == shown}
-    order = [*OF_METHODS, *sorted(newest.keys() - OF_METHODS.keys())]
+    known = method_names(ranks="samples")
+    order = [*known, *sorted(newest.keys() - set(known))]
     own = [run.settings["method"] for run in listed if run.id == shown]
     kept = [name for name in order if name in newest]
     if len(kept) == 1:

@@ -23,7 +23,7 @@ MOST_MEGABYTES = 64  # of a CSV: a million pairs of ids of thirty characters
 
 def choose(images: ImageSet, method: str) -> str | None:
     """The name of the graph, asked where the method uses one; None where it does not."""
-    if not getattr(method_class(method), "uses_graph", False):
+    if not method_class(method).uses_graph:
         return None
     refused = _take_up(images)
     brought = cache.store().edge_names(images.key)

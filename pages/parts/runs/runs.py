@@ -14,7 +14,7 @@ import streamlit as st
 from pages.parts.app import address, cache, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import feature_choice, projections
-from ranking import make_method, method_class, method_names
+from ranking import method_class, method_names
 from ranking.core.run_settings import ExperimentSettings, LabelTrainSettings, TrainSettings
 from ranking.core.settings import settings_of
 from ranking.experiments.training import graph_in_use
@@ -95,12 +95,14 @@ def with_scores() -> list[Run]:
 
 def leans_on_neighbours(run: Run) -> bool:
     """Whether a training's method has a similarity graph; one that this version does not know has none."""
-    return bool(getattr(_method(run.settings["method"]), "uses_graph", False))
+    method = _method(run.settings["method"])
+    return method is not None and method.uses_graph
 
 
 def loss_of(run: Run) -> str | None:
     """The ranking loss whose most violated ranking a training's method asks for; None where it asks for none."""
-    return getattr(_method(run.settings["method"]), "loss", None)
+    method = _method(run.settings["method"])
+    return method and method.loss
 
 
 def set_is_here(run: Run) -> bool:
@@ -292,12 +294,8 @@ def telling(run: Run) -> str:
 
 def is_convex(run: Run) -> bool:
     """Whether a training's certificate bounds the optimum; where not, how far one more round could go down."""
-    name, given = run.settings["method"], method_settings(run)
-    if (plugin := _method(name)) is None:
-        return True
-    known = {item.name: given[item.name] for item in settings_of(plugin)}
-    with cache.or_gone():  # values that this version does not take
-        return bool(getattr(make_method(name, **known), "convex", True))
+    method = _method(run.settings["method"])
+    return method is None or method.is_convex(method_settings(run))
 
 
 def method_settings(run: Run) -> Settings:
@@ -333,7 +331,7 @@ def _complete(plugin: type | None, values: Settings) -> Settings:
     return ({item.name: item.default for item in settings_of(plugin)} if plugin else {}) | values
 
 
-def _method(name: str) -> type | None:
+def _method(name: str) -> Any | None:
     """The class of a method; None where this version has none of that name."""
     return method_class(name) if name in method_names() else None
 

@@ -159,7 +159,7 @@ def form(
     left, right = st.columns(2, gap="large")
     with left:
         method = st.selectbox("Method", methods, **bound)
-        st.caption(escaped(getattr(method_class(method), "summary", "")))
+        st.caption(escaped(method_class(method).summary))
         if warn is not None:
             warn(method)
         values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")

@@ -29,7 +29,7 @@ COLUMNS = (
 
 def calls_of(loss: str, point: Point | None) -> go.Figure:
     """Milliseconds of a call of each algorithm, a row each: the paper's, and those that were measured here."""
-    here, paper = {} if point is None else named(point), PAPER[loss]
+    here, paper = {} if point is None else named(point), PAPER.get(loss, {})
     rows = list(here or paper)
     found = [
         (PAPER_S, {name: (one.call, one.deviation) for name, one in paper.items()}, GREY, "square-open"),
@@ -63,13 +63,14 @@ def calls_of(loss: str, point: Point | None) -> go.Figure:
 
 def calls_in_words(loss: str, point: Point | None) -> str:
     """Every value of `calls_of` as plain text."""
-    paper = ", ".join(f"{SHORT[name]} {one.call:g}" for name, one in PAPER[loss].items())
-    told = f"Milliseconds a call. On {PAPER_S}: {paper}"
-    if point is None:
-        return told
-    return f"{told}. On {HERE}: " + ", ".join(
-        f"{SHORT[one.name]} {1e3 * one.mean:.3g}" for one in point.timed
-    )
+    told = ["Milliseconds a call"]
+    if loss in PAPER:
+        paper = ", ".join(f"{SHORT[name]} {one.call:g}" for name, one in PAPER[loss].items())
+        told.append(f"On {PAPER_S}: {paper}")
+    if point is not None:
+        here = ", ".join(f"{SHORT[one.name]} {1e3 * one.mean:.3g}" for one in point.timed)
+        told.append(f"On {HERE}: {here}")
+    return ". ".join(told)
 
 
 def across(point: Point) -> int:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ranking.experiments.timing_studies import BINARY, NEGATIVE, POSITIVE, SAMPLES, TABLE, Point, Timed
+from ranking.losses import make_loss
+from ranking.methods import methods_by_loss
 
 
 class Printed(NamedTuple):
@@ -20,13 +22,6 @@ PRINTED_IN = "Mohapatra, Rolínek, Jawahar, Kolmogorov and Kumar, CVPR 2018"
 PAPER_S, HERE = "the paper's machine, 2018", "this machine"
 TABLES = {"ap": "Tables 2 and 3", "ndcg": "Tables 5 and 6"}
 FIGURES = {"ap": "Fig. 1", "ndcg": "Fig. 2"}
-LOSS = {"ap": "AP", "ndcg": "NDCG"}
-VIEWS = {
-    "tables ap": "Tables 2, 3 · AP",
-    "tables ndcg": "Tables 5, 6 · NDCG",
-    "figure ap": "Fig. 1 · AP",
-    "figure ndcg": "Fig. 2 · NDCG",
-}
 PAPER = {
     "ap": {
         BINARY: Printed(0.1434, 1.872, 0.057),
@@ -57,6 +52,23 @@ AXES = {
 }
 
 
+def views() -> dict[str, str]:
+    """The table and the figure of every loss that is timed, as the choice of them calls them."""
+    measures = {loss: make_loss(loss).measure for loss in methods_by_loss()}
+    tables = {f"tables {loss}": f"{table_name(loss)} · {one}" for loss, one in measures.items()}
+    figures = {f"figure {loss}": f"{figure_name(loss)} · {one}" for loss, one in measures.items()}
+    return {view: name.replace(" and", ",") for view, name in (tables | figures).items()}
+
+
+def table_name(loss: str) -> str:
+    """What the paper calls its tables of a loss; of a loss that it does not have, what they are."""
+    return TABLES.get(loss, "Table")
+
+
+def figure_name(loss: str) -> str:
+    return FIGURES.get(loss, "Figure")
+
+
 def table_point(points: Iterable[Point], loss: str) -> Point | None:
     """The training of the tables of a loss among those that were timed; None where nothing was."""
     return next((one for one in points if (one.loss, one.varied) == (loss, TABLE)), None)
@@ -69,7 +81,7 @@ def named(point: Point) -> dict[str, Timed]:
 def table(loss: str, point: Point | None) -> str:
     """Seconds of a training, milliseconds of a call, and how many times faster than greedy: as the paper prints them,
     and before that as they were measured here, where they were."""
-    here, paper = {} if point is None else named(point), PAPER[loss]
+    here, paper = {} if point is None else named(point), PAPER.get(loss, {})
     columns = ("s a training", "ms a call", "greedy / this")
     heads = ["", *(["calls", *(f"here: {name}" for name in columns)] if here else [])]
     heads += [f"paper: {name}" for name in columns]
@@ -103,13 +115,16 @@ def times(ratio: float) -> str:
 
 
 def headline(loss: str, point: Point | None) -> str:
-    paper = PAPER[loss]
-    theirs = times(paper["greedy"].call / paper["select"].call)
+    paper, measure = PAPER.get(loss), make_loss(loss).measure
+    theirs = "" if paper is None else times(paper["greedy"].call / paper["select"].call)
     if point is None:
-        return f"{LOSS[loss]}: in the paper SELECT is {theirs} as fast as greedy. And here?"
-    fewer = ", with fewer samples," if point.negatives < ENOUGH else ""
+        if paper is None:
+            return f"{measure}: how much faster is SELECT than greedy here?"
+        return f"{measure}: in the paper SELECT is {theirs} as fast as greedy. And here?"
+    fewer = ", with fewer samples" if point.negatives < ENOUGH else ""
     ratio = _faster(named(point), "select")
-    return f"{LOSS[loss]}: SELECT is {ratio} as fast as greedy here{fewer or ','} {theirs} in the paper"
+    beside = f", {theirs} in the paper" if theirs else ""
+    return f"{measure}: SELECT is {ratio} as fast as greedy here{fewer}{beside}"
 
 
 def notice_paper(loss: str) -> str:

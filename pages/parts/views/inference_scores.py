@@ -13,12 +13,12 @@ from pages.parts.app import address, cache, frame, keys, selection
 from pages.parts.importing import sets
 from pages.parts.runs import runs
 from ranking.core import Bools, Floats, ImageSet, Ints
+from ranking.losses import loss_names, make_loss
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import ENDED, SAMPLES, Run
 from ranking.workspace.run_files import read_scores
 
 MODEL, SAMPLED, TYPED = "a model's", "sampled", "typed"
-LOSSES = {"ap": "AP", "ndcg": "NDCG"}
 SCALES = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 MOST_RELEVANT, MOST_IRRELEVANT = 60, 540  # of a model that are looked at: more cannot be told apart
 FEW_RELEVANT, FEW_IRRELEVANT = 3, 5  # of the lesson
@@ -65,8 +65,9 @@ def choose() -> Scores:
 
 
 def choose_loss() -> str:
-    bound = address.bound(keys.LOSS, address.one_of(list(LOSSES)), "ap")
-    return str(st.segmented_control("Loss", list(LOSSES), format_func=LOSSES.get, required=True, **bound))
+    measures = {name: make_loss(name).measure for name in loss_names()}
+    bound = address.bound(keys.LOSS, address.one_of(list(measures)), "ap")
+    return str(st.segmented_control("Loss", list(measures), format_func=measures.get, required=True, **bound))
 
 
 def choose_scale() -> float:
@@ -91,7 +92,7 @@ def choose_scale() -> float:
 def address_of(run: Run) -> dict[str, str] | None:
     """The address of the most violated ranking by what a training has scored; None where its method asks for none."""
     loss = runs.loss_of(run)
-    if loss not in LOSSES:
+    if loss is None:
         return None
     return {keys.RUN: run.id, keys.SCORES: MODEL, keys.SPLIT: "train", keys.LOSS: loss}
 

@@ -7,7 +7,6 @@ from math import comb, log10
 
 import numpy as np
 
-from pages.parts.views.inference_scores import LOSSES
 from ranking.core import Ints
 from ranking.explain.inference_steps import Bins, Problem, Step, Trace, Value
 
@@ -33,7 +32,7 @@ def three(problem: Problem, ranks: Ints) -> dict[str, Ints]:
 
 
 def loss_name(problem: Problem) -> str:
-    return LOSSES[problem.loss.name]
+    return problem.loss.measure
 
 
 # ---------------------------------------------------------------------------------------------------------

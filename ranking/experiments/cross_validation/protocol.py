@@ -116,7 +116,7 @@ def _in_order(protocol: Protocol) -> Iterator[str]:
 
 def uses_graph(method: str) -> bool:
     """Whether the samples of a method lean on their neighbours."""
-    return bool(getattr(method_class(method), "uses_graph", False))
+    return bool(method_class(method).uses_graph)
 
 
 def graph_in_use(protocol: Protocol, contenders: list[Contender]) -> str | None:

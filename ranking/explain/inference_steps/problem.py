@@ -136,7 +136,7 @@ class Problem:
 
     def unimodal_to(self, j: int) -> int | None:
         """f_j is unimodal on 1 ... this rank (Proposition 5, with rank |P| + 1 too); None: nothing is known of it."""
-        return min(self.highest, j) if getattr(self.loss, "unimodal", False) else None
+        return min(self.highest, j) if self.loss.unimodal else None
 
     def value_of(self, ranks: Ints) -> Value:
         """What the ranking with these interleaving ranks (|N|,), from the top, is worth."""

@@ -31,7 +31,7 @@ def greedy_steps(problem: Problem) -> Trace:
 def search_steps(problem: Problem) -> Trace:
     """Algorithm 3: the mode of f_j on 1 ... min(|P| + 1, j) by bisection, the ranks above that one by one."""
     if problem.unimodal_to(1) is None:
-        raise InputError("loss of search", "ap, which is unimodal", problem.loss.name)
+        raise InputError("loss of search", "a unimodal one such as ap", problem.loss.name)
     steps = []
     for place, score in enumerate(problem.irrelevant.tolist()):
         j, probes = place + 1, list[int]()
