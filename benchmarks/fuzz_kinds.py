@@ -115,8 +115,7 @@ def parquet_files() -> Kind:
 def zip_files() -> Kind:
     some = {
         "PASCAL VOC": voc_tree.some_voc, "COCO": brought.some_coco, "YOLO": brought.some_yolo,
-        "CVAT": brought.some_cvat, "Class folders": brought.some_classes,
-        "Label Studio": brought.some_label_studio,
+        "Class folders": brought.some_classes,
     }  # fmt: skip
     ways = [(name, how) for name in some for how in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)]
     good = [zipped(laid(some[name]), how) for name, how in ways]
@@ -178,9 +177,7 @@ KINDS: tuple[Callable[[], Kind], ...] = (
     zip_files,
     names,
     lambda: text_in_a_tree("XML of PASCAL VOC", 11, voc_tree.some_voc, ".xml", "PASCAL VOC"),
-    lambda: text_in_a_tree("XML of CVAT", 8, brought.some_cvat, ".xml", "CVAT"),
     lambda: text_in_a_tree("JSON of COCO", 7.8, brought.some_coco, ".json", "COCO"),
-    lambda: text_in_a_tree("JSON of Label Studio", 7.7, brought.some_label_studio, ".json", "Label Studio"),
     tables,
     parquet_files,
     lambda: text_in_a_tree("YAML of YOLO", 4, brought.some_yolo, ".yaml", "YOLO"),
@@ -190,10 +187,7 @@ KINDS: tuple[Callable[[], Kind], ...] = (
     lambda: images_in_folders("WebP", 4, "WEBP", ()),
     corel,
     mat_files,
-    lambda: typed_files("ARFF and its XML", 1, label_files.some_arff, (".arff", ".xml"), "ARFF"),
     lambda: typed_files("SVMlight", 0.5, label_files.some_svmlight, (".train",), "SVMlight"),
-    lambda: typed_files("CSV of labels", 0.5, label_files.some_csv, (".csv",), "Multi-label CSV"),
-    lambda: typed_files("CSV of numbers", 0.5, label_files.some_numbers_csv, (".csv",), "Numbers CSV"),
     lambda: own_vectors(".npy", 2),
     lambda: own_vectors(".npz", 1, ZIP),
     lambda: own_vectors(".parquet", 0.2),

@@ -91,6 +91,10 @@ class Sample:
         finite = sum(one is not None and math.isfinite(one) for one in numbers)
         return bool(numbers) and finite >= share * len(numbers)
 
+    def is_json(self, column: str) -> bool:
+        """Whether cells hold objects of JSON, as those of Label Studio do, which no label is."""
+        return any(cell.startswith(("[{", "{")) for cell in self.cells[column])
+
     def is_marks(self, column: str) -> bool:
         return bool(self.cells[column]) and set(self.cells[column]) <= {"0", "1"}
 
@@ -217,7 +221,7 @@ def _size(sample: Sample) -> tuple[str, ...]:
 
 def _labels(sample: Sample, has_box: bool) -> list[str]:
     """A column that is called so, else those of 0 and 1, else the first whose texts come again."""
-    named = list(sample.called(LABELS))
+    named = [column for column in sample.called(LABELS) if not sample.is_json(column)]
     texts = [column for column in named if not sample.is_numeric(column)]
     if named:
         return (texts or named)[:1]
@@ -226,7 +230,12 @@ def _labels(sample: Sample, has_box: bool) -> list[str]:
         return marks
     for column in sample.free:
         told = sample.told(column)
-        if told and not sample.is_numeric(column) and 2 * len(set(told)) <= len(told):
+        if (
+            told
+            and not sample.is_numeric(column)
+            and not sample.is_json(column)
+            and 2 * len(set(told)) <= len(told)
+        ):
             return [column]
     return []
 

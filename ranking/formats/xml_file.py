@@ -9,10 +9,9 @@ import re
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from ranking.files import FileTree, Limits, Unusable
+from ranking.files import Unusable
 
-MOST_TAGS = 2_000_000  # in one file: each element takes many times the bytes that it is written in
-MAX_XML_BYTES = 4 * 2**20  # of a file that tells of one image, or names labels
+MAX_XML_BYTES = 4 * 2**20  # of a file that tells of one image
 MAX_DEPTH = 32
 MAX_PROLOG_BYTES = 64 * 2**10  # up to the end of the first element's tag
 MAX_PROLOG_PIECES = 1_000
@@ -21,16 +20,6 @@ NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 class Refused(ValueError):
     """The document holds something that no annotation needs; the text says what came."""
-
-
-def read_xml(tree: FileTree, name: str, limits: Limits, tag: str) -> Element:
-    """The root of a file, a `tag`; Unusable where it is too large, has too many tags, declares something of its own or
-    cannot be read."""
-    data = tree.read(name, limits.json_bytes, "XML", "json_bytes")
-    tags = data.count(b"<")
-    if tags > MOST_TAGS:
-        raise Unusable(f"XML of at most {MOST_TAGS:,} tags", f"{tags:,}")
-    return xml_root(data, tag)
 
 
 def xml_root(data: bytes, tag: str) -> Element:

@@ -132,9 +132,7 @@ BEYOND: dict[str, Beyond] = {
     "pixels": image,
     "boxes": boxes,
     "samples": built_set,
-    "json_bytes": annotations(
-        ("COCO", "a.json", b'{"images": []}'), ("CVAT", "a.xml", b"<annotations></annotations>")
-    ),
+    "json_bytes": annotations(("COCO", "a.json", b'{"images": []}')),
     "table_bytes": annotations(("Table of images", "t.csv", b"image,x\n1.jpg,1\n")),
     "vector_bytes": vectors,
     "network_bytes": network_bytes,

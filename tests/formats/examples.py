@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from brought import some_classes, some_coco, some_cvat, some_label_studio, some_table, some_yolo
-from label_files import some_arff, some_corel5k, some_csv, some_numbers_csv, some_pubfig, some_svmlight
+from brought import some_classes, some_coco, some_table, some_yolo
+from label_files import some_corel5k, some_pubfig, some_svmlight
 from voc_tree import some_voc
 
 FOLDERS = {
     "Class folders": some_classes,
     "COCO": some_coco,
     "YOLO": some_yolo,
-    "CVAT": some_cvat,
-    "Label Studio": some_label_studio,
     "Table of images": some_table,
     "PASCAL VOC": some_voc,
 }
 FILES = {
     "Corel5k": some_corel5k,
-    "ARFF": some_arff,
-    "Multi-label CSV": some_csv,
-    "Numbers CSV": some_numbers_csv,
     "Public figures": some_pubfig,
     "SVMlight": some_svmlight,
 }

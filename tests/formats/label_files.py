@@ -55,57 +55,6 @@ def some_corel5k(folder: Path) -> Path:
     return lay(folder, {"corel5k.npz": corel5k()}) / "corel5k.npz"
 
 
-HEADER = """% a comment
-@relation 'some scenes'
-@attribute red numeric
-@attribute 'how blue' real
-@attribute wet {0,1}
-@attribute sea {0,1}
-@attribute sky {0,1}
-@attribute sun {0,1}
-@attribute tree {0,1}
-@data
-"""
-XML = """<?xml version="1.0" encoding="utf-8"?>
-<labels xmlns="http://mulan.sourceforge.net/labels">
-<label name="sea"></label><label name="sky"><label name="sun"></label></label><label name="tree"></label>
-</labels>
-"""
-
-
-def arff_rows() -> np.ndarray:
-    """(40, 7): three features, and the labels."""
-    random = np.random.default_rng(7)
-    return np.array(
-        [[*random.random(2).round(3), row % 2, *labels] for row, labels in enumerate(drawn_labels())]
-    )
-
-
-def some_arff(folder: Path) -> Path:
-    """Every third row is sparse."""
-    rows = []
-    for number, cells in enumerate(arff_rows()):
-        sparse = ", ".join(f"{place} {cell:g}" for place, cell in enumerate(cells) if cell)
-        rows.append(",".join(f"{cell:g}" for cell in cells) if number % 3 else f"{{{sparse}}}")
-    return lay(folder, {"scenes.arff": HEADER + "\n".join(rows), "scenes.xml": XML}) / "scenes.arff"
-
-
-def some_csv(folder: Path, rows: int = 12) -> Path:
-    told = [f"{row}.png,{'; '.join(np.array(LABELS)[had])}" for row, had in enumerate(drawn_labels(rows))]
-    return with_images(folder, "labels.csv", ["image,labels", *told])
-
-
-def some_numbers_csv(folder: Path, rows: int = 12) -> Path:
-    told = [f"{row}.png,{1920 + row},{'?' if row % 3 else row / 4}" for row in range(rows)]
-    return with_images(folder, "numbers.csv", ["image,year,price", *told])
-
-
-def with_images(folder: Path, name: str, lines: list[str]) -> Path:
-    """A table whose first column names images, and these beside it."""
-    images = dict.fromkeys(line.partition(",")[0] for line in lines[1:])
-    return lay(folder, {**images, name: "\n".join(lines)}) / name
-
-
 def some_svmlight(folder: Path, queries: int = 8) -> Path:
     random = np.random.default_rng(8)
     lines = []

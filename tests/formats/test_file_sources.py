@@ -1,9 +1,8 @@
-"""Sets from one file: Corel5k, ARFF, CSV of labels or of numbers, public figures, svmlight with queries."""
+"""Sets from one file: Corel5k, public figures, svmlight with queries."""
 
 from __future__ import annotations
 
 import io
-import math
 import os
 
 import numpy as np
@@ -12,10 +11,7 @@ from archives import in_memory, packed
 from brought import lay
 from examples import FILES
 from label_files import (
-    HEADER,
     LABELS,
-    XML,
-    arff_rows,
     as_mat,
     cell,
     corel5k,
@@ -23,14 +19,11 @@ from label_files import (
     drawn_labels,
     images_and_problems,
     pubfig_parts,
-    with_images,
 )
 from refusals import refusal, refused
 from scipy.io import savemat
 
 from ranking.datasets import build_image_set, make_source
-from ranking.formats.arff import label_names
-from ranking.formats.arff_reader import read_arff
 from ranking.formats.corel5k import read_corel5k
 from ranking.formats.mat_file import FILE
 from ranking.formats.svmlight_reader import read_graded
@@ -74,99 +67,6 @@ def test_corel5k_itself(real_data):
     assert first == ["city", "mountain", "sky", "sun"]
     kept = (table.labels.sum(axis=0) >= 20).sum()
     assert next(table.records(20)).file == f"{374 - kept} labels"
-
-
-def test_arff_dense_and_sparse_rows_say_the_same(tmp_path):
-    images = built(tmp_path, "ARFF", least=1)
-    assert (images.title, images.classes) == ("scenes", LABELS)
-    assert (images.labels == drawn_labels()).all()
-    assert images.image_features == pytest.approx(arff_rows()[:, :3], abs=1e-6)
-    assert images.test.sum() == 16
-
-
-def test_arff_with_its_labels_at_the_end(tmp_path):
-    file = FILES["ARFF"](tmp_path)
-    file.with_suffix(".xml").unlink()
-    with refused(str(file.with_suffix(".xml")), "no file"):
-        len(make_source("ARFF", file=str(file)))
-    images, _ = images_and_problems(make_source("ARFF", file=str(file), last=2, least=1))
-    assert set().union(*(image.boxes[0].classes for image in images)) == {"sun", "tree"}
-    assert len(images[0].features) == 5
-
-
-def test_arff_with_a_test_file(tmp_path):
-    file, other = str(FILES["ARFF"](tmp_path)), tmp_path / "other.arff"
-    other.write_text(HEADER + "0,1,0,1,0,0,1\n")
-    images, _ = images_and_problems(make_source("ARFF", file=file, test_file=str(other)))
-    assert [image.test for image in images] == [False] * 40 + [True]
-    other.write_text(HEADER.replace("red", "green") + "0,1,0,1,0,0,1\n")
-    changed = make_source("ARFF", file=file, test_file=str(other))
-    assert refusal(len, changed) == ("other.arff", "others")
-
-
-def test_what_a_sparse_row_leaves_out_is_the_first_value():
-    """As in Weka: 0, or the first value of a nominal attribute, even where that is 1."""
-    relation = read_arff(
-        b"@attribute a {1,0}\n@attribute b {0,1}\n@attribute c real\n@data\n{1 1}\n{}\n{0 0, 2 2.5}", "x"
-    )
-    assert relation.rows.tolist() == [[1, 1, 0], [1, 0, 0], [0, 0, 2.5]]
-
-
-def test_csv_with_a_column_of_labels(tmp_path):
-    images = built(tmp_path, "Multi-label CSV")
-    assert (images.title, images.classes) == ("labels", LABELS)
-    assert (images.labels == drawn_labels(12)).all()
-    assert (images.boxes == (0, 0, 40, 30)).all()
-    assert images.test.sum() == 5
-
-
-def test_csv_with_a_column_per_label_and_a_split(tmp_path):
-    lay(tmp_path / "pictures", dict.fromkeys(["0.jpg", "1.jpg", "2.jpg"]))
-    text = "split,file_name,sea,sun\ntrain,0.jpg,1,0\nVal,1.jpg,0,0\ntest,2,1, 1\nlater,2,1,1\n"
-    images, [problem] = told_by(
-        "Multi-label CSV", tmp_path, {"labels.csv": text}, folder=str(tmp_path / "pictures")
-    )
-    assert [(image.name, image.boxes[0].classes, image.test) for image in images] == [
-        ("0.jpg", ("sea",), False),
-        ("1.jpg", (), False),
-        ("2", ("sea", "sun"), True),
-    ]
-    assert (problem.expected, problem.came) == ("split train, val, valid, validation, test", "later")
-
-
-def test_csv_without_its_folder(tmp_path):
-    nowhere = str(tmp_path / "nowhere")
-    source = make_source("Multi-label CSV", file=str(FILES["Multi-label CSV"](tmp_path)), folder=nowhere)
-    assert refusal(list, source.records()) == (nowhere, "no folder of that name")
-
-
-def test_a_csv_of_numbers(tmp_path):
-    images = built(tmp_path, "Numbers CSV")
-    assert (images.criteria, images.classes) == (("year", "price"), ())
-    assert images.numbers_of("year").tolist() == list(range(1920, 1932))
-    assert np.isnan(images.numbers_of("price")).tolist() == [bool(row % 3) for row in range(12)]
-
-
-def test_a_csv_of_numbers_with_groups_and_a_split(tmp_path):
-    lines = ["Group,year,file,split", "a,1e3,0.png,train", ",NA,1,test", "b, -2.5 ,2.png,val"]
-    pictures = dict.fromkeys(["0.png", "1.png", "2.png"])
-    images, problems = told_by("Numbers CSV", tmp_path, {"numbers.csv": "\n".join(lines), **pictures})
-    assert problems == []
-    assert [(image.name, image.boxes[0].group, image.boxes[0].numbers, image.test) for image in images] == [
-        ("0.png", "a", {"year": 1000.0}, False),
-        ("1", None, {"year": math.nan}, True),
-        ("2.png", "b", {"year": -2.5}, False),
-    ]
-
-
-def test_numbers_that_float32_would_make_equal_stay_different(tmp_path):
-    days = [20261119 + row for row in range(4)]
-    for shift, kind in ((0, np.float64), (20260000, np.float32)):
-        lines = ["image,day", *(f"{row}.png,{day - shift}" for row, day in enumerate(days))]
-        folder = tmp_path / f"{shift}"
-        images = built(folder, "Numbers CSV", with_images(folder, "numbers.csv", lines))
-        assert images.numbers.dtype == kind
-        assert images.numbers_of("day").tolist() == [day - shift for day in days]
 
 
 def test_public_figures(tmp_path):
@@ -245,18 +145,6 @@ def test_svmlight_as_lightgbm_has_it(real_data):
 
 BELOW = "expected a number below 100,000"
 BAD_ROWS = {
-    ("ARFF", "scenes.arff", HEADER + "1,1,0,1,0,0,1\n"): {
-        "1,2": "2 of them",
-        "1,2,3,1,0,0,1": "another value of an attribute {0,1}",
-        "1,?,0,0,0,0,0": "a missing value (?)",
-        "1e999,0,0,0,0,0,0": "one that is not finite",
-        "1,two,0,0,0,0,0": "'two'",
-        "{7 1}": "attribute number 7 of 7, counted from 0",
-        "{-1 1}": "attribute number -1 of 7, counted from 0",
-        "{0 1, 0 2}": "attribute number 0 twice",
-        "{0 1": "a sparse row without its end",
-        "{0}": "''",
-    },
     ("SVMlight", "rank", "1 qid:1 1:1\n"): {
         "x qid:1 1:1": "'x' for a number",
         "nan qid:1 1:1": "nan, which is not finite",
@@ -268,19 +156,6 @@ BAD_ROWS = {
         "1 qid: 1:1": "a query of 0 characters",
         f"1 qid:{'q' * 41} 1:1": "a query of 41 characters",
     },
-    ("Multi-label CSV", "labels.csv", "image,sea,sun\n1.png,1,1\n"): {
-        "0.png,yes,0": "sea: 'yes'",
-        "0.png,1": "2",
-        ",1,0": "an empty cell",
-        "9.png,1,0": "no 9.png",
-        "../secret.png,1,0": "../secret.png",
-        "/etc/passwd,1,0": "/etc/passwd",
-        "link.png,1,0": "link.png: a link to nothing or out of it",
-        "sub,1,0": "sub: something else",
-    },
-    ("Numbers CSV", "numbers.csv", "image,year\n1.png,5\n"): {
-        f'0.png,"{text}"': f"year: '{text}'" for text in ("-Infinity", "1e999", "new", "1,5", "0x10", "12 km")
-    },
 }
 
 
@@ -289,8 +164,7 @@ def test_rows_that_cannot_be_used_are_reported(tmp_path, source, file, good):
     bad = BAD_ROWS[source, file, good]
     lay(tmp_path, {"secret.png": None, "x/0.png": None, "x/1.png": None, "x/sub/1.png": None})
     os.symlink(tmp_path / "secret.png", tmp_path / "x" / "link.png")
-    settings = {"last": 4} if source == "ARFF" else {}
-    images, problems = told_by(source, tmp_path / "x", {file: good + "\n".join(bad)}, **settings)
+    images, problems = told_by(source, tmp_path / "x", {file: good + "\n".join(bad)})
     assert len(images) == 1
     rows = {int(row.file.removeprefix(f"{file}, line ")): row.came for row in problems if "line" in row.file}
     first = good.count("\n") + 1
@@ -337,31 +211,6 @@ REFUSED = {
         (corel5k(label_names=np.array([1, 2, 3, 4])), "label_names", "int64 of shape (4,)"),
         (corel5k(n_train=None), "arrays", "none called n_train"),
     ],
-    ("ARFF", "x.arff"): [
-        (b"@attribute a numeric\n1,2", "x.arff, line 2", "1,2"),
-        (b"@attribute a numeric\n", "x.arff", "none"),
-        (b"@data\n1", "x.arff", "none"),
-        (b"@attribute a string\n@data\n1", "x.arff, line 1", "string"),
-        (b"@attribute a {x,y}\n@data\n1", "x.arff, line 1", "{x,y}"),
-        (b"@attribute a {0,0}\n@data\n1", "x.arff, line 1", "{0,0}"),
-        (b"@attribute\n@data\n1", "x.arff, line 1", "@attribute"),
-        (b"@attribute a numeric\n@data\nx", "x.arff", "none that can be read; the first: 'x'"),
-        (b"\xff\xfe@", "x.arff", "byte 0 of another kind"),
-        (b"@attribute a numeric\n@data\n" + b"x\n" * 1001, "x.arff", "more, the last with 'x'"),
-    ],
-    ("Multi-label CSV", "labels.csv"): [
-        ("image\n1.png", "labels.csv, line 1", "('image',)"),
-        ("image,a,a\n1.png,1,1", "labels.csv, line 1", "('image', 'a', 'a')"),
-        ("image,split\n1.png,train", "labels.csv, line 1", "image, split"),
-        ("", "labels.csv, line 1", "()"),
-        ("image,sea\n", "labels.csv", "0 rows that cannot be used"),
-        ('image,sea\n"1.png,1', "labels.csv", "unexpected end of data"),
-        ("image," + ",".join(map(str, range(1002))), "labels.csv", "1,003"),
-    ],
-    ("Numbers CSV", "numbers.csv"): [
-        ("image,group\n1.png,a", "numbers.csv, line 1", 0),
-        ("image," + ",".join(map(str, range(101))), "numbers.csv, line 1", 101),
-    ],
     ("Public figures", "faces.mat"): [
         (mat(feat=None), "variables", "none called feat"),
         (mat(feat=np.ones((3, 5))), "feat", "3 x 5"),
@@ -389,10 +238,10 @@ REFUSED = {
 
 @pytest.mark.parametrize(("source", "name"), REFUSED)
 def test_files_that_are_refused(tmp_path, source, name):
-    file, settings = tmp_path / name, {"last": 1} if source == "ARFF" else {}
+    file = tmp_path / name
     for content, subject, came in REFUSED[source, name]:
         lay(tmp_path, {name: content})
-        told, why = refusal(len, make_source(source, file=str(file), **settings))
+        told, why = refusal(len, make_source(source, file=str(file)))
         assert (told.removeprefix(f"{file}, "), why) == (subject, came)
 
 
@@ -412,29 +261,6 @@ def test_corel5k_that_is_none(tmp_path):
             lay(tmp_path, {"corel5k.npz": content})
         with refused(subject, came):
             len(make_source("Corel5k", file=str(file)))
-
-
-def test_arff_whose_xml_is_none():
-    bomb = b'<!DOCTYPE labels [<!ENTITY a "aaaa">]><labels><label name="&a;"/></labels>'
-    for data in (bomb, b"<labels>"):
-        assert refusal(label_names, data)[0] == "the .xml"
-    for data in (b"<labels/>", b'<annotation><label name="a"/></annotation>', b"<labels><label/></labels>"):
-        root = data.partition(b">")[0].strip(b"</").decode()
-        assert refusal(label_names, data) == ("the .xml", f"<{root}>")
-
-
-def test_arff_whose_attributes_are_not_labels_and_features(tmp_path):
-    file = FILES["ARFF"](tmp_path)
-
-    def refused_with(**settings):
-        return refusal(len, make_source("ARFF", file=str(file), **settings))
-
-    file.with_suffix(".xml").write_text(XML.replace("sea", "lake"))
-    assert refused_with() == ("labels of the .xml", "lake")
-    assert refused_with(last=7) == ("attributes", "7 labels of 7 attributes")
-    assert refused_with(last=6) == ("labels", "other numbers")
-    file.write_text(HEADER.replace("'how blue'", "red") + "0,0,0,1,0,0,1")
-    assert refused_with(last=1) == ("attributes", "red more than once")
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from xml.sax.saxutils import quoteattr
-
 import pytest
-from brought import box, check_rows, coco, cvat, cvat_box, cvat_image, lay, read, region, task
+from brought import box, check_rows, coco, lay, read
 from refusals import refused
 
 from ranking.datasets import make_source
 from ranking.files import open_tree, parquet_program
-from ranking.formats import json_file, xml_file
+from ranking.formats import json_file
 from ranking.formats.detection import detect
 from ranking.formats.table_file import MOST_COLUMNS
 
@@ -71,18 +69,6 @@ def spoilt_coco(annotation):
     return {"a.json": coco(["1.jpg"], [box(1, 1, [0, 0, 20, 15]), annotation])}
 
 
-def spoilt_task(bad):
-    return {"a.json": [task("1.jpg", region(0, 0, 50, 50, "cat")), bad]}
-
-
-def spoilt_result(bad):
-    return {"a.json": [task("1.jpg", region(0, 0, 50, 50, "cat"), bad)]}
-
-
-def spoilt_cvat(shape):
-    return {"a.xml": cvat(cvat_image("1.jpg", cvat_box("cat", 0, 0, 20, 15), shape))}
-
-
 def spoilt_yolo(row):
     return {"1.txt": f"0 .5 .5 1 1\n{row}\n", "classes.txt": "cat\ndog"}
 
@@ -103,31 +89,6 @@ SPOILT = {
         (box(1, 1, [0, 0, 9]), "image 1, box 2: [0, 0, 9]"),
         (box(1, 1, [0, 0, 9, True]), "image 1, box 2: [0, 0, 9, True]"),
         (box(1, 1, deep()), "image 1, box 2: a list of 1"),
-    ],
-    ("Label Studio", spoilt_task): [
-        ("text", "task 2: 'text'"),
-        ({"data": {"image": ["1.jpg"]}}, "task 2: none"),
-        (task("x" * 5000), "task 2: none"),
-        ({"data": {"image": "2.jpg"}, "annotations": {}}, "task 2: an object of 0"),
-        ({"data": {"image": "2.jpg"}, "annotations": [{"result": 7}]}, "task 2: 7"),
-    ],
-    ("Label Studio", spoilt_result): [
-        (7, "task 1: 7"),
-        (region(0, 0, 9, 9, 7), "result 2: an object of 10"),
-        ({"value": {"format": "rle", "brushlabels": ["cat"]}}, "result 2: an object of 2"),
-        (region(0, 0, 9, True, "cat"), "result 2: [0, 0, 9, True]"),
-        (region(0, 0, 9, 9, "cat") | {"image_rotation": 90}, "result 2: image_rotation 90"),
-        ({"value": {"points": [], "polygonlabels": ["cat"]}}, "result 2: []"),
-        ({"value": {"points": [[1]], "polygonlabels": ["cat"]}}, "result 2: [1]"),
-        ({"value": region(0, 0, 9, 9, "cat", rotation=9)["value"]}, "result 2: 9"),
-    ],
-    ("CVAT", spoilt_cvat): [
-        ('<polyline label="cat" points="1,2;3,4"/>', "image 1.jpg: <polyline>"),
-        (cvat_box("", 0, 0, 9, 9), "<box>"),
-        (cvat_box("cat", 0, 0, "", "nine"), "xtl 0, ytl 0, xbr missing, ybr nine"),
-        (cvat_box("cat", 0, 0, 9, 9, rotation="nan"), "rotation nan"),
-        ('<polygon label="cat" points="1,2;3"/>', "1,2;3"),
-        ('<polygon label="cat"/>', "none"),
     ],
     ("YOLO", spoilt_yolo): [
         *((row, f"row 2: {row}") for row in ("0 0.5 0.5 1", "cat 0.5 0.5 1 1", "0 0.5 0.5 1 1_0", SCRIPT)),
@@ -160,26 +121,16 @@ def test_what_cannot_be_used_is_a_row(tmp_path, source, spoilt):
 
 NAMING = {
     "COCO": lambda *names: {"a.json": coco(names, [box(1, 1, [0, 0, 20, 15])])},
-    "CVAT": lambda *names: {
-        "a.xml": cvat(*(cvat_image(quoteattr(name)[1:-1], '<tag label="cat"/>') for name in names))
-    },
-    "Label Studio": lambda *names: {"a.json": [task(name, region(0, 0, 50, 50, "cat")) for name in names]},
     "Table of images": lambda *names: {"a.csv": "image,label\n" + "".join(f"{name},cat\n" for name in names)},
 }
 FOUND = ["../../secret/1.jpg", "/etc/1.jpg", "C:\\photos\\1.jpg", "./1.jpg", "elsewhere/images/1.jpg", "1"]
-FOUND_BY_LABEL_STUDIO = [
-    "https://host/photos/1.jpg?signature=a/2.jpg",
-    "/data/upload/7/0a1b2c3d-1.jpg",
-    "0a1b2c3d-1.jpg",
-    "/data/local-files/?d=../../1.jpg",
-]
 NOT_FOUND = ["", "..", "n" * 5000, SCRIPT, "/etc/passwd", "a.json", "gone.jpg"]
 
 
 @pytest.mark.parametrize("source", NAMING)
 def test_a_name_is_looked_up_and_never_followed(tmp_path, source):
     lay(tmp_path, {"secret/1.jpg": b"secret"})
-    for number, name in enumerate(FOUND + FOUND_BY_LABEL_STUDIO * (source == "Label Studio")):
+    for number, name in enumerate(FOUND):
         folder = lay(tmp_path / f"{number}", {**NAMING[source](name), "images/1.jpg": None})
         images, problems = read(source, folder)
         assert (list(images), problems) == (["1"], []), name
@@ -204,14 +155,6 @@ UNUSABLE = [
     ("COCO", "a.json", b'{"images": "\xff\xfe"}', "byte 12"),
     ("COCO", "a.json", '{"images": ' + "1" * 5000 + "}", "a.json"),
     ("COCO", "a.json", '{"name": "x"}', "no such file"),
-    ("Label Studio", "a.json", '[{"id": 1, "annotations": [{"result": [', "a.json"),
-    ("Label Studio", "a.json", '[{"result": 1}]', "task 1: none"),
-    ("Label Studio", "a.json", '{"result": 1}', "no such file"),
-    ("CVAT", "a.xml", "<!DOCTYPE annotations><annotations></annotations>", "DOCTYPE"),
-    ("CVAT", "a.xml", "<annotations><image", "a.xml"),
-    ("CVAT", "a.xml", "<annotations></annotations>", "none"),
-    ("CVAT", "a.xml", "<x><annotations /></x>", "<x>"),
-    ("CVAT", "a.xml", "<annotation></annotation>", "no such file"),
     ("YOLO", "README.txt", "x", "no such text file"),
     ("Class folders", "train/notes.txt", "x", "no folder with images"),
     ("Table of images", "t.csv", "", ""),
@@ -239,11 +182,8 @@ def test_files_of_which_nothing_can_be_used(tmp_path):
 def test_files_of_too_many_parts_are_not_parsed(tmp_path, monkeypatch):
     """Those of too many bytes: tests/files/test_limits.py."""
     monkeypatch.setattr(json_file, "MOST_PARTS", 5)
-    monkeypatch.setattr(xml_file, "MOST_TAGS", 5)
-    for module, parse in ((json_file.json, "loads"), (xml_file, "parse_xml")):
-        monkeypatch.setattr(module, parse, lambda *_, **__: pytest.fail("parsed"))
-    for source in ("COCO", "Label Studio", "CVAT"):
-        folder = lay(tmp_path / source, {**NAMING[source]("1.jpg", "2.jpg", "3.jpg"), "1.jpg": b""})
-        with refused(str(folder)) as caught:
-            len(make_source(source, folder=str(folder)))
-        assert "at most 5 " in caught.value.came
+    monkeypatch.setattr(json_file.json, "loads", lambda *_, **__: pytest.fail("parsed"))
+    folder = lay(tmp_path / "x", {**NAMING["COCO"]("1.jpg", "2.jpg", "3.jpg"), "1.jpg": b""})
+    with refused(str(folder)) as caught:
+        len(make_source("COCO", folder=str(folder)))
+    assert "at most 5 " in caught.value.came

@@ -1,11 +1,10 @@
-"""XML from strangers, hostile, broken and merely wrong: annotations of PASCAL VOC, and CVAT."""
+"""XML from strangers, hostile, broken and merely wrong: annotations of PASCAL VOC."""
 
 from __future__ import annotations
 
 import time
 
 import pytest
-from brought import check_rows, cvat, cvat_box, cvat_image, lay, read
 from voc_tree import person, voc_object, xml_of
 
 from ranking.formats import voc_annotation
@@ -171,72 +170,3 @@ def test_size():
     ):
         annotated, problems = annotation_of(voc_object(), more=size)
         assert (annotated.size, problems) == (claimed, came)
-
-
-# ----------------- What CVAT has of its own. What it has in common with other formats: test_formats.py
-
-GOOD = cvat_box("cat", 0, 0, 20, 15)
-
-
-def read_cvat(root, xml, *names):
-    """The images by name, and the problems but for parts that are drawn."""
-    names = names or ("images/1.jpg", "images/2.jpg")
-    return read("CVAT", lay(root / "x", {"annotations.xml": xml, **dict.fromkeys(names)}))
-
-
-def test_other_shapes(tmp_path):
-    shapes = [
-        '<polygon label="cat" points="1,2;5,3;4,9"/>',
-        '<ellipse label="dog" cx="10" cy="12" rx="3" ry="2"/>',
-        cvat_box("fox", 10, 10, 14, 12, rotation="90.0"),
-        '<tag label="sea"/>',
-        '<tag label="sun"><attribute name="a">1</attribute></tag>',
-    ]
-    images, problems = read_cvat(tmp_path, cvat(cvat_image("1.jpg", *shapes)))
-    assert problems == []
-    assert [(box.box, box.classes, box.number) for box in images["1"].boxes[:3]] == [
-        (None, ("sea", "sun"), 4),
-        ((1, 2, 5, 9), ("cat",), 1),
-        ((7, 10, 13, 14), ("dog",), 2),
-    ]
-    assert images["1"].boxes[3].box == pytest.approx((11, 9, 13, 13))
-    assert images["1"].size == (40, 30)
-
-
-def track(number, *boxes, label="cat"):
-    return f'<track id="{number}" label="{label}" task_id="7">{"".join(boxes)}</track>'
-
-
-def test_tracks_keep_their_group(tmp_path):
-    size = "<meta><task><original_size><width>40</width><height>30</height></original_size></task></meta>"
-    frames = (cvat_box("", frame, 0, 20, 15, frame=frame, outside=int(frame == 2)) for frame in range(3))
-    dog = track(1, cvat_box("", 1, 1, 9, 9, frame=1), cvat_box("", 0, 0, 9, 9, frame="-1"), label="dog")
-    names = (f"images/frame_00000{frame}.PNG" for frame in range(3))
-    images, problems = read_cvat(tmp_path, cvat(track(0, *frames), dog, meta=size), *names)
-    check_rows(problems, ("annotations.xml", "track 1: -1"), ("groups",))  # both tracks are seen in one frame
-    tracks = [f"annotations.xml: task 7, track {number}" for number in (0, 1)]
-    assert {
-        name: [(box.box, box.classes, box.group) for box in image.boxes] for name, image in images.items()
-    } == {
-        "frame_000000": [((0, 0, 20, 15), ("cat",), tracks[0])],
-        "frame_000001": [((1, 0, 20, 15), ("cat",), tracks[0]), ((1, 1, 9, 9), ("dog",), tracks[1])],
-    }
-    assert {image.size for image in images.values()} == {(40, 30)}
-
-
-def test_frames_of_a_video_are_a_group_and_images_of_a_task_are_not(tmp_path):
-    """How groups are drawn for the test: test_plain_formats.py."""
-    for mode, group in (("interpolation", "annotations.xml: task 1"), ("annotation", None)):
-        meta = f"<meta><task><id>1</id><mode>{mode}</mode></task></meta>"
-        images, _ = read_cvat(tmp_path, cvat(cvat_image("1.jpg", GOOD, task_id=1, width="wide"), meta=meta))
-        assert (images["1"].boxes[0].group, images["1"].size) == (group, None)
-
-
-def test_images_without_a_name_and_in_another_folder_again_are_rows(tmp_path):
-    told = [
-        cvat_image(name, GOOD, subset=subset)
-        for name, subset in (("1.jpg", "Test"), ("", ""), ("a/1.jpg", ""))
-    ]
-    images, problems = read_cvat(tmp_path, cvat(*told, cvat_image("2.jpg", GOOD, subset="Train")))
-    assert {name: image.test for name, image in images.items()} == {"1": True, "2": False}
-    check_rows(problems, ("annotations.xml", "image 0"), ("annotations.xml", "images/1.jpg"))

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from filled_home import import_here, train_settings
+from label_files import corel5k
 from shown import choose, press, turn_to
 from trainings import finished
-
-HEADER = """@relation r
-@attribute red numeric
-@attribute blue numeric
-@attribute sea {0,1}
-@attribute sun {0,1}
-@data
-"""
 
 
 @pytest.fixture
 def cards(laboratory, tmp_path):
     """The key of such a set in the laboratory."""
-    colours = np.random.default_rng(0).random((60, 2))
-    rows = [f"{red:.3f},{blue:.3f},{int(blue > 0.4)},{int(red > 0.5)}" for red, blue in colours]
-    file = tmp_path / "table.arff"
-    file.write_text(HEADER + "\n".join(rows))
-    return laboratory.store.keep(import_here(laboratory.store, "ARFF", file=str(file), last=2).id)
+    file = tmp_path / "corel5k.npz"
+    file.write_bytes(corel5k())
+    return laboratory.store.keep(import_here(laboratory.store, "Corel5k", file=str(file), least=1).id)
 
 
 def test_form_offers_them_alone_and_other_sets_those_of_pictures(laboratory, cards, started, open_page):
