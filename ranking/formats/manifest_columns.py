@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ranking.core.text import listed
 from ranking.datasets.folder import MAX_CRITERIA
 from ranking.datasets.splits import PARTS
+from ranking.files import Unusable
 from ranking.formats.image_names import ImageNames
 from ranking.formats.manifest_names import (
     BOXES,
@@ -92,7 +93,7 @@ class Sample:
         return bool(numbers) and finite >= share * len(numbers)
 
     def is_json(self, column: str) -> bool:
-        """Whether cells hold objects of JSON, as those of Label Studio do, which no label is."""
+        """Whether cells hold objects of JSON."""
         return any(cell.startswith(("[{", "{")) for cell in self.cells[column])
 
     def is_marks(self, column: str) -> bool:
@@ -220,8 +221,13 @@ def _size(sample: Sample) -> tuple[str, ...]:
 
 
 def _labels(sample: Sample, has_box: bool) -> list[str]:
-    """A column that is called so, else those of 0 and 1, else the first whose texts come again."""
-    named = [column for column in sample.called(LABELS) if not sample.is_json(column)]
+    """A column that is called so, else those of 0 and 1, else the first whose texts come again.
+
+    Unusable where that holds JSON, as the regions of Label Studio's CSV are.
+    """
+    named = list(sample.called(LABELS))
+    if (json := next(filter(sample.is_json, named), None)) is not None:
+        raise Unusable("labels that are texts", f"objects of JSON in {json}")
     texts = [column for column in named if not sample.is_numeric(column)]
     if named:
         return (texts or named)[:1]
