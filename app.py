@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
+
 import streamlit as st
 from starlette.middleware import Middleware
 
 from pages.parts.app.bounded_uploads import BoundedUploads, forgetting
+from ranking.core.errors import HomeError
+from ranking.workspace.home import home_folder, network_warning
 
 app = st.App("laboratory.py", middleware=[Middleware(BoundedUploads)], lifespan=forgetting)
+
+with contextlib.suppress(HomeError):  # pages say what is wrong with the home
+    if warning := network_warning(home_folder()):
+        logging.getLogger(__name__).warning(warning)

@@ -4,7 +4,7 @@
 
 - An experiment (one query of the synthetic set of benchmarks/experiments.py, two folds, four methods) on two Dask
   workers, by joblib on two processes and on two threads, in turn: seconds of each, medians. The workers and processes
-  are there and warm before. Cells are compared to the last bit; once more, one Dask worker is killed (-9) in the midst.
+  are there and warm before. Trials are compared to the last bit; then one Dask worker is killed (-9) in the midst.
 - AP-SVM, NDCG-SVM and SVM, to a gap of 1%, on features that two workers made themselves, half of the rows each: how
   much memory each worker took, as a share of the features, after training and at its peak; objective and seconds
   against training here. On shards SVM is trained by cutting planes, which takes hundreds of rounds and a quarter of an
@@ -19,7 +19,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -32,15 +33,19 @@ from ranking import Query, make_method
 from ranking.core import ImageSet
 from ranking.core.run_settings import Grids, Protocol
 from ranking.experiments.cluster import connected, local_cluster
-from ranking.experiments.cross_validation.cell import Cell
-from ranking.experiments.cross_validation.cell_store import CellStore
-from ranking.experiments.cross_validation.cell_training import Trained
-from ranking.experiments.cross_validation.material import Bench, Material
-from ranking.experiments.cross_validation.on_cluster import on_cluster
-from ranking.experiments.cross_validation.plan import Path as CellPath
+from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.plan import Plan, plan_of
-from ranking.experiments.cross_validation.running import Work, Workers, on_this_computer, run_experiment
-from ranking.experiments.cross_validation.walking import walk
+from ranking.experiments.cross_validation.running import run_experiment
+from ranking.experiments.cross_validation.trial_store import TrialStore
+from ranking.experiments.cross_validation.unit import Trained, Unit, train_unit
+from ranking.experiments.cross_validation.workers import (
+    Check,
+    Train,
+    Trainings,
+    Workers,
+    on_cluster,
+    on_this_computer,
+)
 from ranking.methods.on_shards import fit_on_shards
 from ranking.solvers.shards import ShardedFeatures
 
@@ -49,48 +54,23 @@ GRIDS: Grids = {"C": (1.0, 10.0, 100.0, 1000.0), "eta": (0.01, 1.0)}
 TRAINED = {"AP-SVM": 1000.0, "NDCG-SVM": 1000.0, "SVM": 1000.0}
 
 
-class NoStates:
-    """Of a path that is walked in one go: `ranking.experiments.cross_validation.walking.Walk` itself knows what it goes
-    on from."""
-
-    def get(self, key: str) -> None:
-        return None
-
-    def keep(self, key: str, state: bytes) -> None:
-        pass
-
-    def passed(self, keys: Iterable[str]) -> None:
-        pass
-
-
-class Remembered:
-    """The cells of one path, in the memory of the process that walks it."""
-
-    def __init__(self) -> None:
-        self.states, self.cells = NoStates(), list[tuple[Cell, Trained]]()
-
-    def keep(self, cell: Cell, trained: Trained) -> None:
-        self.cells.append((cell, trained))
-
-
-def walked(bench: Bench, path: CellPath, missing: Collection[str]) -> list[tuple[Cell, Trained]]:
-    keeper = Remembered()
+def walked(made: Material, unit: Unit) -> list[Trained]:
     with threadpool_limits(1):
-        walk(bench, path, missing, keeper, lambda cell, outcome: None)
-    return keeper.cells
+        return train_unit(made, unit)
 
 
-def by_processes(parts: Iterable[Work]) -> None:
-    """joblib with two processes, which share the features as files of memory; paths are kept when they are done."""
-    for work in parts:
-        tasks = (delayed(walked)(work.bench, path, work.missing) for path in work.paths)
-        for cells in Parallel(n_jobs=2, return_as="generator_unordered")(tasks):
-            for cell, trained in cells:
-                work.store.keep(cell, trained)
-                work.on_cell(cell, trained.outcome)
+@contextmanager
+def by_processes(made: Material, check: Check) -> Iterator[Train]:
+    """joblib with two processes, which share the features as files of memory."""
+
+    def train(units: Iterable[Unit]) -> Trainings:
+        tasks = (delayed(walked)(made, unit) for unit in units)
+        yield from Parallel(n_jobs=2, return_as="generator_unordered")(tasks)
+
+    yield train
 
 
-def numbers(store: CellStore) -> dict[str, tuple[object, bytes]]:
+def numbers(store: TrialStore) -> dict[str, tuple[object, bytes]]:
     return {key: (one.measures, store.scores(key).tobytes()) for key, one in store.outcomes().items()}
 
 
@@ -102,7 +82,7 @@ def timed(
 ) -> tuple[float, dict[str, tuple[object, bytes]]]:
     """Seconds of an experiment with a new store, and its numbers."""
     with tempfile.TemporaryDirectory() as folder:
-        store = CellStore(Path(folder))
+        store = TrialStore(Path(folder))
         start = time.perf_counter()
         run_experiment(plan, lambda: given, store, lambda one: on_cell(one.done), workers=workers)
         return time.perf_counter() - start, numbers(store)

@@ -9,19 +9,18 @@ pattern for each action, and one that the boxes of an image share. As many test 
 
 - Seconds of the first run on all cores, seconds of the second, which finds everything there.
 - kill -9 at random moments: a smaller experiment (one query, fewer images and settings) is started again after each,
-  until it has ended; its cells are compared, to the last bit of their scores, with those of one that nobody killed.
+  until it has ended; its trials are compared, to the last bit of their scores, with those of one that was not killed.
 """
 
 from __future__ import annotations
 
 import random
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,13 +29,13 @@ from timing import machine, options_of, parser, table
 
 from ranking.core import ImageSet
 from ranking.core.run_settings import PAPER_GRIDS, Grids, Protocol
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.material import Material, Side
-from ranking.experiments.cross_validation.pace import Progress
 from ranking.experiments.cross_validation.plan import Plan, plan_of
+from ranking.experiments.cross_validation.progress import Progress
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.tables import Table, test_table, validation_table
+from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.features.graph.similarity import same_image
 
 SIZE, COMPARED = 2916, 2404
@@ -100,7 +99,7 @@ class Run(NamedTuple):
 
 
 def run(folder: Path, seed: int, queries: int, half: int, grids: Grids, loud: bool = False) -> Run:
-    """The experiment, going on from the cells in `folder`."""
+    """The experiment, going on from the finished trials in `folder`."""
     image_set, features = images(seed, half)
     start = time.perf_counter()
     plan = planned(image_set, queries, grids)
@@ -111,29 +110,28 @@ def run(folder: Path, seed: int, queries: int, half: int, grids: Grids, loud: bo
             left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
             print(f"{progress.done} of {progress.total}: {progress.what}{left}", file=sys.stderr)
 
-    results = run_experiment(plan, lambda: material(plan, image_set, features), CellStore(folder), say)
+    results = run_experiment(plan, lambda: material(plan, image_set, features), TrialStore(folder), say)
     clock, processor = time.perf_counter() - ready, time.process_time() - processor
     return Run(ready - start, clock, processor, results)
 
 
-def cells(folder: Path) -> dict[str, tuple[object, ...]]:
+def trials(folder: Path) -> dict[str, tuple[object, ...]]:
     """What decides every table, by key: measures, certificate without its seconds, and the bits of the scores."""
-    with closing(sqlite3.connect(folder / "cells.sqlite")) as database:
-        rows = database.execute(
-            "select key, measures, json_remove(certificate, '$.seconds'), scores from cell"
-        ).fetchall()
-    assert len({row[0] for row in rows}) == len(rows)
-    return {row[0]: row[1:] for row in rows}
+    store = TrialStore(folder)
+    return {
+        key: (one.measures, replace(one.certificate, seconds=0.0), store.scores(key).tobytes())
+        for key, one in store.outcomes().items()
+    }
 
 
 def killed(seed: int, kills: int, few: Callable[[Path], Run], child: list[str], folder: Path) -> list[str]:
-    """A row: how often it was killed, how often it came to its end, how many cells there are, how many of those that
+    """A row: how often it was killed, how often it came to its end, how many trials there are, how many of those that
     were there before a kill were lost or changed after it, and whether all are those of a run left in peace.
 
-    few: runs the experiment with its cells in a folder. child: the options by which this program does the same.
+    few: runs the experiment with its trials in a folder. child: the options by which this program does the same.
     """
     seconds = few(folder / "alone").clock
-    expected = cells(folder / "alone")
+    expected = trials(folder / "alone")
     generator, done, ends, lost, same = random.Random(seed), 0, 0, 0, True
     while done < kills or not ends:
         kept, code, disturbed = dict[str, tuple[object, ...]](), None, folder / f"disturbed {ends}"
@@ -150,10 +148,10 @@ def killed(seed: int, kills: int, few: Callable[[Path], Run], child: list[str], 
                 process.kill()
                 process.wait()
                 done += 1
-            now = cells(disturbed)
+            now = trials(disturbed)
             lost += sum(now.get(key) != value for key, value in kept.items())
             kept = now
-            print(f"{done} kills, {len(kept)} of {len(expected)} cells", file=sys.stderr)
+            print(f"{done} kills, {len(kept)} of {len(expected)} trials", file=sys.stderr)
         ends, same = ends + 1, same and kept == expected
     return [str(done), str(ends), str(len(expected)), str(lost), "yes" if same else "NO"]
 
@@ -177,7 +175,7 @@ def main() -> None:
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--queries", type=int, default=len(ACTIONS))
     arguments.add_argument("--kills", type=int, default=20)
-    arguments.add_argument("--only", type=Path, help="run one query with its cells in this folder, and end")
+    arguments.add_argument("--only", type=Path, help="run one query with its trials in this folder, and end")
     arguments.add_argument("--images", type=int, default=2424, help="to learn from, and as many to test on")
     arguments.add_argument("--few", type=int, default=400, help="images of the experiment that is killed")
     options = options_of(arguments, queries=1, images=60, kills=1, few=60)
@@ -198,7 +196,7 @@ def main() -> None:
         print(shown(test_table(first.results)))
     if options.kills:
         with tempfile.TemporaryDirectory() as folder:
-            header = ["killed", "ended", "cells", "lost or changed", "equal to a run left in peace"]
+            header = ["killed", "ended", "trials", "lost or changed", "equal to a run left in peace"]
             print(table(header, [killed(options.seed, options.kills, few, sys.argv[1:], Path(folder))]))
 
 

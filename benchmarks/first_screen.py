@@ -37,22 +37,22 @@ import hoap_reasons
 import hoap_variants
 import numpy as np
 from ranked_rows import Part, Row, save
-from timing import machine, options_of, parser, table
+from timing import drawn_source, machine, options_of, parser, table
 
 from ranking.core import Floats, ImageSet, Source
 from ranking.core.run_settings import PAPER_METHODS, Grids, Protocol
 from ranking.datasets import Thumbnails, build_image_set, load_image_set, make_source
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.material import material_of
-from ranking.experiments.cross_validation.pace import Progress
 from ranking.experiments.cross_validation.plan import plan_of
+from ranking.experiments.cross_validation.progress import Progress
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.tables import point_words
+from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.methods.hoap_svm import STARTS
 from ranking.metrics.statistics import difference_interval, paired_t_test
+from ranking.reports.comparison_words import first_wrong
 from ranking.reports.findings import Findings
-from ranking.reports.galleries import mistake_words
 
 FEATURES = (("HOG", {}), ("Colour", {}))
 GRIDS: Grids = {"C": (100.0, 1e3, 1e4), "eta": (1e-4, 1e-3, 1e-2)}
@@ -67,7 +67,7 @@ def sources(images: int, drawn: int, names: Sequence[str]) -> dict[str, list[Sou
     """The sets of those names that are there: `drawn` ones of action figures, each of so many images."""
     found: dict[str, list[Source]] = {}
     if FIGURES in names:
-        found[FIGURES] = [make_source(FIGURES, images=images, seed=seed) for seed in range(drawn)]
+        found[FIGURES] = [drawn_source(FIGURES, images=images, seed=seed) for seed in range(drawn)]
     root = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
     for name, place in PHOTOGRAPHS.items():
         if name in names and (root / place).is_dir():
@@ -104,7 +104,7 @@ def findings(images: ImageSet, folder: Path, queries: Sequence[str], deal: int, 
         seed=deal,
         tolerance=TOLERANCE,
     )
-    plan, cells = plan_of(protocol, images), CellStore(folder / "cells")
+    plan, cells = plan_of(protocol, images), TrialStore(folder / "cells")
     results = run_experiment(plan, lambda: material_of(plan, images, folder / "features"), cells, say)
     return Findings(plan, results, images, cells)
 
@@ -215,7 +215,7 @@ def part_of(name: str, found: Findings) -> Part:
         if ranked is None:
             raise ValueError(f"{method} was not tested on {query!r}; run the command again")
         rows.append(
-            Row(method, f"test AP {points(ranked.average_precision)}\n{mistake_words(ranked)}", ranked, crops)
+            Row(method, f"test AP {points(ranked.average_precision)}\n{first_wrong(ranked)}", ranked, crops)
         )
     return Part(f"{name}: {query}", rows)
 

@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
-sys.path += [str(ROOT / "tests" / part) for part in ("datasets", "vectors", "")]
+sys.path += [str(ROOT / "tests" / part) for part in ("formats", "features/own", "")]
 
 import brought  # noqa: E402 (the small good files of the tests)
 import hostile_set  # noqa: E402

@@ -19,12 +19,12 @@ from timing import table
 
 from ranking.core import Features, ImageSet
 from ranking.core.run_settings import Grids, Named, Protocol
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.material import Material, material_of
-from ranking.experiments.cross_validation.pace import Progress
 from ranking.experiments.cross_validation.plan import Plan, plan_of
+from ranking.experiments.cross_validation.progress import Progress
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
+from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.features import feature_columns
 from ranking.metrics.statistics import difference_interval, paired_t_test
 
@@ -104,7 +104,7 @@ class Study:
             return self.change(material_of(plan, images, folder / "features"), plan, images)
 
         with rounds_end_at(self.still):
-            return run_experiment(plan, material, CellStore(folder / "variants" / self.name), say)
+            return run_experiment(plan, material, TrialStore(folder / "variants" / self.name), say)
 
 
 @contextmanager

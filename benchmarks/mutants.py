@@ -47,7 +47,18 @@ from coverage import CoverageData
 from timing import options_of, parser, table
 
 ROOT = Path(__file__).parents[1]
-PLACES = ["inference", "solvers", "methods", "losses", "metrics", "workspace/store.py", "jobs/jobs.py", "jobs/worker.py"]
+PLACES = [
+    "inference",
+    "solvers",
+    "methods",
+    "losses",
+    "metrics",
+    "workspace/store.py",
+    "workspace/image_set_store.py",
+    "workspace/run_store.py",
+    "jobs/jobs.py",
+    "jobs/worker.py",
+]
 FIRST = "98d93cd"  # before the tests were made fewer
 OPERATORS = [
     "AddNot",

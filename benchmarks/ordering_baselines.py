@@ -32,7 +32,6 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,11 +41,11 @@ from fisher_vectors import fisher_vectors
 from public_figures import FOLDS, Figures, in_digits, measures, real_data
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
-from timing import machine, medians, options_of, parser, table
+from timing import drawn_source, machine, medians, options_of, parser, table
 
 from ranking import SequenceSet, make_method, method_class
 from ranking.core import ImageSet, Query
-from ranking.datasets import build_image_set, make_source
+from ranking.datasets import build_image_set
 from ranking.datasets.sequences import Drawing, draw_sequences
 from ranking.features import load_features
 from ranking.methods.boosted import Boosted
@@ -137,10 +136,11 @@ def chosen(name: str, splits: Splits, settings: dict[str, Any]) -> dict[str, flo
 
 def after_rounds(boosted: Boosted, test: SequenceSet, values: Sequence[float]) -> list[float]:
     """The accuracy after each number of rounds: more of them go on from fewer, so that one training has them all."""
-    whole, outputs = boosted.forest, boosted.forest.outputs.max() + 1
-    found = []
-    for trees in (int(value) * outputs for value in values):
-        boosted.forest = replace(whole, roots=whole.roots[:trees], outputs=whole.outputs[:trees])
+    import lightgbm
+
+    whole, found = boosted.booster, []
+    for value in values:
+        boosted.booster = lightgbm.Booster(model_str=whole.model_to_string(num_iteration=int(value)))
         found.append(accuracy(boosted, test))
     return found
 
@@ -238,7 +238,7 @@ def cars_of(
 ) -> tuple[Splits, SequenceSet, SequenceSet]:
     """Folds of the training cars, training and test sequences of one generated set."""
     with tempfile.TemporaryDirectory() as folder:
-        source = make_source("Timeline cars", seed=seed, images=images)
+        source = drawn_source("Timeline cars", seed=seed, images=images)
         image_set, _ = build_image_set(source, Path(folder) / "set")
         features = describe(image_set)
     drawing = Drawing(length=LENGTH, train=count, test=count)

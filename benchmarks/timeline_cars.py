@@ -1,4 +1,4 @@
-"""The drawn "Timeline cars": how fast they are made, and how hard they are to put in order by their year.
+"""The drawn "Timeline cars": how fast they are imported, and how hard they are to put in order by their year.
 
     python benchmarks/timeline_cars.py
 

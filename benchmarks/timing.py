@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
+from ranking.core import Source
 from ranking.experiments.timing_studies import machine
 
-__all__ = ["machine", "medians", "milliseconds", "options_of", "parser", "table"]
+__all__ = ["drawn_source", "machine", "medians", "milliseconds", "options_of", "parser", "table"]
 
 
 def parser(docstring: str | None) -> argparse.ArgumentParser:
@@ -28,6 +31,14 @@ def options_of(parser: argparse.ArgumentParser, **smoke: Any) -> argparse.Namesp
     if parser.parse_known_args()[0].smoke:
         parser.set_defaults(**smoke)
     return parser.parse_args()
+
+
+def drawn_source(name: str, **settings: Any) -> Source:
+    """The program that draws the set `name`, with other settings than those by which the shipped one was drawn."""
+    sys.path.append(str(Path(__file__).parents[1] / "data"))
+    from draw import SETS
+
+    return next(made for made in SETS if made.name == name)(**settings)
 
 
 def medians(tasks: dict[str, Callable[[], object]], rounds: int, cold: bool = False) -> dict[str, float]:

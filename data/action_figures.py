@@ -10,10 +10,10 @@ import io
 import shutil
 from pathlib import Path
 
+from drawing.action_figures import ActionFigures
 from PIL import Image
 
 from ranking.datasets import build_image_set
-from ranking.datasets.drawn.action_figures import ActionFigures
 
 IMAGES = 180
 FOLDER = Path(__file__).with_name("action_figures")
@@ -23,16 +23,15 @@ class ReadyMade(ActionFigures):
     def title(self) -> str:
         return f"{super().title()} ({IMAGES} scenes)"
 
-
-def webp(picture: Image.Image) -> bytes:
-    stream = io.BytesIO()
-    picture.save(stream, "WEBP", quality=64, method=6)
-    return stream.getvalue()
+    def encode(self, picture: Image.Image) -> bytes:
+        stream = io.BytesIO()
+        picture.save(stream, "WEBP", quality=64, method=6)
+        return stream.getvalue()
 
 
 def main() -> None:
     shutil.rmtree(FOLDER, ignore_errors=True)
-    image_set, problems = build_image_set(ReadyMade(images=IMAGES, encode=webp), FOLDER)
+    image_set, problems = build_image_set(ReadyMade(images=IMAGES), FOLDER)
     size = sum(file.stat().st_size for file in FOLDER.rglob("*") if file.is_file())
     print(f"{IMAGES} images, {len(image_set)} samples, {size / 1e6:.2f} MB, {len(problems)} problems")
 

@@ -1,8 +1,8 @@
-"""What the lesson about labels shows: ``python data/labels_lesson.py`` draws, trains and writes data/labels_lesson.npz.
+"""What the lesson about labels shows: ``python data/labels_lesson.py`` trains and writes data/labels_lesson.npz.
 
 Both rankers of labels are trained as the page Label questions trains them, on the label scenes as they come. Kept are
-their scores of the test scenes, the star, and what is proven of the trainings; pictures are drawn again from the
-numbers of the scenes. It takes some minutes.
+their scores of the test scenes, the star, and what is proven of the trainings; pictures are those of
+data/label_scenes.zip. It takes some minutes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ def measured(images: int = 1000, min_images: int = 20, **settings: Any) -> dict[
     predictions = [one.method.prediction(test) for one in trained]
     told = {
         "set": image_set.key,
-        "seed": source.seed,
         "learnt": int(np.count_nonzero(~every.test)),
         "names": every.names,
         "features": [name for name, _ in features],

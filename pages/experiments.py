@@ -55,7 +55,7 @@ def choose_set(asked: Run | None) -> ImageSetRow:
     sets.prepare()
     known = {row.key: row for row in cache.store().image_sets() if row.classes}
     if not known:
-        sets.draw_first(
+        sets.import_first(
             SOURCE, "An experiment needs images with classes", "Drawn people who do one of ten things."
         )
     return sets.choose_among(known, keys.EXPERIMENT_SET, SOURCE, asked, sets.title)

@@ -6,13 +6,13 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts.app import address, frame, handouts, keys
+from pages.parts.app import address, frame, keys
 from pages.parts.components.picture import picture
 from pages.parts.runs import label_models, lessons
 from pages.parts.studies import asking_charts
 from pages.parts.views import charts, label_looks, taught_charts, taught_labels, taught_words
 from pages.parts.views.taught_labels import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, Taught
-from ranking.datasets.drawn.action_figures.paint import SIZE
+from ranking.datasets.painting import SIZE
 from ranking.metrics.fold_curves import FoldCurve
 
 STEPS = ("1 · Ranked", "2 · One answer", "3 · Why ask", "4 · Understood")
@@ -23,24 +23,19 @@ ANSWERS = {"not asked": None, "yes": True, "no": False}
 
 
 def steps() -> None:
-    left, right = st.columns([5, 4], vertical_alignment="center")
-    with right:
-        chosen = lessons.choose_step(STEPS, keys.LABELS_STEP)
-    one = taught_labels.taught()
-    with left:
-        headline = st.container()
-    if chosen == 4:
-        handouts.headline("What is a question worth?", headline)
-        show_worth(one)
-    else:
-        [show_ranked, show_answer, show_question][chosen - 1](one, read_scene(), headline)
-    handouts.offer(keys.LABELS_STEP, STEPS)
+    for chosen, headline in lessons.each_step(STEPS, keys.LABELS_STEP):
+        one = taught_labels.taught()
+        if chosen == 4:
+            headline.markdown("## What is a question worth?")
+            show_worth(one)
+        else:
+            [show_ranked, show_answer, show_question][chosen - 1](one, read_scene(), headline)
 
 
-def notice(chosen: int, said: str, screen: str = "") -> None:
+def notice(chosen: int, text: str) -> None:
     """The caption of a step, and the way to the next one beside it: a projector shows both."""
     left, onward = st.columns([5, 1])
-    handouts.caption(said, left, screen)
+    left.caption(text)
     with onward:
         lessons.offer_next(chosen, STEPS, keys.LABELS_STEP)
 
@@ -60,9 +55,12 @@ def read_scene() -> int:
     return known[address.read(keys.SCENE, address.one_of(list(known)), "A")]
 
 
-def choose_scene() -> None:
+def choose_scene(step: int) -> None:
+    """The scene of the lesson, which its first step chooses where all of them are on one page."""
+    if step > 1 and lessons.on_one_page():
+        return
     known = list(letters())
-    letter = st.segmented_control(
+    st.segmented_control(
         "Scene",
         known,
         required=True,
@@ -70,13 +68,12 @@ def choose_scene() -> None:
         "first test scenes as they come.",
         **address.bound(keys.SCENE, address.one_of(known), known[0]),
     )
-    handouts.setting("Scene", str(letter))
 
 
-def show_scene(one: Taught, row: int) -> None:
+def show_scene(one: Taught, row: int, step: int) -> None:
     shows = ", ".join(one.names[label] for label in np.flatnonzero(one.labels[row]))
     source = taught_labels.picture_of(one, row)
-    picture(source, SIZE, [], alt=f"A drawn scene that shows {shows}", key=keys.widget("drawn scene"))
+    picture(source, SIZE, [], alt=f"A drawn scene that shows {shows}", key=keys.widget(f"drawn scene {step}"))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -90,11 +87,11 @@ def show_ranked(one: Taught, row: int, headline: DeltaGenerator) -> None:
     scores = asker.scores(nothing)
     order = taught_labels.ranked(asker, nothing)
     right = int(one.labels[row][order[:k]].sum())
-    handouts.headline(f"{right} of the first {k} labels are right: precision {right / k:.3f}", headline)
+    headline.markdown(f"## {right} of the first {k} labels are right: precision {right / k:.3f}")
     left, wide = st.columns([1, 2], gap="large")
     with left:
-        choose_scene()
-        show_scene(one, row)
+        choose_scene(1)
+        show_scene(one, row, 1)
     with wide:
         figure = taught_charts.ranked(one.names, order, scores, one.labels[row], k)
         alt = taught_words.listed(one, row, order, k)
@@ -114,11 +111,11 @@ def show_ranked(one: Taught, row: int, headline: DeltaGenerator) -> None:
 
 def show_answer(one: Taught, row: int, headline: DeltaGenerator) -> None:
     with st.container(horizontal=True, gap="large"):
-        choose_scene()
+        choose_scene(2)
         label, said = choose_answer(one, row)
     left, middle, right = st.columns([3, 5, 5], gap="medium")
     with left:
-        show_scene(one, row)
+        show_scene(one, row, 2)
         show_ties(one, label)
     told = {}
     for column, model in ((middle, OWN), (right, RIVAL)):
@@ -126,12 +123,12 @@ def show_answer(one: Taught, row: int, headline: DeltaGenerator) -> None:
             told[model] = show_moves(one, row, model, label, said)
     name = one.names[label]
     if said is None:
-        handouts.headline(f"Is there “{name}”?", headline, screen="Answer, and look who moves")
+        headline.markdown(f"## Is there “{name}”? Answer, and look who moves")
     else:
         moved = f"{OWN} {told[OWN]}, {RIVAL} {told[RIVAL]}"
-        handouts.headline(f"“{name}”: {'yes' if said else 'no'}. Overtakings: {moved}", headline)
-    screen = "Answer, and see what the two models make of it." if said is None else ""
-    notice(2, taught_words.notice_answer(one, row, label, said), screen)
+        headline.markdown(f"## “{name}”: {'yes' if said else 'no'}. Overtakings: {moved}")
+    invited = " Answer, and see what the two models make of it." if said is None else ""
+    notice(2, f"{taught_words.notice_answer(one, row, label, said)}{invited}")
 
 
 def choose_answer(one: Taught, row: int) -> tuple[int, bool | None]:
@@ -150,7 +147,6 @@ def choose_answer(one: Taught, row: int) -> tuple[int, bool | None]:
     truth = "yes" if one.labels[row, label] else "no"
     bound = address.bound(keys.TOLD, address.one_of(list(ANSWERS)), truth)
     said = st.segmented_control("Answer", list(ANSWERS), required=True, help=f"The truth: {truth}.", **bound)
-    handouts.setting(f"The picture shows “{name}”", str(said))
     return label, ANSWERS[str(said)]
 
 
@@ -160,7 +156,7 @@ def show_moves(one: Taught, row: int, model: str, label: int, said: bool | None)
     position = nothing if said is None else one.told({label: said})
     before, after = (taught_labels.ranked(asker, at) for at in (nothing, position))
     precision = [asker.precision(one.labels[row], asker.scores(at), at) for at in (nothing, position)]
-    handouts.markdown(f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}")
+    st.markdown(f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}")
     k = int(one.labels[row].sum())
     figure = taught_charts.moves(one.names, before, after, label, one.labels[row], k)
     alt = f"{model}: {taught_words.moved(one, before, after, label, k)}"
@@ -170,7 +166,7 @@ def show_moves(one: Taught, row: int, model: str, label: int, said: bool | None)
 
 def show_ties(one: Taught, label: int) -> None:
     found = taught_labels.strongest(one.ties(label), MOST_TIES)
-    handouts.markdown(f"**$F$ of “{one.names[label]}”**")
+    st.markdown(f"**$F$ of “{one.names[label]}”**")
     said = ", ".join(f"{one.names[other]} {taught_charts.signed(weight)}" for other, weight in found)
     alt = f"Interactions of {one.names[label]}: {said}"
     figure = taught_charts.ties(one.names, found)
@@ -186,31 +182,30 @@ def show_question(one: Taught, row: int, headline: DeltaGenerator) -> None:
     asker, truth = one.asker(OWN, row), one.labels[row]
     left, wide = st.columns([1, 2], gap="large")
     with left:
-        choose_scene()
-        show_scene(one, row)
+        choose_scene(3)
+        show_scene(one, row, 3)
     with wide:
         bound = address.bound(keys.ASKED, address.number(int, 0, QUESTIONS), 0)
         done = int(st.slider("Questions that the truth has answered", 0, QUESTIONS, **bound))
-        handouts.setting("Questions that the truth has answered", str(done))
     asked, precisions = asker.play(one.told({}), truth, done)
     position = one.told({label: bool(truth[label]) for label in asked})
     found = asker.given(position.answers[None]).max_marginals
     inside, outside = found.inside[0], found.outside[0]
     open_ = taught_labels.closest(asker, position)
     with left:
-        handouts.markdown(f"**Precision {precisions[-1]:.3f}**{taught_words.answered(one, row, asked)}")
+        st.markdown(f"**Precision {precisions[-1]:.3f}**{taught_words.answered(one, row, asked)}")
     if not len(open_):
-        handouts.headline("Nothing is left to ask: the answers settle every label", headline)
+        headline.markdown("## Nothing is left to ask: the answers settle every label")
         notice(3, "As many labels were answered with yes as the picture has: no other can be among them.")
         return
     label, surest = int(open_[0]), int(open_[-1])
-    handouts.headline(f"Why “{one.names[label]}”? Its two best values are closest", headline)
+    headline.markdown(f"## Why “{one.names[label]}”? Its two best values are closest")
     with wide:
         shown = [int(other) for other in open_[:CLOSEST]]
         figure = taught_charts.maxima(one.names, shown, inside, outside)
         alt = taught_words.maxima(one, shown, inside, outside)
         charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 80, top=8)
-        handouts.markdown(taught_words.with_and_without(one, asker, position, label))
+        st.markdown(taught_words.with_and_without(one, asker, position, label))
     notice(3, taught_words.notice_question(one, label, surest, inside, outside))
 
 
@@ -230,9 +225,9 @@ def show_worth(one: Taught) -> None:
         alt = f"Precision by the number of questions. {taught_words.from_to(found)}"
         charts.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=HEIGHT, top=8)
     with narrow:
-        handouts.markdown(f"### {taught_words.summed_up(found)}")
-        handouts.markdown(taught_words.table(found))
-    handouts.caption(taught_words.notice_worth(one, found))
+        st.markdown(f"### {taught_words.summed_up(found)}")
+        st.markdown(taught_words.table(found))
+    st.caption(taught_words.notice_worth(one, found))
     with st.container(horizontal=True):
         frame.next_step("Answer its questions yourself", "label_questions")
         frame.next_step("Simulate other ways to ask", "ask_simulation", obvious=False)

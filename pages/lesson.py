@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, handouts, keys
+from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.colours import BLUE, GREEN, PURPLE, VERMILLION
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
@@ -62,10 +62,13 @@ FORMULAS = {
 
 
 def steps() -> None:
-    left, right = st.columns([5, 3], vertical_alignment="center")
-    with right:
-        chosen = lessons.choose_step(STEPS, keys.STEP)
-    handouts.headline(HEADLINES[chosen - 1], left)
+    for chosen, headline in lessons.each_step(STEPS, keys.STEP):
+        headline.markdown(f"## {HEADLINES[chosen - 1]}")
+        show_step(chosen)
+    sets.prepare()  # what other pages need, once the lesson has what it needs
+
+
+def show_step(chosen: int) -> None:
     found = LESSON.trained()
     images = cache.image_set(next(iter(found.values())).settings["set"])
     rankings = {method: cache.ranking(run, "test") for method, run in found.items()}
@@ -74,11 +77,9 @@ def steps() -> None:
     if chosen == 1:
         show_rivals(images, found, rankings, standings, k)
     elif chosen == 2:
-        show_moving(images, rankings[LESSON.methods[-1]])
+        lessons.by_itself(show_moving)(images, rankings[LESSON.methods[-1]])
     else:
         show_understood(images, found, standings, k)
-    handouts.offer(keys.STEP, STEPS)
-    sets.prepare()  # what other pages need, once the lesson has what it needs
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -99,11 +100,11 @@ def show_rivals(
         with column:
             show_rival(images, run, rankings[method], stands, k)
     said, onward = st.columns([5, 1], vertical_alignment="center")
-    handouts.markdown(f"### {rivals.compared(*standings)} {rivals.verdict(*standings)}", said)
+    said.markdown(f"### {rivals.compared(*standings)} {rivals.verdict(*standings)}")
     with onward:
         lessons.offer_next(1, STEPS, keys.STEP)
-    handouts.markdown(beside_average(images, standings))
-    handouts.caption(
+    st.markdown(beside_average(images, standings))
+    st.caption(
         f"{rivals.why(*standings)} These are people of the lesson's small set of {len(images.image_names)} scenes; "
         "none of them was learnt from."
     )
@@ -120,10 +121,10 @@ def beside_average(images: ImageSet, standings: Sequence[Standing]) -> str:
 def show_rival(images: ImageSet, run: Run, ranked: Ranking, stands: Standing, k: int) -> None:
     method = stands.method
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        handouts.markdown(f"### {method}", width="content")
-        handouts.metric("AP", f"{stands.average_precision:.3f}", help=measures.AP, width="content")
-        handouts.metric(f"P@{k}", f"{stands.precision:.3f}", help=measures.PRECISION, width="content")
-        handouts.metric(
+        st.markdown(f"### {method}", width="content")
+        st.metric("AP", f"{stands.average_precision:.3f}", help=measures.AP, width="content")
+        st.metric(f"P@{k}", f"{stands.precision:.3f}", help=measures.PRECISION, width="content")
+        st.metric(
             "Weighted 0-1 loss",
             f"{stands.zero_one:.3f}",
             help=WEIGHTED,
@@ -136,7 +137,7 @@ def show_rival(images: ImageSet, run: Run, ranked: Ranking, stands: Standing, k:
     label = f"The first {len(shown)} test samples as {method} ranks them"
     strip(shown, name=f"strip of {method}", label=label, columns=COLUMNS, narrow=4, flags=flags)
     with st.container(horizontal=True, vertical_alignment="center"):
-        handouts.caption(first_mistake(images, ranked, first), width="content")
+        st.caption(first_mistake(images, ranked, first), width="content")
         link = {keys.RUN: run.id}
         st.page_link("pages/ranked_images.py", label="Whole ranking", query_params=link, width="content")
 
@@ -154,7 +155,6 @@ def first_mistake(images: ImageSet, ranked: Ranking, first: int | None) -> str:
 # ---------------------------------------------------------------------------------------------------------
 
 
-@st.fragment
 def show_moving(images: ImageSet, ranked: Ranking) -> None:
     left, right = st.columns([4, 1], gap="large")
     with left:
@@ -163,7 +163,6 @@ def show_moving(images: ImageSet, ranked: Ranking) -> None:
     with right:
         bound = address.bound(keys.SMALL_K, address.number(int, 1, SHOWN - 1), DEFAULT_K)
         k = int(st.slider("k of P@k", 1, SHOWN - 1, **bound))
-    handouts.setting("Place of the image that moves", str(place))
     order = moving.small_ranking(ranked, OTHERS, place)
     with frame.in_place():
         show_small_ranking(images, order, place)
@@ -204,17 +203,16 @@ def show_measures(order: Ranking, place: int, k: int) -> None:
             values = [getattr(measured, field) for measured in by_place]
             shown = name.replace("@k", f"@{k}")
             with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-                handouts.metric(shown, f"{values[place - 1]:.3f}", help=told, width="content")
+                st.metric(shown, f"{values[place - 1]:.3f}", help=told, width="content")
                 formula = terms_of(order) if name == "AP" else FORMULAS[name]
-                handouts.markdown(rf"$\displaystyle {formula}$", width="content")
+                st.markdown(rf"$\displaystyle {formula}$", width="content")
             charts.measure_by_place(values, place, shown, colour, keys.widget(f"by place {field}"), stepped)
     said, onward = st.columns([5, 1], vertical_alignment="center")
-    handouts.caption(
+    said.caption(
         "**Notice**: AP, the mean of the fractions, and NDCG fall steeply at the top and hardly at the bottom. "
         f"P@{k} {say_changes([measured.precision for measured in by_place])}; the share of "
         f"wrong labels at the cut {say_changes([measured.zero_one for measured in by_place])}. "
-        f"{say_step(by_place, place)}",
-        said,
+        f"{say_step(by_place, place)}"
     )
     with onward:
         lessons.offer_next(2, STEPS, keys.STEP)
@@ -260,12 +258,11 @@ def show_understood(images: ImageSet, found: dict[str, Run], standings: Sequence
     ap = [measured.average_precision for measured in by_place]
     zero_one = [measured.zero_one for measured in by_place]
     charts.cost_of_a_place(ap, zero_one, keys.widget("cost of a place"))
-    handouts.caption(say_costs(ap, zero_one))
-    handouts.markdown(f"## {rivals.compared(*standings)} {rivals.verdict(*standings)}")
-    handouts.markdown(beside_average(images, standings))
-    handouts.caption(
-        rivals.why(*standings),
-        screen="Train on other queries of this or a larger set, with another C, and see.",
+    st.caption(say_costs(ap, zero_one))
+    st.markdown(f"## {rivals.compared(*standings)} {rivals.verdict(*standings)}")
+    st.markdown(beside_average(images, standings))
+    st.caption(
+        f"{rivals.why(*standings)} Train on other queries of this or a larger set, with another C, and see."
     )
     if frame.pressed("Train it yourself", "train it yourself", type="primary"):
         st.switch_page("pages/train.py", query_params=lessons.address_of(found[LESSON.methods[-1]]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, handouts, keys
+from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.picture import picture
@@ -39,10 +39,13 @@ HEADLINES = (
 
 
 def steps() -> None:
-    left, right = st.columns([5, 4], vertical_alignment="center")
-    with right:
-        chosen = lessons.choose_step(STEPS, keys.NEIGHBOURS_STEP)
-    handouts.headline(HEADLINES[chosen - 1], left)
+    for chosen, headline in lessons.each_step(STEPS, keys.NEIGHBOURS_STEP):
+        headline.markdown(f"## {HEADLINES[chosen - 1]}")
+        show_step(chosen)
+    sets.prepare()
+
+
+def show_step(chosen: int) -> None:
     found = LESSON.trained()
     images = cache.image_set(found[MODEL].settings["set"])
     if chosen == 1:
@@ -53,8 +56,6 @@ def steps() -> None:
     if chosen == 1:  # below the way on, so that a projector shows the step without it
         with frame.in_place():
             all_actions.show(images, LESSON.query)
-    handouts.offer(keys.NEIGHBOURS_STEP, STEPS)
-    sets.prepare()
 
 
 def show_model(images: ImageSet, found: dict[str, Run], leaning: Leaning, chosen: int) -> None:
@@ -63,15 +64,16 @@ def show_model(images: ImageSet, found: dict[str, Run], leaning: Leaning, chosen
     if chosen == 2:
         lifted = leaning.most_lifted()
         if lifted is None:
-            handouts.info(f"Here {MODEL} lifts no one who is relevant.")
+            st.info(f"Here {MODEL} lifts no one who is relevant.", icon=":material/info:")
         else:
-            show_scene(images, leaning, rows, leaning.of_image(int(leaning.image_of[lifted])), lifted)
+            people = leaning.of_image(int(leaning.image_of[lifted]))
+            lessons.by_itself(show_scene)(images, leaning, rows, people, chosen, lifted)
     elif chosen == 3:
         misled = leaning.most_misled()
         if misled is None:
-            handouts.info(f"Here {MODEL} lifts no scene wrongly as a whole.")
+            st.info(f"Here {MODEL} lifts no scene wrongly as a whole.", icon=":material/info:")
         else:
-            show_scene(images, leaning, rows, misled)
+            lessons.by_itself(show_scene)(images, leaning, rows, misled, chosen)
     else:
         show_understood(found, leaning)
 
@@ -87,10 +89,10 @@ def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
             for method in pair:
                 show_ranking(images, method, rankings[method])
     precisions = {method: ranked.average_precision for method, ranked in rankings.items()}
-    handouts.markdown(f"## {leanings.compared(precisions)}")
+    st.markdown(f"## {leanings.compared(precisions)}")
     measured = all_actions.measured(images)
-    handouts.markdown(all_actions.beside_average(measured, LESSON.query, precisions, leanings.PAIRS))
-    handouts.caption(
+    st.markdown(all_actions.beside_average(measured, LESSON.query, precisions, leanings.PAIRS))
+    st.caption(
         "SVM and AP-SVM see each person by itself; HOB-SVM and HOAP-SVM pay a penalty wherever two people of one scene "
         "get different labels. The same letter below two pictures: people of one scene, and a bracket where they stand "
         "side by side. **Notice** the first mistake of each, and that with neighbours people of one scene share their "
@@ -102,7 +104,7 @@ def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
 
 
 def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
-    handouts.markdown(f"### {method}: AP {ranked.average_precision:.3f}", help=measures.AP)
+    st.markdown(f"### {method}: AP {ranked.average_precision:.3f}", help=measures.AP)
     top = Ranking(ranked.samples[:SHOWN], ranked.relevance[:SHOWN], ranked.scores[:SHOWN])
     scenes = leanings.shared(images.image_of[top.samples])
     shown = [
@@ -123,29 +125,31 @@ def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-@st.fragment
+def choose_strength(leaning: Leaning, repeated: bool) -> float:
+    """How much neighbours count. repeated: the slider stands in a step above already."""
+    parse = address.number(float, OFF, float(leaning.strengths[-1]))
+    if repeated:
+        strength = address.read(keys.STRENGTH, parse, LEARNT)
+        st.markdown(f"Strength of the neighbours: **{strength:g}**")
+        return float(strength)
+    bound = address.bound(keys.STRENGTH, parse, LEARNT, "{:g}".format)
+    label = "Strength of the neighbours: 0 switches the edges off, 1 is what was learnt"
+    return float(st.slider(label, OFF, float(leaning.strengths[-1]), step=0.1, format="%.1f", **bound))
+
+
 def show_scene(
-    images: ImageSet, leaning: Leaning, rows: Ints, people: Ints, lifted: int | None = None
+    images: ImageSet, leaning: Leaning, rows: Ints, people: Ints, step: int, lifted: int | None = None
 ) -> None:
     """A scene whose neighbours grow weaker and stronger. rows: of the test samples in the set. people: those of the
     scene among them. lifted: the one that it is about."""
     left, right = st.columns([2, 3], gap="large")
     with right:
-        parse = address.number(float, OFF, float(leaning.strengths[-1]))
-        bound = address.bound(keys.STRENGTH, parse, LEARNT, "{:g}".format)
-        strength = st.slider(
-            "Strength of the neighbours: 0 switches the edges off, 1 is what was learnt",
-            OFF,
-            float(leaning.strengths[-1]),
-            step=0.1,
-            format="%.1f",
-            **bound,
-        )
-    handouts.setting("Strength of the neighbours", f"{strength:g}")
+        repeated = step == 3 and leaning.most_lifted() is not None and lessons.on_one_page()
+        strength = choose_strength(leaning, repeated)
     now = leaning.at(strength)
     names = letters(len(people))
     with left, frame.in_place():
-        show_people(images, leaning, rows, people, names, now, lifted)
+        show_people(images, leaning, rows, people, names, now, lifted, step)
     with right:
         leaning_charts.places_by_strength(
             leaning.strengths,
@@ -153,15 +157,15 @@ def show_scene(
             leaning.relevance[people] > 0,
             names,
             now,
-            keys.widget("places by strength"),
+            keys.widget(f"places by strength {step}"),
         )
         told = (
             leanings.misleading(leaning, people, LESSON.query)
             if lifted is None
             else leanings.lifting(leaning, people, lifted, names)
         )
-        handouts.markdown(f"### {told}")
-        handouts.caption(
+        st.markdown(f"### {told}")
+        st.caption(
             rf"Scores are max-marginals, in which an edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$ where its ends "
             rf"differ; here $t={leaning.strengths[now]:g}$, and AP is "
             f"**{leaning.average_precision[now]:.3f}** ({leaning.precision_at(OFF):.3f} without edges). "
@@ -183,6 +187,7 @@ def show_people(
     names: Sequence[str],
     now: int,
     lifted: int | None,
+    step: int,
 ) -> None:
     """The scene with its boxes, and below it its people, best first, with the ranks that they have now."""
     image = int(images.image_of[rows[people[0]]])
@@ -197,7 +202,7 @@ def show_people(
             for box, name in zip(boxes, names, strict=True)
         ],
         alt=f"The scene of {len(people)} people, {int((leaning.relevance[people] > 0).sum())} of them relevant",
-        key=keys.widget("scene"),
+        key=keys.widget(f"scene {step}"),
     )
     order = np.argsort(leaning.places[now, people], kind="stable")
     ranked = Ranking(
@@ -213,14 +218,14 @@ def show_people(
     ]
     strip(
         shown,
-        name="people of the scene",
+        name=f"people of the scene {step}",
         label="The people of the scene, best first: their letters and their ranks now",
         columns=max(4, len(shown)),
         narrow=4,
         chosen=None if lifted is None else str(images.ids[rows[lifted]]),
     )
     classes = sorted({tiles.shows(images, int(row)) for row in rows[people]})
-    handouts.caption(f"Letter and rank now. The scene shows {escaped(', '.join(classes))}.")
+    st.caption(f"Letter and rank now. The scene shows {escaped(', '.join(classes))}.")
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -234,16 +239,16 @@ def show_understood(found: dict[str, Run], leaning: Leaning) -> None:
     )
     best = int(leaning.average_precision.argmax())
     alone = cache.ranking(found["AP-SVM"], "test").average_precision
-    handouts.caption(
+    st.caption(
         f"{MODEL} on the test people, its penalties weakened and strengthened after training. **Notice** where AP is "
         f"highest: {leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}, which nobody knows "
         f"before the test; as learnt it is {leaning.precision_at(LEARNT):.3f}. Edges off is not AP-SVM: the weights "
         f"stay those that were trained with neighbours. AP-SVM, trained without, has {alone:.3f}."
     )
-    handouts.markdown(f"## {leanings.summed_up(leaning)}")
-    handouts.caption(
-        "High-order information may put all of a scene on the wrong side where classes look alike.",
-        screen="Train with another η, with other neighbours, or on another query, and see whether it does.",
+    st.markdown(f"## {leanings.summed_up(leaning)}")
+    st.caption(
+        "High-order information may put all of a scene on the wrong side where classes look alike. Train with another "
+        "η, with other neighbours, or on another query, and see whether it does."
     )
     if frame.pressed("Train it yourself", "train with neighbours", type="primary"):
         st.switch_page("pages/train.py", query_params=lessons.address_of(found[MODEL]))

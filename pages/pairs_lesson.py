@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, handouts, keys
+from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.runs import jobs_panel, lessons, order_models
@@ -36,17 +36,11 @@ DRAWING = {"length": 8, "train": 10, "test": 500}
 def steps() -> None:
     row = order_models.choose_set()
     criterion = order_models.choose_criterion(row)
-    chosen = lessons.choose_step(STEPS, keys.PAIRS_STEP)
-    handouts.headline(HEADLINES[chosen - 1], st.container())
     images = cache.image_set(row.key)
-    if chosen == 1:
-        show_pairs(images, criterion)
-    elif chosen == 2:
-        show_sequence(images, criterion)
-    else:
-        show_rankers(images, criterion)
-    lessons.offer_next(chosen, STEPS, keys.PAIRS_STEP)
-    handouts.offer(keys.PAIRS_STEP, STEPS)
+    for chosen, headline in lessons.each_step(STEPS, keys.PAIRS_STEP):
+        headline.markdown(f"## {HEADLINES[chosen - 1]}")
+        [show_pairs, show_sequence, show_rankers][chosen - 1](images, criterion)
+        lessons.offer_next(chosen, STEPS, keys.PAIRS_STEP)
 
 
 def show_film(images: ImageSet, criterion: str, rows: Ints, label: str, told: bool) -> None:
@@ -74,13 +68,10 @@ def show_pairs(images: ImageSet, criterion: str) -> None:
     bound = address.bound(keys.GUESS, address.one_of(answers), None)
     guess = st.segmented_control("What do these pairs mean?", answers, **bound)
     if guess is None:
-        handouts.caption(
-            "What would you tell a friend who has to go on in the same way?", screen="Choose an answer above."
-        )
+        st.caption("What would you tell a friend who has to go on in the same way? Choose an answer above.")
         return
-    handouts.setting("What do these pairs mean?", str(guess))
     right = "It could be" if guess in CUES else "It could be that, too"
-    handouts.markdown(
+    st.markdown(
         f"**{right}: these {len(examples.pairs)} pairs cannot tell.** In every one the left picture is more colourful, "
         "and brighter, and goes first by a third criterion. All three explain all that you have seen."
     )
@@ -93,11 +84,11 @@ def show_sequence(images: ImageSet, criterion: str) -> None:
     total = len(rows) * (len(rows) - 1) // 2
     told = [(name, explained(rows, cue)) for name, cue in zip(CUES, cues.T, strict=True)]
     listed = "\n".join(f"| {name} | {count} of {total} |" for name, count in told)
-    handouts.markdown(
+    st.markdown(
         f"| If it meant that … | pairs of this sequence that it explains |\n|---|---|\n{listed}\n"
         f"| {escaped(criterion)}, the highest first | {total} of {total} |"
     )
-    handouts.caption(
+    st.caption(
         f"{len(rows)} pictures in order hold {total} pairs, which all have to fit. **Notice** that colour and "
         f"brightness leave {' and '.join(str(total - count) for _, count in told)} of them unexplained. Colourful is "
         "the mean saturation of a picture's points, bright the mean of their values. Of fifty sequences that were "
@@ -131,11 +122,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         if frame.pressed("Train them", keys.widget("train the lesson's rankers"), type="primary"):
             jobs.start_once(cache.store(), "study", settings.to_json())
             st.rerun()
-        handouts.caption(
-            "RankSVM learns from pairs, MidRank from subsequences of 3 to 8.",
-            screen="It takes half a minute.",
-        )
-        handouts.untrained()
+        st.caption("RankSVM learns from pairs, MidRank from subsequences of 3 to 8. It takes half a minute.")
         return
     with cache.or_gone():
         outcome = Outcome.from_json(run.result)
@@ -143,7 +130,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
     alt = study_charts.in_words(outcome.curves, TAU)
     charts.show(figure, keys.widget("lesson of pairs"), alt, "pairs-and-subsequences", height=380, top=8)
     notice = WORDS[STUDY].notice({curve.line: curve for curve in outcome.curves})
-    handouts.caption(
+    st.caption(
         f"Trained on {DRAWING['train']} sequences of {DRAWING['length']}, tested on {DRAWING['test']} of other images; "
         f"bars are 95% intervals over sequences. **Notice** {escaped(notice)}"
     )

@@ -8,7 +8,7 @@ from math import factorial
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, handouts, keys
+from pages.parts.app import address, cache, frame, keys
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.importing import sets
@@ -37,10 +37,13 @@ HEADLINES = (
 
 
 def steps() -> None:
-    left, right = st.columns([5, 4], vertical_alignment="center")
-    with right:
-        chosen = lessons.choose_step(STEPS, keys.VIOLATED_STEP)
-    handouts.headline(HEADLINES[chosen - 1], left)
+    for chosen, headline in lessons.each_step(STEPS, keys.VIOLATED_STEP):
+        headline.markdown(f"## {HEADLINES[chosen - 1]}")
+        show_step(chosen)
+    sets.prepare()
+
+
+def show_step(chosen: int) -> None:
     run = LESSON.trained()[METHOD]
     images = cache.image_set(run.settings["set"])
     if chosen <= 2:
@@ -52,8 +55,6 @@ def steps() -> None:
     else:
         show_understood(run)
     lessons.offer_next(chosen, STEPS, keys.VIOLATED_STEP)
-    handouts.offer(keys.VIOLATED_STEP, STEPS)
-    sets.prepare()
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -69,7 +70,7 @@ def show_fear(images: ImageSet, few: Scores, problem: Problem) -> None:
     with wide:
         for name, found in rankings.items():
             value = worth[name]
-            handouts.markdown(
+            st.markdown(
                 f"**{TITLES[name]}**: score {value.score:.3f} + loss {value.loss:.3f} = **{value.objective:.3f}**"
             )
             show_order(images, few, problem, found, name)
@@ -84,7 +85,7 @@ def show_fear(images: ImageSet, few: Scores, problem: Problem) -> None:
             f"{name}: {one.score:.3f} and {one.loss:.3f}" for name, one in worth.items()
         )
         charts.show(figure, keys.widget("all rankings"), alt, "all-rankings", height=420, top=8)
-    handouts.caption(
+    st.caption(
         f"All {factorial(len(few.scores)):,} orders come to {len(every)} ± patterns, drawn as points. Training "
         "wants the right ranking to beat every other one in score, by as much as its loss. **Notice** that the "
         "one which comes closest to winning, or wins by most, is farthest up and right: it looks good to the "
@@ -127,7 +128,7 @@ def show_each(images: ImageSet, few: Scores, problem: Problem) -> None:
         told = ", ".join(f"{name}: best rank {rank}" for name, rank in zip(names, ranks, strict=True))
         charts.show(figure, keys.widget("f of each"), told, "f-of-each", height=400, top=8)
     with narrow:
-        handouts.markdown("**The irrelevant images, the highest score first, and the best rank of each**")
+        st.markdown("**The irrelevant images, the highest score first, and the best rank of each**")
         assert few.rows is not None
         shown = tiles.sample_tiles(images, cache.thumbnails(images.key), few.rows[problem.negatives].tolist())
         shown = [
@@ -137,9 +138,9 @@ def show_each(images: ImageSet, few: Scores, problem: Problem) -> None:
         strip(
             shown, name="irrelevant ones", label="Irrelevant images with their best rank", columns=3, narrow=3
         )
-        handouts.markdown(r"$\displaystyle \text{score}+\text{loss}=\sum_{j=1}^{|N|} f_j(r_j)$")
+        st.markdown(r"$\displaystyle \text{score}+\text{loss}=\sum_{j=1}^{|N|} f_j(r_j)$")
     tried, every = problem.values.size, len(problem.interleavings())
-    handouts.caption(
+    st.caption(
         "Score and loss are sums over the irrelevant images: each adds $f_j(r_j)$, by how many relevant ones "
         f"stand above it (Observation 3). **Notice** the large marks, the top of each curve: {tried} values "
         f"instead of {every} patterns. And the best ranks, {', '.join(map(str, ranks))}, never fall (Observation "
@@ -162,20 +163,18 @@ def show_halves(run: Run) -> None:
     bound = address.bound(keys.LOOK, address.number(int, 0, count), 1)
     done = int(st.slider("Medians that were looked at", 0, count, **bound))
     looks = "1 look" if done == 1 else f"{done} looks"
-    handouts.setting("Medians that were looked at", str(done))
     figure = inference_charts.possible_ranks(problem, trace, done)
     alt = inference_words.possible_alt(problem, trace, done)
     charts.show(figure, keys.widget("halves"), alt, "halves", height=430, top=8)
     said = inference_words.of_step(problem, trace.steps[done - 1]) if done else "Nothing is known yet."
     low, high = trace.bounds_after(done, problem.highest)
-    handouts.markdown(f"### {said}")
-    handouts.caption(
+    st.markdown(f"### {said}")
+    st.caption(
         f"All {len(problem.scores)} images that {METHOD} learnt from, {len(problem.positives)} of them relevant. "
         "Best ranks never fall from left to right, so the best rank of one image is a ceiling for all to its "
         f"left and a floor for all to its right. **Notice** that {np.count_nonzero(low == high)} "
         f"of {len(low)} are settled after {looks}, and that {count} looks settle all: most irrelevant images "
-        "end below every relevant one, whole runs at once.",
-        screen="Move the slider, and watch the bounds close.",
+        "end below every relevant one, whole runs at once. Move the slider, and watch the bounds close."
     )
 
 
@@ -191,7 +190,7 @@ def show_understood(run: Run) -> None:
     told = ", ".join(f"{name} {value:,}" for name, value in last.items())
     alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {told}"
     charts.show(figure, keys.widget("operations"), alt, "operations", height=420, top=8)
-    handouts.caption(
+    st.caption(
         "Comparisons of scores, scores counted and differences of $f_j$ together, in sampled problems with one "
         f"relevant sample to {ONE_IN} irrelevant ones. **Notice** the slopes: greedy grows with $|N||P|$, ten "
         "times the samples cost a hundred times as much; the others grow hardly faster than $|N|$. With "

@@ -55,13 +55,14 @@ def all_within(matrix: npt.NDArray[Any], largest: float) -> bool:
     return all(-largest <= float(part.min()) and float(part.max()) <= largest for part in parts)
 
 
-def blocks_of_rows(shape: Sequence[int]) -> Iterator[slice]:
-    """The rows of an (n, d) matrix in blocks of about BLOCK numbers, so that what is made of a block stays small.
+def blocks_of_rows(shape: Sequence[int], numbers: int | None = None) -> Iterator[slice]:
+    """The rows of an (n, d) matrix in blocks of about so many numbers, or BLOCK, so that what is made of a block stays
+    small.
 
     >>> list(blocks_of_rows((3, 2 * BLOCK)))
     [slice(0, 1, None), slice(1, 2, None), slice(2, 3, None)]
     """
-    step = max(1, BLOCK // max(1, shape[1]))
+    step = max(1, (BLOCK if numbers is None else numbers) // max(1, shape[1]))
     return (slice(start, min(start + step, shape[0])) for start in range(0, shape[0], step))
 
 

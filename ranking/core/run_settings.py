@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
 from ranking.core import is_number
 from ranking.core.errors import InputError
-from ranking.core.first_settings import as_first_meant, as_stored, read_study_settings, read_train_settings
+from ranking.core.first_settings import (
+    as_first_meant,
+    as_stored,
+    read_source_settings,
+    read_study_settings,
+    read_train_settings,
+)
 from ranking.core.text import readable
 
 Settings = dict[str, Any]
@@ -36,7 +42,8 @@ class ImportSettings:
     def from_json(cls, values: Mapping[str, Any]) -> ImportSettings:
         """What `to_json` gave; a ValueError says what else it is."""
         _check(cls, "an import", values)
-        return cls(**values)
+        made = cls(**values)
+        return replace(made, source_settings=read_source_settings(made.source, made.source_settings))
 
     def to_json(self) -> dict[str, Any]:
         told: dict[str, Any] = {"source": self.source, "source_settings": self.source_settings}

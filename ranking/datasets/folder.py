@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 from zipfile import BadZipFile
 
 import numpy as np
@@ -25,6 +25,7 @@ import numpy.typing as npt
 from ranking.core import Bools, ImageSet, Ints, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.datasets.copies import Fingerprint
+from ranking.datasets.decoding import Decoded
 from ranking.datasets.thumbnails import PackWriter
 
 FORMAT = 1
@@ -37,23 +38,12 @@ Columns = dict[str, npt.NDArray[Any]]
 Pixels = tuple[int, int, int, int]
 
 
-class Stored(Protocol):
-    """The bytes to store of an image, the extension that fits them, and a hash (hex) of what came."""
-
-    @property
-    def data(self) -> bytes: ...
-    @property
-    def extension(self) -> str: ...
-    @property
-    def hash(self) -> str: ...
-
-
 @dataclass(frozen=True)
 class CheckedImage:
     """An image whose bytes decode and whose boxes (half open, in whole pixels) lie inside it."""
 
     record: SourceImage
-    stored: Stored
+    stored: Decoded
     size: tuple[int, int]
     boxes: list[tuple[SourceBox, Pixels]]
     crops: list[bytes]

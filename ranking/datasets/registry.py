@@ -3,6 +3,4 @@
 from ranking.core import Source
 from ranking.core.registry import Registry
 
-SOURCES: Registry[Source] = Registry(
-    "image-set source", "ranking.datasets", "ranking.datasets.drawn", "ranking.formats"
-)
+SOURCES: Registry[Source] = Registry("image-set source", "ranking.datasets", "ranking.formats")

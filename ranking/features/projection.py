@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, ClassVar, Self
@@ -16,7 +16,7 @@ from typing import IO, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from ranking.core import Features, Floats, OnStep, check_features
+from ranking.core import Features, Floats, OnStep, blocks_of_rows, check_features
 from ranking.core.errors import InputError
 from ranking.core.settings import check_settings, setting, settings_dict, settings_of
 
@@ -140,7 +140,7 @@ class Projection:
             raise InputError("features", expected, f"shape {features.shape}")
         projected = np.empty((len(features), self.kept), np.float32)
         axes = self.axes.T
-        for place in _blocks(len(features), self.columns):
+        for place in blocks_of_rows((len(features), self.columns), BLOCK):
             projected[place] = (features[place] - self.mean) @ axes
         return projected
 
@@ -164,7 +164,7 @@ class Projection:
         chosen = np.flatnonzero(rows)
         mean, length = _mean_and_length(features, chosen)
         found, along = np.zeros(self.directions.shape), np.zeros(self.kept)
-        for place in _blocks(len(chosen), self.columns):
+        for place in blocks_of_rows((len(chosen), self.columns), BLOCK):
             block = features[chosen[place]] - self.mean
             turned = block @ self.directions.T
             found += turned.T @ block / len(chosen)
@@ -206,7 +206,7 @@ class Projection:
 def _mean_and_length(features: Features, rows: npt.NDArray[Any]) -> tuple[Floats, float]:
     """(d,) the mean of some rows, and the mean of their squared lengths."""
     total, length = np.zeros(features.shape[1]), 0.0
-    for place in _blocks(len(rows), features.shape[1]):
+    for place in blocks_of_rows((len(rows), features.shape[1]), BLOCK):
         block = check_features(features[rows[place]]).astype(np.float64, copy=False)
         total += block.sum(axis=0)
         length += float(np.einsum("ij,ij->", block, block))
@@ -223,16 +223,10 @@ def _moments(features: Features, rows: npt.NDArray[Any], mean: Floats) -> tuple[
         span, triangle = linalg.qr((features[rows] - mean).T, mode="economic", overwrite_a=True)
         return triangle @ triangle.T / n, span
     moments = np.zeros((d, d))
-    for place in _blocks(n, d):
+    for place in blocks_of_rows((n, d), BLOCK):
         block = features[rows[place]] - mean
         moments += block.T @ block
     return moments / n, None
-
-
-def _blocks(rows: int, columns: int) -> Iterator[slice]:
-    step = max(1, BLOCK // max(1, columns))
-    for start in range(0, rows, step):
-        yield slice(start, min(rows, start + step))
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -75,11 +75,20 @@ class Look:
     def from_json(cls, told: Mapping[str, Any]) -> Look:
         """What `to_json` told; ValueError, TypeError or KeyError where it is something else.
 
-        Of a look by a format that an earlier version read, the number of files and the reason are left.
+        A format that was read then and is no more counts as not recognised, and what it read as refused.
         """
-        source, seen, known = told["source"], told["seen"], tree_sources()
+        source, known = told["source"], tree_sources()
         if source is not None and source not in known:
-            return cls(told["files"], [], refused=f"{source} is not read any more. {EXPORTS}")
+            read = {
+                "source": None,
+                "source_settings": {},
+                "seen": None,
+                "problems": 0,
+                "columns": [],
+                "read_as": "",
+            }
+            told = {**told, **read, "refused": f"{source} is not read any more. {EXPORTS}"}
+        seen = told["seen"]
         return cls(
             **{
                 **told,
@@ -144,7 +153,8 @@ def unknown(names: Collection[str]) -> str:
         return f"{UNKNOWN}: {listed(told, ENDINGS)}, and no images ({images}). Bring images with their labels"
     return (
         f"{UNKNOWN}: {listed(told, ENDINGS)}, and no labels that it could read. Put images of a class into a folder of "
-        "its name, or the file of labels beside them, and bring it again; or choose what it is"
+        "its name, or the file of labels beside them, and import it again; or choose its format. From Label Studio and "
+        "CVAT export COCO, YOLO or PASCAL VOC"
     )
 
 

@@ -35,7 +35,7 @@ from ranking.core.run_settings import TrainSettings
 from ranking.core.settings import settings_dict
 from ranking.experiments.training import query_of
 from ranking.features import cached_features, feature_columns
-from ranking.features.graph.edge_files import MOST_PAIRS, checked_edges, edges_name, is_edges_name, keep_edges
+from ranking.features.graph.edge_files import MOST_PAIRS, checked_edges, edges_name, is_edges_name
 from ranking.features.projection import Projection, make_projection
 from ranking.files.archives import check_array, open_zip, read_entry
 from ranking.jobs.apart import answer_apart, ask_apart
@@ -45,6 +45,7 @@ from ranking.metrics import evaluate_or_count
 from ranking.workspace.room_quotas import check_disk
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import Store
+from ranking.workspace.uploads import keep_edges
 
 MOST_BYTES = 200_000_000  # of an archive, and of all that it expands to
 RUN, EVENTS, SCORES, MODEL, EDGES = "run.json", "events.jsonl", "scores.npy", "model.npz", "edges.npy"

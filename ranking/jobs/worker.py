@@ -449,12 +449,12 @@ def time_inference(store: Store, run: Run, report: Report) -> Result:
 
 
 def run_experiment(store: Store, run: Run, report: Report) -> Result:
-    """Compare methods as `ranking.experiments.cross_validation` does. Its cells are kept one by one, for all
+    """Compare methods as `ranking.experiments.cross_validation` does. Its trials are kept path by path, for all
     experiments of the home; the row tells how many there are, however the run ends, and how many were not proven to
     have ended."""
     settings = ExperimentSettings.from_json(run.settings)
     report.progress("Reading the image set", 0, 1)
-    from ranking.experiments.cross_validation.pace import Progress, told_seconds
+    from ranking.experiments.cross_validation.progress import Progress, time_in_words
     from ranking.reports.at_home import experiment_at_home
 
     row, told = {"done": 0, "total": 0}, -TELL_SECONDS
@@ -465,7 +465,7 @@ def run_experiment(store: Store, run: Run, report: Report) -> Result:
         if time.monotonic() - told >= TELL_SECONDS:
             told = time.monotonic()
             store.update_run(run.id, result=dict(row))
-        left = "" if progress.seconds_left is None else f"; {told_seconds(progress.seconds_left)} left"
+        left = "" if progress.seconds_left is None else f"; {time_in_words(progress.seconds_left)} left"
         report.progress(progress.what + left, progress.done, progress.total)
 
     def check() -> None:

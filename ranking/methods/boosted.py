@@ -1,4 +1,4 @@
-"""What McRank and LambdaMART share: trees that LightGBM grows one after the other, kept as arrays."""
+"""What McRank and LambdaMART share: trees that LightGBM grows one after the other, keeps and evaluates."""
 
 from __future__ import annotations
 
@@ -6,25 +6,20 @@ from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ranking.core import Floats, Ints, OnProgress, SequenceSet, StopTraining
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
-from ranking.methods.forest import Forest
 from ranking.methods.order_method import Arrays, Grid, OrderMethod
 from ranking.solvers.clock import Clock
 
-EMPTY = np.zeros(0, np.int64)
-BoostedLoss = Callable[
-    [Floats], tuple[float, Floats, Floats]
-]  # sums to loss, and its first and second slopes
+Objective = Callable[[Floats, object], tuple[Floats, Floats]]  # sums to the loss's first and second slopes
 
 # One thread and no choice of its own, so that the same samples give the same trees.
 FIXED = {
-    "objective": "none",
     "num_threads": 1,
     "deterministic": True,
     "force_row_wise": True,
@@ -33,9 +28,22 @@ FIXED = {
 }
 
 
+class Boosting(NamedTuple):
+    """What LightGBM is given beside the features of the samples.
+
+    options: its parameters. rows: arguments of its Dataset. objective: None where it has its own. loss: its value, of
+    a booster that has just grown a tree.
+    """
+
+    options: dict[str, Any]
+    rows: dict[str, Any]
+    objective: Objective | None
+    loss: Callable[[Any], float]
+
+
 @dataclass(kw_only=True, eq=False)
 class Boosted(OrderMethod):
-    """Gradient boosting of regression trees. LightGBM is imported where training begins: scores need it no more."""
+    """Gradient boosting of regression trees. LightGBM is imported where it is used: that takes a second or two."""
 
     grid: ClassVar[Grid] = Grid("rounds", (10, 30, 100, 300))
 
@@ -68,59 +76,63 @@ class Boosted(OrderMethod):
         maximum=1_000_000,
         advanced=True,
     )
-    forest: Forest = field(
-        default_factory=lambda: Forest(EMPTY, np.zeros(0), EMPTY, EMPTY, EMPTY, EMPTY), init=False, repr=False
-    )
+    booster: Any = field(default=None, init=False, repr=False)  # lightgbm.Booster, None before training
 
     @abstractmethod
-    def loss(self, sequences: SequenceSet, rows: Ints) -> tuple[int, BoostedLoss]:
-        """How many outputs the samples in `rows` of the pool have, and the loss of those."""
+    def boosting(self, sequences: SequenceSet, rows: Ints) -> Boosting:
+        """What is learned about the samples in `rows` of the pool."""
 
     @property
     def weights(self) -> None:
         """Trees have no direction."""
 
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> None:
-        import lightgbm  # here, since it takes a second or two
+        import lightgbm
 
         clock, rows = Clock(on_progress), np.unique(sequences.members)
-        outputs, loss = self.loss(sequences, rows)
-        heard: list[float] = []
-
-        def objective(sums: Floats, _: object) -> tuple[Floats, Floats]:
-            value, gradient, curvature = loss(sums)
-            heard.append(value)
-            return gradient, curvature
-
+        boosting = self.boosting(sequences, rows)
         parameters = {
             **FIXED,
-            "num_class": outputs,
+            **boosting.options,
             "learning_rate": self.learning_rate,
             "num_leaves": self.leaves,
             "min_data_in_leaf": self.least,
         }
-        dataset = lightgbm.Dataset(
-            sequences.features[rows].astype(np.float64), np.zeros(len(rows)), params=parameters
+        features = sequences.features[rows].astype(np.float64)
+        booster = lightgbm.Booster(parameters, lightgbm.Dataset(features, **boosting.rows, params=parameters))
+        unsplit = InputError(
+            "training samples",
+            f"a feature that splits them into two leaves of at least {self.least} samples",
+            f"{len(rows):,} samples that no feature splits",
+            "let leaves have fewer samples, or train on more samples or other features",
         )
-        booster = lightgbm.Booster(parameters, dataset)
         try:
             with suppress(StopTraining):  # the trees so far are the result
                 for number in range(self.rounds):
-                    finished = booster.update(fobj=objective)
-                    clock.report(number, heard[-1], -np.inf, 0)
+                    finished = booster.update(fobj=boosting.objective)
+                    if finished and number == 0:
+                        raise unsplit
+                    clock.report(number, boosting.loss(booster), -np.inf, 0)
                     if finished:  # nothing is left to be split
                         break
         except lightgbm.basic.LightGBMError as error:  # it refuses what no tree can be grown of
-            raise InputError(
-                "training samples",
-                f"a feature that splits them into two leaves of at least {self.least} samples",
-                f"{len(rows):,} samples that no feature splits",
-                "let leaves have fewer samples, or train on more samples or other features",
-            ) from error
-        self.forest = Forest.of_trees(booster.dump_model()["tree_info"], outputs)
+            raise unsplit from error
+        self.booster = lightgbm.Booster(model_str=booster.model_to_string())  # without the training samples
+
+    def outputs(self, features: Floats) -> Floats:
+        """(n,) the sums of the trees of samples (n, d), or (n, K) the probability of each class."""
+        predicted: Floats = self.booster.predict(features, num_threads=1)
+        return predicted
 
     def arrays(self) -> Arrays:
-        return self.forest.arrays()
+        return {"booster": np.array(self.booster.model_to_string())}
 
     def restore(self, arrays: Arrays) -> None:
-        self.forest = Forest.of_arrays(arrays).checked(self.columns)
+        import lightgbm
+
+        try:
+            self.booster = lightgbm.Booster(model_str=str(arrays["booster"]))
+        except lightgbm.basic.LightGBMError as error:
+            raise InputError("booster", "trees as LightGBM writes them", str(error)) from error
+        if self.booster.num_feature() != self.columns:
+            raise InputError("features of the booster", f"{self.columns}", self.booster.num_feature())

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from ranking.core import Floats, Ints, SequenceSet
-from ranking.methods.boosted import Boosted, BoostedLoss
+from ranking.methods.boosted import Boosted, Boosting
 from ranking.methods.gains import gain_setting, gains_of
 from ranking.methods.registry import METHODS
 
@@ -106,17 +106,19 @@ class LambdaMART(Boosted):
 
     gain: str = gain_setting()
 
-    def loss(self, sequences: SequenceSet, rows: Ints) -> tuple[int, BoostedLoss]:
+    def boosting(self, sequences: SequenceSet, rows: Ints) -> Boosting:
         place = np.zeros(len(sequences.features), np.int64)
         place[rows] = np.arange(len(rows))
         members, gains = place[sequences.members], gains_of(sequences.grades[rows], self.gain)
+        loss = 0.0
 
-        def lambdas(sums: Floats) -> tuple[float, Floats, Floats]:
+        def lambdas(sums: Floats, _: object) -> tuple[Floats, Floats]:
+            nonlocal loss
             gradient, curvature = np.zeros(len(rows)), np.zeros(len(rows))
-            lost = _lambdas(sums, gains, members, sequences.starts, gradient, curvature)
-            return lost / len(sequences), gradient, curvature
+            loss = _lambdas(sums, gains, members, sequences.starts, gradient, curvature) / len(sequences)
+            return gradient, curvature
 
-        return 1, lambdas
+        return Boosting({"objective": "none"}, {"label": np.zeros(len(rows))}, lambdas, lambda _: loss)
 
     def scores_of(self, features: Floats) -> Floats:
-        return self.forest.sums(features, 1)[:, 0]
+        return self.outputs(features)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ranking.core import Floats, Ints, SequenceSet
 from ranking.core.errors import InputError
-from ranking.methods.boosted import Boosted, BoostedLoss
+from ranking.methods.boosted import Boosted, Boosting
 from ranking.methods.order_method import Arrays
 from ranking.methods.registry import METHODS
 
@@ -21,8 +21,9 @@ MOST_GRADES = 256  # in one training: each has a tree in every round
 class McRank(Boosted):
     """Scores are sum_k p_k(x) k, the expected grade, p the softmax of K sums of trees, one a grade k.
 
-    The trees follow the gradient of -log p_(y_i)(x_i), and its curvature K/(K - 1) p (1 - p) (their sections 4 and 5).
-    A sample weighs as much as it stands in sequences. Grades that no sequence has are not learnt.
+    The trees are those of LightGBM's multiclass, which follow the gradient of -log p_(y_i)(x_i) and its curvature
+    K/(K - 1) p (1 - p) (sections 4 and 5 of the paper). A sample weighs as much as it stands in sequences. Grades that
+    no sequence has are not learnt.
     """
 
     order = 21
@@ -33,7 +34,7 @@ class McRank(Boosted):
 
     grades: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)  # of the outputs
 
-    def loss(self, sequences: SequenceSet, rows: Ints) -> tuple[int, BoostedLoss]:
+    def boosting(self, sequences: SequenceSet, rows: Ints) -> Boosting:
         levels, classes = np.unique(sequences.grades[rows], return_inverse=True)
         if len(levels) > MOST_GRADES:
             raise InputError(
@@ -44,20 +45,17 @@ class McRank(Boosted):
             )
         self.grades = levels.astype(np.float64)
         counts = np.bincount(sequences.members, minlength=len(sequences.features))[rows]
-        weights = (counts / counts.mean())[:, None]
-        wanted = np.zeros((len(rows), len(levels)))
-        wanted[np.arange(len(rows)), classes] = 1.0
-        factor = len(levels) / (len(levels) - 1)
-
-        def cross_entropy(sums: Floats) -> tuple[float, Floats, Floats]:
-            chances = _softmax(sums)
-            value = -float((weights * wanted * np.log(np.maximum(chances, 1e-300))).sum()) / len(rows)
-            return value, weights * (chances - wanted), factor * weights * chances * (1.0 - chances)
-
-        return len(levels), cross_entropy
+        given = {
+            "label": classes,
+            "weight": counts / counts.mean(),
+            "init_score": np.zeros((len(rows), len(levels))),  # all grades are equally probable
+        }
+        options = {"objective": "multiclass", "num_class": len(levels), "metric": "multi_logloss"}
+        return Boosting(options, given, None, lambda booster: float(booster.eval_train()[0][2]))
 
     def scores_of(self, features: Floats) -> Floats:
-        scores: Floats = _softmax(self.forest.sums(features, len(self.grades))) @ self.grades
+        chances = self.outputs(features).reshape(-1, len(self.grades))  # also of no samples
+        scores: Floats = chances @ self.grades
         return scores
 
     def arrays(self) -> Arrays:
@@ -66,11 +64,5 @@ class McRank(Boosted):
     def restore(self, arrays: Arrays) -> None:
         super().restore(arrays)
         self.grades = np.asarray(arrays["grades"], np.float64)
-        if self.grades.ndim != 1 or self.forest.outputs.max(initial=0) >= len(self.grades):
-            raise InputError("grades", "one per output of the trees", len(np.atleast_1d(self.grades)))
-
-
-def _softmax(sums: Floats) -> Floats:
-    powers = np.exp(sums - sums.max(axis=1, keepdims=True))
-    chances: Floats = powers / powers.sum(axis=1, keepdims=True)
-    return chances
+        if self.grades.shape != (self.booster.num_model_per_iteration(),):
+            raise InputError("grades", "one per class of the trees", self.grades.shape)

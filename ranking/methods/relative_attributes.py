@@ -7,14 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from ranking.core import Certificate, Floats, OnProgress, SequenceSet
+from ranking.core import Certificate, Floats, OnProgress, SequenceSet, relative_gap
 from ranking.inference.graded_pairs import GradedPairs
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.linear_order import LinearOrder
 from ranking.methods.order_method import Grid
 from ranking.methods.registry import METHODS
-from ranking.solvers.newton import newton
-from ranking.solvers.smooth import SmoothRisk
+from ranking.solvers.clock import Clock
+from ranking.solvers.quasi_newton import Best, quasi_newton
+from ranking.solvers.smooth import SmoothRisk, gap_of
 
 
 @METHODS.register("Relative Attributes")
@@ -50,11 +51,23 @@ class RelativeAttributes(LinearOrder):
             value = violated + 2.0 * float(counts @ scores) + float(spread @ scores)
             return share * max(value, 0.0), 2.0 * share * (counts + spread)
 
-        def curvature(scores: Floats, values: Floats) -> Floats:
-            return 2.0 * share * pairs.laplacian(scores, values)
-
+        clock = Clock(on_progress)
         risk = SmoothRisk(sequences.features.astype(np.float64, copy=False), self.C, loss)
-        self.direction, certificate = newton(
-            risk, curvature, self.tolerance, self.max_iterations, on_progress
-        )
-        return certificate
+
+        def objective(weights: Floats) -> tuple[float, Floats]:
+            return risk.at(weights, risk.block.scores(weights))
+
+        def curvature(weights: Floats, values: Floats) -> Floats:
+            bent = pairs.laplacian(risk.block.scores(weights), risk.block.scores(values))
+            return values + 2.0 * share * self.C * risk.block.normal(bent)
+
+        def bound(best: Best) -> float:
+            return best.value - gap_of(best.gradient)
+
+        def enough(best: Best) -> bool:
+            return relative_gap(best.value, bound(best)) <= self.tolerance
+
+        start = np.zeros(risk.features.shape[1])
+        best = quasi_newton(objective, start, enough, bound, self.max_iterations, clock, curvature)
+        self.direction = best.point
+        return risk.certified(best.point, self.tolerance, best.iterations, clock.seconds)

@@ -1,4 +1,4 @@
-"""An experiment on an image set of a home, whose cells lie in the home: what the worker and the command line run."""
+"""An experiment on an image set of a home, which keeps its trials: what the worker and the command line run."""
 
 from __future__ import annotations
 
@@ -6,19 +6,13 @@ import os
 from collections.abc import Callable
 
 from ranking.core.run_settings import ExperimentSettings
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.material import material_of
-from ranking.experiments.cross_validation.on_cluster import on_cluster
-from ranking.experiments.cross_validation.pace import Progress
 from ranking.experiments.cross_validation.plan import Plan, plan_of
+from ranking.experiments.cross_validation.progress import Progress
 from ranking.experiments.cross_validation.results import Results
-from ranking.experiments.cross_validation.running import (
-    Check,
-    Workers,
-    on_this_computer,
-    results_of,
-    run_experiment,
-)
+from ranking.experiments.cross_validation.running import results_of, run_experiment
+from ranking.experiments.cross_validation.trial_store import TrialStore
+from ranking.experiments.cross_validation.workers import Check, Workers, on_cluster, on_this_computer
 from ranking.features.extract import OnFeatures
 from ranking.workspace.room_quotas import most_states
 from ranking.workspace.store import Store
@@ -27,10 +21,10 @@ FOLDER = "experiments"  # of a home
 SCHEDULER = "RANKING_SCHEDULER"
 
 
-def cells_of(store: Store) -> CellStore:
-    """The cells of all experiments of a home, and of those that lend to it."""
+def trials_of(store: Store) -> TrialStore:
+    """The trials of all experiments of a home, and of those that lend to it."""
     lent = [lender / FOLDER for lender in store.lenders]
-    return CellStore(store.home / FOLDER, lent, most_states(store.home))
+    return TrialStore(store.home / FOLDER, lent, most_states(store.home))
 
 
 def workers_at(scheduler: str | None) -> Workers:
@@ -57,7 +51,7 @@ def experiment_at_home(
     return run_experiment(
         plan,
         lambda: material_of(plan, images, store.features, on_features, edges),
-        cells_of(store),
+        trials_of(store),
         on_progress,
         check,
         workers,
@@ -67,4 +61,4 @@ def experiment_at_home(
 def results_at_home(store: Store, settings: ExperimentSettings) -> tuple[Plan, Results]:
     """What is there of an experiment by now, and its plan; nothing is computed."""
     plan = plan_of(settings, store.image_set(settings.set))
-    return plan, results_of(plan, cells_of(store))
+    return plan, results_of(plan, trials_of(store))

@@ -20,7 +20,7 @@ from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import Redrawn, redrawn
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run
-from ranking.workspace.score_files import read_scores
+from ranking.workspace.run_files import read_scores
 from ranking.workspace.store import Store
 
 FEWEST, MOST = 2, 4

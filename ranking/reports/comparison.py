@@ -11,12 +11,12 @@ from ranking.metrics.comparison import most
 from ranking.reports import comparison_files, comparison_words, page
 from ranking.reports.compared import TOP, Compared, settings_told
 from ranking.reports.comparison_charts import curves
-from ranking.reports.figures import figure_svg
+from ranking.reports.figures import chart_svg, legend
 from ranking.reports.galleries import ranked_row
 from ranking.reports.looks import Look, looks_by
 from ranking.reports.markup import Markup, element
 from ranking.reports.pictures import Album, Crops, tiles_of
-from ranking.reports.prose import inline, prose
+from ranking.reports.prose import inline
 from ranking.reports.tables import value_table
 
 MOVERS = 6  # samples that gave, and that took, most
@@ -64,7 +64,7 @@ def _rows(shown: Compared, looks: dict[str, Look], album: Album, top: int) -> Ma
     note = (
         f"{said} ✓ and a whole border: relevant; ✗ and a dashed one: not. A thick border: the first mistake."
     )
-    return page.section("First ranked", element("div", *rows, class_="gallery"), prose(note, "note"))
+    return page.section("First ranked", element("div", *rows, class_="gallery"), page.note(inline(note)))
 
 
 def _measures(shown: Compared, looks: dict[str, Look], top: int) -> Markup:
@@ -77,8 +77,8 @@ def _measures(shown: Compared, looks: dict[str, Look], top: int) -> Markup:
         "Measures",
         value_table(table),
         page.note(table.note),
-        prose(told, "note"),
-        page.figure(figure_svg(drawn, alt), prose(comparison_words.CURVES, "note")),
+        page.note(inline(told)),
+        page.figure(chart_svg(drawn, alt), legend(drawn), page.note(inline(comparison_words.CURVES))),
     )
 
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from ranking.core import Floats
 from ranking.reports.figures import Figure
-from ranking.reports.looks import Look
-from ranking.reports.marks import GREY
+from ranking.reports.looks import GREY, Look
 
 if TYPE_CHECKING:  # pages draw charts before anything is compiled
     from ranking.metrics.comparison import Comparison

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ranking.core import ImageSet
-from ranking.core.spreadsheets import guarded
 from ranking.experiments.cross_validation.tables import Row, Table
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import Interval, Redrawn
 from ranking.reports import comparison_words
 from ranking.reports.compared import Compared
 from ranking.reports.differences import BETTER, WORSE
-from ranking.reports.exports import latex, write_rows
+from ranking.reports.exports import latex, rows_csv, write_rows
 
 
 def measures_of(top: int) -> list[str]:
@@ -62,13 +59,8 @@ def rank_rows(images: ImageSet, compared: Comparison, names: Sequence[str]) -> l
 
 
 def ranks_csv(images: ImageSet, compared: Comparison, names: Sequence[str]) -> str:
-    """`rank_rows` as CSV. Texts are `guarded`, numbers exact."""
-    stream, rows = io.StringIO(), rank_rows(images, compared, names)
-    table = csv.writer(stream)
-    table.writerow(map(guarded, rows[0]))
-    for row in rows:
-        table.writerow(guarded(value) if isinstance(value, str) else repr(value) for value in row.values())
-    return stream.getvalue()
+    """`rank_rows` as CSV."""
+    return rows_csv(rank_rows(images, compared, names))
 
 
 def ranks_parquet(shown: Compared, file: Path) -> None:
@@ -85,15 +77,13 @@ def _shows(images: ImageSet, row: int) -> str:
 def measures_csv(found: Redrawn, names: Sequence[str], measures: Sequence[str]) -> str:
     """One line a training and measure: its value and its 95% interval, and the same of its difference to the first
     training on the same draws."""
-    stream = io.StringIO()
-    writer = csv.writer(stream)
-    against = f"less {names[0]}"
-    writer.writerow(["training", "measure", "value", "low", "high", guarded(against), "its low", "its high"])
+    rows = []
     for number, name in enumerate(names):
         for measure in measures:
             own, less = found.interval(measure, number), found.difference(measure, number, 0)
-            writer.writerow([guarded(name), measure, *map(repr, own), *map(repr, less)])
-    return stream.getvalue()
+            row = {"training": name, "measure": measure, "value": own.value, "low": own.low, "high": own.high}
+            rows.append({**row, f"less {names[0]}": less.value, "its low": less.low, "its high": less.high})
+    return rows_csv(rows)
 
 
 def measures_table(shown: Compared, top: int) -> Table:

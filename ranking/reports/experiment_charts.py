@@ -12,8 +12,7 @@ from ranking.experiments.cross_validation.curves import GridCurve
 from ranking.metrics.intervals import Interval
 from ranking.reports.differences import Difference
 from ranking.reports.figures import Figure
-from ranking.reports.looks import Look
-from ranking.reports.marks import GREY
+from ranking.reports.looks import GREY, Look
 
 LONGEST = 20  # letters of a name beside a chart
 HEAD, ROW = 84, 34  # of the height: what stands around the bars, and those of a query

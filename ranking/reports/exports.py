@@ -73,14 +73,17 @@ def cell_rows(results: Results) -> list[dict[str, Any]]:
 
 
 def cells_csv(results: Results) -> str:
-    """`cell_rows` as CSV, with names that no spreadsheet takes for formulas."""
-    rows, stream = cell_rows(results), io.StringIO()
-    if rows:
-        table = csv.DictWriter(stream, list(rows[0]))
-        table.writeheader()
-        table.writerows(
-            {name: guarded(v) if isinstance(v, str) else v for name, v in row.items()} for row in rows
-        )
+    """`cell_rows` as CSV."""
+    return rows_csv(cell_rows(results))
+
+
+def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows with equal columns as CSV; texts are `guarded`, so that no spreadsheet takes one for a formula, and numbers
+    are exact. "" of no rows."""
+    stream = io.StringIO()
+    table = csv.writer(stream)
+    for line in [list(rows[0]), *(row.values() for row in rows)] if rows else []:
+        table.writerow(guarded(value) if isinstance(value, str) else value for value in line)
     return stream.getvalue()
 
 

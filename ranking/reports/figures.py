@@ -1,130 +1,162 @@
-"""Charts as SVG, which prints as sharp as it is and needs no program.
+"""The charts of reports as SVG, which prints as sharp as it is and needs no program.
 
 A chart comes as Plotly's JSON form has it, so that pages show the same one; of that form this draws what is used here:
-one pair of axes, scatter and bar traces, shapes and annotations.
+one pair of axes, lines with marks, lying bars with errors, lines across the chart, and texts in it.
 """
 
 from __future__ import annotations
 
+import html
+import itertools
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ranking.core import Floats
 from ranking.core.errors import InputError
-from ranking.reports.axes import Axis, axis_of
-from ranking.reports.marks import DASHES, annotation, bars, colour_of, errors, plain, scatter, shape
 from ranking.reports.markup import Markup, element
 
 WIDTH, LEFT, RIGHT, TOP, FOOT = 640.0, 74.0, 14.0, 22.0, 52.0
 LOWEST, HIGHEST = 160.0, 400.0
 EDGE = 7.0  # beyond the ends of the axes, for half a mark
+DASHES = {"solid": None, "dash": "9 5", "dot": "2 4", "dashdot": "9 4 2 4", "longdash": "16 6"}
+CORNERS: Mapping[str, Sequence[tuple[float, float]]] = {  # around 0, of a mark of half-width 1
+    "square": ((-1, -1), (1, -1), (1, 1), (-1, 1)),
+    "diamond": ((0, -1.2), (1.2, 0), (0, 1.2), (-1.2, 0)),
+    "triangle-up": ((0, -1.1), (1.1, 0.9), (-1.1, 0.9)),
+    "x": ((-1, -.6), (-.6, -1), (0, -.4), (.6, -1), (1, -.6), (.4, 0), (1, .6), (.6, 1), (0, .4), (-.6, 1), (-1, .6),
+          (-.4, 0)),
+}  # fmt: skip
 
 Figure = Mapping[str, Any]
 
 
-def figure_svg(figure: Figure, alt: str) -> Markup:
-    """The chart as `chart_svg`, and below it which line is of what."""
-    return element("div", chart_svg(figure, alt), legend(figure))
+# ---------------------------------------------------------------------------------------------------------
+# Axes
+# ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Values from `low` to `high`, of a logarithmic axis their logarithms, stand from `start` to `end`. layout: of the
+    axis, as Plotly has it."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    layout: Figure
+
+    def at(self, values: Sequence[float] | Floats) -> Floats:
+        """(n,) where values stand in the drawing."""
+        share = (_numbers(values, self.layout) - self.low) / (self.high - self.low)
+        placed: Floats = self.start + share * (self.end - self.start)
+        return placed
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """The values that the axis names, in words, and where they stand."""
+        values = self.layout.get("tickvals")
+        if values is None:
+            step = _round(abs(self.high - self.low) / 5)
+            first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+            values = [round(step * i, 12) for i in range(first, last + 1)]
+        texts = self.layout.get("ticktext") or [f"{value:.6g}".replace("-", "−") for value in values]
+        return list(zip(self.at(values).tolist(), texts, strict=True))
+
+
+def axis_of(layout: Figure, values: Sequence[float], start: float, end: float) -> Axis:
+    """The axis for what is drawn along it: its range, or a little more than the values take."""
+    if layout.get("range") is not None:
+        low, high = map(float, layout["range"])
+        return Axis(low, high, start, end, layout)
+    numbers = _numbers(values, layout)
+    low, high = float(numbers.min()), float(numbers.max())
+    room = 0.06 * (high - low) or 0.5
+    return Axis(low - room, high + room, start, end, layout)
+
+
+def _numbers(values: Sequence[float] | Floats, layout: Figure) -> Floats:
+    numbers = np.asarray(values, np.float64)
+    return np.log10(numbers) if layout.get("type") == "log" else numbers
+
+
+def _round(step: float) -> float:
+    """The next of 1, 2 and 5 times a power of ten.
+
+    >>> _round(0.13), _round(3.0)
+    (0.2, 5.0)
+    """
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(round(factor * power, 12) for factor in (1, 2, 5, 10) if factor * power >= step * (1 - 1e-9))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The chart
+# ---------------------------------------------------------------------------------------------------------
 
 
 def chart_svg(figure: Figure, alt: str, width: float = WIDTH) -> Markup:
-    """The chart alone. alt: what it shows, in words. ValueError for a kind of trace that is not drawn here."""
-    traces, layout = list(figure.get("data", [])), figure.get("layout", {})
+    """The chart. alt: what it shows, in words. InputError for a kind of trace that is not drawn here."""
+    traces, layout = figure["data"], figure["layout"]
+    bars = [trace for trace in traces if trace["type"] == "bar"]
     for trace in traces:
-        if trace["type"] not in ("scatter", "bar") or trace.get("xaxis", "x") != "x":
-            raise InputError(
-                "chart",
-                "scatter and bar traces on one pair of axes",
-                f"{trace['type']} on {trace.get('xaxis', 'x')}",
-                "add it to ranking/reports/figures.py",
-            )
-    rows = any(trace.get("orientation") == "h" for trace in traces)  # of names, as many as there are
-    height = max(LOWEST, float(layout.get("height") or 340.0))
-    height = height if rows else min(HIGHEST, height)
-    across, up = _axes(traces, layout, width, height)
-    beside = [number for number, trace in enumerate(traces) if trace["type"] == "bar"]
-    grouped = layout.get("barmode", "group") == "group" and _share_places(
-        [traces[number] for number in beside]
-    )
-    parts = [_frame(across, up)] if layout.get("xaxis", {}).get("visible", True) else []
-    parts += [shape(told, across, up) for told in layout.get("shapes", []) if told.get("layer") == "below"]
-    for number, trace in enumerate(traces):
-        if trace["type"] == "bar":
-            place, count = (beside.index(number), len(beside)) if grouped else (0, 1)
-            parts.append(bars(trace, across, up, place, count))
-        elif layout.get("xaxis", {}).get("range") or layout.get("yaxis", {}).get("range"):
-            parts.append(_within(across, up, scatter(trace, across, up)))
-        else:
-            parts.append(scatter(trace, across, up))
-    parts += [shape(told, across, up) for told in layout.get("shapes", []) if told.get("layer") != "below"]
-    parts += [annotation(told, across, up) for told in layout.get("annotations", [])]
-    view = f"0 0 {width:g} {height:g}"
-    return element("svg", *parts, viewBox=view, role="img", aria_label=alt, class_="chart")
-
-
-def _axes(traces: Sequence[Figure], layout: Figure, width: float, height: float) -> tuple[Axis, Axis]:
-    """The two axes, for all that is drawn along them."""
-    lying = [trace.get("orientation") == "h" for trace in traces if trace["type"] == "bar"]
-    x, y = ([_along(trace, name) for trace in traces] for name in ("x", "y"))
-    up = axis_of(layout.get("yaxis", {}), y, height - FOOT, TOP, bool(lying) and not all(lying))
-    widest = max((len(plain(text)) for _, text in up.ticks()), default=0)
+        if trace["type"] not in ("scatter", "bar") or (trace in bars and trace.get("orientation") != "h"):
+            raise InputError("chart", "scatter traces and lying bars", trace["type"], "add it to figures.py")
+    height = max(LOWEST, float(layout.get("height", 340.0)))
+    height = height if bars else min(HIGHEST, height)  # bars have rows, as many as there are
+    x, y = ([value for trace in traces for value in trace[name]] for name in ("x", "y"))
+    up = axis_of(layout["yaxis"], y, height - FOOT, TOP)
+    widest = max((len(html.unescape(text)) for _, text in up.ticks()), default=0)
     left = max(LEFT, min(230.0, 9.0 * widest + 8.0))
-    return axis_of(layout.get("xaxis", {}), x, left, width - RIGHT, any(lying)), up
-
-
-def _along(trace: Figure, name: str) -> list[Any]:
-    """The values of a trace along an axis, with the ends of its bars and errors."""
-    values = list(trace[name])
-    if trace["type"] == "bar" and name == ("x" if trace.get("orientation") == "h" else "y"):
-        base = np.broadcast_to(np.asarray(trace.get("base", 0.0), float), len(values))
-        values = [*base.tolist(), *(base + np.array(values, float)).tolist()]
-    elif trace["type"] == "bar" and not any(isinstance(value, str) for value in values):
-        half = float(trace.get("width") or 0.8) / 2
-        values = [place + side for place in values for side in (-half, half)]
-    if trace.get(f"error_{name}", {}).get("array") is not None:
-        values += np.concatenate(errors(trace, name)).tolist()
-    return values
-
-
-def _share_places(traces: Sequence[Figure]) -> bool:
-    """Whether bars of several traces stand at one place, and have to stand beside each other there."""
-    places = [
-        place for trace in traces for place in {*trace["y" if trace.get("orientation") == "h" else "x"]}
+    across = axis_of(layout["xaxis"], x, left, width - RIGHT)
+    drawn = [
+        _bars(trace, across, up, bars.index(trace), len(bars)) if trace in bars else _line(trace, across, up)
+        for trace in traces
     ]
-    return len(places) > len({*places})
+    shapes = [_across(shape, across, up) for shape in layout.get("shapes", [])]
+    texts = [
+        element(
+            "text", html.unescape(one["text"]), x=across.at([one["x"]])[0], y=up.at([one["y"]])[0] + 16.0,
+            text_anchor="start",
+        )
+        for one in layout.get("annotations", [])
+    ]  # fmt: skip
+    return element(
+        "svg",
+        _frame(across, up),
+        _within(across, up, drawn),
+        *shapes,
+        *texts,
+        viewBox=f"0 0 {width:g} {height:g}",
+        role="img",
+        aria_label=alt,
+        class_="chart",
+    )
 
 
-def _within(across: Axis, up: Axis, drawn: Markup) -> Markup:
+def _within(across: Axis, up: Axis, drawn: Sequence[Markup]) -> Markup:
     """What is drawn, as far as it lies between the ends of the axes; marks at an end are whole."""
-    width, height = across.end - across.start, up.start - up.end
-    box = {
-        "x": across.start - EDGE,
-        "y": up.end - EDGE,
-        "width": width + 2 * EDGE,
-        "height": height + 2 * EDGE,
-    }
-    view = " ".join(f"{side:g}" for side in box.values())
-    return element("svg", drawn, viewBox=view, **box)
+    x, y = across.start - EDGE, up.end - EDGE
+    width, height = across.end - across.start + 2 * EDGE, up.start - up.end + 2 * EDGE
+    view = f"{x:g} {y:g} {width:g} {height:g}"
+    return element("svg", *drawn, viewBox=view, x=x, y=y, width=width, height=height)
 
 
 def _frame(across: Axis, up: Axis) -> Markup:
     """Guides, what they stand for, and the names of the axes."""
     parts = []
-    for y, text in up.ticks() if up.told.get("visible", True) else ():
+    for y, text in up.ticks():
         parts.append(element("line", x1=across.start, x2=across.end, y1=y, y2=y, class_="guide"))
-        parts.append(element("text", plain(text), x=across.start - 8, y=y + 5, text_anchor="end"))
-    right, ticks = -np.inf, sorted(across.ticks())
-    crowded = sum(9.0 * len(plain(text)) for _, text in ticks) > across.end - across.start
-    letter, small = (3.3, "font-size:12px") if crowded else (4.3, None)
-    above = across.told.get("side") == "top"
-    foot = up.end - 8 if above else up.start + 20
-    for x, text in ticks:
-        if not above:
-            parts.append(element("line", x1=x, x2=x, y1=up.start, y2=up.start + 5, class_="guide"))
-        half = letter * len(plain(text))
+        parts.append(element("text", html.unescape(text), x=across.start - 8, y=y + 5, text_anchor="end"))
+    right = -math.inf
+    for x, text in sorted(across.ticks()):
+        parts.append(element("line", x1=x, x2=x, y1=up.start, y2=up.start + 5, class_="guide"))
+        half = 4.3 * len(text)
         if x - half > right:  # texts never lie on each other
-            parts.append(element("text", plain(text), x=x, y=foot, text_anchor="middle", style=small))
+            parts.append(element("text", text, x=x, y=up.start + 20, text_anchor="middle"))
             right = x + half + 4
     middle = (across.start + across.end) / 2
     parts.append(
@@ -135,38 +167,85 @@ def _frame(across: Axis, up: Axis) -> Markup:
 
 
 def _title(axis: Axis) -> str:
-    title = axis.told.get("title", {})
-    return plain(title.get("text") or "") if isinstance(title, Mapping) else plain(title)
+    return str(axis.layout.get("title", {}).get("text", ""))
+
+
+def _across(shape: Figure, across: Axis, up: Axis) -> Markup:
+    """A line from end to end of one axis, at a value of the other."""
+    x = (across.start, across.end) if "xref" in shape else across.at([shape["x0"], shape["x1"]])
+    y = (up.start, up.end) if "yref" in shape else up.at([shape["y0"], shape["y1"]])
+    return element("line", x1=x[0], x2=x[1], y1=y[0], y2=y[1], **_stroke(shape["line"]))
+
+
+def _stroke(line: Figure) -> dict[str, Any]:
+    dash = DASHES[line.get("dash", "solid")]
+    return {"stroke": line["color"], "stroke_width": float(line["width"]), "stroke_dasharray": dash}
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Traces. A title names each where one points at it.
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _line(trace: Figure, across: Axis, up: Axis) -> Markup:
+    """A line through the points, straight or vertical first, with its marks."""
+    points = list(zip(across.at(trace["x"]).tolist(), up.at(trace["y"]).tolist(), strict=True))
+    corners = points
+    if trace["line"].get("shape") == "vh":
+        steps = [((x0, y1), (x1, y1)) for (x0, _), (x1, y1) in itertools.pairwise(points)]
+        corners = [*points[:1], *itertools.chain.from_iterable(steps)]
+    title = element("title", html.unescape(trace.get("hovertext", trace["name"])))
+    drawn = element("polyline", points=_written(corners), fill="none", **_stroke(trace["line"]))
+    marks = [_mark(trace["marker"], x, y) for x, y in points] if "markers" in trace["mode"] else []
+    return element("g", title, drawn, *marks)
+
+
+def _mark(marker: Figure, x: float, y: float) -> Markup:
+    half = float(marker["size"]) / 2
+    if marker["symbol"] == "circle":
+        return element("circle", cx=x, cy=y, r=half, fill=marker["color"])
+    corners = [(x + half * a, y + half * b) for a, b in CORNERS[marker["symbol"]]]
+    return element("polygon", points=_written(corners), fill=marker["color"])
+
+
+def _bars(trace: Figure, across: Axis, up: Axis, place: int, beside: int) -> Markup:
+    """Lying bars from 0, with their errors. place: of the trace among those `beside` each other."""
+    parts, width = [element("title", trace["name"])], 0.8 / beside
+    tops = np.array(trace["y"], np.float64) - 0.4 + width * place
+    lengths, error = np.array(trace["x"], np.float64), trace["error_x"]
+    ends = np.array([lengths - error["arrayminus"], lengths + error["array"]])
+    edges = zip(up.at(tops), up.at(tops + width), across.at(lengths), *across.at(ends), strict=True)
+    for high, low, end, least, most in edges:
+        sides = sorted((float(across.at([0.0])[0]), float(end)))
+        box = {"x": sides[0], "y": min(high, low), "width": sides[1] - sides[0], "height": abs(low - high)}
+        parts.append(element("rect", **box, **_ground(trace)))
+        if np.isfinite([least, most]).all():
+            middle = float(high + low) / 2
+            parts.append(element("line", x1=least, x2=most, y1=middle, y2=middle, class_="whisker"))
+    return element("g", *parts)
+
+
+def _ground(trace: Figure) -> dict[str, Any]:
+    """How a bar is filled; one that Plotly hatches is paler."""
+    colour, hatched = trace["marker"]["color"], bool(trace["marker"]["pattern"]["shape"])
+    return {"fill": colour, "stroke": colour, "fill_opacity": 0.45 if hatched else None}
+
+
+def _written(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
 
 def legend(figure: Figure) -> Markup:
-    """A line for each trace that has a name, where there are several."""
-    traces, wanted = list(figure.get("data", [])), figure.get("layout", {}).get("showlegend")
-    named = [trace for trace in traces if trace.get("name") and trace.get("showlegend") is not False]
-    if wanted is False or (wanted is None and len(traces) < 2):
-        return Markup("")
-    entries = [element("span", _sample(trace), " ", plain(trace["name"]), class_="entry") for trace in named]
+    """An entry for each line that has one."""
+    entries = [
+        element("span", _sample(trace), " ", html.unescape(trace["name"]), class_="entry")
+        for trace in figure["data"]
+        if trace.get("showlegend", True)
+    ]
     return element("p", *entries, class_="legend")
 
 
 def _sample(trace: Figure) -> Markup:
-    colour = colour_of(trace)
-    if trace["type"] == "bar":
-        striped = trace.get("marker", {}).get("pattern", {}).get("shape")
-        part = element(
-            "rect", x=10, y=1, width=26, height=12, fill=colour, stroke=colour, fill_opacity=0.45 if striped else None
-        )  # fmt: skip
-        return element("svg", part, viewBox="0 0 48 14", width=48, height=14, aria_hidden="true")
-    line = {**trace.get("line", {})}
-    mode, marker = trace.get("mode", "lines"), trace.get("marker", {})
-    parts = []
-    if "lines" in mode:
-        dash = DASHES[line.get("dash") or "solid"]
-        parts.append(
-            element("line", x1=2, x2=46, y1=7, y2=7, stroke=colour, stroke_width=4, stroke_dasharray=dash)
-        )
-    if "markers" in mode:
-        unit, symbol = Axis(0.0, 1.0, 0.0, 1.0, False, (), {}), marker.get("symbol", "circle")
-        look = {"color": colour, "size": 13, "symbol": symbol if isinstance(symbol, str) else "circle"}
-        parts.append(scatter({"mode": "markers", "x": [24.0], "y": [7.0], "marker": look}, unit, unit))
-    return element("svg", *parts, viewBox="0 0 48 14", width=48, height=14, aria_hidden="true")
+    line = element("line", x1=2, x2=46, y1=7, y2=7, **_stroke({**trace["line"], "width": 4}))
+    marks = [_mark({**trace["marker"], "size": 13}, 24.0, 7.0)] if "markers" in trace["mode"] else []
+    return element("svg", line, *marks, viewBox="0 0 48 14", width=48, height=14, aria_hidden="true")

@@ -7,31 +7,31 @@ from typing import Self
 
 from ranking.core import Floats, ImageSet
 from ranking.core.run_settings import ExperimentSettings
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.curves import GridCurve, grid_curves
 from ranking.experiments.cross_validation.plan import Plan
 from ranking.experiments.cross_validation.protocol import PATH
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import point_words
+from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.metrics.ranked import Ranking
-from ranking.reports.at_home import cells_of, results_at_home
+from ranking.reports.at_home import results_at_home, trials_of
 from ranking.workspace.store import Store
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """An experiment on an image set, as far as its cells are there."""
+    """An experiment on an image set, as far as its trials are finished."""
 
     plan: Plan
     results: Results
     images: ImageSet
-    cells: CellStore
+    trials: TrialStore
 
     @classmethod
     def at_home(cls, store: Store, settings: ExperimentSettings) -> Self:
         """Those of a home; ValueError where its image set is not there, or the settings make no experiment."""
         plan, results = results_at_home(store, settings)
-        return cls(plan, results, store.image_set(settings.set), cells_of(store))
+        return cls(plan, results, store.image_set(settings.set), trials_of(store))
 
     @property
     def planned(self) -> int:
@@ -54,7 +54,7 @@ class Findings:
         point = self.results.chosen(query, contender)
         if point is None or (query, contender, point, fold) not in self.results.outcomes:
             return None
-        return self.cells.scores(self.results.keys[query, contender, point, fold])
+        return self.trials.scores(self.results.keys[query, contender, point, fold])
 
     def ranking(self, query: str, contender: str, fold: int | None) -> Ranking | None:
         """The held-out samples as a method at its chosen setting ranks them; None until that is there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ranking.core import ImageSet
 from ranking.metrics.ranked import Ranking, first_mistake
+from ranking.reports.comparison_words import first_wrong
 from ranking.reports.findings import Findings, split_words
 from ranking.reports.looks import Look, looks_of
 from ranking.reports.markup import Markup, element
@@ -23,12 +24,6 @@ def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> M
     return element("div", *rows, class_="gallery", role="group", aria_label=what)
 
 
-def mistake_words(ranked: Ranking) -> str:
-    """Where the first wrong sample stands that lies above a relevant one, in words."""
-    place = first_mistake(ranked.relevance)
-    return "no mistake" if place is None else f"first mistake at {place}"
-
-
 def value_words(ranked: Ranking) -> str:
     """The AP of a ranking, in words; that there is none where nothing is relevant."""
     return f"AP {ranked.average_precision:.3f}" if ranked.positives else "nothing relevant"
@@ -38,7 +33,7 @@ def ranked_row(
     images: ImageSet, name: str, ranked: Ranking, look: Look, album: Album, top: int = TOP
 ) -> Markup:
     """The `top` samples of one ranking, the first mistake with a border of its own."""
-    told = f"{value_words(ranked)}, {mistake_words(ranked)}" if ranked.positives else value_words(ranked)
+    told = f"{value_words(ranked)}, {first_wrong(ranked)}" if ranked.positives else value_words(ranked)
     head = element(
         "div", element("b", name), element("br"), told, class_="head", style=f"border-color:{look.colour}"
     )

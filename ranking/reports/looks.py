@@ -20,12 +20,13 @@ class Look(NamedTuple):
         return {"color": self.colour, "dash": self.dash, "width": width}
 
 
+GREY = "#808080"
 LOOKS = (
     Look("#0072B2", "solid", "circle"),
     Look("#D55E00", "dash", "diamond"),
     Look("#009E73", "dashdot", "square"),
     Look("#CC79A7", "dot", "triangle-up"),
-    Look("#808080", "longdash", "x"),
+    Look(GREY, "longdash", "x"),
 )
 OF_METHODS = dict(zip(("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM", "NDCG-SVM"), LOOKS, strict=True))
 

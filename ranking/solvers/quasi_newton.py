@@ -1,4 +1,4 @@
-"""Minimise a smooth function by L-BFGS (scipy), with progress, and an end that a caller decides."""
+"""Minimise a smooth function by L-BFGS or Newton's method (SciPy), with progress, and an end that a caller decides."""
 
 from __future__ import annotations
 
@@ -31,11 +31,14 @@ def quasi_newton(
     bound: Callable[[Best], float],
     max_iterations: int,
     clock: Clock,
+    curvature: Callable[[Floats, Floats], Floats] | None = None,
 ) -> Best:
     """The best point met; the search ends when `enough` says so, after one iteration at the soonest.
 
-    objective: a point to its value and gradient. bound: what the objective cannot be below, for reports. Ends early
-    where iterations run out, a callback raises StopTraining, or no step goes down by more than rounding.
+    objective: a point to its value and gradient. bound: what the objective cannot be below, for reports. curvature: a
+    point and a direction to their product with the Hessian, by which Newton's method finds its steps with conjugate
+    gradients. Ends early where iterations run out, a callback raises StopTraining, or no step goes down by more than
+    rounding.
     """
     from scipy.optimize import minimize  # a third of a second to load, for methods that few trainings have
 
@@ -53,10 +56,16 @@ def quasi_newton(
         if enough(best):
             raise StopIteration  # which scipy takes for an end
 
-    options = {"maxiter": max_iterations, "maxfun": np.inf, "ftol": 0.0, "gtol": 0.0, "maxcor": REMEMBERED}
+    method: dict[str, Any] = {
+        "method": "L-BFGS-B",
+        "options": {"maxfun": np.inf, "ftol": 0.0, "gtol": 0.0, "maxcor": REMEMBERED},
+    }
+    if curvature is not None:
+        method = {"method": "Newton-CG", "hessp": curvature, "options": {"xtol": 0.0}}
+    method["options"]["maxiter"] = max_iterations
     try:
         clock.report(0, best.value, bound(best), 1)
-        minimize(counted, start, jac=True, method="L-BFGS-B", callback=after, options=options)
+        minimize(counted, start, jac=True, callback=after, **method)
     except StopTraining:
         return best
     return best

@@ -17,12 +17,11 @@ from typing import Any, Literal, get_args
 from ranking.core import is_number
 from ranking.core.errors import InputError
 from ranking.workspace.home import Home
-from ranking.workspace.room_quotas import SpaceLeft
-from ranking.workspace.run import LAST_TIME, is_run_id, is_set_key
+from ranking.workspace.room_quotas import DiskWatch
+from ranking.workspace.run import is_count, is_run_id, is_set_key, is_time
 
 AnswerKind = Literal["yes", "no", "skip", "undo"]
 LONGEST_TEXT = 1000  # characters of the name of an image, a label or a strategy
-MOST_EVENTS = 2**53  # of one session: what a browser can count
 
 
 @dataclass(frozen=True)
@@ -51,15 +50,15 @@ class AnswerEvent:
     time: float
 
     @classmethod
-    def from_json(cls, told: object) -> AnswerEvent:
+    def from_json(cls, values: object) -> AnswerEvent:
         """What a browser sent; a ValueError says what is wrong with it."""
         names = [field.name for field in fields(cls)]
-        if not isinstance(told, Mapping) or sorted(told) != sorted(names):
-            raise InputError("answer", f"an object of {', '.join(names)}", f"{told!r:.80}")
+        if not isinstance(values, Mapping) or sorted(values) != sorted(names):
+            raise InputError("answer", f"an object of {', '.join(names)}", f"{values!r:.80}")
         for name, (expected, accepts) in CHECKS.items():
-            if not accepts(told[name]):
-                raise InputError(f"{name} of an answer", expected, f"{told[name]!r:.80}")
-        return cls(**told)
+            if not accepts(values[name]):
+                raise InputError(f"{name} of an answer", expected, f"{values[name]!r:.80}")
+        return cls(**values)
 
     def to_json(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -70,10 +69,6 @@ def _is_text(value: object) -> bool:
     return (
         isinstance(value, str) and 0 < len(value) <= LONGEST_TEXT and not re.search("[\ud800-\udfff]", value)
     )
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_EVENTS
 
 
 def _matches(value: object, accepts: Callable[[str], bool]) -> bool:
@@ -92,7 +87,7 @@ TEXT = f"text of 1 to {LONGEST_TEXT} characters"
 # For each part of an answer: what it has to be, and whether it is.
 CHECKS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "session": ("32 hexadecimal digits", lambda value: _matches(value, _is_session)),
-    "number": ("a whole number from 1", lambda value: _is_count(value) and value > 0),
+    "number": ("a whole number from 1", lambda value: is_count(value) and value > 0),
     "set": ("the key of an image set", lambda value: _matches(value, is_set_key)),
     "image": (TEXT, _is_text),
     "label": (TEXT, _is_text),
@@ -104,8 +99,8 @@ CHECKS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "strategy": (TEXT, _is_text),
     "inside": ("a number or nothing", _is_value),
     "outside": ("a number or nothing", _is_value),
-    "counted": ("a whole number from 0", _is_count),
-    "time": ("seconds since the epoch", lambda value: is_number(value) and 0 <= value <= LAST_TIME),
+    "counted": ("a whole number from 0", is_count),
+    "time": ("seconds since the epoch", is_time),
 }
 
 
@@ -171,7 +166,7 @@ class AnswerStore:
     def __init__(self, home: Path | str | None = None) -> None:
         self._home = Home(home)
         self.home = self._home.path
-        self._space = SpaceLeft(self.home)
+        self._watch = DiskWatch(self.home)
 
     def append(self, events: Sequence[AnswerEvent]) -> int:
         """Have all of `events` on disk when this returns, or none; how many of them were new.
@@ -181,7 +176,7 @@ class AnswerStore:
         """
         if not events:
             return 0
-        self._space.take(sum(map(_bytes_of, events)))
+        self._watch(sum(map(_bytes_of, events)))
         columns = [field.name for field in fields(AnswerEvent)]
         with self._home.change() as database:
             (before,) = database.execute("select count(*) from answer").fetchone()

@@ -94,17 +94,17 @@ def rebuild(home: Path) -> None:
 def _answers(file: Path) -> list[tuple[AnswerEvent, float, float | None]]:
     """The answers that can be read in a damaged database, as they arrived, and when each did and was deleted."""
     names = ", ".join(f'answer."{field.name}"' for field in fields(AnswerEvent))
-    found = dict[int, tuple[AnswerEvent, float, float | None]]()
+    rows_by_arrival = dict[int, tuple[AnswerEvent, float, float | None]]()
     for order in ("asc", "desc"):  # from both ends, around what is damaged
         with contextlib.suppress(sqlite3.Error), closing(read_only(file)) as database:
             rows = database.execute(
                 f"select answer.arrival, answer.arrived, answer.deleted, {names} from answer order by arrival {order}"
             )
-            for arrival, arrived, deleted, *told in rows:
+            for arrival, arrived, deleted, *values in rows:
                 with contextlib.suppress(InputError):
-                    event = AnswerEvent.from_json(dict(zip(QUOTED, told, strict=True)))
-                    found[arrival] = (event, float(arrived), deleted)
-    return [found[arrival] for arrival in sorted(found)]
+                    event = AnswerEvent.from_json(dict(zip(QUOTED, values, strict=True)))
+                    rows_by_arrival[arrival] = (event, float(arrived), deleted)
+    return [rows_by_arrival[arrival] for arrival in sorted(rows_by_arrival)]
 
 
 def _take_over(answers: list[tuple[AnswerEvent, float, float | None]], database: sqlite3.Connection) -> None:
@@ -127,8 +127,8 @@ def _too_many(copies: list[Path]) -> list[Path]:
     """Those that go for newer ones."""
     last = time.time() - RICHEST_SECONDS
     kept = max((copy for copy in copies if copy.stat().st_mtime > last), key=_count, default=None)
-    others = [copy for copy in copies if copy != kept]
-    return others[MOST if kept is None else MOST - 1 :]
+    rest = [copy for copy in copies if copy != kept]
+    return rest[MOST if kept is None else MOST - 1 :]
 
 
 def _count(copy: Path) -> int:

@@ -1,10 +1,11 @@
 """The home folder: its layout, its database, and how several processes change both safely.
 
 ``ranking.sqlite`` holds a row a run and a row an image set; ``runs/<id>`` what a worker writes;
-``sets/<key>`` the image sets that were kept; ``edges/<key>`` the pairs of its samples that people brought,
-``vectors/<key>`` the features; ``models`` the networks that compute such;
+``sets/<key>`` the image sets that were kept; ``edges/<key>``, ``vectors/<key>`` and ``models`` what people upload for
+them (`ranking.workspace.uploads`);
 ``features`` the cache of features; ``trash`` what is leaving; ``copies`` earlier states of the database;
-``queue.sqlite``, ``imports.sqlite`` and ``looks.sqlite`` whose turn it is to work.
+``queue.sqlite``, ``imports.sqlite`` and ``looks.sqlite`` whose turn it is to work; ``machine``, on a network file
+system, the name of the one machine that uses the home.
 ``rooms/<name>`` are homes of their own, of the visitors of one server (`ranking.workspace.rooms`).
 Any number of processes may use one home at once: every call opens its own connection, every change is one
 short transaction.
@@ -16,16 +17,17 @@ import fcntl
 import os
 import secrets
 import shutil
+import socket
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import NoReturn
 
 from ranking.core.errors import REBUILD, HomeError, explained
-from ranking.workspace.room_layout import has_quotas, home_in_words
+from ranking.core.file_systems import journal_mode, network_file_system
+from ranking.workspace.room_layout import has_quotas, home_in_words, server_of
 
 # What makes each layout of the database from the one before: add at the end, change none that was ever used.
 # `number` orders the rows: clocks go back, autoincrement does not.
@@ -60,12 +62,15 @@ create index answer_of_image on answer ("set", image, arrival);
 alter table run add column revision integer not null default 0;
 alter table image_set add column revision integer not null default 0;
 """,
+    "alter table run add column version integer not null default 0;",
 )
 FOLDERS = ("edges", "vectors", "models", "features", "sets", "runs", "trash", "copies")
 DATABASE = "ranking.sqlite"
 UNSOUND = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)  # what damage leads to
 PARTS = ("", "-wal", "-shm", "-journal")  # what the names of the files of one database end in
 BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes
+MACHINE = "machine"  # the file that names the one machine that uses a home on a network file system
+CLAIM_SECONDS = 2.0  # how long another machine may take to write its name into it
 
 
 class Database:
@@ -95,7 +100,10 @@ class Database:
             database.execute("commit")  # an exception skips this, and closing rolls back
 
     def lay_out(self, migrations: tuple[str, ...]) -> None:
-        """Bring the database from whatever layout it has to that of all `migrations`."""
+        """Bring the database from whatever layout it has to that of all `migrations`, and give it the journal that
+        works where it lies. HomeError where that is a network file system and another machine uses it."""
+        if network_file_system(self.path):
+            self._claim(server_of(self.path) / MACHINE)
         # SQLite's busy timeout does not cover the change to WAL: two first starts at once need a lock.
         with open(self.path / "lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -110,6 +118,27 @@ class Database:
                     )
                 self._check(database, migrations)
                 migrate(database, migrations)
+                mode = journal_mode(self.path)
+                if database.execute("pragma journal_mode").fetchone()[0] != mode:
+                    database.execute(f"pragma journal_mode = {mode}")
+
+    def _claim(self, file: Path) -> None:
+        """HomeError where `file` names another machine. Locks on a network file system may hold on one machine alone; a
+        file that is made by one of two holds on all."""
+        here = socket.gethostname()
+        try:
+            with open(file, "x") as claim:
+                claim.write(here)
+        except FileExistsError:
+            until = time.monotonic() + CLAIM_SECONDS
+            while not (there := file.read_text()) and time.monotonic() < until:
+                time.sleep(0.05)
+            if there != here:
+                raise HomeError(
+                    self.called,
+                    f"it lies on a network file system, and another machine uses it{f' ({there})' if there else ''}",
+                    f"stop the app there, then remove the file “{MACHINE}” in the home folder of the server",
+                ) from None
 
     def _prepare(self, migrations: tuple[str, ...]) -> None:
         """What is done before the database is opened to be laid out, while no other process does so."""
@@ -118,7 +147,10 @@ class Database:
         """HomeError where the database must not be laid out as it is."""
 
     def _connect(self) -> sqlite3.Connection:
-        database = sqlite3.connect(self._database, timeout=BUSY_SECONDS, isolation_level=None)
+        return self._open(self._database.as_uri())
+
+    def _open(self, uri: str) -> sqlite3.Connection:
+        database = sqlite3.connect(uri, timeout=BUSY_SECONDS, isolation_level=None, uri=True)
         database.row_factory = sqlite3.Row
         return database
 
@@ -134,11 +166,13 @@ class Database:
 class Home(Database):
     """The folders and the database of `path`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
-    Raises HomeError, an OSError, where they cannot be written.
+    lent: whether another home reads it and can change nothing; it was laid out when it was opened to be lent
+    (`ranking.workspace.rooms.Rooms`). Raises HomeError, an OSError, where the folders cannot be written.
     """
 
-    def __init__(self, path: Path | str | None = None) -> None:
+    def __init__(self, path: Path | str | None = None, lent: bool = False) -> None:
         super().__init__(home_folder(path), DATABASE)
+        self.lent = lent
         (
             self.edges,
             self.vectors,
@@ -149,13 +183,24 @@ class Home(Database):
             self.trash,
             self.copies,
         ) = (self.path / name for name in FOLDERS)
-        self._begin()
+        if not lent:
+            with self._explained():
+                for folder in FOLDERS:
+                    (self.path / folder).mkdir(parents=True, exist_ok=True)
+                self.lay_out(MIGRATIONS)
 
-    def _begin(self) -> None:
-        with self._explained():
-            for folder in FOLDERS:
-                (self.path / folder).mkdir(parents=True, exist_ok=True)
-            self.lay_out(MIGRATIONS)
+    @property
+    def called(self) -> str:
+        """Of a home that is lent not the path: the name of a room is the key to it, and borrowers must not learn it."""
+        return "the class room" if self.lent else super().called
+
+    @contextmanager
+    def change(self) -> Iterator[sqlite3.Connection]:
+        """As of any database; HomeError where the home is lent."""
+        if self.lent:
+            raise HomeError(self.called, "it is read-only for other rooms", "work in your own room")
+        with super().change() as database:
+            yield database
 
     def _check(self, database: sqlite3.Connection, migrations: tuple[str, ...]) -> None:
         """HomeError where the tables are not ours, and where there are image sets or runs of which a new database knows
@@ -172,7 +217,10 @@ class Home(Database):
 
     @property
     def _rebuildable(self) -> Path | None:
-        return self.path
+        return None if self.lent else self.path
+
+    def _connect(self) -> sqlite3.Connection:
+        return self._open(f"{self._database.as_uri()}?mode=ro") if self.lent else super()._connect()
 
     def shrink(self) -> None:
         """Give back to the disk what removed rows took."""
@@ -192,31 +240,14 @@ class Home(Database):
             shutil.rmtree(rubbish, ignore_errors=True)
 
 
-class LendingHome(Home):
-    """A home that is there, whose content is lent to other homes to look at: nothing of it can be changed."""
-
-    @property
-    def called(self) -> str:
-        """Not the path: the name of a room is the key to it, and who is lent its content must not learn it."""
-        return "the class room"
-
-    def _begin(self) -> None:
-        """It was laid out when it was opened to be lent (`ranking.workspace.rooms.Rooms`)."""
-
-    @property
-    def _rebuildable(self) -> Path | None:
-        """Not by whom it is lent to."""
-        return None
-
-    def change(self) -> NoReturn:
-        """HomeError, always."""
-        raise HomeError(self.called, "it is read-only for other rooms", "work in your own room")
-
-    def _connect(self) -> sqlite3.Connection:
-        address = f"{self._database.as_uri()}?mode=ro"
-        database = sqlite3.connect(address, timeout=BUSY_SECONDS, isolation_level=None, uri=True)
-        database.row_factory = sqlite3.Row
-        return database
+def network_warning(home: Path) -> str | None:
+    """What a host should know of a home on a network file system, None of one on a disk of this machine."""
+    kind = network_file_system(home)
+    return kind and (
+        f"{home} lies on a network file system ({kind}): its databases use a rollback journal instead of WAL, so that "
+        "visitors wait for each other's changes, and no other machine can use it at the same time. A folder on a disk "
+        "of this machine is faster (RANKING_HOME)."
+    )
 
 
 def home_folder(path: Path | str | None = None) -> Path:
@@ -238,9 +269,9 @@ def is_sound(file: Path, migrations: tuple[str, ...]) -> bool:
         return False
     try:
         with closing(read_only(file)) as database:
-            (said,) = database.execute("pragma integrity_check(1)").fetchone()
+            (verdict,) = database.execute("pragma integrity_check(1)").fetchone()
             (layout,) = database.execute("pragma user_version").fetchone()
-            return bool(said == "ok" and layout > 0 and _is_ours(database, migrations))
+            return bool(verdict == "ok" and layout > 0 and _is_ours(database, migrations))
     except sqlite3.DatabaseError as error:
         return error.sqlite_errorcode & 0xFF not in UNSOUND
 
@@ -277,7 +308,6 @@ def migrate(database: sqlite3.Connection, migrations: tuple[str, ...]) -> None:
     """Bring a database from the layout that it has to that of all `migrations`."""
     (layout,) = database.execute("pragma user_version").fetchone()
     if layout < len(migrations):
-        database.execute("pragma journal_mode = wal")
         steps = " ".join(migrations[layout:])
         database.executescript(f"begin; {steps} pragma user_version = {len(migrations)}; commit;")
 

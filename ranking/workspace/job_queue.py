@@ -1,5 +1,5 @@
 """Whose turn it is to work: one fair queue for all rooms of a machine, and for a home without rooms the same; one of
-trainings, one of imports, and one of looks at what was brought.
+trainings, one of imports, and one of looks at uploads.
 
 A training takes a ticket when it is asked for; its worker, which waits, looks itself whether it may go on. The lock on
 the training's folder is what keeps the ticket: it goes with the worker, however that dies, and the ticket with it.
@@ -96,7 +96,7 @@ class JobQueue(Database):
 
     @property
     def called(self) -> str:
-        """A visitor is not told where the server keeps its rooms."""
+        """Without the path, for a visitor: that is where the server keeps its rooms."""
         return "the queue of this server" if has_quotas(self._home) else super().called
 
     def _connect(self) -> sqlite3.Connection:

@@ -60,7 +60,7 @@ def has_quotas(home: Path) -> bool:
 
 
 def home_in_words(home: Path) -> str:
-    """What messages call a home: its path to its owner; to a visitor of a room, the host's paths are not told.
+    """What messages call a home: its path to its owner; a visitor of a room learns no path of the host.
 
     >>> home_in_words(Path("home")).endswith("home")
     True
@@ -80,7 +80,8 @@ def open_folders(home: Path) -> list[Path] | None:
 
 def check_source(home: Path, paths: Iterable[str]) -> None:
     """ValueError where one of the paths that a visitor typed in the room `home` lies in no folder that the host has
-    named, or in, or around, the home of its server: there are the pictures of others. Whether it is there is not told.
+    named, or in, or around, the home of its server: there are the images of others. The message does not say whether
+    it exists.
     """
     folders, server = open_folders(home), server_of(home).resolve()
     if folders is None:
@@ -129,7 +130,7 @@ def lenders_of(home: Path) -> Iterator[Path]:
 
 
 def unnamed(home: Path, text: str) -> str:
-    """`text`, which a visitor of the room `home` is told, without the names of rooms that lend to it: they are keys."""
+    """`text`, which a visitor of the room `home` reads, without the names of rooms that lend to it: they are keys."""
     for lender in lenders_of(home):
         text = text.replace(str(lender), "the class room")
     return text

@@ -47,11 +47,11 @@ def kept_days(room: Path) -> float:
     return of_room(room, _kept_days, math.inf)
 
 
-def of_room(room: Path, asked: Callable[[Path], T], otherwise: T) -> T:
-    """What `asked` returns for a room; `otherwise` for a room that cannot be read, whatever the reason: damage to one
+def of_room(room: Path, read: Callable[[Path], T], otherwise: T) -> T:
+    """What `read` returns for a room; `otherwise` for a room that cannot be read, whatever the reason: damage to one
     room must not affect the visitors of others."""
     try:
-        return asked(room)
+        return read(room)
     except Exception:
         return otherwise
 
@@ -76,9 +76,9 @@ def _kept_days(room: Path) -> float:
         rows = any(
             database.execute(f"select 1 from {table} limit 1").fetchone() for table in ("image_set", "answer")
         )
-    brought = any(any(folder.iterdir()) for folder in (home.edges, home.vectors, home.models, home.sets))
+    uploaded = any(any(folder.iterdir()) for folder in (home.edges, home.vectors, home.models, home.sets))
     runs = [*store.own_runs(), *store.own_runs(deleted=True)]
-    if rows or brought or any(run.kind not in INTAKES for run in runs):
+    if rows or uploaded or any(run.kind not in INTAKES for run in runs):
         return USED
     if all(_left_nothing(run) for run in runs):
         return EMPTY

@@ -51,7 +51,8 @@ def check_disk(home: Path, more: int = 0) -> None:
 
 
 class DiskWatch:
-    """`check_disk` now and then while a home is written to; looking takes time, so never twice within SECONDS.
+    """`check_disk` for many writes to a home: it is measured when the space left may not be enough, and every SECONDS,
+    because others write to it too.
 
     more: bytes that will be written at the end.
     """
@@ -59,31 +60,16 @@ class DiskWatch:
     SECONDS = 5.0
 
     def __init__(self, home: Path, more: int = 0) -> None:
-        self._home, self._more, self._next = home, more, 0.0
+        self._home, self._more, self._left, self._next = home, more, 0, 0.0
 
-    def __call__(self) -> None:
-        if time.monotonic() >= self._next:
-            check_disk(self._home, self._more)
-            self._next = time.monotonic() + self.SECONDS
-
-
-class SpaceLeft:
-    """`check_disk` for many small writes: `home` is measured when what is left may not be enough, and now and then, for
-    others write to it too."""
-
-    SECONDS = 5.0
-
-    def __init__(self, home: Path) -> None:
-        self._home, self._left, self._until = home, 0, 0.0
-
-    def take(self, size: int) -> None:
-        """FullError where `size` more bytes are more than a room may take; else they count as taken."""
+    def __call__(self, size: int = 0) -> None:
+        """FullError where a room has no space for `size` bytes that are written now; else they count as taken."""
         if not has_quotas(self._home):
             return
-        if self._left < size or time.monotonic() > self._until:
-            check_disk(self._home, size)
-            self._left = most_disk() - bytes_of(self._home)
-            self._until = time.monotonic() + self.SECONDS
+        if self._left < size or time.monotonic() >= self._next:
+            check_disk(self._home, self._more + size)
+            self._left = most_disk() - bytes_of(self._home) - self._more
+            self._next = time.monotonic() + self.SECONDS
         self._left -= size
 
 
@@ -142,11 +128,11 @@ def bytes_of(folder: Path) -> int:
     for place, _, files in os.walk(folder):
         for file in files:
             try:
-                told = os.lstat(os.path.join(place, file))
+                status = os.lstat(os.path.join(place, file))
             except FileNotFoundError:
                 continue  # it went meanwhile
-            seen[told.st_dev, told.st_ino] += 1
-            total += told.st_size if seen[told.st_dev, told.st_ino] == told.st_nlink else 0
+            seen[status.st_dev, status.st_ino] += 1
+            total += status.st_size if seen[status.st_dev, status.st_ino] == status.st_nlink else 0
     return total
 
 

@@ -77,7 +77,7 @@ class Rooms:
         self._folder = self.home / ROOMS
         named = os.environ.get(CLASS_ROOM)
         if named:
-            # Visitors are told where it cannot be used, and work without it.
+            # Visitors read that it cannot be used, and work without it.
             with contextlib.suppress(HomeError):
                 Home(self.make(named))
 

@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from ranking.core import is_number
 from ranking.core.errors import InputError
-from ranking.workspace.run import LAST_TIME, STAYS, TRAVELS, Kind, State, is_set_key, only_looks
+from ranking.workspace.run import STAYS, TRAVELS, Kind, State, is_count, is_set_key, is_time, only_looks
 
 ROW = "row.json"
 RESTORE = "restore the file from a backup"
@@ -23,7 +22,7 @@ LONGEST = 64_000_000  # bytes of a file that is read: an experiment's result has
 RUN_COLUMNS = (*TRAVELS, *(name for name in STAYS if name != "id"))
 SET_COLUMNS = ("source", "created", "deleted", "revision")
 TIMES = ("started", "ended", "deleted", "cancelled")  # of a run, where they are known
-LATER = ("pid", "cancelled", "revision")  # what files of earlier versions do not tell
+LATER = ("pid", "cancelled", "revision", "version")  # what files of earlier versions do not tell
 
 
 def write_row(folder: Path, columns: Mapping[str, Any]) -> None:
@@ -42,39 +41,39 @@ def write_row(folder: Path, columns: Mapping[str, Any]) -> None:
 def read_run_row(folder: Path) -> dict[str, Any]:
     """RUN_COLUMNS of the run that has `folder`, of an earlier version without some of LATER; InputError where these
     cannot be read or are no row of a run."""
-    told = _read(folder, RUN_COLUMNS)
+    record = _read(folder, RUN_COLUMNS)
     sound = (
-        told["kind"] in get_args(Kind)
-        and told["state"] in get_args(State)
-        and isinstance(told["settings"], dict)
-        and isinstance(told["result"], dict)
-        and isinstance(told["reason"], str)
-        and isinstance(told["name"], str)
-        and isinstance(told["star"], bool)
-        and _is_time(told["created"])
-        and all(told.get(name) is None or _is_time(told[name]) for name in TIMES)
-        and (told.get("pid") is None or _is_count(told["pid"]))
-        and _is_count(told["revision"])
-        and (told["kind"] != "import" or told["state"] != "finished" or _is_import(told))
+        record["kind"] in get_args(Kind)
+        and record["state"] in get_args(State)
+        and isinstance(record["settings"], dict)
+        and isinstance(record["result"], dict)
+        and isinstance(record["reason"], str)
+        and isinstance(record["name"], str)
+        and isinstance(record["star"], bool)
+        and is_time(record["created"])
+        and all(record.get(name) is None or is_time(record[name]) for name in TIMES)
+        and all(record.get(name) is None or is_count(record[name]) for name in ("pid", "version"))
+        and is_count(record["revision"])
+        and (record["kind"] != "import" or record["state"] != "finished" or _is_import(record))
     )
     if not sound:
         raise _damaged(folder)
-    return told
+    return record
 
 
-def _is_import(told: Mapping[str, Any]) -> bool:
+def _is_import(record: Mapping[str, Any]) -> bool:
     """Whether a finished import tells what it built, as its row does."""
-    result = told["result"]
+    result = record["result"]
     return result.get("decision", "kept") in ("kept", "discarded") and (
-        only_looks("import", told["settings"])
+        only_looks("import", record["settings"])
         or (
-            isinstance(told["settings"].get("source"), str)
+            isinstance(record["settings"].get("source"), str)
             and isinstance(result.get("key"), str)
             and is_set_key(result["key"])
             and isinstance(result.get("title"), str)
             and isinstance(result.get("classes"), dict)
-            and _is_count(result.get("images"))
-            and _is_count(result.get("samples"))
+            and is_count(result.get("images"))
+            and is_count(result.get("samples"))
         )
     )
 
@@ -85,11 +84,11 @@ def read_set_row(folder: Path) -> dict[str, Any] | None:
     A set is whole without.
     """
     try:
-        told = _read(folder, SET_COLUMNS)
+        record = _read(folder, SET_COLUMNS)
     except InputError:
         return None
-    times = _is_time(told["created"]) and (told["deleted"] is None or _is_time(told["deleted"]))
-    return told if isinstance(told["source"], str) and times and _is_count(told["revision"]) else None
+    times = is_time(record["created"]) and (record["deleted"] is None or is_time(record["deleted"]))
+    return record if isinstance(record["source"], str) and times and is_count(record["revision"]) else None
 
 
 def _read(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
@@ -97,17 +96,19 @@ def _read(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
     try:
         if file.stat().st_size > LONGEST:
             raise _damaged(folder)
-        told = json.loads(file.read_text())
-        json.dumps(told, allow_nan=False, ensure_ascii=False).encode()  # refuses NaN and halves of characters
+        record = json.loads(file.read_text())
+        json.dumps(
+            record, allow_nan=False, ensure_ascii=False
+        ).encode()  # refuses NaN and halves of characters
     except FileNotFoundError as error:
         raise InputError(
             f"folder {folder.name}", f"a file {ROW} that tells what it is", "none", RESTORE
         ) from error
     except (OSError, ValueError, RecursionError) as error:
         raise _damaged(folder) from error
-    if not isinstance(told, dict) or {*told, *LATER} != {*names, *LATER}:
+    if not isinstance(record, dict) or {*record, *LATER} != {*names, *LATER}:
         raise _damaged(folder)
-    return {"revision": 0, **told}
+    return {"revision": 0, **record}
 
 
 def _damaged(folder: Path) -> InputError:
@@ -117,11 +118,3 @@ def _damaged(folder: Path) -> InputError:
         "one that is damaged or foreign",
         RESTORE,
     )
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-
-
-def _is_time(value: object) -> bool:
-    return is_number(value) and 0 <= value <= LAST_TIME  # type: ignore[operator]  # `is_number` says that it is one

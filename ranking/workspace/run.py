@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from ranking.core import is_number
+
 Kind = Literal["import", "train", "label", "order", "asking", "study", "timing", "experiment", "features"]
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 ENDED = ("finished", "cancelled", "failed")
@@ -33,13 +35,15 @@ CALLED: dict[Kind, str] = {
 }
 # The columns of a run that go along to another home, and those that are of this one; a new one joins either.
 TRAVELS = ("kind", "state", "settings", "result", "reason", "created", "started", "ended", "name", "star")
-STAYS = ("id", "pid", "cancelled", "deleted", "revision")
+STAYS = ("id", "pid", "cancelled", "deleted", "revision", "version")
+# Of what settings and results hold; raised with each change of their meaning. 0: from before rows had a version.
+VERSION = 1
 LAST_TIME = 32_503_680_000.0  # the year 3000, in seconds since the epoch: no run is of a later time
 LOCK = "lock"  # the one name that is needed before there is a Run
 
 
 def only_looks(kind: Kind, settings: Mapping[str, Any]) -> bool:
-    """Whether a run of INTAKES only looks at what a person brought, be it images or features."""
+    """Whether a run of INTAKES only looks at what a person uploads, be it images or features."""
     return kind == "features" or "look" in settings
 
 
@@ -50,7 +54,8 @@ class Run:
     Times are seconds since the epoch. pid: the worker's process; cancelled: when it was asked to stop, by
     the system's monotonic clock. A finished import has result["decision"] "kept" or "discarded" once taken.
     name, star: a person's; deleted: when a person deleted it, None where nobody did. revision: how many times its row
-    was changed.
+    was changed. version: the VERSION of the program that wrote its settings and result. lent: whether it is another
+    home's, which lends it to look at.
     """
 
     id: str
@@ -69,12 +74,14 @@ class Run:
     star: bool = False
     deleted: float | None = None
     revision: int = field(default=0, compare=False)
+    version: int = field(default=VERSION, compare=False)
+    lent: bool = False
 
     @property
     def imported(self) -> dict[str, Any] | None:
         """Where a run that was trained elsewhere comes from (see `ranking.jobs.run_archive`), None for one of ours."""
-        told = self.result.get("imported")
-        return told if isinstance(told, dict) else None
+        origin = self.result.get("imported")
+        return origin if isinstance(origin, dict) else None
 
     @property
     def called(self) -> str:
@@ -117,7 +124,7 @@ class Run:
 
     @property
     def events_file(self) -> Path:
-        """What its worker has said: see `ranking.jobs.events`."""
+        """The events of its worker: see `ranking.jobs.events`."""
         return self.folder / "events.jsonl"
 
     @property
@@ -154,7 +161,7 @@ class Run:
 
     @property
     def looks(self) -> bool:
-        """Whether it is an import in its first stage, which looks at what a person brought and stores none of it."""
+        """Whether it is an import in its first stage, which looks at an upload and stores none of it."""
         return self.kind == "import" and "look" in self.settings
 
     @property
@@ -188,19 +195,6 @@ class Run:
         """Whether a worker holds the run: the lock on its folder lives exactly as long as the process."""
         return is_held(self.lock_file)
 
-    @property
-    def lent(self) -> bool:
-        """Whether it is another home's, which lends it to look at."""
-        return False
-
-
-class LentRun(Run):
-    """A run of another home, that can be looked at and nothing else."""
-
-    @property
-    def lent(self) -> bool:
-        return True
-
 
 def is_held(lock_file: Path) -> bool:
     """Whether a process holds a lock; not where there is no such file."""
@@ -225,6 +219,16 @@ def is_run_id(text: str) -> bool:
 def is_set_key(text: str) -> bool:
     """Whether `text` could be the key of an image set: only such a text may become part of a path."""
     return re.fullmatch(r"[0-9a-zA-Z_-]{8,128}", text) is not None
+
+
+def is_count(value: object) -> bool:
+    """Whether JSON gave a whole number from 0 that a browser can count too."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def is_time(value: object) -> bool:
+    """Whether JSON gave seconds since the epoch, up to LAST_TIME."""
+    return is_number(value) and 0 <= value <= LAST_TIME  # type: ignore[operator]  # `is_number` says that it is one
 
 
 def take_lock(folder: Path) -> int:

@@ -1,10 +1,54 @@
-"""What a training leaves in the folder of its run, read back."""
+"""What a training run leaves in its folder, read back: its projection and its scores."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.lib import format as npy
+
+from ranking.core import Floats
 from ranking.core.errors import InputError
-from ranking.features.projection import Projection
 from ranking.workspace.run import Run
+
+if TYPE_CHECKING:  # whoever reads scores alone does not wait for features
+    from ranking.features.projection import Projection
+
+AGAIN = "train again"
+
+
+def read_scores(file: Path, whose: str, count: int) -> Floats:
+    """(count,) the scores in `file`, none of them NaN; InputError where they cannot be read, or are others.
+
+    No more is read than that. NumPy's own message is not shown: it advises to run what is in the file.
+    """
+    try:
+        with open(file, "rb") as stream:
+            version = npy.read_magic(stream)
+            header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, _, dtype = header(stream)
+            if dtype.kind != "f" or shape != (count,):
+                raise InputError(
+                    f"scores of {whose}",
+                    f"{count:,} numbers in {file.name}",
+                    f"{dtype} of shape {shape}",
+                    AGAIN,
+                )
+            scores: Floats = np.fromfile(stream, dtype, count)
+    except InputError:
+        raise
+    except FileNotFoundError as error:
+        raise InputError(f"scores of {whose}", f"a file {file.name}", "none", AGAIN) from error
+    except (OSError, ValueError) as error:
+        raise _damaged(file, whose) from error
+    if len(scores) != count or np.isnan(scores).any():
+        raise _damaged(file, whose)
+    return scores
+
+
+def _damaged(file: Path, whose: str) -> InputError:
+    return InputError(f"scores of {whose}", f"numbers in {file.name}", "a damaged file", AGAIN)
 
 
 def projection_of(run: Run) -> Projection | None:
@@ -12,6 +56,8 @@ def projection_of(run: Run) -> Projection | None:
 
     ValueError where it is not there any more, or cannot be read.
     """
+    from ranking.features.projection import Projection
+
     if run.settings.get("projection") is None:
         return None
     if not run.projection_file.exists():

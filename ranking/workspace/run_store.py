@@ -9,15 +9,15 @@ import sqlite3
 import string
 import time
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
 from ranking.core.errors import HomeError, InputError
 from ranking.core.first_settings import read_study_settings, read_train_settings
-from ranking.workspace.home import Home, LendingHome
+from ranking.workspace.home import Home
 from ranking.workspace.job_queue import JobQueue
-from ranking.workspace.room_layout import home_in_words
+from ranking.workspace.room_layout import home_in_words, lenders_of
 from ranking.workspace.room_quotas import check_disk, check_jobs
 from ranking.workspace.row_files import RUN_COLUMNS, read_run_row, write_row
 from ranking.workspace.run import (
@@ -26,8 +26,8 @@ from ranking.workspace.run import (
     LAST_TIME,
     LOCK,
     TRAVELS,
+    VERSION,
     Kind,
-    LentRun,
     Run,
     State,
     is_run_id,
@@ -55,24 +55,32 @@ Prepare = Callable[[Path], None]
 class RunStore:
     """The runs under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
-    A room of a server (`ranking.workspace.rooms`) is lent those of other homes that have ended: they are listed and
-    found as its own are, and cannot be changed. Raises ranking.core.errors.HomeError, an OSError, where the folder
-    cannot be written, or a room has as much as it may have.
+    A room of a server (`ranking.workspace.rooms`) is lent those of other homes: the finished ones are listed and all
+    are found as its own are, and none can be changed. Raises ranking.core.errors.HomeError, an OSError, where the
+    folder cannot be written, or a room has as much as it may have.
     """
-
-    _as = Run  # what a row becomes
 
     def __init__(self, home: Path | str | None = None) -> None:
         self._home = Home(home)
         self.home = self._home.path
 
     @property
-    def _lenders(self) -> Sequence[LentRuns]:
-        """Who lends to this home."""
-        return ()
+    def lenders(self) -> list[Path]:
+        """The homes whose sets and runs this one is lent. Listed each time: a store may be older than a lender."""
+        return list(lenders_of(self.home))
+
+    @property
+    def lent_homes(self) -> list[Home]:
+        """`lenders`, opened to be read."""
+        return [Home(lender, lent=True) for lender in self.lenders]
+
+    @property
+    def homes(self) -> list[Home]:
+        """This home, then those that lend to it."""
+        return [self._home, *self.lent_homes]
 
     def queue_of(self, kind: Kind, settings: Mapping[str, Any]) -> JobQueue:
-        """The queue that a run stands in: imports do not wait for trainings, nor looks at what was brought for
+        """The queue that a run stands in: imports do not wait for trainings, nor looks at uploads for
         imports, which may take an hour each."""
         if kind not in INTAKES:
             return JobQueue(self.home)
@@ -127,6 +135,7 @@ class RunStore:
         try:
             if prepare is not None:
                 prepare(folder)
+            row = {**row, "version": VERSION}
             columns = ", ".join(row)
             marks = ", ".join(f":{name}" for name in row)
             database.execute(f"insert into run (id, {columns}) values (:id, {marks})", {"id": run_id, **row})
@@ -139,20 +148,26 @@ class RunStore:
 
     def run(self, run_id: str) -> Run:
         """The run as it stands now; ValueError if there is none of that id, or its row is damaged."""
-        row = self._row(run_id)
-        if row is None:
-            for lender in self._lenders:
-                if (lent := lender.found(run_id)) is not None:
-                    return lent
-            raise InputError(
-                "run",
-                f"the id of a run in {home_in_words(self.home)}",
-                f"{run_id!r}",
-                "choose one from the list of runs",
-            )
-        if not row["readable"]:
+        if not is_run_id(run_id):
+            raise InputError("run", "an id of 10 letters a-z and digits", f"{run_id[:40]!r}")
+        row = _row_of(self._home, run_id)
+        if row is not None and not row["readable"]:
             raise InputError(f"run {run_id}", "an intact row in the database", UNREADABLE, "start it again")
-        return self._as_run(row)
+        if row is not None and row["version"] > VERSION:
+            came = f"settings of version {row['version']}, from a newer version of this program"
+            raise InputError(f"run {run_id}", f"settings of version {VERSION}", came, "update this program")
+        if row is not None:
+            return _as_run(self._home, row)
+        for lender in self.lent_homes:
+            row = _row_of(lender, run_id)
+            if row is not None and row["readable"] and row["deleted"] is None and row["version"] <= VERSION:
+                return _as_run(lender, row)
+        raise InputError(
+            "run",
+            f"the id of a run in {home_in_words(self.home)}",
+            f"{run_id!r}",
+            "choose one from the list of runs",
+        )
 
     def own_run(self, run_id: str) -> Run:
         """The run, to be changed; ValueError where it is lent, and where `run` has one."""
@@ -170,30 +185,22 @@ class RunStore:
         """All runs, newest first, and then what is lent; of one kind, and of one image set (trained on it, or
         imported it).
 
-        deleted: those that were deleted and can be restored, instead of the others. Rows that are damaged
-        are passed over; `run` tells of each that it is damaged.
+        deleted: those that were deleted and can be restored, instead of the others. Rows that are damaged, or written
+        by a newer version of this program, are passed over; `run` says of each what it is.
         """
-        own = self.own_runs(kind, set_key, deleted)
-        return own if deleted else own + [run for one in self._lenders for run in one.ended(kind, set_key)]
+        homes = [self._home] if deleted else self.homes
+        return [run for home in homes for run in _runs_of(home, kind, set_key, deleted)]
 
     def own_runs(
         self, kind: Kind | None = None, set_key: str | None = None, deleted: bool = False
     ) -> list[Run]:
         """Those of `runs` that can be changed."""
-        with self._home.read() as database:
-            rows = database.execute(
-                f"select * from run where (deleted is not null) = :deleted and (:kind is null or kind = :kind)"
-                f" and case when not {READABLE} then 0"
-                " else :key is null or json_extract(settings, '$.set') = :key"
-                " or json_extract(result, '$.key') = :key end order by number desc",
-                {"kind": kind, "key": set_key, "deleted": deleted},
-            ).fetchall()
-        return [self._as_run(row) for row in rows]
+        return _runs_of(self._home, kind, set_key, deleted)
 
     def equal_runs(self, kind: Kind, settings: dict[str, Any]) -> list[Run]:
         """The runs of a kind that were asked for exactly `settings`, as JSON says them; newest first, none deleted."""
-        asked = json.loads(json.dumps(settings, allow_nan=False))
-        return [run for run in self.runs(kind, asked.get("set")) if run.settings == asked]
+        as_json = json.loads(json.dumps(settings, allow_nan=False))
+        return [run for run in self.runs(kind, as_json.get("set")) if run.settings == as_json]
 
     def update_run(self, run_id: str, **columns: Any) -> None:
         """Write some of a run's columns (UPDATABLE)."""
@@ -239,31 +246,31 @@ class RunStore:
     def _newer(self, database: sqlite3.Connection, run_id: str) -> dict[str, Any] | None:
         """What the file beside a run's files tells; None where it cannot be read, or the row is as new."""
         with contextlib.suppress(InputError):
-            told = _read_row(self._home.runs / run_id)
-            return told if self._is_newer(database, run_id, told) else None
+            record = _read_row(self._home.runs / run_id)
+            return record if self._is_newer(database, run_id, record) else None
         return None
 
-    def _is_newer(self, database: sqlite3.Connection, run_id: str, told: dict[str, Any]) -> bool:
+    def _is_newer(self, database: sqlite3.Connection, run_id: str, record: dict[str, Any]) -> bool:
         row = database.execute(
             f"select *, {READABLE} as readable from run where id = ?", (run_id,)
         ).fetchone()
         if row is None or not row["readable"]:
             return True
-        ours = self._told(row)
-        return told["revision"] >= ours["revision"] and any(ours[name] != told[name] for name in told)
+        ours = self._record(row)
+        return record["revision"] >= ours["revision"] and any(ours[name] != record[name] for name in record)
 
-    def _told(self, row: sqlite3.Row) -> dict[str, Any]:
-        run = self._as_run(row)
+    def _record(self, row: sqlite3.Row) -> dict[str, Any]:
+        run = _as_run(self._home, row)
         return {name: getattr(run, name) for name in RUN_COLUMNS}
 
-    def _replace(self, database: sqlite3.Connection, run_id: str, told: dict[str, Any]) -> None:
+    def _replace(self, database: sqlite3.Connection, run_id: str, record: dict[str, Any]) -> None:
         """Have the row of a run, which there may be or not, be what a file tells."""
-        written = {name: json.dumps(told[name]) for name in ("settings", "result")}
-        columns, marks = ", ".join(told), ", ".join(f":{name}" for name in told)
-        changes = ", ".join(f"{name} = excluded.{name}" for name in told)
+        written = {name: json.dumps(record[name]) for name in ("settings", "result")}
+        columns, marks = ", ".join(record), ", ".join(f":{name}" for name in record)
+        changes = ", ".join(f"{name} = excluded.{name}" for name in record)
         database.execute(
             f"insert into run (id, {columns}) values (:id, {marks}) on conflict (id) do update set {changes}",
-            {"id": run_id, **told, **written},
+            {"id": run_id, **record, **written},
         )
 
     def _write_row(self, database: sqlite3.Connection, run_id: str) -> None:
@@ -276,14 +283,14 @@ class RunStore:
         ).fetchone()
         if row is not None and row["readable"]:
             with contextlib.suppress(OSError, ValueError):
-                write_row(self._home.runs / run_id, self._told(row))
+                write_row(self._home.runs / run_id, self._record(row))
 
     def end_run(
         self, run_id: str, state: State, reason: str = "", result: dict[str, Any] | None = None
     ) -> bool:
         """Give a run its final state; False, and nothing changes, where it already has one.
 
-        Where the database is lost the run's folder alone is told, from which the row is made again."""
+        Where the database is lost the end is written to the run's folder alone, from which the row is made again."""
         try:
             changed, row = self._end(run_id, state, reason, result)
         except HomeError as error:
@@ -317,14 +324,14 @@ class RunStore:
         """Have the file beside a run's files tell how it ended, unless it tells that already."""
         folder = self._home.runs / run_id
         with contextlib.suppress(InputError, OSError, ValueError):
-            told = _read_row(folder)
-            if told["state"] not in ENDED:
-                told |= {
+            record = _read_row(folder)
+            if record["state"] not in ENDED:
+                record |= {
                     "state": state,
                     "reason": reason,
-                    "result": told["result"] if result is None else result,
+                    "result": record["result"] if result is None else result,
                 }
-                write_row(folder, told | {"ended": time.time(), "revision": told["revision"] + 1})
+                write_row(folder, record | {"ended": time.time(), "revision": record["revision"] + 1})
 
     # ------------------------------------------------------------------- what people call and delete
 
@@ -397,58 +404,54 @@ class RunStore:
             if is_unused(folder):
                 continue
             try:
-                told = _read_row(folder)
+                record = _read_row(folder)
             except InputError as error:
                 if folder.name not in known:
                     refused.append(error)
                 continue
-            if self._is_newer(database, folder.name, told):
-                newer[folder.name] = told
+            if self._is_newer(database, folder.name, record):
+                newer[folder.name] = record
         ids = sorted(newer, key=lambda run_id: float(newer[run_id]["created"]))
         for run_id in ids:
             self._replace(database, run_id, newer[run_id])
-        found = [database.execute("select * from run where id = ?", (run_id,)).fetchone() for run_id in ids]
-        return [self._as_run(row) for row in found], refused
-
-    def _as_run(self, row: sqlite3.Row) -> Run:
-        columns = {name: row[name] for name in row.keys() if name not in ("number", "readable")}  # noqa: SIM118 (not a dict)
-        columns["settings"], columns["result"] = json.loads(row["settings"]), json.loads(row["result"])
-        if row["kind"] in ("train", "order"):
-            columns["settings"] = read_train_settings(columns["settings"])
-        elif row["kind"] == "study":
-            columns["settings"] = read_study_settings(columns["settings"])
-        columns["star"] = bool(row["star"])
-        return self._as(folder=self._home.runs / row["id"], **columns)
-
-    def _row(self, run_id: str) -> sqlite3.Row | None:
-        """The row of that id in this home, and whether it is readable; None where there is none."""
-        if not is_run_id(run_id):
-            raise InputError("run", "an id of 10 letters a-z and digits", f"{run_id[:40]!r}")
-        with self._home.read() as database:
-            row: sqlite3.Row | None = database.execute(
-                f"select *, {READABLE} as readable from run where id = ?", (run_id,)
-            ).fetchone()
-        return row
+        rows = [database.execute("select * from run where id = ?", (run_id,)).fetchone() for run_id in ids]
+        return [_as_run(self._home, row) for row in rows], refused
 
 
-class LentRuns(RunStore):
-    """The runs of another home, to look at."""
+def _runs_of(home: Home, kind: Kind | None, set_key: str | None, deleted: bool) -> list[Run]:
+    """The runs in a home, newest first; of one that is lent those that were finished, but for imports, which leave
+    nothing but their set."""
+    intakes = ", ".join(f"'{intake}'" for intake in INTAKES)
+    with home.read() as database:
+        rows = database.execute(
+            "select * from run where (deleted is not null) = :deleted and (:kind is null or kind = :kind)"
+            f" and (not :lent or state = 'finished' and kind not in ({intakes}))"
+            f" and version <= {VERSION} and case when not {READABLE} then 0"
+            " else :key is null or json_extract(settings, '$.set') = :key"
+            " or json_extract(result, '$.key') = :key end order by number desc",
+            {"kind": kind, "key": set_key, "deleted": deleted, "lent": home.lent},
+        ).fetchall()
+    return [_as_run(home, row) for row in rows]
 
-    _as = LentRun
 
-    def __init__(self, home: Path) -> None:
-        self._home, self.home = LendingHome(home), home
+def _row_of(home: Home, run_id: str) -> sqlite3.Row | None:
+    """The row of that id in a home, and whether it is readable; None where there is none."""
+    with home.read() as database:
+        row: sqlite3.Row | None = database.execute(
+            f"select *, {READABLE} as readable from run where id = ?", (run_id,)
+        ).fetchone()
+    return row
 
-    def found(self, run_id: str) -> Run | None:
-        """The run of that id; None where there is none that can be looked at."""
-        row = self._row(run_id)
-        seen = row is not None and row["readable"] and row["deleted"] is None
-        return self._as_run(row) if seen and row is not None else None
 
-    def ended(self, kind: Kind | None, set_key: str | None) -> list[Run]:
-        """The runs that were finished, newest first, but for imports, which leave nothing but their set."""
-        runs = self.own_runs(kind, set_key)
-        return [run for run in runs if run.state == "finished" and run.kind not in INTAKES]
+def _as_run(home: Home, row: sqlite3.Row) -> Run:
+    columns = {name: row[name] for name in row.keys() if name not in ("number", "readable")}  # noqa: SIM118 (not a dict)
+    columns["settings"], columns["result"] = json.loads(row["settings"]), json.loads(row["result"])
+    if row["kind"] in ("train", "order"):
+        columns["settings"] = read_train_settings(columns["settings"])
+    elif row["kind"] == "study":
+        columns["settings"] = read_study_settings(columns["settings"])
+    columns["star"] = bool(row["star"])
+    return Run(folder=home.runs / row["id"], lent=home.lent, **columns)
 
 
 def is_unused(folder: Path) -> bool:
@@ -460,16 +463,16 @@ def _read_row(folder: Path) -> dict[str, Any]:
     """What a run's folder tells of its row; InputError where it tells of none that a run of ours could have."""
     if not is_run_id(folder.name):
         raise InputError(f"folder {folder.name}", "a name of 10 letters a-z and digits")
-    told = read_run_row(folder)
+    record = read_run_row(folder)
     try:
-        checked_name(told["name"])
+        checked_name(record["name"])
     except InputError as error:
         raise InputError(
-            f"folder {folder.name}", "the name of a run that can be shown", f"{told['name'][:40]!a}"
+            f"folder {folder.name}", "the name of a run that can be shown", f"{record['name'][:40]!a}"
         ) from error
-    if told["kind"] == "train":
-        told["settings"] = read_train_settings(told["settings"])
-    return told
+    if record["kind"] == "train":
+        record["settings"] = read_train_settings(record["settings"])
+    return record
 
 
 def checked_name(name: str) -> str:

@@ -16,11 +16,11 @@ from ranking import Query, make_method
 from ranking.core import StopTraining
 from ranking.experiments import cluster as ours
 from ranking.experiments.cluster import connected, local_cluster
-from ranking.experiments.cross_validation import on_cluster as on_cluster_module
-from ranking.experiments.cross_validation.cell_store import CellStore
-from ranking.experiments.cross_validation.material import Bench
-from ranking.experiments.cross_validation.on_cluster import on_cluster
-from ranking.experiments.cross_validation.running import on_this_computer
+from ranking.experiments.cross_validation import unit, workers
+from ranking.experiments.cross_validation.material import Material
+from ranking.experiments.cross_validation.trial_store import TrialStore
+from ranking.experiments.cross_validation.unit import Unit
+from ranking.experiments.cross_validation.workers import on_cluster, on_this_computer
 from ranking.methods.on_shards import fit_on_shards, score_on_shards
 from ranking.reports.at_home import workers_at
 from ranking.solvers import Cut, LinearRisk, coordinate_descent
@@ -40,26 +40,26 @@ def threads():
 def test_a_cluster_gives_the_numbers_of_this_computer_also_where_it_was_ended(threads, tmp_path, monkeypatch):
     def numbers(name: str) -> dict[str, Any]:
         """What decides every table, by key, to the last bit."""
-        store = CellStore(tmp_path / name)
-        return {key: (cell.measures, store.scores(key).tobytes()) for key, cell in store.outcomes().items()}
+        store = TrialStore(tmp_path / name)
+        return {key: (trial.measures, store.scores(key).tobytes()) for key, trial in store.outcomes().items()}
 
     def check() -> None:
         if len(ended.outcomes()) >= 3:
             raise Enough
 
-    run_tiny(PLAN, CellStore(tmp_path / "alone"), count=30)
-    sent, pack = [], Bench.__reduce__
-    monkeypatch.setattr(Bench, "__reduce__", lambda bench: sent.append(bench) or pack(bench))
-    workers = on_cluster(threads.scheduler_address)
-    run_tiny(PLAN, CellStore(tmp_path / "there"), count=30, workers=workers)
+    run_tiny(PLAN, TrialStore(tmp_path / "alone"), count=30)
+    sent, pack = [], Material.__getstate__
+    monkeypatch.setattr(Material, "__getstate__", lambda made: sent.append(made) or pack(made))
+    there = on_cluster(threads.scheduler_address)
+    run_tiny(PLAN, TrialStore(tmp_path / "there"), count=30, workers=there)
     assert numbers("there") == numbers("alone")
     assert len(sent) <= 4, (
-        "at most to each of two workers by the client and by the other worker, for all cells"
+        "at most to each of two workers by the client and by the other worker, for all units"
     )
 
-    ended = CellStore(tmp_path / "ended")
+    ended = TrialStore(tmp_path / "ended")
     with pytest.raises(Enough):
-        run_tiny(PLAN, ended, check=check, count=30, workers=workers)
+        run_tiny(PLAN, ended, check=check, count=30, workers=there)
     first = numbers("ended")
     assert 3 <= len(first) < len(numbers("alone"))
     run_tiny(PLAN, ended, count=30, workers=on_this_computer)
@@ -67,17 +67,17 @@ def test_a_cluster_gives_the_numbers_of_this_computer_also_where_it_was_ended(th
     assert first.items() <= numbers("ended").items()
 
 
-def test_a_cell_that_is_being_trained_hears_of_the_end():
-    cell = next(iter(PLAN.validation.values()))
-    on_cluster_module._end("a run")
+def test_a_unit_that_is_being_trained_hears_of_the_end():
+    trial = next(iter(PLAN.validation.values()))
+    workers._end("a run")
     with pytest.raises(StopTraining):
-        on_cluster_module._train(Bench(material(PLAN, IMAGES)), cell, [], "a run")
+        workers._train(material(PLAN, IMAGES), Unit((trial,), {}, ()), "a run")
 
 
 def test_an_error_of_a_training_is_raised_as_it_is(threads, tmp_path, monkeypatch):
-    monkeypatch.setattr(on_cluster_module, "train_cell", raising(ArithmeticError(17)))
+    monkeypatch.setattr(unit, "train_trial", raising(ArithmeticError(17)))
     with pytest.raises(ArithmeticError) as caught:
-        run_tiny(PLAN, CellStore(tmp_path), count=30, workers=on_cluster(threads.scheduler_address))
+        run_tiny(PLAN, TrialStore(tmp_path), count=30, workers=on_cluster(threads.scheduler_address))
     assert caught.value.args == (17,)
 
 
@@ -88,9 +88,9 @@ def test_a_scheduler_is_named_by_the_run_or_by_the_environment(threads, tmp_path
     with monkeypatch.context() as short:
         short.setattr(ours, "CONNECT_SECONDS", 0.2)
         with refused("scheduler") as caught:
-            run_tiny(PLAN, CellStore(tmp_path), count=30, workers=workers_at(None))
+            run_tiny(PLAN, TrialStore(tmp_path), count=30, workers=workers_at(None))
     assert "tcp://localhost:1" in caught.value.expected
-    store, plan = CellStore(tmp_path), planned(IMAGES, folds=2, methods=(("SVM", {}),))
+    store, plan = TrialStore(tmp_path), planned(IMAGES, folds=2, methods=(("SVM", {}),))
     run_tiny(plan, store, count=30, workers=workers_at(threads.scheduler_address))
     assert len(store.outcomes()) == 2 * 2 + 1
 

@@ -15,7 +15,7 @@ from ranking.core.run_settings import ExperimentSettings
 from ranking.features import load_features
 from ranking.jobs.events import Report, said_of_cancelled
 from ranking.metrics import average_precision
-from ranking.reports.at_home import cells_of, results_at_home
+from ranking.reports.at_home import results_at_home, trials_of
 from ranking.workspace.store import Store
 
 
@@ -42,7 +42,7 @@ def settings_of(images: ImageSet, **changes: Any) -> dict[str, Any]:
 
 def seconds(store: Store) -> dict[str, float]:
     """Of each cell by key: they change where it is trained again."""
-    return {key: outcome.seconds for key, outcome in cells_of(store).outcomes().items()}
+    return {key: outcome.seconds for key, outcome in trials_of(store).outcomes().items()}
 
 
 def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on_to_the_end(store, images, monkeypatch):
@@ -66,7 +66,7 @@ def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on_to_the_end(s
     assert kept.items() <= seconds(store).items()
     _, results = results_at_home(store, ExperimentSettings.from_json(run.settings))
     assert len(results.outcomes) == len(seconds(store)) == 40
-    assert not any(np.isnan(cells_of(store).scores(key)).any() for key in seconds(store))
+    assert not any(np.isnan(trials_of(store).scores(key)).any() for key in seconds(store))
     progress = events_of(run, "progress")
     assert progress[-1]["done"] == progress[-1]["total"] == 40
     assert any(event["what"].startswith("calm, AP-SVM, all of train; about ") for event in progress)

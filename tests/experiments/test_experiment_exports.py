@@ -9,11 +9,11 @@ import pytest
 from pyarrow import parquet
 from tiny_actions import images, planned, run_tiny
 
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.curves import grid_curves
 from ranking.experiments.cross_validation.protocol import contenders_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table, validation_table
+from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.metrics.statistics import mean_interval
 from ranking.reports.exports import cell_rows, cells_csv, latex, plain, write_parquet
 
@@ -23,7 +23,7 @@ IMAGES = images()
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     plan = planned(IMAGES, methods=(("SVM", {}), ("HOB-SVM", {})), folds=2)
-    return run_tiny(plan, CellStore(tmp_path_factory.mktemp("cells")))
+    return run_tiny(plan, TrialStore(tmp_path_factory.mktemp("cells")))
 
 
 def test_all_cells_are_rows_of_a_csv_and_of_parquet(results, tmp_path):

@@ -3,26 +3,19 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
-from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from refusals import refused
 from tiny_actions import images, material, planned
 
 from ranking import Query, SimilarityGraph, make_method
-from ranking.core import ProgressEvent, StopTraining
-from ranking.experiments.cross_validation.cell import Cell
-from ranking.experiments.cross_validation.cell_store import CellStore
-from ranking.experiments.cross_validation.cell_training import packed, train_cell, unpacked
-from ranking.experiments.cross_validation.material import Bench, projections_of
+from ranking.core import ProgressEvent
+from ranking.experiments.cross_validation.material import Material, projections_of
 from ranking.experiments.cross_validation.plan import paths_of
-from ranking.experiments.cross_validation.running import run_experiment
-from ranking.experiments.cross_validation.state_store import StateStore
-from ranking.experiments.cross_validation.walking import causes, to_train, walk
+from ranking.experiments.cross_validation.trial import Trial
+from ranking.experiments.cross_validation.unit import Unit, packed, train_trial, train_unit, unit_of, unpacked
 from ranking.features import make_feature
 from ranking.features.extract import cache_name
 from ranking.features.projection import PCA
@@ -36,8 +29,8 @@ PLAN = planned(IMAGES)
 
 
 @pytest.fixture(scope="module")
-def bench():
-    return Bench(material(PLAN, IMAGES))
+def made():
+    return material(PLAN, IMAGES)
 
 
 def test_paths_hold_every_cell_once_and_each_after_what_it_begins_from():
@@ -87,17 +80,16 @@ def test_a_key_changes_with_all_that_decides_the_numbers_and_with_nothing_else()
     assert PLAN.validation[leaning].key != planned(IMAGES, graph="none").validation[leaning].key
 
 
-def walked_to(bench: Bench, cell: Cell) -> dict[str, bytes]:
+def walked_to(made: Material, cell: Trial) -> dict[str, bytes]:
     """The states of all cells on the path to a cell, and of the cell."""
     states: dict[str, bytes] = {}
     for step in paths_of([cell])[0]:
-        states[step.key] = train_cell(bench, step, states).state
+        states[step.key] = train_trial(made, step, states).state
     return states
 
 
-def test_a_cell_is_a_training_on_its_side_measured_on_the_held_out_one(bench):
-    made = material(PLAN, IMAGES)
-    trained = train_cell(bench, PLAN.validation["jump", "HOB-SVM", (("C", 1.0), ("eta", 1.0)), 2], {})
+def test_a_cell_is_a_training_on_its_side_measured_on_the_held_out_one(made):
+    trained = train_trial(made, PLAN.validation["jump", "HOB-SVM", (("C", 1.0), ("eta", 1.0)), 2], {})
     queries = []
     for rows, edges in made.sides[2]:
         apart = made.features[rows[edges[:, 0]], :6] - made.features[rows[edges[:, 1]], :6]
@@ -112,22 +104,22 @@ def test_a_cell_is_a_training_on_its_side_measured_on_the_held_out_one(bench):
 
 def test_warm_starts_end_where_cold_ones_do():
     plan = planned(images(30), tolerance=1e-6)
-    bench = Bench(material(plan, images(30)))
+    made = material(plan, images(30))
     for name in ("SVM", "AP-SVM", "HOB-SVM"):
         points = next(contender for contender in plan.contenders if contender.name == name).points
         cell = plan.validation["jump", name, points[-1], 0]
-        states = walked_to(bench, cell)
+        states = walked_to(made, cell)
         assert len(states) == 2, name
-        warm, cold = (train_cell(bench, one, states) for one in (cell, replace(cell, previous=None)))
+        warm, cold = (train_trial(made, one, states) for one in (cell, replace(cell, previous=None)))
         assert warm.outcome.certificate.primal == pytest.approx(cold.outcome.certificate.primal, rel=2e-6)
 
 
-def test_hoap_begins_where_hob_ended(bench):
+def test_hoap_begins_where_hob_ended(made):
     for C in (1.0, 10.0):
         cell = PLAN.validation["jump", "HOAP-SVM", (("C", C), ("eta", 1.0)), 0]
-        states, heard = walked_to(bench, cell), list[ProgressEvent]()
-        train_cell(bench, cell, states, heard.append)
-        samples = bench.training_set("jump", 0, True)
+        states, heard = walked_to(made, cell), list[ProgressEvent]()
+        train_trial(made, cell, states, heard.append)
+        samples = made.training_set("jump", 0, True)
         method = make_method("HOAP-SVM", **cell.settings)
         ranking = by_query(lambda scores, relevant: ranking_cut(scores, relevant, "ap"), samples)
         neighbours = method.neighbours(samples)
@@ -137,25 +129,25 @@ def test_hoap_begins_where_hob_ended(bench):
         assert first.primal == pytest.approx(surrogate.touching(weights).point.objective), C
 
 
-def test_hoap_from_ap_begins_with_the_ap_of_its_own_C_not_with_the_cell_before(bench):
+def test_hoap_from_ap_begins_with_the_ap_of_its_own_C_not_with_the_cell_before(made):
     plan = planned(IMAGES, methods=(("HOAP-SVM", {"start": "AP-SVM"}),))
     cell = plan.validation["jump", "HOAP-SVM", (("C", 10.0), ("eta", 1.0)), 0]
-    states, firsts = walked_to(bench, cell), list[float]()
+    states, firsts = walked_to(made, cell), list[float]()
     for one in (cell, replace(cell, previous=None)):
         heard: list[ProgressEvent] = []
-        train_cell(bench, one, states, heard.append)
+        train_trial(made, one, states, heard.append)
         firsts.append(next(event.primal for event in heard if event.round == 1))
     assert firsts[0] == pytest.approx(firsts[1], rel=1e-12)
 
 
-def test_hoap_goes_on_from_a_cell_without_planes(bench):
+def test_hoap_goes_on_from_a_cell_without_planes(made):
     """Where no plane carries weight, as at weights 0, there is none to go on from."""
     cell = PLAN.validation["jump", "HOAP-SVM", (("C", 10.0), ("eta", 1.0)), 0]
-    states = walked_to(bench, cell)
+    states = walked_to(made, cell)
     solution = unpacked(states[cell.previous.key])
     none = WorkingSet(*(array[:0] for array in vars(solution.working_set).values()))
     states[cell.previous.key] = packed(replace(solution, working_set=none))
-    assert train_cell(bench, cell, states).outcome.certificate.converged
+    assert train_trial(made, cell, states).outcome.certificate.converged
 
 
 def test_a_state_is_the_solution_to_the_last_bit():
@@ -170,88 +162,56 @@ def test_a_state_is_the_solution_to_the_last_bit():
 PATH = max(paths_of(PLAN.validation.values()), key=len)
 
 
-def walked(bench: Bench, folder: Path, stop_after: int | None = None) -> CellStore:
-    """The store of `folder` after a walk of the path of both methods with neighbours, ended after so many cells."""
-    store, keys = CellStore(folder), list[str]()
-
-    def on_cell(cell: Cell, _: object) -> None:
-        keys.append(cell.key)
-        if len(keys) == stop_after:
-            raise StopTraining
-
-    with nullcontext() if stop_after is None else pytest.raises(StopTraining):
-        walk(bench, PATH, {cell.key for cell in PATH} - store.outcomes().keys(), store, on_cell)
-    return store
+def of(trials: Any) -> list[tuple[str, float]]:
+    return [(trial.method, trial.settings["C"]) for trial in trials]
 
 
-def contents(store: CellStore) -> dict[str, tuple[object, ...]]:
-    return {
-        key: (outcome.measures, outcome.certificate.primal, store.scores(key).tobytes())
-        for key, outcome in store.outcomes().items()
-    }
+def test_of_each_query_the_long_paths_go_first():
+    plan = planned(IMAGES, queries=("run", "jump"))
+    lengths = {query: [] for query in plan.queries}
+    for path in paths_of(plan.validation.values()):
+        lengths[path[0].query].append(len(path))
+    assert lengths == dict.fromkeys(("run", "jump"), 6 * [4] + 6 * [2])
+    assert list(lengths) == [*dict.fromkeys(path[0].query for path in paths_of(plan.validation.values()))]
 
 
-def states(folder: Path) -> tuple[set[str], set[str]]:
-    """The keys of the states of a store: of where its paths ended, and of where they have gone on from."""
-    last, passed = folder / "states", folder / "states" / "passed"
-    return tuple({file.name for file in kind.iterdir() if file.is_file()} for kind in (last, passed))
+def test_a_unit_that_was_ended_goes_on_from_what_is_kept_to_the_same_bits(made):
+    keys = [trial.key for trial in PATH]
+    whole = train_unit(made, unit_of(PATH, keys, lambda key: None, widen=True))
+    assert [one.trial for one in whole] == list(PATH)
+    assert of(one.trial for one in whole if one.state) == [("HOB-SVM", 10.0), ("HOAP-SVM", 10.0)]
+    for missing in (keys[2:], keys[3:]):
+        again = train_unit(made, unit_of(PATH, missing, lambda key: None, widen=False))
+        for one, expected in zip(again, whole, strict=True):
+            assert one.scores.tobytes() == expected.scores.tobytes()
+            assert one.outcome.measures == expected.outcome.measures
+            assert one.state is None, "no grid is widened"
 
 
-def test_a_path_that_was_ended_goes_on_to_the_same_bits(bench, tmp_path):
-    whole = walked(bench, tmp_path / "whole")
-    *passed, last = (cell.key for cell in PATH)
-    assert states(tmp_path / "whole") == ({last}, set(passed)), "its ends apart"
-    for stop_after in (1, 2, 3):
-        folder = tmp_path / str(stop_after)
-        kept = walked(bench, folder, stop_after).outcomes()
-        assert len(kept) == stop_after
-        again = walked(bench, folder)
-        assert contents(again) == contents(whole)
-        assert all(again.outcomes()[key].seconds == outcome.seconds for key, outcome in kept.items())
-        assert states(folder) == states(tmp_path / "whole")
-
-
-def test_a_test_leaves_its_state_only_where_another_one_begins_there(tmp_path):
-    methods = tuple((name, {}) for name in ("SVM", "HOB-SVM", "HOAP-SVM"))
-    plan = planned(IMAGES, folds=2, methods=methods, grids={"C": (1.0,)})
-    results = run_experiment(plan, lambda: material(plan, IMAGES), CellStore(tmp_path))
-    tests = {cell.key: cell.method for cell in plan.tests(results).values()}
-    last, passed = states(tmp_path)
-    assert {tests[key] for key in (last | passed) & tests.keys()} == {"HOB-SVM"}
-
-
-def test_only_what_is_missing_or_needed_is_trained(tmp_path):
-    names = dict(zip((cell.key for cell in PATH), ("hob 1", "hoap 1", "hob 10", "hoap 10"), strict=True))
-    keys = {name: key for key, name in names.items()}
-    assert causes(PATH[2:]) == {keys[name] for name in ("hob 1", "hoap 1", "hob 10")}
-    for number, (missing, kept, trained, read) in enumerate(
-        (
-            (["hob 1"], [], ["hob 1"], []),
-            (["hoap 10"], [], ["hob 1", "hoap 1", "hob 10", "hoap 10"], []),  # all that it begins from
-            (["hoap 10"], ["hoap 1"], ["hob 1", "hob 10", "hoap 10"], ["hoap 1"]),
-            (["hoap 10"], ["hoap 1", "hob 10", "hob 1"], ["hoap 10"], ["hoap 1", "hob 10"]),
-        )
+def test_only_what_is_missing_or_needed_is_trained(made):
+    keys = {(trial.method, trial.settings["C"]): trial.key for trial in PATH}
+    hob, hoap, hob_10, hoap_10 = keys
+    for missing, kept, trained, read in (
+        ([hob], [], [hob], []),
+        ([hoap_10], [], [hob, hoap, hob_10, hoap_10], []),  # all that it begins from
+        ([hoap_10], [hoap], [hob, hob_10, hoap_10], [hoap]),
+        ([hoap_10], [hoap, hob_10, hob], [hoap_10], [hoap, hob_10]),
     ):
-        store = StateStore(tmp_path / f"{number}")
-        for name in kept:
-            store.keep(keys[name], name.encode())
-        cells, known = to_train(PATH, {keys[name] for name in missing}, store)
-        assert [names[cell.key] for cell in cells] == trained, number
-        assert known == {keys[name]: name.encode() for name in read}, number
+        states = {keys[one]: str(one).encode() for one in kept}
+        unit = unit_of(PATH, [keys[one] for one in missing], states.get, widen=False)
+        assert of(unit.trials) == trained
+        assert unit.states == {keys[one]: str(one).encode() for one in read}
+    test = replace(PATH[0], fold=None)
+    assert unit_of((test,), [test.key], lambda key: None, widen=True).ends == set(), "tests are not widened"
 
 
-def test_cells_that_are_not_there_have_no_scores_and_are_kept_once(bench, tmp_path):
-    store = CellStore(tmp_path)
-    cell = PLAN.validation["jump", "AP-SVM", (("C", 1.0),), 0]
-    with refused("trial", cell.key[:12]):
-        store.scores(cell.key)
-    trained = train_cell(bench, cell, {})
-    store.keep(cell, trained)
-    store.keep(cell, trained._replace(scores=trained.scores + 1.0))
-    assert (store.scores(cell.key) == trained.scores).all()
-    for outcomes in (store.outcomes(), store.outcomes([cell.key])):
-        assert {key: vars(outcome) for key, outcome in outcomes.items()} == {cell.key: vars(trained.outcome)}
-    assert store.outcomes(["another"]) == {}
+def test_a_unit_begins_from_states_as_from_the_trials_themselves(made):
+    first = train_unit(made, unit_of(PATH[:2], [trial.key for trial in PATH[:2]], lambda key: None, True))
+    states = {one.trial.key: one.state for one in first}
+    second = train_unit(made, Unit(PATH[2:], states, ()))
+    whole = train_unit(made, unit_of(PATH, [trial.key for trial in PATH], lambda key: None, False))
+    for one, expected in zip((*first, *second), whole, strict=True):
+        assert one.scores.tobytes() == expected.scores.tobytes()
 
 
 FOUR: dict[str, Any] = {"kind": "PCA", "components": 4}
@@ -263,18 +223,17 @@ def test_each_fold_has_its_own_projection_of_what_it_learns_from():
     bare = material(plan, IMAGES)
     through = replace(bare, projections=projections_of(plan, bare.features))
     assert list(through.projections) == list(plan.splits.all) == [0, 1, 2, None]
-    bench = Bench(through)
     for fold, split in plan.splits.all.items():
         expected = PCA(4, whiten=True).fitted(bare.features[split.learn])
-        sent = pickle.loads(pickle.dumps(bench))  # as to the workers of a cluster
+        sent = pickle.loads(pickle.dumps(through))  # as to the workers of a cluster
         for side, rows in (
-            (bench.training_set, split.learn),
-            (bench.held_out, split.held),
+            (through.training_set, split.learn),
+            (through.held_out, split.held),
             (sent.held_out, split.held),
         ):
             seen = side("jump", fold, False).features
             np.testing.assert_array_equal(seen, expected(bare.features[rows]))
-        graphs = [side.held_out("jump", fold, True).graph for side in (Bench(bare), bench)]
+        graphs = [side.held_out("jump", fold, True).graph for side in (bare, through)]
         assert None not in graphs
         np.testing.assert_array_equal(*(graph.affinity for graph in graphs), "neighbours are of the features")
 

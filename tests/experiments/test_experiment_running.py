@@ -4,25 +4,21 @@ import math
 import statistics
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import pytest
-from tiny_actions import Enough, count_trainings, images, material, planned, run_tiny
-from working import LONGEST
+from tiny_actions import Enough, images, material, planned, run_tiny
 
-from ranking.core.errors import HomeError
-from ranking.experiments.cross_validation.cell import Outcome
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.comparisons import comparisons, difference_table
-from ranking.experiments.cross_validation.pace import Pace, Progress
-from ranking.experiments.cross_validation.plan import paths_of
+from ranking.experiments.cross_validation.progress import Pace, Progress
 from ranking.experiments.cross_validation.results import Results
-from ranking.experiments.cross_validation.running import WAITING, results_of, run_experiment
+from ranking.experiments.cross_validation.running import results_of, run_experiment
 from ranking.experiments.cross_validation.tables import chosen_table, seconds_table, validation_table
 from ranking.experiments.cross_validation.tables import test_table as on_test_table
+from ranking.experiments.cross_validation.trial import Outcome
+from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.metrics.statistics import difference_interval, holm, paired_t_test
 
 IMAGES = images()
@@ -31,7 +27,7 @@ PLAN = planned(IMAGES, queries=("jump", "run"))
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    return CellStore(tmp_path_factory.mktemp("cells"))
+    return TrialStore(tmp_path_factory.mktemp("cells"))
 
 
 @pytest.fixture(scope="module")
@@ -192,21 +188,15 @@ def test_an_error_of_a_worker_is_raised_as_it_is(tmp_path, monkeypatch):
     def broken(*_: Any) -> None:
         raise ArithmeticError("the disk is full")
 
-    monkeypatch.setattr(CellStore, "keep", broken)
+    monkeypatch.setattr(TrialStore, "keep", broken)
     with pytest.raises(ArithmeticError, match="the disk is full"):
-        run_tiny(planned(IMAGES), CellStore(tmp_path))
-
-
-def test_cells_that_cannot_be_read_are_an_error_of_the_home(tmp_path):
-    (tmp_path / "cells.sqlite").write_bytes(b"no database " * 100)
-    with pytest.raises(HomeError, match=tmp_path.name):
-        CellStore(tmp_path)
+        run_tiny(planned(IMAGES), TrialStore(tmp_path))
 
 
 def test_a_set_without_test_samples_ends_with_its_folds(tmp_path):
     image_set = replace(images(30), image_test=images(30).image_test & False)
     plan = planned(image_set, methods=(("SVM", {}),), folds=2)
-    results = run_experiment(plan, lambda: material(plan, image_set), CellStore(tmp_path))
+    results = run_experiment(plan, lambda: material(plan, image_set), TrialStore(tmp_path))
     assert len(results.outcomes) == 2 * 2
     assert plan.most_tests == 0
     assert on_test_table(results).rows[0].values == (None, None)
@@ -214,56 +204,13 @@ def test_a_set_without_test_samples_ends_with_its_folds(tmp_path):
 
 def test_the_time_left_is_estimated_from_cells_of_its_kind(monkeypatch):
     clock = iter([0.0, 10.0])
-    monkeypatch.setattr("ranking.experiments.cross_validation.pace.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("ranking.experiments.cross_validation.progress.time.monotonic", lambda: next(clock))
     cells = [cell for place, cell in PLAN.validation.items() if place[:3] == ("jump", "SVM", (("C", 1.0),))]
     outcome = Outcome({}, 4.0, None)
-    pace = Pace(later=2)
+    pace = Pace()
+    pace.later = 2
     pace.plan(cells, {cells[0].key: replace(outcome, seconds=8.0)})
     progress = pace.trained(cells[1], outcome)
     assert (progress.done, progress.total, progress.what) == (2, 5, "jump, SVM, fold 2")
-    # One like those two is left, at 0.4 s of training a second.
+    # One of their method is left, at 0.4 s of training a second.
     assert progress.seconds_left == pytest.approx(6.0 * 10.0 / 4.0)
-
-
-def test_overlapping_experiments_at_once_train_no_cell_twice(tmp_path, monkeypatch):
-    trained = count_trainings(monkeypatch)
-    both, methods = threading.Barrier(2, timeout=LONGEST), (("AP-SVM", {}), ("HOB-SVM", {}))
-    plans = [
-        planned(images(30), queries=names, methods=methods) for names in (("jump", "run"), ("run", "read"))
-    ]
-
-    def begin(plan: Any) -> tuple[Results, list[Progress]]:
-        heard: list[Progress] = []
-        both.wait()
-        return run_tiny(plan, CellStore(tmp_path), heard.append, count=30), heard
-
-    with ThreadPoolExecutor(2) as pool:
-        runs = list(pool.map(begin, plans))
-    assert set(trained.values()) == {1}
-    assert len(trained) == 3 * (3 * 6 + 2)
-    for results, heard in runs:
-        assert len(results.outcomes) == 2 * (3 * 6 + 2)
-        assert heard[-1].done == heard[-1].total == len(results.outcomes), "those of the other run count too"
-    assert list((tmp_path / "claims").iterdir()) == []
-
-
-def test_an_experiment_that_waits_for_another_can_be_ended_and_goes_on_after_it(tmp_path):
-    plan, store = planned(IMAGES, methods=(("AP-SVM", {}),), folds=2), CellStore(tmp_path)
-    waiting = threading.Event()
-
-    def check() -> None:
-        if waiting.is_set():
-            raise Enough
-
-    def hear(progress: Progress) -> None:
-        if progress.what == WAITING:  # all but the path that is claimed is there
-            assert progress.done == 2
-            waiting.set()
-
-    with store.claimed(paths_of(plan.validation.values())[0][0].key) as ours:
-        assert ours
-        with pytest.raises(Enough):
-            run_tiny(plan, CellStore(tmp_path), hear, check)
-    assert len(store.outcomes()) == 2, "those of the other path"
-    assert len(run_tiny(plan, CellStore(tmp_path)).outcomes) == 2 * 2 + 1
-    assert list((tmp_path / "claims").iterdir()) == []

@@ -11,8 +11,6 @@ from tiny_actions import count_trainings, images, planned, protocol, run_tiny
 
 from ranking.core import Certificate
 from ranking.core.run_settings import SMALL_GRIDS, Protocol
-from ranking.experiments.cross_validation.cell import Outcome
-from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.comparisons import comparisons
 from ranking.experiments.cross_validation.material import Material, Side
 from ranking.experiments.cross_validation.plan import plan_of
@@ -20,6 +18,8 @@ from ranking.experiments.cross_validation.protocol import contenders_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.tables import chosen_table, validation_table
+from ranking.experiments.cross_validation.trial import Outcome
+from ranking.experiments.cross_validation.trial_store import TrialStore
 
 IMAGES = images()
 PROVEN = Certificate(1.0, 1.0, 0.0, 1, 0.0, True)
@@ -93,7 +93,7 @@ def test_the_end_of_a_grid_is_marked_in_the_tables():
 
 def test_wider_cells_are_trained_once_and_change_none_of_the_protocol(tmp_path, monkeypatch):
     plan, counts = planned(IMAGES, widen=True), count_trainings(monkeypatch)
-    store = CellStore(tmp_path)
+    store = TrialStore(tmp_path)
     results = run_tiny(plan, store)
     assert plan.validation.keys() < results.keys.keys()
     assert all(results.keys[place] == cell.key for place, cell in plan.validation.items())
@@ -137,7 +137,7 @@ def test_the_small_experiment_finds_no_difference_where_there_is_none(tmp_path):
     none = np.empty((0, 2), int)
     sides = {fold: (Side(one.learn, none), Side(one.held, none)) for fold, one in plan.splits.all.items()}
     material = Material(features.astype(np.float32), relevance, sides, np.arange(0))
-    results = run_experiment(plan, lambda: material, CellStore(tmp_path))
+    results = run_experiment(plan, lambda: material, TrialStore(tmp_path))
     apart = comparisons(results)
     assert len(apart) == 3
     assert all(row.holm_t > 0.05 and row.t > 0.05 for row in apart)

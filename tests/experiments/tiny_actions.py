@@ -13,13 +13,13 @@ from image_sets import image_set
 
 from ranking.core import ImageSet
 from ranking.core.run_settings import Protocol
-from ranking.experiments.cross_validation import walking
-from ranking.experiments.cross_validation.cell import Cell
-from ranking.experiments.cross_validation.cell_store import CellStore
+from ranking.experiments.cross_validation import unit
 from ranking.experiments.cross_validation.material import Material, Side
 from ranking.experiments.cross_validation.plan import Plan, plan_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
+from ranking.experiments.cross_validation.trial import Trial
+from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.features.graph.similarity import same_image
 
 CLASSES = ("jump", "read", "run")
@@ -65,16 +65,16 @@ def planned(image_set: ImageSet, **changes: Any) -> Plan:
 
 
 def count_trainings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each cell is trained from now on, by key; two that are trained at once overlap."""
-    counts, plain, lock = Counter[str](), walking.train_cell, threading.Lock()
+    """How often each trial is trained from now on, by key; two that are trained at once overlap."""
+    counts, plain, lock = Counter[str](), unit.train_trial, threading.Lock()
 
-    def counted(bench: Any, cell: Cell, *rest: Any) -> Any:
+    def counted(material: Any, trial: Trial, *rest: Any) -> Any:
         with lock:
-            counts[cell.key] += 1
+            counts[trial.key] += 1
         time.sleep(0.002)
-        return plain(bench, cell, *rest)
+        return plain(material, trial, *rest)
 
-    monkeypatch.setattr(walking, "train_cell", counted)
+    monkeypatch.setattr(unit, "train_trial", counted)
     return counts
 
 
@@ -82,6 +82,6 @@ class Enough(Exception):
     """What a test raises to end an experiment."""
 
 
-def run_tiny(plan: Plan, store: CellStore, *rest: Any, count: int = 60, **options: Any) -> Results:
+def run_tiny(plan: Plan, store: TrialStore, *rest: Any, count: int = 60, **options: Any) -> Results:
     """The experiment on the set `images(count)`; the rest goes to `run_experiment`."""
     return run_experiment(plan, lambda: material(plan, images(count)), store, *rest, **options)

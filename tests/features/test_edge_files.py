@@ -13,10 +13,8 @@ from ranking.datasets import ready_made_folder
 from ranking.features.graph import edge_files
 from ranking.features.graph.edge_files import (
     checked_edges,
-    edges_file,
     edges_name,
     is_edges_name,
-    kept_edges,
     short_name,
 )
 from ranking.features.graph.image_graph import GRAPHS, is_graph_name
@@ -25,6 +23,7 @@ from ranking.jobs.own_edges import keep_pairs_apart, read_pairs
 from ranking.workspace.room_quotas import DISK, FullError
 from ranking.workspace.rooms import Rooms
 from ranking.workspace.store import Store
+from ranking.workspace.uploads import edges_in
 
 EDGES = np.array([[0, 2], [1, 2], [1, 7]])
 KEY = "a" * 64
@@ -51,11 +50,11 @@ def test_those_written_last_come_first_and_only_those_of_the_set(tmp_path):
     store = Store(tmp_path)
     names = [store.keep_edges(KEY, EDGES[:count]) for count in (1, 2, 3)]
     for age, name in enumerate(names):
-        os.utime(edges_file(store.edges, KEY, name), (1000 - age, 1000 - age))
+        os.utime(edges_in(store.edges, KEY).path(name), (1000 - age, 1000 - age))
     (store.edges / KEY / "csv-x.npy").touch()
     store.keep_edges("b" * 64, EDGES)
-    assert kept_edges(store.edges, KEY) == names
-    assert kept_edges(store.edges, "c" * 64) == []
+    assert store.edge_names(KEY) == names
+    assert store.edge_names("c" * 64) == []
 
 
 def test_missing_and_damaged_pairs_are_noticed_and_uploading_them_again_mends_it(tmp_path):
@@ -66,7 +65,7 @@ def test_missing_and_damaged_pairs_are_noticed_and_uploading_them_again_mends_it
             store.edges_of(key, other)
         assert str(tmp_path) in caught.value.expected
         assert caught.value.remedy
-    file = edges_file(store.edges, KEY, name)
+    file = edges_in(store.edges, KEY).path(name)
     whole = file.read_bytes()
     np.save(file, EDGES + 1)
     with refused(f"pairs of {short_name(name)}", "others, int64 of shape (3, 2)"):

@@ -122,7 +122,8 @@ def network_bytes(folder: Path) -> Iterator[str]:
     yield told_by(lambda: checked_size(folder / "x.onnx"))
 
 
-LOADED = "print('{}', flush=True); sys.stdin.buffer.readline()"
+DESCRIBED = '{"inputs": [], "outputs": [], "metadata": {}}'
+LOADED = f"print('{DESCRIBED}', flush=True); sys.stdin.buffer.readline()"
 BEYOND: dict[str, Beyond] = {
     "entries": entries,
     "total_bytes": of_a_zip_file,

@@ -167,6 +167,7 @@ def test_a_look_by_a_format_that_is_gone_opens_and_says_so(zoo, source):
     earlier["detected"] = [[source, earlier["detected"][0][1]], *earlier["detected"]]
     opened = Look.from_json(json.loads(json.dumps(earlier)))
     assert (opened.source, opened.seen, opened.files) == (None, None, 8)
+    assert [detected.source for detected in opened.detected] == ["Class folders"]
     assert f"{source} is not read any more. Label Studio and CVAT export" in opened.refused
     other = Look.from_json(json.loads(json.dumps(earlier | {"source": "Class folders"})))
     assert [detected.source for detected in other.detected] == ["Class folders"]

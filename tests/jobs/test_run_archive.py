@@ -95,7 +95,9 @@ def test_every_column_of_a_run_travels_or_stays(origin):
     with closing(sqlite3.connect(origin.home / "ranking.sqlite")) as database:
         columns = {row[1] for row in database.execute("pragma table_info(run)")}
     assert len({*TRAVELS, *STAYS}) == len(TRAVELS) + len(STAYS)
-    assert columns - {"number"} == {*TRAVELS, *STAYS} == {item.name for item in fields(Run)} - {"folder"}
+    assert (
+        columns - {"number"} == {*TRAVELS, *STAYS} == {item.name for item in fields(Run)} - {"folder", "lent"}
+    )
 
 
 def test_the_archive_says_what_it_is_about_also_when_it_is_exported_again(origin, exported, elsewhere):

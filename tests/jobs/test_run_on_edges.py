@@ -19,12 +19,13 @@ from ranking.core import Query
 from ranking.core.run_settings import TrainSettings
 from ranking.datasets import ready_made_folder
 from ranking.features import load_features
-from ranking.features.graph.edge_files import edges_file, edges_name, short_name
+from ranking.features.graph.edge_files import edges_name, short_name
 from ranking.features.graph.image_graph import image_graph
 from ranking.jobs import run_archive
 from ranking.jobs.run_archive import EDGES, RUN, export_run, import_run
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
+from ranking.workspace.uploads import edges_in
 
 
 def drawn(samples: int, seed: int = 0) -> np.ndarray:
@@ -57,7 +58,7 @@ def run(origin):
 
 
 def forget(store: Store, run: Run) -> None:
-    edges_file(store.edges, run.settings["set"], run.settings["graph"]).unlink()
+    edges_in(store.edges, run.settings["set"]).path(run.settings["graph"]).unlink()
 
 
 def test_scores_lean_on_the_pairs_that_the_settings_name(origin, run):

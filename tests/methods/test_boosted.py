@@ -1,9 +1,9 @@
-"""Trees as arrays against the library that grew them, and forests that are none."""
+"""McRank and LambdaMART against LightGBM's own training, and files that hold no trees."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import lightgbm
@@ -13,7 +13,7 @@ from order_problems import sequences
 from refusals import refused
 
 from ranking import Query, SequenceSet, make_method
-from ranking.methods.forest import Forest
+from ranking.methods import saved
 
 OPTIONS = {
     "num_threads": 1,
@@ -100,31 +100,30 @@ def test_what_no_trees_or_gains_can_be_made_of_is_refused() -> None:
             make_method(name).fit([Query(features, np.arange(len(features)))])
 
 
-def test_forests_that_are_none() -> None:
-    forest = make_method("McRank", rounds=3).fit(documents()).forest
-    assert forest.checked(6) is forest
-    inner = int(np.flatnonzero(forest.feature >= 0)[0])
-    back, beyond = forest.left.copy(), forest.right.copy()
-    back[inner], beyond[inner] = inner, len(beyond)
-    numbers = forest.number.copy()
-    numbers[0] = np.nan
-    for change, subject in (
-        ({"feature": np.where(forest.feature >= 0, 6, -1)}, "features of a forest"),
-        ({"left": back}, "order of a forest"),
-        ({"right": beyond}, "links of a forest"),
-        ({"roots": forest.roots - 1}, "links of a forest"),
-        ({"number": numbers}, "thresholds and values of a forest"),
-        ({"number": numbers[1:]}, "arrays of a forest"),
-        ({"outputs": forest.outputs[::-1]}, "outputs of a forest"),
-    ):
-        with refused(subject):
-            replace(forest, **change).checked(6)
-
-
-def test_trees_by_hand() -> None:
-    leaves = {"left_child": {"leaf_value": -1.0}, "right_child": {"leaf_value": 1.0}}
-    trees = [{"leaf_value": 2.5}, {"split_feature": 2, "threshold": 0.5, **leaves}]
-    forest = Forest.of_trees([{"tree_structure": tree} for tree in trees], 2)
-    features = np.zeros((3, 3))
-    features[:, 2] = 0.4, 0.5, 0.6  # the threshold itself goes left
-    assert forest.checked(3).sums(features, 2).tolist() == [[2.5, -1.0], [2.5, -1.0], [2.5, 1.0]]
+@pytest.mark.parametrize("name", ["LambdaMART", "McRank"])
+def test_files_without_their_trees_are_refused(tmp_path: Path, name: str) -> None:
+    path, given = tmp_path / "model.npz", documents()
+    method = make_method(name, rounds=3).fit(given)
+    method.save(path)
+    scores = method.score(Query(given.features))
+    np.testing.assert_array_equal(type(method).load(path).score(Query(given.features)), scores)
+    header, arrays = saved.read(path, name)
+    del header["version"]
+    narrow = make_method(name, rounds=3).fit(
+        SequenceSet(given.features[:, :5], given.grades, given.members, given.starts)
+    )
+    changes: list[dict[str, Any]] = [
+        {"booster": np.array("tree\n")},
+        narrow.arrays(),
+    ]
+    if name == "McRank":
+        changes.append({"grades": arrays["grades"][1:]})
+    for change in changes:
+        saved.write(path, header, {**arrays, **change})
+        with refused(str(path)) as caught:
+            type(method).load(path)
+        assert caught.value.remedy == "train and save it again"
+    saved.write(path, header, {"forest_feature": np.zeros(1)})  # as versions before LightGBM kept its trees
+    with refused(str(path)) as caught:
+        type(method).load(path)
+    assert caught.value.remedy == "train and save it again"

@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import chi2_kernel, rbf_kernel
 
 from ranking import LabelSet
 from ranking.methods.core_labels import core_labels
-from ranking.methods.label_features import FOLDS, MAPS, OneVsAllMap, chi_square
+from ranking.methods.label_features import FOLDS, MAPS, OneVsAllMap
 
 
 @pytest.mark.parametrize("columns", [3, 30])
@@ -40,9 +40,18 @@ def test_features_of_a_kernel_have_its_values_as_products(kind: str, columns: in
 
 
 def test_chi_square_is_of_histograms() -> None:
-    with refused("features"):
-        chi_square(np.array([[-1.0]]), np.array([[1.0]]))
-    assert chi_square(np.zeros((2, 3)), np.zeros((1, 3))).tolist() == [[0.0], [0.0]]
+    histograms = images(0).part([0, 1])
+    made, _ = MAPS["chi-square kernel"].fitted(histograms, 1.0)
+    below = histograms.features - 2.0
+    for refuse in (
+        lambda: made(below),
+        lambda: MAPS["chi-square kernel"].fitted(LabelSet(below, histograms.labels, histograms.names), 1.0),
+    ):
+        with refused("features", "numbers below 0"):
+            refuse()
+    empty = LabelSet(np.zeros((2, 3)), histograms.labels, histograms.names)
+    _, given = MAPS["chi-square kernel"].fitted(empty, 1.0)
+    np.testing.assert_allclose(given.shared[:, 1:] @ given.shared[:, 1:].T, np.ones((2, 2)))
 
 
 def test_scores_of_training_images_are_of_svms_that_did_not_see_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,6 +123,13 @@ def choose(widgets: Any, name: str, value: Any) -> None:
     widgets(key=f"widget {name}").set_value(value).run()
 
 
+def all_steps(app: Any, titles: Sequence[str]) -> None:
+    """Show all steps of a lesson on one page: each below its title, and no way to the next."""
+    choose(app.toggle, "all_steps", True)
+    assert [header.value for header in app.header] == list(titles)
+    assert "next step" not in button_keys(app)
+
+
 def numbers_in(text: str) -> list[float]:
     """The numbers in a text, which may be escaped for markdown.
 

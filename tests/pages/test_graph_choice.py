@@ -29,8 +29,9 @@ from trainings import finished
 
 from pages.parts.app import cache
 from pages.parts.runs import export, graph_choice, runs
-from ranking.features.graph.edge_files import edges_file, edges_name, short_name
+from ranking.features.graph.edge_files import edges_name, short_name
 from ranking.features.graph.image_graph import FIRST_GRAPH
+from ranking.workspace.uploads import edges_in
 
 METHOD = "HOB-SVM"
 
@@ -201,7 +202,7 @@ def test_a_run_and_its_sheet_name_them_and_another_set_does_not_offer_them(
 
 def test_pairs_that_are_damaged_or_gone_are_uploaded_again(open_page, on_edges, images, edges):
     graph = on_edges.settings["graph"]
-    file = edges_file(cache.store().edges, images.key, graph)
+    file = edges_in(cache.store().edges, images.key).path(graph)
     file.write_bytes(b"x")
     app = open_page("train", run=on_edges.id)
     assert any(short_name(graph) in error for error in errors(app))

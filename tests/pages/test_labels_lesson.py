@@ -8,10 +8,21 @@ from itertools import combinations, islice
 
 import numpy as np
 import pytest
-from handed_out import every_step
-from shown import address, charts_of, choose, numbers_in, press, program_of, texts, values
+from shown import (
+    address,
+    all_steps,
+    charts_of,
+    choose,
+    components,
+    numbers_in,
+    page_of,
+    press,
+    program_of,
+    texts,
+    values,
+)  # fmt: skip
 
-from pages.parts.app import cache, keys
+from pages.parts.app import cache
 from pages.parts.runs import label_models
 from pages.parts.runs.label_models import OWN as OWN_METHOD
 from pages.parts.views import taught_charts, taught_labels, taught_words
@@ -69,8 +80,8 @@ def test_the_stored_trainings_have_ended_and_are_what_the_lesson_is_made_of(stor
     assert np.array_equal(taught.predictions[OWN].interactions, stored["interactions"])
 
 
-def test_scenes_are_drawn_again_as_the_source_draws_them(stored):
-    taught, source = taught_labels.taught(), make_source("Label scenes", seed=stored["seed"])
+def test_scenes_are_those_of_the_source():
+    taught, source = taught_labels.taught(), make_source("Label scenes")
     for row in taught_labels.examples():
         assert taught_labels.picture_of(taught, row)
     third = next(islice(source.records(), 3, None))
@@ -214,11 +225,14 @@ def test_every_step_shows_what_the_definition_says(stored, open_page, started):
     assert primary.key == "widget go to label_questions"
 
 
-def test_every_step_is_handed_out_as_it_is_set(open_page):
+def test_all_steps_on_one_page_show_one_scene(stored, open_page):
     app = open_page("labels_lesson", labels_step="2", label_scene="B")
-    text = every_step(app, keys.LABELS_STEP, 4, pictures=3)
-    assert "<b>B</b>" in text, "the scene"
-    assert "<b>0</b>" in text, "the questions that are answered"
+    all_steps(app, page_of("labels_lesson").STEPS)
+    pictures = components(app, "ranking_picture")
+    assert len(pictures) == 3
+    assert len({picture["src"] for picture in pictures}) == 1
+    choose(app.segmented_control, "label_scene", "A")
+    assert components(app, "ranking_picture")[2]["src"] != pictures[2]["src"]
 
 
 def test_the_end_of_all_questions_is_shown_of_a_scene(open_page):

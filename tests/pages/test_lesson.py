@@ -8,7 +8,7 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from shown import choose, components, kinds, numbers_in, page_of, press, texts
+from shown import all_steps, choose, components, kinds, numbers_in, page_of, press, texts
 
 from pages.parts.app import cache
 from pages.parts.runs import lessons, rivals
@@ -126,6 +126,10 @@ def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_fille
     choose(app.slider, "place", 12)
     assert app.query_params["place"] == "12"
     assert strips_of(app)[0]["items"][11]["id"] == moved
+    all_steps(app, page.STEPS)
+    choose(app.slider, "small_k", 1)
+    assert {"P@1", "P@2"} & {metric.label for metric in app.metric} == {"P@1"}, "steps 1 and 2 show one k"
+    choose(app.toggle, "all_steps", False)
     press(app, "next step")
     [primary] = [button for button in app.button if button.proto.type == "primary"]
     assert primary.key == "train it yourself", "one obvious next step"

@@ -8,10 +8,9 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from handed_out import every_step
-from shown import choose, components, numbers_in, press, texts
+from shown import all_steps, choose, components, numbers_in, page_of, press, texts
 
-from pages.parts.app import cache, keys
+from pages.parts.app import cache
 from pages.parts.runs import lessons
 from pages.parts.views import all_actions, leanings
 from pages.parts.views.all_actions import MEASURED
@@ -101,9 +100,10 @@ def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, images, ran
         choose(app.slider, "strength", strength)
         assert strip_at(strength, people)["chosen"] == tests[lifted]
     assert app.query_params["strength"] == "0.5"
-    text = every_step(app, keys.NEIGHBOURS_STEP, 4)
-    assert "<b>0.5</b>" in text, "the strength"
-    assert text.count('class="whole"') == 2, "the scenes of steps 2 and 3"
+    all_steps(app, page_of("neighbours_lesson").STEPS)
+    assert len(components(app, "ranking_picture")) == 2, "the scenes of steps 2 and 3"
+    assert "Strength of the neighbours: **0.5**" in texts(app), "of step 3"
+    choose(app.toggle, "all_steps", False)
 
     press(app, "next step")
     misled = leaning.most_misled()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from filled_home import train_settings
 from shown import button_keys, errors, press, text_of
-from tiny_models import mean_colour, model, port
+from tiny_models import mean_colour, model, node, port
 from uploading import look_at_features_here, looked_at, pills
 
 from ranking.features.onnx.files import network_name
@@ -47,7 +47,7 @@ def test_a_model_is_used_in_another_way_kept_and_chosen_on_train(laboratory, sta
 
 
 def test_what_takes_no_image_or_is_no_model_is_refused(laboratory, started, open_page):
-    data = model([], [port("words", (1, 10))], [port("y", (1, 3))])
+    data = model([node("Identity", ["words"], ["y"])], [port("words", (1, 10))], [port("y", (1, 10))])
     app = looked_at(laboratory, started, open_page("image_sets", set=laboratory.shapes), data, "text.onnx")
     assert len(errors(app)) == 1
     assert "keep network" not in button_keys(app)

@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 from PIL import Image
-from shown import charts_of, choose, kinds, numbers_in, press, values
+from shown import all_steps, charts_of, choose, kinds, numbers_in, page_of, press, values
 
 from pages.parts.app import cache, keys
 from pages.parts.views import pair_cues
@@ -73,6 +73,7 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
     [chart] = charts_of(app)
     assert values(chart["data"][0]["y"]) == pytest.approx([0.25, 0.5])
     told = numbers_in(app.caption[-1].value)
+    all_steps(app, page_of("pairs_lesson").STEPS)
     assert {4, 0.5, 0.25} <= set(told), "the best length, its tau, and all together"
 
 

@@ -19,12 +19,13 @@ from working import raising
 from pages.parts.app import cache, keys, rooms
 from pages.parts.runs import run_actions
 from ranking.core.errors import HomeError
-from ranking.features.onnx.files import keep_network, model_name
+from ranking.features.onnx.files import model_name
 from ranking.jobs import jobs
 from ranking.workspace.room_layout import CLASS_ROOM, FOLDERS
 from ranking.workspace.room_quotas import COUNT, DISK
 from ranking.workspace.rooms import Rooms
 from ranking.workspace.store import Store
+from ranking.workspace.uploads import keep_network
 
 ANNA, BERT, TEACHER = "room-of-anna", "room-of-bert", "of-the-teacher"
 SPACE = "Make space in this room"

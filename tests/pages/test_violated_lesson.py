@@ -5,10 +5,9 @@ from __future__ import annotations
 from math import comb
 
 import numpy as np
-from handed_out import every_step
-from shown import choose, components, numbers_in, press, texts
+from shown import all_steps, choose, components, numbers_in, page_of, press, texts
 
-from pages.parts.app import cache, keys
+from pages.parts.app import cache
 from pages.parts.runs import lessons
 from pages.parts.views.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, handful
 from ranking.explain.inference_steps import Problem, trace_of
@@ -37,9 +36,9 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
     [strip] = components(app, "ranking_strip")
     assert [numbers_in(item["right"]) for item in strip["items"]] == [[rank] for rank in ranks]
     assert ", ".join(map(str, ranks)) in texts(app)
-    text = every_step(app, keys.VIOLATED_STEP, 4)
-    assert "<b>2</b>" in text, "the medians that were evaluated"
-    assert text.count('class="chart"') == 4, "a chart for each step"
+    all_steps(app, page_of("violated_lesson").STEPS)
+    assert len(app.get("plotly_chart")) == 4, "a chart for each step"
+    choose(app.toggle, "all_steps", False)
 
     press(app, "next step")
     trained = cache.ranking(run, "train")

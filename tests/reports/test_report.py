@@ -19,10 +19,10 @@ from ranking.experiments.cross_validation.tables import test_table as on_test_ta
 from ranking.metrics.intervals import Interval, redrawn
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import files
+from ranking.reports.comparison_words import first_wrong
 from ranking.reports.differences import difference_on_test, differences, marks_of_folds, marks_of_test
 from ranking.reports.exports import shown
 from ranking.reports.findings import Findings
-from ranking.reports.galleries import mistake_words
 from ranking.reports.report import report_html
 
 
@@ -91,7 +91,7 @@ def test_a_ranking_of_a_fold_is_that_of_its_cell(findings):
         assert ranked.average_precision == pytest.approx(value)
         assert set(ranked.samples) == set(findings.plan.splits.all[fold].held)
     first = first_mistake(ranked.relevance)
-    assert first is None or f" {first}" in mistake_words(ranked)
+    assert first is None or f" {first}" in first_wrong(ranked)
 
 
 def test_differences_are_those_of_the_folds_and_of_the_test(findings):

@@ -13,8 +13,8 @@ from tiny_actions import images, planned, run_tiny
 
 from ranking import make_method
 from ranking.experiments.cluster import connected, local_cluster
-from ranking.experiments.cross_validation.cell_store import CellStore
-from ranking.experiments.cross_validation.on_cluster import on_cluster
+from ranking.experiments.cross_validation.trial_store import TrialStore
+from ranking.experiments.cross_validation.workers import on_cluster
 from ranking.methods.on_shards import fit_on_shards
 from ranking.solvers.shards import ShardedBlock, ShardedFeatures
 
@@ -27,21 +27,21 @@ def processes():
         yield running
 
 
-def numbers(store: CellStore) -> dict[str, Any]:
+def numbers(store: TrialStore) -> dict[str, Any]:
     """What decides every table, by key, to the last bit."""
     return {key: (cell.measures, store.scores(key).tobytes()) for key, cell in store.outcomes().items()}
 
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    store = CellStore(tmp_path_factory.mktemp("alone"))
+    store = TrialStore(tmp_path_factory.mktemp("alone"))
     run_tiny(PLAN, store)
     return numbers(store)
 
 
-@pytest.mark.parametrize(("after", "workers"), [(6, 1), (4, 2)])
-def test_killed_workers_cost_no_cell_that_was_kept(processes, alone, tmp_path, after, workers):
-    store, done = CellStore(tmp_path), list[float]()
+def run_and_kill(processes: Any, store: TrialStore, after: int, workers: int) -> list[float]:
+    """Run the experiment; after so many trials kill some workers. How many trials were finished at each progress."""
+    done = list[float]()
 
     def kill(progress: Any) -> None:
         done.append(progress.done)
@@ -50,8 +50,28 @@ def test_killed_workers_cost_no_cell_that_was_kept(processes, alone, tmp_path, a
                 os.kill(nanny.process.pid, signal.SIGKILL)
 
     run_tiny(PLAN, store, kill, workers=on_cluster(processes.scheduler_address))
+    return done
+
+
+def test_a_killed_worker_costs_no_unit(processes, alone, tmp_path):
+    store = TrialStore(tmp_path)
+    done = run_and_kill(processes, store, after=6, workers=1)
     assert numbers(store) == alone
-    assert len(done) == len(alone) + 2, "each cell was reported once, and each of two rounds when it began"
+    assert len(done) == len(alone) + 2, "each trial was reported once, and each of two rounds when it began"
+
+
+def test_where_all_workers_are_lost_the_same_experiment_goes_on_from_its_finished_units(
+    processes, alone, tmp_path
+):
+    store = TrialStore(tmp_path)
+    with pytest.raises(RuntimeError, match="lost"):
+        run_and_kill(processes, store, after=4, workers=2)
+    kept = numbers(store)
+    assert 3 <= len(kept) < len(alone)
+    processes.wait_for_workers(2)
+    run_tiny(PLAN, store, workers=on_cluster(processes.scheduler_address))
+    assert numbers(store) == alone
+    assert kept.items() <= alone.items()
 
 
 def test_processes_train_on_shards_as_this_computer_does(processes):

@@ -1,12 +1,19 @@
-"""A hand-out and a report on paper: no heading alone at the foot, no chart cut in two, says a real browser."""
+"""A report on paper: no heading alone at the foot, no chart cut in two, says a real browser."""
 
 from __future__ import annotations
 
-from ranking.reports.figures import figure_svg
+from ranking.reports.figures import chart_svg
 from ranking.reports.markup import Markup, element
 from ranking.reports.page import figure, note, page, section, wide_table
 
-LINE = {"type": "scatter", "mode": "lines", "x": [1, 2], "y": [0.0, 1.0], "name": "line"}
+LINE = {
+    "type": "scatter",
+    "mode": "lines",
+    "x": [1, 2],
+    "y": [0.0, 1.0],
+    "name": "line",
+    "line": {"color": "red", "width": 2},
+}
 
 
 def rows(count: int) -> list[list[Markup]]:
@@ -26,7 +33,9 @@ KEPT = """() => {
 
 
 def test_the_print_style_keeps_together_what_belongs_together(browser):
-    drawn = figure(figure_svg({"data": [LINE]}, "a line"), note("a caption"))
+    drawn = figure(
+        chart_svg({"data": [LINE], "layout": {"xaxis": {}, "yaxis": {}}}, "a line"), note("a caption")
+    )
     told = element("p", "a lead", element("span", "what only a screen can do", class_="screen"))
     folded = element("details", element("summary", "fold 1"), element("p", "pictures"))
     sheet = browser.new_page()

@@ -14,10 +14,10 @@ from scipy.linalg import block_diag
 from ranking import ProgressEvent, Query, make_method
 from ranking.solvers import Cut, LinearRisk, coordinate_descent, cutting_plane
 from ranking.solvers.block import ROWS_AT_ONCE, Block, exact_product
+from ranking.solvers.clock import Clock
 from ranking.solvers.coordinate_descent import best_length
-from ranking.solvers.newton import _length, newton
+from ranking.solvers.quasi_newton import quasi_newton
 from ranking.solvers.risk import certified
-from ranking.solvers.smooth import SmoothRisk
 
 planes_module = sys.modules["ranking.solvers.cutting_plane"]
 descent_module = sys.modules["ranking.solvers.coordinate_descent"]
@@ -271,21 +271,24 @@ def test_the_dual_holds_with_the_least_weights_that_are_allowed() -> None:
         assert risk.certify(np.zeros(5), dual)[1] == pytest.approx(0.7 - least @ least / 2, rel=1e-12)
 
 
-def squared_risk(C: float) -> SmoothRisk:
-    """Scores that shall be 1, or as near to it as they can."""
+def test_smooth_searches_leave_the_start_and_end_at_the_optimum() -> None:
+    """Scores that shall be 1, by ridge regression: the start is good enough at once, and is left even so."""
     features = np.random.default_rng(14).random((20, 4))
-    return SmoothRisk(features, C, lambda scores: (0.5 * float(((1 - scores) ** 2).sum()), scores - 1))
 
+    def objective(point: np.ndarray) -> tuple[float, np.ndarray]:
+        missed = features @ point - 1
+        return 0.5 * float(point @ point + missed @ missed), point + features.T @ missed
 
-def test_newton_leaves_weights_0_however_near_they_are_to_the_optimum() -> None:
-    weights, certificate = newton(squared_risk(1e-6), lambda _, values: values, 0.5, 10, None)
-    assert certificate.iterations == 1
-    assert weights.any()
+    def curvature(_: np.ndarray, values: np.ndarray) -> np.ndarray:
+        return values + features.T @ (features @ values)
 
-
-def test_newton_halves_a_step_that_gains_nothing() -> None:
-    """From 1 to -1 and back leads nowhere; from 1 to 0 is the minimum of the square."""
-    risk, nothing = squared_risk(0.0), np.zeros(20)
-    away = np.eye(4)[0]
-    assert _length(risk, away, nothing, -2 * away, nothing, 0.5, -2.0) == 0.5
-    assert _length(risk, away, nothing, -away, nothing, 0.5, -1.0) == 1.0
+    optimum = np.linalg.solve(np.eye(4) + features.T @ features, features.sum(axis=0))
+    for second in (None, curvature):
+        given = objective, np.zeros(4)
+        once = quasi_newton(*given, lambda _: True, lambda _: 0.0, 10, Clock(None), second)
+        assert once.iterations == 1
+        assert once.value < objective(np.zeros(4))[0]
+        best = quasi_newton(
+            *given, lambda best: abs(best.gradient).max() < 1e-9, lambda _: 0.0, 100, Clock(None), second
+        )
+        np.testing.assert_allclose(best.point, optimum, rtol=1e-8)

@@ -28,7 +28,7 @@ from ranking.workspace.home import DATABASE
 from ranking.workspace.room_quotas import DISK, bytes_of
 from ranking.workspace.rooms import Rooms
 from ranking.workspace.row_files import LATER, ROW
-from ranking.workspace.run import Run
+from ranking.workspace.run import VERSION, Run
 from ranking.workspace.store import ImageSetRow, Store
 
 PAINTER = {"source": "Painter", "source_settings": {}}
@@ -432,6 +432,32 @@ def test_files_of_an_earlier_version_are_as_new_as_their_rows(tmp_path):
         database.commit()
     [again] = jobs.recover(here).runs
     assert (again.name, again.pid) == ("told", 17)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_home_of_the_version_before_opens(tmp_path, monkeypatch, lost):
+    """As that version left it: six layouts, files beside the rows that tell no version of what they hold."""
+    before = furnished(tmp_path)
+    AnswerStore(tmp_path).append([answer(1), answer(2)])
+    runs, *rest = known(before)
+    checkpointed(tmp_path)
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as database:
+        database.executescript("alter table run drop column version; pragma user_version = 6;")
+    for file in tmp_path.glob(f"runs/*/{ROW}"):
+        told = json.loads(file.read_text())
+        file.write_text(json.dumps({name: value for name, value in told.items() if name != "version"}))
+    with monkeypatch.context() as patch:
+        patch.setattr(home, "MIGRATIONS", home.MIGRATIONS[:6])
+        patch.setattr(database_copies, "MIGRATIONS", home.MIGRATIONS)
+        assert home.is_sound(tmp_path / DATABASE, home.MIGRATIONS), "it is one of that version"
+        keep_copy(tmp_path)
+    if lost:
+        (tmp_path / DATABASE).unlink()
+    after = opened(tmp_path)
+    assert known(after) == (runs, *rest)
+    assert {run.version for run in (*after.runs(), *after.runs(deleted=True))} == {0}
+    assert AnswerStore(tmp_path).events("k" * 8) == [answer(1), answer(2)]
+    assert after.create_run("train", {"set": "k"}).version == VERSION
 
 
 def test_a_newer_version_s_database_is_left_alone(tmp_path):

@@ -29,7 +29,7 @@ from ranking.jobs import jobs
 from ranking.jobs.events import Report
 from ranking.jobs.run_archive import import_run_apart
 from ranking.jobs.worker import PATHS, import_images, look_at_features
-from ranking.reports.at_home import cells_of, experiment_at_home, results_at_home
+from ranking.reports.at_home import experiment_at_home, results_at_home, trials_of
 from ranking.workspace.answers import AnswerEvent, AnswerStore
 from ranking.workspace.home import Home
 from ranking.workspace.job_queue import JobQueue
@@ -229,10 +229,10 @@ def test_nothing_that_is_lent_can_be_changed(class_room, room):
     room.create_run("train", run.settings)
     assert class_room.runs() == rows
     assert content(class_room.home) == before
-    for lender in room._lenders:
-        with trouble(subject="the class room"):
-            lender.create_run("train", {})
-        with lender._home.read() as database, pytest.raises(sqlite3.OperationalError) as denied:
+    for lender in room.lent_homes:
+        with trouble(subject="the class room"), lender.change():
+            pytest.fail("a room changes the class room")
+        with lender.read() as database, pytest.raises(sqlite3.OperationalError) as denied:
             database.execute("delete from run")
         assert denied.value.sqlite_errorname == "SQLITE_READONLY"
 
@@ -278,9 +278,9 @@ def test_an_experiment_of_the_class_room_is_whole_in_every_room(class_room, room
     assert repr(results.outcomes) == repr(done.outcomes)  # some figures are NaN
     assert set(results.outcomes) == set(results.keys)
     before = content(class_room.home)
-    own, lent = (cells_of(store) for store in (class_room, room))
-    for key_of_cell in results.keys.values():
-        assert (own.scores(key_of_cell) == lent.scores(key_of_cell)).all()
+    own, lent = (trials_of(store) for store in (class_room, room))
+    for key_of_trial in results.keys.values():
+        assert (own.scores(key_of_trial) == lent.scores(key_of_trial)).all()
     experiment_at_home(room, settings, lambda progress: None)
     assert content(class_room.home) == before
 
@@ -435,7 +435,10 @@ def test_a_room_has_so_many_imports_and_trainings_at_once(rooms, room, monkeypat
 
 def test_a_quota_that_is_no_number_is_refused(room, monkeypatch):
     for text in ("0", "-1", "2 GB"):
-        for variable, act in ((DISK, lambda: room.create_run("train", {})), (STATES, lambda: cells_of(room))):
+        for variable, act in (
+            (DISK, lambda: room.create_run("train", {})),
+            (STATES, lambda: trials_of(room)),
+        ):
             with monkeypatch.context() as patch:
                 patch.setenv(variable, text)
                 with trouble(subject=variable, why=f"{text!r}"):
@@ -449,10 +452,10 @@ def test_what_experiments_can_resume_from_takes_a_fourth_of_a_room_at_most(rooms
     assert (most_states(rooms.home), most_states(room.home)) == (DEFAULT_STATES, 250)
     monkeypatch.setenv(STATES, "100")
     assert (most_states(rooms.home), most_states(room.home)) == (100, 100)
-    states = cells_of(room).states
-    for key in ("one", "two"):
-        states.keep(key, bytes(40))
-    assert (states.get("one"), states.get("two")) == (None, bytes(40))
+    trials = trials_of(room)
+    for key in ("one", "two", "three"):
+        trials.keep_state(key, bytes(40))
+    assert (trials.state("one"), trials.state("three")) == (None, bytes(40))
 
 
 def test_a_full_room_counts_what_its_sets_take_until_they_are_removed(room, pictures, monkeypatch):

@@ -20,9 +20,9 @@ from ranking.core import errors
 from ranking.core.errors import HomeError
 from ranking.core.run_settings import LookSettings, TrainSettings
 from ranking.jobs import jobs
-from ranking.workspace import home, run_store, store
+from ranking.workspace import home, image_set_store, run_store
 from ranking.workspace.row_files import ROW
-from ranking.workspace.run import CALLED, Run
+from ranking.workspace.run import CALLED, VERSION, Run
 from ranking.workspace.run_store import DELETED_DAYS, LONGEST_NAME
 from ranking.workspace.store import Store
 
@@ -452,7 +452,7 @@ def test_a_crash_in_keep_is_mended_by_keeping_again_the_sweep_or_the_same_import
         here = Store(tmp_path / name)
         run = imported(here)
         with monkeypatch.context() as patch:
-            patch.setattr(store, "move_durably", move_and_die)
+            patch.setattr(image_set_store, "move_durably", move_and_die)
             with pytest.raises(KeyboardInterrupt):
                 here.keep(run.id)
         assert (run.draft.exists(), folders(here), here.image_sets()) == (False, [run.result["key"]], [])
@@ -476,7 +476,7 @@ def test_nobody_sees_keep_between_its_move_and_its_row(here, monkeypatch):
                 locked.append(error.sqlite_errorname)
         os.rename(draft, target)
 
-    monkeypatch.setattr(store, "move_durably", move)
+    monkeypatch.setattr(image_set_store, "move_durably", move)
     here.keep(run.id)
     assert locked == ["SQLITE_BUSY"]
 
@@ -663,7 +663,25 @@ def test_runs_of_the_first_layout_have_no_name_and_no_star(tmp_path, monkeypatch
             " 'finished', '{}', 1.0)"
         )
     run = Store(tmp_path).run("aaaaaaaaaa")
-    assert (run.name, run.star, run.deleted, run.imported) == ("", False, None, None)
+    assert (run.name, run.star, run.deleted, run.imported, run.version) == ("", False, None, None, 0)
+
+
+def test_settings_and_results_have_a_version_and_newer_ones_are_not_misread(here):
+    here_now, newer, old = (here.create_run("train", {"set": f"k{n}"}) for n in range(3))
+    assert here_now.version == VERSION
+    with here._home.change() as database:
+        database.execute("update run set version = ? where id = ?", (VERSION + 1, newer.id))
+        database.execute("update run set version = 0 where id = ?", (old.id,))
+    assert here.runs() == [old, here_now]
+    assert here.run(old.id).version == 0
+    came = f"settings of version {VERSION + 1}, from a newer version of this program"
+    with refused(f"run {newer.id}", came) as caught:
+        here.run(newer.id)
+    assert caught.value.remedy == "update this program"
+    here.sweep()
+    with here._home.read() as database:
+        rows = database.execute("select state, version from run where id = ?", (newer.id,)).fetchall()
+    assert [tuple(row) for row in rows] == [("queued", VERSION + 1)], "nothing of it was changed"
 
 
 def test_a_migration_that_fails_or_is_not_known_changes_nothing(here, monkeypatch):

@@ -60,8 +60,8 @@ def offer() -> None:
             )
         if not takers:
             st.caption("Nothing can be removed at once.")
-        for told in _in_use():
-            st.caption(told)
+        for text in _in_use():
+            st.caption(text)
 
 
 def _remove(taker: Taker) -> None:
@@ -110,13 +110,13 @@ def _takers() -> Iterator[Taker]:
                 "The space is there when the list of image sets that were taken away is emptied, too.",
                 lambda key=row.key: store.delete_set(key),
             )
-        for told in store.vectors_of(row.key):
-            if not told.lent:
+        for vectors in store.vectors_of(row.key):
+            if not vectors.lent:
                 yield Taker(
-                    4 * told.size * row.samples,
-                    f"Delete the features “{told.title}” of “{row.title}”",
+                    4 * vectors.size * row.samples,
+                    f"Delete the features “{vectors.title}” of “{row.title}”",
                     gone,
-                    lambda key=row.key, name=told.name: store.delete_vectors(key, name),
+                    lambda key=row.key, name=vectors.name: store.delete_vectors(key, name),
                 )
     for model in store.networks():
         if not model.lent:

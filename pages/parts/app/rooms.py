@@ -42,12 +42,12 @@ _home_here: ContextVar[str | None] = ContextVar("home", default=None)
 
 def used() -> bool:
     """Whether visitors have rooms: as the host says, else where other machines can reach the server."""
-    said = os.environ.get(WHEN) or "auto"
-    if said not in ("on", "off", "auto"):
+    setting = os.environ.get(WHEN) or "auto"
+    if setting not in ("on", "off", "auto"):
         raise HomeError(
-            f"{WHEN} must be on, off or auto, got {said[:40]!r}; start the server with one of these"
+            f"{WHEN} must be on, off or auto, got {setting[:40]!r}; start the server with one of these"
         )
-    return said == "on" or (said == "auto" and not is_loopback(st.get_option("server.address")))
+    return setting == "on" or (setting == "auto" and not is_loopback(st.get_option("server.address")))
 
 
 def is_loopback(listens_at: str | None) -> bool:
@@ -77,10 +77,10 @@ def here() -> str | None:
             "beside the page nobody knows its address: wrap what is done there in `rooms.kept`"
         )
     named = name()
-    found = _find(named) if named else None
-    if found is None:
+    home = _find(named) if named else None
+    if home is None:
         raise HomeError(lost(named or "") + "; see the start page")
-    return str(found)
+    return str(home)
 
 
 def kept(make: Callable[[], T]) -> Callable[[], T]:

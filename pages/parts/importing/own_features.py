@@ -15,13 +15,12 @@ from pages.parts.runs import export, feature_choice, jobs_panel
 from ranking.core import ImageSet
 from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted, readable
-from ranking.features.onnx.files import KeptNetwork
 from ranking.features.own.array_files import Listed
 from ranking.features.own.looking import VectorsLook
 from ranking.features.own.matching import BY_ORDER
-from ranking.features.vector_files import KeptVectors
 from ranking.workspace.room_quotas import told_bytes
 from ranking.workspace.run import ENDED, Run
+from ranking.workspace.uploads import KeptNetwork, KeptVectors
 
 KINDS = ["npy", "npz", "parquet", "onnx"]
 PATH = keys.widget("own features path")

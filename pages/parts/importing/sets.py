@@ -45,10 +45,10 @@ def choose_among(
     return known[st.selectbox("Image set", list(known), format_func=lambda key: told(known[key]), **bound)]
 
 
-def draw_first(source: str, needs: str, told: str) -> NoReturn:
-    """No set fits the page: the one next step is to draw that of a `source` as it comes, which is kept unasked.
+def import_first(source: str, needs: str, told: str) -> NoReturn:
+    """No set fits the page: the one next step is to import that of a `source` as it comes, which is kept unasked.
 
-    needs: what the page lacks. told: what is drawn.
+    needs: what the page lacks. told: what is imported.
     """
     settings = ImportSettings(source).to_json()
     equal = [run for run in cache.common().equal_runs("import", settings) if "decision" not in run.result]
@@ -63,7 +63,7 @@ def draw_first(source: str, needs: str, told: str) -> NoReturn:
             frame.end_page()
         if run is not None:
             jobs_panel.explain_end(run)
-        if frame.pressed(f"Draw {source.lower()}", keys.widget(f"draw {source}"), type="primary"):
+        if frame.pressed(f"Import {source.lower()}", keys.widget(f"import {source}"), type="primary"):
             jobs.start_once(cache.common(), "import", settings)
             st.rerun()
         st.caption(told)

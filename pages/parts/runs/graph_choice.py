@@ -12,7 +12,7 @@ from pages.parts.runs import export
 from ranking import method_class
 from ranking.core import ImageSet, Ints
 from ranking.core.spreadsheets import guarded
-from ranking.features.graph.edge_files import is_edges_name, kept_edges, short_name
+from ranking.features.graph.edge_files import is_edges_name, short_name
 from ranking.features.graph.image_graph import FIRST_GRAPH, GRAPHS, within
 from ranking.jobs.own_edges import keep_pairs_apart
 
@@ -26,7 +26,7 @@ def choose(images: ImageSet, method: str) -> str | None:
     if not getattr(method_class(method), "uses_graph", False):
         return None
     refused = _take_up(images)
-    brought = kept_edges(cache.store().edges, images.key)
+    brought = cache.store().edge_names(images.key)
     by: str = st.selectbox(
         "Who leans on whom?",
         [*GRAPHS, *brought],

@@ -36,11 +36,11 @@ def choose_set() -> ImageSetRow:
     sets.prepare()
     known = {row.key: row for row in cache.store().image_sets() if _labels_of_one(row) >= MOST_LABELS_OF_ONE}
     if not known:
-        sets.draw_first(
+        sets.import_first(
             SOURCE,
             "Ranking labels needs images with several labels each",
-            "Drawn pictures, each with a dozen of some forty labels such as sea, sand and sunset. They are drawn on "
-            "this machine, once. Images of your own come in on the page Image sets.",
+            "Drawn pictures, each with a dozen of some forty labels such as sea, sand and sunset. They come with the "
+            "app. Images of your own come in on the page Image sets.",
         )
     return sets.choose_among(known, keys.LABEL_SET, SOURCE, _chosen(), _title)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts.app import address, cache, frame, handouts, keys
+from pages.parts.app import address, cache, frame, keys
 from pages.parts.importing import sets
 from pages.parts.runs import feature_choice, jobs_panel
 from ranking.core.run_settings import TrainSettings
@@ -80,26 +82,46 @@ def address_of(run: Run) -> dict[str, str]:
     return address.only(**told, **{keys.FEATURES: features, keys.METHOD: run.settings["method"]})
 
 
-def choose_step(steps: Sequence[str], name: str) -> int:
-    """The step, from 1, that the address says under `name`, and the way to the others; that of a hand-out which is
-    being made comes first."""
-    collected = handouts.step_of(name)
-    if collected is not None:
-        return collected
-    chosen = st.segmented_control(
-        "Step",
-        range(1, len(steps) + 1),
-        format_func=lambda number: steps[number - 1],
-        label_visibility="collapsed",
-        required=True,
-        **address.bound(name, address.number(int, 1, len(steps)), 1),
-    )
-    return int(chosen)
+def each_step(steps: Sequence[str], name: str) -> Iterator[tuple[int, DeltaGenerator]]:
+    """The steps to show, from 1, each with the place of its headline: the one that the address says under `name`, with
+    the way to the others, or all below each other."""
+    left, right = st.columns([5, 4], vertical_alignment="center")
+    with right, st.container(key="all-steps" if on_one_page() else "one-step"):
+        every = st.toggle(
+            "All steps on one page",
+            help="To read the lesson as a whole, or to print it from the browser.",
+            **address.bound(keys.ALL_STEPS, address.one_of([True, False]), False),
+        )
+        if not every:
+            chosen = st.segmented_control(
+                "Step",
+                range(1, len(steps) + 1),
+                format_func=lambda number: steps[number - 1],
+                label_visibility="collapsed",
+                required=True,
+                **address.bound(name, address.number(int, 1, len(steps)), 1),
+            )
+    if not every:
+        yield int(chosen), left
+        return
+    for number, title in enumerate(steps, start=1):
+        st.header(title, anchor=False, divider="gray")
+        yield number, st.container()
+
+
+def on_one_page() -> bool:
+    """Whether all steps are shown."""
+    return bool(address.read(keys.ALL_STEPS, address.one_of([True, False]), False))
+
+
+def by_itself(show: Callable[..., None]) -> Callable[..., Any]:
+    """`show` as a fragment, which runs again without its page; unless other steps on the page show its settings too."""
+    return show if on_one_page() else st.fragment(show)
 
 
 def offer_next(chosen: int, steps: Sequence[str], name: str) -> None:
-    """The button that goes one step further; nothing at the last one."""
-    if chosen < len(steps):
+    """The button that goes one step further; nothing at the last one, nor where all are shown."""
+    if chosen < len(steps) and not on_one_page():
         title = steps[chosen].partition(" · ")[2]
         st.button(f"Next: {title}", type="primary", key="next step", on_click=_go_to, args=(name, chosen + 1))
 

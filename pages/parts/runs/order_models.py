@@ -25,15 +25,15 @@ MOST_BESIDE = 3
 
 
 def choose_set() -> ImageSetRow:
-    """One of the sets whose samples have numbers; a button that draws one where there is none."""
+    """One of the sets whose samples have numbers; a button that imports one where there is none."""
     sets.prepare()
     known = {row.key: row for row in cache.store().image_sets() if _criteria(row)}
     if not known:
-        sets.draw_first(
+        sets.import_first(
             SOURCE,
             "An order needs images with a number each",
             "Drawn cars of 1920 to 1999, each with its year, to be put in order from the newest to the oldest. They "
-            "are drawn on this machine, once. Images with numbers of your own come in on the page Image sets.",
+            "come with the app. Images with numbers of your own come in on the page Image sets.",
         )
     return sets.choose_among(known, keys.ORDER_SET, SOURCE, _chosen(), sets.title)
 

@@ -136,10 +136,10 @@ def cost(row: ImageSetRow, settings: ExperimentSettings) -> tuple[int, float]:
 def _cost(home: str, key: str, settings: str) -> tuple[int, float]:
     images = cache.image_set(key)
     plan: Plan = plan_of(ExperimentSettings.from_json(json.loads(settings)), images)
-    cells = [cell for path in paths_of(plan.validation.values()) for cell in path]
-    each = sum(SECONDS[uses_graph(cell.method)] for cell in cells)
+    trials = [trial for path in paths_of(plan.validation.values()) for trial in path]
+    each = sum(SECONDS[uses_graph(trial.method)] for trial in trials)
     samples = int((~images.test).sum())
-    return len(cells), each * samples / MEASURED_ON / (os.cpu_count() or 1)
+    return len(trials), each * samples / MEASURED_ON / (os.cpu_count() or 1)
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from ranking.experiments.cross_validation.tables import (
 )
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import experiment_charts
+from ranking.reports.comparison_words import first_wrong
 from ranking.reports.differences import (
     marks_of_folds,
     marks_of_folds_words,
@@ -34,7 +35,7 @@ from ranking.reports.differences import (
 from ranking.reports.exports import cells_csv, shown
 from ranking.reports.files import latex_tables, parquet_bytes, protocol_json
 from ranking.reports.findings import Findings, split_words
-from ranking.reports.galleries import TOP, mistake_words, value_words
+from ranking.reports.galleries import TOP, value_words
 from ranking.reports.looks import looks_of
 from ranking.reports.report import report_html
 from ranking.reports.words import notice_best
@@ -186,7 +187,7 @@ def show_gallery(findings: Findings, query: str) -> None:
         if not ranked:
             st.caption("No method has a ranking of these samples yet.")
         for name, one in ranked.items():
-            told = [value_words(one), *([mistake_words(one)] if one.positives else [])]
+            told = [value_words(one), *([first_wrong(one)] if one.positives else [])]
             st.markdown(f"**{escaped(name)}** · {' · '.join(told)}")
             shown_places = range(min(places, len(one)))
             place = first_mistake(one.relevance)

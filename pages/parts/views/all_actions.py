@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from pages.parts.app import cache, handouts
+import streamlit as st
+
+from pages.parts.app import cache
 from pages.parts.app.frame import escaped
 from pages.parts.views import leanings
 from ranking.core import ImageSet
@@ -20,9 +22,9 @@ Measured = Mapping[str, Mapping[str, float]]  # of each action the test AP by ea
 def show(images: ImageSet, query: str) -> None:
     """A table of all actions, that of the lesson marked, and for how many of them neighbours help."""
     found = measured(images)
-    handouts.markdown(f"### {summed_up(found)}")
-    handouts.markdown(table(found, query))
-    handouts.caption(
+    st.markdown(f"### {summed_up(found)}")
+    st.markdown(table(found, query))
+    st.caption(
         "Test AP of all actions of the same scenes, every method with its own settings, none chosen; ▲ and ▼: what it "
         "gains and loses with neighbours. **Notice** how far they differ: a single action proves little. HOAP-SVM's "
         "rounds may end elsewhere on another machine, for its objective is not convex."

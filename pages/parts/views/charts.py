@@ -12,7 +12,6 @@ import plotly.graph_objects as go
 import streamlit as st
 from plotly.subplots import make_subplots
 
-from pages.parts.app import handout_parts, noted
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking.core import Bools, Floats, ImageSet, Ints
 from ranking.reports.comparison_charts import MOST_POINTS, pr_steps
@@ -309,7 +308,6 @@ def show(
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
         "toImageButtonOptions": {"filename": file, "scale": 2},
     }
-    noted.note(lambda: handout_parts.chart(figure, alt))
     st.plotly_chart(
         figure, key=key, config=config, alt=alt, on_select=on_select or "ignore", selection_mode="points"
     )

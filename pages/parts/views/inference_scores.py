@@ -15,7 +15,7 @@ from pages.parts.runs import runs
 from ranking.core import Bools, Floats, ImageSet, Ints
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import ENDED, Run
-from ranking.workspace.score_files import read_scores
+from ranking.workspace.run_files import read_scores
 
 MODEL, SAMPLED, TYPED = "a model's", "sampled", "typed"
 LOSSES = {"ap": "AP", "ndcg": "NDCG"}

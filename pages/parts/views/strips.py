@@ -1,4 +1,4 @@
-"""Pictures in strips and boxes on pictures: what components show and hand-outs print."""
+"""Pictures in strips and boxes on pictures: what components show."""
 
 from __future__ import annotations
 

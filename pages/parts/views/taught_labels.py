@@ -13,7 +13,7 @@ import streamlit as st
 from pages.parts.app import cache
 from pages.parts.components.picture import data_url
 from ranking.core import Bools, Certificate, Floats, Ints
-from ranking.datasets.drawn.label_scenes.source import LabelScenes
+from ranking.datasets.drawn_sets import LabelScenes
 from ranking.explain.asking import closest_maxima, precisions
 from ranking.explain.lookahead import Asker, Position
 from ranking.methods.label_prediction import LabelPrediction
@@ -30,15 +30,14 @@ CHOSEN, ANY = 3, 3  # scenes of the lesson: chosen ones, and the first that come
 class Taught:
     """M test scenes, `scenes` (M,) by their numbers, with labels (M, L); predictions of both models without answers.
 
-    k is the number of labels of each scene, as the paper evaluates. seed: which scenes are drawn. learnt: from how many
-    others the models have learnt. gap: the relative duality gap of the training that is further from its optimum.
+    k is the number of labels of each scene, as the paper evaluates. learnt: from how many others the models have
+    learnt. gap: the relative duality gap of the training that is further from its optimum.
     """
 
     names: tuple[str, ...]
     scenes: Ints
     labels: Bools
     predictions: dict[str, LabelPrediction]
-    seed: int
     learnt: int
     gap: float
 
@@ -110,9 +109,7 @@ def _taught(file: str) -> Taught:
             for name, scores, star in zip((OWN, RIVAL), unary, ((core, interactions), nothing), strict=True)
         }
         gaps = [Certificate(**one).relative_gap for one in told["certificates"].values()]
-        return Taught(
-            tuple(told["names"]), scenes, labels, predictions, told["seed"], told["learnt"], max(gaps)
-        )
+        return Taught(tuple(told["names"]), scenes, labels, predictions, told["learnt"], max(gaps))
     except (KeyError, TypeError) as error:
         raise ValueError(f"data/{FILE.name} lacks something ({error}); {AGAIN}") from error
 
@@ -149,7 +146,7 @@ def _curves(file: str) -> dict[str, Floats]:
 
 
 def picture_of(one: Taught, row: int) -> str:
-    """The scene as a data URL, drawn again; Gone where it does not show what its labels say."""
+    """The scene as a data URL, painted again; Gone where it does not show what its labels say."""
     with cache.or_gone():
         return _picture(str(FILE), row)
 
@@ -157,11 +154,11 @@ def picture_of(one: Taught, row: int) -> str:
 @st.cache_data(show_spinner=False, max_entries=16)
 def _picture(file: str, row: int) -> str:
     one = _taught(file)
-    drawn = LabelScenes(seed=one.seed).record(int(one.scenes[row]))
-    shows = [name in drawn.boxes[0].classes for name in one.names]
+    scene = LabelScenes().record(int(one.scenes[row]))
+    shows = [name in scene.boxes[0].classes for name in one.names]
     if shows != one.labels[row].tolist():
-        raise ValueError(f"data/{FILE.name} is of scenes that are drawn otherwise now; {AGAIN}")
-    return data_url(drawn.data, "image/jpeg")
+        raise ValueError(f"data/{FILE.name} is of other scenes than data/label_scenes.zip has; {AGAIN}")
+    return data_url(scene.data, "image/jpeg")
 
 
 def ranked(asker: Asker, position: Position) -> Ints:

@@ -6,7 +6,7 @@ Given a home with an image set::
     results = experiment_at_home(store, settings, on_progress=print)
     print(plain(validation_table(results)))
 
-A protocol becomes a plan of cells (`plan`), one training each. Paths of cells are trained side by side (`running`),
-each cell is kept as soon as it is there (`cell_store`), and what is there is never trained again. Tables, curves and
-comparisons are plain data made of results.
+A protocol becomes a plan of trials (`plan`), one training each. A unit (`unit`) trains the trials of one path of rising
+C on one fold; units are trained side by side (`running`, `workers`), and the trials of a finished unit are kept
+(`trial_store`) and never trained again. Tables, curves and comparisons are plain data made of results.
 """

@@ -1,12 +1,12 @@
-"""What the cells of an experiment are made of: features, relevance, and the neighbours on each side of each split."""
+"""Input arrays of the trials: features, relevance, and edges within each side of each split."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """Plain arrays, that they may be shared and sent.
+    """The input of all trials as plain arrays, and what a training needs cut from them.
 
     features: (n, d) of all samples. relevance: (n,) of each query. sides: of each fold, and of None, the samples to
     learn from and the held-out ones. compared: the columns of the features that the affinity compares, (0,) where no
@@ -44,6 +44,43 @@ class Material:
     sides: Mapping[int | None, tuple[Side, Side]]
     compared: Ints
     projections: Mapping[int | None, Projection] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to another process are the fields; the sides are cut there."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    def training_set(self, query: str, fold: int | None, graph: bool) -> TrainingSet:
+        """The samples to learn from, with their graph if the method uses one."""
+        relevant = self.relevance[query][self.sides[fold][0].rows] > 0
+        similar = self._graph(fold, 0) if graph else None
+        return TrainingSet(self._rows(fold, 0), relevant, (slice(0, len(relevant)),), 0, similar)
+
+    def held_out(self, query: str, fold: int | None, graph: bool) -> Query:
+        """The held-out samples; their relevance is there to measure by."""
+        relevance = self.relevance[query][self.sides[fold][1].rows]
+        return Query(self._rows(fold, 1), relevance, self._graph(fold, 1) if graph else None)
+
+    @cached_property
+    def _rows(self) -> Callable[[int | None, int], Features]:
+        """The features of a side, for any number of threads."""
+
+        @lru_cache(SIDES_KEPT)
+        def rows_of(fold: int | None, side: int) -> Features:
+            rows = self.sides[fold][side].rows
+            return np.ascontiguousarray(projected(self.projections.get(fold), self.features[rows]))
+
+        return rows_of
+
+    @cached_property
+    def _graph(self) -> Callable[[int | None, int], SimilarityGraph]:
+        """The graph of a side, for any number of threads."""
+
+        @lru_cache(SIDES_KEPT)
+        def graph_of(fold: int | None, side: int) -> SimilarityGraph:
+            rows, edges = self.sides[fold][side]
+            return similarity_graph(self.features[rows][:, self.compared], edges)
+
+        return graph_of
 
 
 def material_of(
@@ -77,7 +114,7 @@ def projections_of(
     plan: Plan, features: Features, on_step: OnFeatures | None = None
 ) -> dict[int | None, Projection]:
     """Of each split the projection that the protocol names, fitted on the samples to learn from alone. They are fitted
-    here, once, for all that are to train: states that cells begin from mean the same to all."""
+    here, once, for all trials: the states that they begin from mean the same to all."""
     made, splits = make_projection(plan.protocol.projection), plan.splits.all
     found: dict[int | None, Projection] = {}
     if made is None:
@@ -87,36 +124,3 @@ def projections_of(
             on_step(f"Fitting {made.name}", len(found), len(splits))
         found[fold] = made.fitted(features, split.learn)
     return found
-
-
-class Bench:
-    """Cuts what a training needs from the material; the last few sides are at hand, for any number of threads."""
-
-    def __init__(self, material: Material) -> None:
-        self._material = material
-        self._rows = lru_cache(SIDES_KEPT)(self._features_of)
-        self._graph = lru_cache(SIDES_KEPT)(self._graph_of)
-
-    def __reduce__(self) -> tuple[type[Bench], tuple[Material]]:
-        """What is sent to another process is the material; the sides are cut there."""
-        return Bench, (self._material,)
-
-    def training_set(self, query: str, fold: int | None, leaning: bool) -> TrainingSet:
-        """The samples to learn from, with their graph where the method leans on it; no fingerprint tells them apart."""
-        relevant = self._material.relevance[query][self._material.sides[fold][0].rows] > 0
-        graph = self._graph(fold, 0) if leaning else None
-        return TrainingSet(self._rows(fold, 0), relevant, (slice(0, len(relevant)),), 0, graph)
-
-    def held_out(self, query: str, fold: int | None, leaning: bool) -> Query:
-        """The held-out samples; their relevance is there to measure by."""
-        relevance = self._material.relevance[query][self._material.sides[fold][1].rows]
-        return Query(self._rows(fold, 1), relevance, self._graph(fold, 1) if leaning else None)
-
-    def _features_of(self, fold: int | None, side: int) -> Features:
-        rows = self._material.sides[fold][side].rows
-        seen = projected(self._material.projections.get(fold), self._material.features[rows])
-        return np.ascontiguousarray(seen)
-
-    def _graph_of(self, fold: int | None, side: int) -> SimilarityGraph:
-        rows, edges = self._material.sides[fold][side]
-        return similarity_graph(self._material.features[rows][:, self._material.compared], edges)

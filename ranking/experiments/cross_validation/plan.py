@@ -1,7 +1,7 @@
-"""Which cells an experiment has, and the paths on which they are trained: warm starts along C in rising order.
+"""Which trials an experiment has, and the paths on which they are trained: warm starts along C in rising order.
 
-HOAP-SVM begins with the weights of HOB-SVM in the same cell, as in the paper, so a path of both trains them in turn. A
-HOB-SVM that is needed but no contender is trained too, for nobody's table.
+HOAP-SVM begins with the weights of HOB-SVM at the same point, as in the paper, so a path of both trains them in turn.
+HOB-SVM trials that are needed only as warm starts are trained but not reported.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from ranking.core import ImageSet
 from ranking.core.errors import InputError
 from ranking.core.run_settings import Protocol, Settings
 from ranking.core.text import readable
-from ranking.experiments.cross_validation.cell import Cell
 from ranking.experiments.cross_validation.protocol import (
     BEGUN_BY,
     FEWER,
@@ -31,18 +30,19 @@ from ranking.experiments.cross_validation.protocol import (
 )
 from ranking.experiments.cross_validation.results import Place, Results
 from ranking.experiments.cross_validation.splits import Split, Splits, check_queries, splits_of
+from ranking.experiments.cross_validation.trial import Outcome, Trial
 from ranking.features import feature_columns
 from ranking.features.extract import cache_name
 from ranking.features.projection import whole_projection
 
-Path = tuple[Cell, ...]  # cells in an order in which each comes after those that it begins from
+Path = tuple[Trial, ...]  # trials in an order in which each comes after those that it begins from
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
     """A protocol on an image set. graph: the name of the one that its methods use, None where none does.
 
-    samples: what cells call so, by fold and by whether their method leans on the graph.
+    samples: what trials call so, by fold and by whether their method leans on the graph.
     """
 
     protocol: Protocol
@@ -53,43 +53,49 @@ class Plan:
     samples: Mapping[tuple[int | None, bool], str]
 
     @cached_property
-    def validation(self) -> dict[Place, Cell]:
-        """The cells of the folds: queries one after the other, so that tables fill in column by column."""
-        cells: dict[Place, Cell] = {}
+    def validation(self) -> dict[Place, Trial]:
+        """The trials of the folds: queries one after the other, so that tables fill in column by column."""
+        trials: dict[Place, Trial] = {}
         for query in self.queries:
             for fold in range(self.protocol.folds):
                 for contender in self.contenders:
-                    for point, cell in self._chained(query, contender, fold, contender.points).items():
-                        cells[query, contender.name, point, fold] = cell
-        return cells
+                    for point, trial in self._chained(query, contender, fold, contender.points).items():
+                        trials[query, contender.name, point, fold] = trial
+        return trials
 
-    def wider(self, results: Results) -> dict[Place, Cell]:
-        """The cells of the folds that `results` lack where a grid goes on beyond its ends."""
-        cells: dict[Place, Cell] = {}
+    def wider(self, results: Results) -> dict[Place, Trial]:
+        """The trials of the folds that `results` lack where a grid goes on beyond its ends."""
+        trials: dict[Place, Trial] = {}
         for query in self.queries:
             for contender in self.contenders:
                 points = results.points(query, contender.name)
                 for fold in range(self.protocol.folds):
-                    for point, cell in self._chained(query, contender, fold, points).items():
+                    for point, trial in self._chained(query, contender, fold, points).items():
                         if (query, contender.name, point, fold) not in results.keys:
-                            cells[query, contender.name, point, fold] = cell
-        return cells
+                            trials[query, contender.name, point, fold] = trial
+        return trials
 
-    def tests(self, results: Results) -> dict[Place, Cell]:
-        """The cells that learn from all of train, at those points that were chosen by now; none without test samples.
+    def tests(self, results: Results) -> dict[Place, Trial]:
+        """The trials that learn from all of train, at those points that were chosen by now; none without test samples.
 
         Each begins with nothing but what its method begins with.
         """
-        cells: dict[Place, Cell] = {}
+        trials: dict[Place, Trial] = {}
         for query in self.queries if self.tested else ():
             for contender in self.contenders:
                 point = results.chosen(query, contender.name)
                 if point is not None:
                     settings, beginning = contender.settings(point), contender.beginning(point)
-                    cells[query, contender.name, point, None] = self._cell(
+                    trials[query, contender.name, point, None] = self._trial(
                         query, contender.method, settings, None, beginning
                     )
-        return cells
+        return trials
+
+    def results(self, trials: Mapping[Place, Trial], known: Mapping[str, Outcome]) -> Results:
+        """The results of those of `trials` whose outcomes are `known` by key."""
+        outcomes = {place: known[trial.key] for place, trial in trials.items() if trial.key in known}
+        keys = {place: trial.key for place, trial in trials.items()}
+        return Results(self.protocol, self.queries, self.contenders, outcomes, keys)
 
     @property
     def most_tests(self) -> int:
@@ -103,17 +109,17 @@ class Plan:
 
     def _chained(
         self, query: str, contender: Contender, fold: int, points: Iterable[Point]
-    ) -> dict[Point, Cell]:
-        """The cells of a contender on a fold; each begins from the one of the next smaller C. Those with a smaller C
+    ) -> dict[Point, Trial]:
+        """The trials of a contender on a fold; each begins from the one of the next smaller C. Those with a smaller C
         than the protocol has begin from nothing, and the protocol's own do not begin from them."""
-        last: dict[Point, Cell] = {}  # by what is left of a point without C
+        last: dict[Point, Trial] = {}  # by what is left of a point without C
         first = dict(contender.points[0]).get(PATH, 0.0)
-        cells = {}
+        trials = {}
         for point in points:  # C is the first setting of a point, and rises
             rest = tuple(item for item in point if item[0] != PATH)
             if dict(point).get(PATH, 0.0) <= first:
                 last.pop(rest, None)
-            cell = self._cell(
+            trial = self._trial(
                 query,
                 contender.method,
                 contender.settings(point),
@@ -121,26 +127,26 @@ class Plan:
                 contender.beginning(point),
                 last.get(rest),
             )
-            cells[point] = last[rest] = cell
-        return cells
+            trials[point] = last[rest] = trial
+        return trials
 
-    def _cell(
+    def _trial(
         self,
         query: str,
         method: str,
         settings: Settings,
         fold: int | None,
         beginning: Settings | None,
-        previous: Cell | None = None,
-    ) -> Cell:
-        """A cell; where it begins with a HOB-SVM, that one follows its own path, along the same C, or is always the
+        previous: Trial | None = None,
+    ) -> Trial:
+        """A trial; where it begins with a HOB-SVM, that one follows its own path, along the same C, or is always the
         same."""
         begun = None
         if beginning is not None:
             begun = None if previous is None else previous.beginning
             if begun is None or begun.settings != beginning:
-                begun = self._cell(query, BEGUN_BY, beginning, fold, None, begun)
-        return Cell(query, method, settings, fold, self.samples[fold, uses_graph(method)], previous, begun)
+                begun = self._trial(query, BEGUN_BY, beginning, fold, None, begun)
+        return Trial(query, method, settings, fold, self.samples[fold, uses_graph(method)], previous, begun)
 
 
 def plan_of(protocol: Protocol, image_set: ImageSet) -> Plan:
@@ -178,7 +184,7 @@ def _check_places(measure: str, splits: Splits) -> None:
 
 def _samples(protocol: Protocol, image_set: ImageSet, split: Split, graph: str | None) -> str:
     """A hash of the samples of a split: their set, features, graph, and on which side each is; and their projection,
-    where there is one, so that cells of before there were any keep theirs."""
+    where there is one, so that trials of before there were any keep theirs."""
     features = [
         cache_name(image_set.key, feature) for feature, _ in feature_columns(protocol.features, image_set)
     ]
@@ -192,26 +198,31 @@ def _samples(protocol: Protocol, image_set: ImageSet, split: Split, graph: str |
     return content.hexdigest()
 
 
-def paths_of(cells: Iterable[Cell]) -> list[Path]:
-    """The cells, and those that they begin from, as paths that do not depend on each other, each cell once.
+def paths_of(trials: Iterable[Trial]) -> list[Path]:
+    """The trials, and those that they begin from, as paths that do not depend on each other, each trial once.
 
-    Along a path C rises, and a HOB-SVM goes right before the HOAP-SVM that begins with it.
+    Along a path C rises, and a HOB-SVM goes right before the HOAP-SVM that begins with it. Queries keep their order, so
+    that tables fill in column by column; of each query the long paths go first, so that workers end at the same time.
     """
-    path_of: dict[str, list[Cell]] = {}  # by key of a cell: the path it is on
-    paths: list[list[Cell]] = []
+    path_of: dict[str, list[Trial]] = {}  # by key of a trial: the path it is on
+    paths: list[list[Trial]] = []
 
-    def place(cell: Cell) -> None:
-        if cell.key in path_of:
+    def place(trial: Trial) -> None:
+        if trial.key in path_of:
             return
-        for cause in cell.causes:
+        for cause in trial.causes:
             place(cause)
-        if cell.causes:
-            path = path_of[cell.causes[0].key]
+        if trial.causes:
+            path = path_of[trial.causes[0].key]
         else:
             paths.append(path := [])
-        path.append(cell)
-        path_of[cell.key] = path
+        path.append(trial)
+        path_of[trial.key] = path
 
-    for cell in cells:
-        place(cell)
-    return [tuple(sorted(path, key=lambda cell: (cell.step, cell.beginning is not None))) for path in paths]
+    for trial in trials:
+        place(trial)
+    turn = {query: number for number, query in enumerate(dict.fromkeys(path[0].query for path in paths))}
+    paths.sort(key=lambda path: (turn[path[0].query], not uses_graph(path[0].method), -len(path)))
+    return [
+        tuple(sorted(path, key=lambda trial: (trial.step, trial.beginning is not None))) for path in paths
+    ]

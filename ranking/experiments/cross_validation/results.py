@@ -6,11 +6,10 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
 
 from ranking.core.run_settings import Protocol
-from ranking.experiments.cross_validation.cell import Cell, Outcome
 from ranking.experiments.cross_validation.protocol import Contender, Point
+from ranking.experiments.cross_validation.trial import Outcome
 from ranking.metrics.statistics import EQUAL
 
 MOST_WIDER = 2  # times that a grid is widened where its best value lies at an end
@@ -23,7 +22,7 @@ Place = tuple[
 class Results:
     """The outcomes that are there: all of a finished experiment, some of one that goes on.
 
-    outcomes: by place. keys: of the cells of all places that are planned, by which `CellStore.scores` gives scores.
+    outcomes: by place. keys: of the trials of all places that are planned, by which `TrialStore.scores` gives scores.
     """
 
     protocol: Protocol
@@ -31,20 +30,6 @@ class Results:
     contenders: tuple[Contender, ...]
     outcomes: Mapping[Place, Outcome]
     keys: Mapping[Place, str]
-
-    @classmethod
-    def of(
-        cls,
-        protocol: Protocol,
-        queries: tuple[str, ...],
-        contenders: tuple[Contender, ...],
-        cells: Mapping[Place, Cell],
-        known: Mapping[str, Outcome],
-    ) -> Self:
-        """Those of `cells`, by place, whose outcomes are `known` by key."""
-        outcomes = {place: known[cell.key] for place, cell in cells.items() if cell.key in known}
-        keys = {place: cell.key for place, cell in cells.items()}
-        return cls(protocol, queries, contenders, outcomes, keys)
 
     @property
     def folds(self) -> range:

@@ -96,25 +96,33 @@ class Problem:
         drop = float(self.half_gains[i - 1]) * float(self.steps[i + j - 2])
         return (float(self.relevant[i - 1]) - score) - drop
 
+    def best_rank(self, j: int, score: float, low: int, high: int) -> tuple[int, tuple[int, ...]]:
+        """The highest maximiser of f_j on low ... high for a sample of that score, and the ranks that were tried."""
+        value, best, rank = 0.0, 0.0, low
+        for i in range(low, high):
+            value += self.derivative(j, i, score)
+            if value >= best:
+                best, rank = value, i + 1
+        return rank, tuple(range(low, high))
+
     def curve(self, j: int, score: float) -> Floats:
         """(|P| + 1,) f_j for any score at place j, also of the edge of a bin, which no sample has."""
-        p, n = len(self.positives), len(self.negatives)
-        ranks = np.arange(1, p + 2)
-        above = np.concatenate([[0.0], np.cumsum(self.relevant)])
-        costs = self.gains * self.steps[j - 1 : j - 1 + p]
-        delta = np.append(np.cumsum(costs[::-1])[::-1], 0.0)
-        found: Floats = ((p + 2 - 2 * ranks) * score + 2 * above - above[-1]) / (p * n) + delta
-        return found
+        costs = self.gains * self.steps[j - 1 : j - 1 + len(self.positives)]
+        delta: Floats = np.append(np.cumsum(costs[::-1])[::-1], 0.0)
+        return self._score_terms(score) + delta
 
     @cached_property
     def values(self) -> Floats:
         """(|N|, |P| + 1) all f_j(i). The sum over j of f_j(r_j) is score plus loss (Observation 3)."""
+        return self._score_terms(self.irrelevant[:, None]) + self.deltas
+
+    def _score_terms(self, scores: float | Floats) -> Floats:
+        """(..., |P| + 1) f_j less the loss, at each rank, of samples with those scores (..., 1)."""
         p, n = len(self.positives), len(self.negatives)
         ranks = np.arange(1, p + 2)
         above = np.concatenate([[0.0], np.cumsum(self.relevant)])
-        score = ((p + 2 - 2 * ranks) * self.irrelevant[:, None] + 2 * above - above[-1]) / (p * n)
-        found: Floats = score + self.deltas
-        return found
+        terms: Floats = ((p + 2 - 2 * ranks) * scores + 2 * above - above[-1]) / (p * n)
+        return terms
 
     @cached_property
     def deltas(self) -> Floats:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ranking.core import Ints
 from ranking.explain.inference_steps.problem import Problem
-from ranking.explain.inference_steps.sums import best_rank
 from ranking.explain.inference_steps.trace import Bound, Step
 
 
@@ -21,10 +20,10 @@ def select(
         return
     first, last, comparisons = split_at_median(scores, start, end)
     score = scores[first]
-    upper, probes = best_rank(problem, first + 1, score, low, high)
+    upper, probes = problem.best_rank(first + 1, score, low, high)
     lower = upper
     if last - first > 1:
-        lower, others = best_rank(problem, last, score, upper, high)
+        lower, others = problem.best_rank(last, score, upper, high)
         probes += others
     ranks[first], ranks[last - 1] = upper, lower
     sides = [

@@ -16,7 +16,6 @@ from ranking.core.errors import InputError
 from ranking.explain.inference_steps.buckets import bucket_steps
 from ranking.explain.inference_steps.problem import Problem
 from ranking.explain.inference_steps.selecting import select
-from ranking.explain.inference_steps.sums import best_rank
 from ranking.explain.inference_steps.trace import Bound, Step, Trace
 
 
@@ -24,7 +23,7 @@ def greedy_steps(problem: Problem) -> Trace:
     """Every rank of every irrelevant sample is tried, after sorting (Yue et al. 2007)."""
     steps = []
     for place, score in enumerate(problem.irrelevant.tolist()):
-        rank, probes = best_rank(problem, place + 1, score, 1, problem.highest)
+        rank, probes = problem.best_rank(place + 1, score, 1, problem.highest)
         steps.append(_settled(place, score, problem.highest, probes, rank))
     return _after_sorting("greedy", problem, steps)
 
@@ -45,7 +44,7 @@ def search_steps(problem: Problem) -> Trace:
             else:
                 high = middle
         if j < problem.highest:
-            low, others = best_rank(problem, j, score, low, problem.highest)
+            low, others = problem.best_rank(j, score, low, problem.highest)
             probes += others
         steps.append(_settled(place, score, problem.highest, tuple(probes), low))
     return _after_sorting("search", problem, steps)

@@ -1,16 +1,12 @@
-"""Pairs of samples that a person brought, on disk: one file a list of pairs, named by a hash of what is in it.
+"""Pairs of samples that a person uploads: what they must be, and their name, a hash of them.
 
-The pairs are row numbers of one image set, whose key is the name of the folder, so that settings that hold the key
-and the name find the same pairs wherever the file is.
+The pairs are row numbers of one image set. Settings that hold its key and the name mean the same pairs everywhere.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import tempfile
-from pathlib import Path
 
 import numpy as np
 
@@ -37,55 +33,6 @@ def short_name(name: str) -> str:
 def edges_name(edges: Ints) -> str:
     """The name of pairs (m, 2): equal pairs have equal names."""
     return f"csv-{hashlib.sha256(np.ascontiguousarray(edges, '<i8').tobytes()).hexdigest()[:32]}"
-
-
-def edges_file(folder: Path, set_key: str, name: str) -> Path:
-    """Where below `folder` the pairs of that name of an image set lie."""
-    return folder / set_key / f"{name}.npy"
-
-
-def keep_edges(folder: Path, set_key: str, edges: Ints) -> str:
-    """Write pairs of an image set where they are not there yet, and return their name. They are on the disk then.
-
-    ValueError unless they are as `checked_edges` has them. A reader never sees half a file.
-    """
-    name = edges_name(checked_edges(edges))
-    path = edges_file(folder, set_key, name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, half_written = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.save(file, np.asarray(edges, np.int64))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(half_written, path)
-    except BaseException:
-        Path(half_written).unlink(missing_ok=True)
-        raise
-    return name
-
-
-def load_edges(folder: Path, set_key: str, name: str) -> Ints:
-    """The pairs of that name of an image set. ValueError, with the remedy, where they are not there or damaged."""
-    again = "upload the CSV again on the page Train: equal pairs have the same name"
-    subject = f"pairs of {short_name(name)}"
-    file = edges_file(folder, set_key, name)
-    try:
-        edges = np.load(file, allow_pickle=False)
-    except FileNotFoundError as error:
-        raise InputError(subject, f"a file in {folder.parent}", "none", again) from error
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(subject, f"an array of NumPy in {file}", "a damaged file", again) from error
-    if edges.dtype != np.int64 or edges_name(edges) != name:
-        expected = f"the pairs in {file} from which its name was made"
-        raise InputError(subject, expected, f"others, {edges.dtype} of shape {edges.shape}", again)
-    return checked_edges(edges)
-
-
-def kept_edges(folder: Path, set_key: str) -> list[str]:
-    """The names of the pairs that were kept of an image set, those written last first."""
-    files = [file for file in (folder / set_key).glob("csv-*.npy") if is_edges_name(file.stem)]
-    return [file.stem for file in sorted(files, key=lambda file: (-file.stat().st_mtime, file.stem))]
 
 
 def checked_edges(edges: Ints) -> Ints:

@@ -17,7 +17,7 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from ranking.core import Features, Floats, Ints, SimilarityGraph, is_real
+from ranking.core import Features, Floats, Ints, SimilarityGraph, blocks_of_rows, is_real
 from ranking.core.errors import InputError
 from ranking.core.spreadsheets import guarded
 from ranking.core.text import readable
@@ -72,27 +72,21 @@ def nearest(features: npt.ArrayLike, k: int) -> Edges:
     n = len(vectors)
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k < n:
         raise InputError("k", f"a whole number from 1 to {n - 1}, the number of other samples", k)
-    norms = np.concatenate([np.einsum("ij,ij->i", block, block) for _, block in _blocks(vectors)])
-    at_once, found = max(1, BLOCK // n), []
-    for start in range(0, n, at_once):
-        rows = np.arange(start, min(start + at_once, n))
-        own, distances = vectors[rows].astype(np.float64), np.empty((len(rows), n))
-        for others, block in _blocks(vectors):
-            distances[:, others] = own @ block.T
+    norms, found = np.empty(n), []
+    for part in blocks_of_rows(vectors.shape, BLOCK):
+        block = np.asarray(vectors[part], np.float64)
+        norms[part] = np.einsum("ij,ij->i", block, block)
+    for chosen in blocks_of_rows((n, n), BLOCK):
+        rows, own = np.arange(n)[chosen], vectors[chosen].astype(np.float64)
+        distances = np.empty((len(rows), n))
+        for part in blocks_of_rows(vectors.shape, BLOCK):
+            distances[:, part] = own @ np.asarray(vectors[part], np.float64).T
         distances *= -2.0
         distances += norms
         distances[np.arange(len(rows)), rows] = np.inf
         near = _smallest(distances, int(k))
         found.append(np.stack([np.repeat(rows, k), np.nonzero(near)[1]], axis=1))
     return np.unique(_ascending(np.concatenate(found)), axis=0)
-
-
-def _blocks(vectors: Features) -> Iterator[tuple[slice, Floats]]:
-    """The rows in float64, some at a time."""
-    size = max(1, BLOCK // max(1, vectors.shape[1]))
-    for start in range(0, len(vectors), size):
-        rows = slice(start, min(start + size, len(vectors)))
-        yield rows, vectors[rows].astype(np.float64, copy=False)
 
 
 def _smallest(distances: Floats, k: int) -> npt.NDArray[np.bool_]:
@@ -220,11 +214,10 @@ def affinity(features: npt.ArrayLike, edges: npt.ArrayLike) -> Features:
     if len(pairs) and not 0 <= pairs.min() <= pairs.max() < len(vectors):
         raise InputError("edges", f"samples 0 to {len(vectors) - 1}", f"{pairs.min()} to {pairs.max()}")
     found = np.empty((len(pairs), vectors.shape[1]), vectors.dtype)
-    size = max(1, BLOCK // max(1, vectors.shape[1]))
     with np.errstate(over="ignore", under="ignore"):  # far apart is 0
-        for start in range(0, len(pairs), size):
-            block, rows = found[start : start + size], pairs[start : start + size]
-            np.subtract(vectors[rows[:, 0]], vectors[rows[:, 1]], out=block)
+        for rows in blocks_of_rows(found.shape, BLOCK):
+            block = found[rows]
+            np.subtract(vectors[pairs[rows, 0]], vectors[pairs[rows, 1]], out=block)
             np.multiply(block, block, out=block)
             np.negative(block, out=block)
             np.exp(block, out=block)

@@ -2,9 +2,10 @@
 
 `python -IB network_program.py MODEL THREADS MEMORY SECONDS` reads questions from standard input until that ends: a line
 of JSON {"shape", "type", "output"} and the numbers of one input. It answers with a line of JSON {"shape"} and the
-numbers of that output as float32; first of all, with what the model takes and gives. It exits with 1 and a sentence on
-standard error where the model cannot be run. It imports nothing of ours, to start soon; no bytecode is written (-B),
-which the limit on files would cut short.
+numbers of that output as float32; first of all, with the description of the model: its inputs, outputs and metadata.
+It exits with 1 and a sentence on standard error where the model cannot be run. Once it has read the file of the model
+it cannot open another one: tensors may name files in which their numbers lie. It imports nothing of ours, to start
+soon; no bytecode is written (-B), which the limit on files would cut short.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import resource
 import sys
 import threading
@@ -21,6 +23,10 @@ from typing import Any
 LOOK_SECONDS = 0.5  # between two looks whether anybody still asks
 MOST_OUTPUT = 4_000_000  # numbers of one answer
 MOST_QUESTION = 64 * 2**20  # bytes of one input
+STREAMS = (0, 1, 2, 3)  # the only files that stay open: questions, what is printed (twice), answers
+MOST_ENTRIES, LONGEST_KEY, LONGEST_VALUE = 50, 100, 1_000  # of the metadata that is passed on
+# How onnxruntime complains of numbers in other files: of the path, of none to begin with, or that it cannot open one.
+OUTSIDE = re.compile(r"external data|model_path|SystemError : 24\b", re.IGNORECASE)
 
 
 def limit(what: int, most: int) -> None:
@@ -42,9 +48,14 @@ def end_with(parent: int) -> None:
 
 
 def session_of(path: str, threads: int) -> Any:
-    """The model, to be run by the processor alone, and without an arena: memory that is free is given back."""
+    """The model, to be run by the processor alone, and without an arena: memory that is free is given back. No file can
+    be opened any more."""
+    import numpy  # noqa: F401 (which `answer` imports when it is too late to open its files)
     import onnxruntime
 
+    with open(path, "rb") as file:
+        data = file.read()
+    limit(resource.RLIMIT_NOFILE, 1 + max(STREAMS))
     onnxruntime.set_default_logger_severity(4)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
@@ -53,7 +64,7 @@ def session_of(path: str, threads: int) -> Any:
     options.log_severity_level = 4
     options.add_session_config_entry("session.load_model_format", "ONNX")
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
 
 def answer(session: Any, asked: dict[str, Any], data: bytes) -> Any:
@@ -73,13 +84,24 @@ def answer(session: Any, asked: dict[str, Any], data: bytes) -> Any:
         return np.ascontiguousarray(found, np.float32)
 
 
+def description(session: Any) -> dict[str, Any]:
+    """The inputs and outputs of a model, each with its name, type and shape, and its metadata as far as it is short."""
+    metadata = session.get_modelmeta().custom_metadata_map.items()
+    short = [entry for entry in metadata if len(entry[0]) <= LONGEST_KEY and len(entry[1]) <= LONGEST_VALUE]
+    return {
+        "inputs": [[port.name, port.type, port.shape] for port in session.get_inputs()],
+        "outputs": [[port.name, port.type, port.shape] for port in session.get_outputs()],
+        "metadata": dict(short[:MOST_ENTRIES]),
+    }
+
+
 def main(path: str, threads: int) -> None:
     """Answer until there are no more questions."""
-    stream, out = sys.stdin.buffer, sys.stdout.buffer
+    stream = sys.stdin.buffer
+    out = os.fdopen(os.dup(1), "wb", closefd=False)  # open to the end, after which nothing more is read
+    os.dup2(2, 1)  # what the runtime prints is no answer
     session = session_of(path, threads)
-    ports = {"inputs": session.get_inputs(), "outputs": session.get_outputs()}
-    told = {kind: [[port.name, port.type] for port in found] for kind, found in ports.items()}
-    out.write(json.dumps(told).encode() + b"\n")
+    out.write(json.dumps(description(session)).encode() + b"\n")
     out.flush()
     while line := stream.readline():
         asked = json.loads(line)
@@ -106,4 +128,8 @@ if __name__ == "__main__":
     except MemoryError:
         sys.exit("it needs more memory than it may have")
     except Exception as error:  # the runtime may say no in any way
+        if OUTSIDE.search(str(error)):
+            sys.exit(
+                "its numbers lie in other files (external data), which are never opened; save it as one file"
+            )
         sys.exit(" ".join(str(error).split())[:500] or type(error).__name__)

@@ -29,6 +29,14 @@ INSTALL = "install it with `pip install 'ranking-laboratory[onnx]'`"
 MOST_LINE = 100_000  # bytes of what the process tells before numbers
 
 
+class Port(NamedTuple):
+    """An input or output of a model. element: the type of its numbers. shape: None for a side that is not fixed."""
+
+    name: str
+    element: str
+    shape: tuple[int | None, ...]
+
+
 class Until(NamedTuple):
     """When an answer has to be there, on the monotonic clock; the limit that says so, and for what it is, in words."""
 
@@ -46,6 +54,7 @@ def check_runtime() -> None:
 class Network:
     """The model in a file. Several threads may ask it; they take turns.
 
+    inputs: those that must be given, without the constants that have a name. outputs, metadata: as the model has them.
     ValueError where it cannot be run, takes longer, or more memory, than the limits allow; it is gone then.
     """
 
@@ -66,7 +75,10 @@ class Network:
         self._all = Until(
             time.monotonic() + limits.network_seconds, "network_seconds", "all that it was asked"
         )
-        self.told: dict[str, list[list[str]]] = self._line(self._soon("load_seconds", "loading"))
+        description = self._line(self._soon("load_seconds", "loading"))
+        self.inputs = [_port(*described) for described in description["inputs"]]
+        self.outputs = [_port(*described) for described in description["outputs"]]
+        self.metadata: dict[str, str] = description["metadata"]
 
     def ask(self, given: npt.NDArray[Any], output: str) -> npt.NDArray[np.float32]:
         """The numbers of an output for the numbers of the one input, in the shapes that the model has."""
@@ -134,6 +146,13 @@ class Network:
             gigabytes = f"{self._limits.network_memory / 1e9:.3g} GB"
             remedy = f"it may use {gigabytes} of memory: set {variable('network_memory')} to allow more"
         return InputError("model", "one that can be run", said, remedy)
+
+
+def _port(name: str, kind: str, shape: list[Any]) -> Port:
+    """What onnxruntime describes as, for example, tensor(float), with names for sides that are not fixed."""
+    element = kind.removeprefix("tensor(").removesuffix(")")
+    sides = tuple(side if isinstance(side, int) and side > 0 else None for side in shape)
+    return Port(name, {"float": "float32", "double": "float64"}.get(element, element), sides)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -19,8 +19,7 @@ from ranking.core.errors import InputError
 from ranking.core.settings import settings_dict
 from ranking.core.text import readable
 from ranking.features.onnx.files import model_name
-from ranking.features.onnx.model_file import ModelFile, Port, read_model
-from ranking.features.onnx.running import Network
+from ranking.features.onnx.running import Network, Port
 from ranking.features.onnx_model import MOST_COLUMNS, MOST_SIDE, TYPES, OnnxModel, three_numbers
 from ranking.features.own.picture import Picture, picture_of
 from ranking.files import Limits
@@ -73,26 +72,29 @@ def look_at_network(
 ) -> NetworkLook:
     """What the model in `path` says of itself, and how samples of a set look to it.
 
-    asked: settings over those that the file tells and those that are usual. ValueError where it is no such model.
+    asked: settings over those that the file tells and those that are usual. ValueError where it cannot be loaded.
     """
-    limits = Limits.from_environment() if limits is None else limits
-    on_step("Reading the model", 0, 1)
-    model = read_model(path.read_bytes())
-    outputs = {readable(port.name): words(port) for port in model.outputs[:MOST_PORTS]}
-    found = NetworkLook({readable(port.name): words(port) for port in model.inputs}, outputs)
     if images.image_features is not None:
-        return replace(
-            found, refused=f"{images.title} came with its features; its pictures are cards that name labels"
-        )
+        said = f"{images.title} came with its features; its pictures are cards that name labels"
+        return NetworkLook({}, {}, refused=said)
+    on_step("Reading the model", 0, 1)
+    network = Network(path, limits)
+    inputs, outputs = (
+        {readable(port.name): words(port) for port in ports[:MOST_PORTS]}
+        for ports in (network.inputs, network.outputs)
+    )
+    found = NetworkLook(inputs, outputs)
     try:
-        told, read = proposed(model)
-        settings = {**told, **asked, "model": model_name(path)}
-        return _tried(replace(found, read=read), settings, path, images, on_step, limits)
+        settings, read = proposed(network)
+        settings |= {**asked, "model": model_name(path)}
+        return _tried(replace(found, read=read), settings, network, images, on_step)
     except ValueError as error:
         return replace(found, refused=" ".join(str(error).split()))
+    finally:
+        network.close()
 
 
-def proposed(model: ModelFile) -> tuple[dict[str, Any], list[str]]:
+def proposed(model: Network) -> tuple[dict[str, Any], list[str]]:
     """Settings for a model, and which of them it says itself; ValueError where it takes something else than an image.
 
     Sizes that are free are USUAL_SIDE, normalisation that is not told is that of ImageNet.
@@ -118,7 +120,7 @@ def proposed(model: ModelFile) -> tuple[dict[str, Any], list[str]]:
     settings |= {name: side or USUAL_SIDE for name, side in sides.items()}
     if max(settings["width"], settings["height"]) > MOST_SIDE:
         raise InputError("input of the model", f"at most {MOST_SIDE:,} pixels a side", words(port))
-    normalised = _normalisation(model.told)
+    normalised = _normalisation(model.metadata)
     settings |= normalised or IMAGENET
     settings["output"] = _likely_output(model.outputs)
     read = [name for name, side in sides.items() if side] + list(normalised)
@@ -153,27 +155,22 @@ def _normalisation(told: Mapping[str, str]) -> dict[str, Any]:
 def _tried(
     found: NetworkLook,
     settings: dict[str, Any],
-    path: Path,
+    network: Network,
     images: ImageSet,
     on_step: OnStep,
-    limits: Limits,
 ) -> NetworkLook:
     """Describe a few samples; the settings are complete then."""
     feature = OnnxModel(**settings)
     if feature.output not in {name for name in found.outputs}:
         raise InputError("output", f"one of {', '.join(found.outputs)}", f"{feature.output!r:.80}")
     rows = np.unique(np.linspace(0, len(images) - 1, min(TRIED, len(images))).round().astype(np.int64))
-    network = Network(path, limits)
-    try:
-        given = len(feature.pooled(network.ask(feature.pixels(_crop(images, rows[0])), feature.output)))
-        if not 1 <= given <= MOST_COLUMNS:
-            expected = f"1 to {MOST_COLUMNS:,} numbers"
-            raise InputError(f"output {feature.output}", expected, given, "pool its positions")
-        feature = OnnxModel(**{**settings, "columns": given})
-        feature.network = network
-        vectors, seconds = _described(feature, images, rows, on_step)
-    finally:
-        network.close()
+    given = len(feature.pooled(network.ask(feature.pixels(_crop(images, rows[0])), feature.output)))
+    if not 1 <= given <= MOST_COLUMNS:
+        expected = f"1 to {MOST_COLUMNS:,} numbers"
+        raise InputError(f"output {feature.output}", expected, given, "pool its positions")
+    feature = OnnxModel(**{**settings, "columns": given})
+    feature.network = network
+    vectors, seconds = _described(feature, images, rows, on_step)
     found = replace(found, settings=settings_dict(feature), seconds=seconds)
     return replace(found, picture=picture_of(vectors, images, rows))
 

@@ -45,10 +45,10 @@ def _as_of(run: Run) -> tuple[str, str, str]:
 @st.cache_resource(show_spinner=False, max_entries=EACH)
 def _findings(home: str, settings: str, when: str) -> Findings:
     from ranking.experiments.cross_validation.running import results_of
-    from ranking.reports.at_home import cells_of
+    from ranking.reports.at_home import trials_of
     from ranking.reports.findings import Findings
 
-    plan, kept = _plan(home, settings), cells_of(Store(home))
+    plan, kept = _plan(home, settings), trials_of(Store(home))
     return Findings(plan, results_of(plan, kept), _image_set(home, plan.protocol.set), kept)
 
 

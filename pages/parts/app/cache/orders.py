@@ -13,7 +13,7 @@ from pages.parts.app.cache.trainings import _method_and_features, _needs
 from ranking.core import Floats
 from ranking.core.run_settings import OrderTrainSettings
 from ranking.workspace.run import Run
-from ranking.workspace.score_files import read_scores
+from ranking.workspace.run_files import read_scores
 from ranking.workspace.store import Store
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture

@@ -22,7 +22,7 @@ from ranking.metrics.intervals import Redrawn
 from ranking.metrics.intervals import redrawn as draw_again
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run
-from ranking.workspace.score_files import read_scores
+from ranking.workspace.run_files import read_scores
 from ranking.workspace.store import Store
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture

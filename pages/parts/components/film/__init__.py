@@ -11,7 +11,6 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import handout_parts, noted
 from pages.parts.app.colours import BLUE, GREY, VERMILLION
 from pages.parts.views.strips import Frame, Strip
 from ranking.core import Ints
@@ -43,7 +42,6 @@ def film(
     token: what the frames are; where it is new, the movable strip begins at its order, else it stays as the hand left
     it. on_move hears of a move; `own_order` tells what came of it.
     """
-    noted.note(lambda: handout_parts.film(frames, strips, truth, label))
     _mount(
         key=key,
         data={

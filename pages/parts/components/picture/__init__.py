@@ -9,7 +9,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts.app import handout_parts, noted
 from pages.parts.views.strips import Box
 
 FOLDER = Path(__file__).parent
@@ -24,7 +23,6 @@ _mount = st.components.v2.component(
 
 def picture(src: str, size: tuple[int, int], boxes: Sequence[Box], *, alt: str, key: str) -> None:
     """Show the image at data URL `src`, (width, height) pixels in the coordinates of its boxes."""
-    noted.note(lambda: handout_parts.whole(src, size, boxes, alt))
     width, height = size
     data = {"src": src, "width": width, "height": height, "alt": alt, "boxes": [asdict(box) for box in boxes]}
     _mount(key=key, data=data)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts.app import handout_parts, keys, noted
+from pages.parts.app import keys
 from pages.parts.components.tile import Tile, style
 
 FOLDER = Path(__file__).parent
@@ -40,7 +40,6 @@ def strip(
     one bracket joins where they stand side by side.
     """
     flags, ends, brackets = flags or {}, ends or {}, brackets or {}
-    noted.note(lambda: handout_parts.row(tiles, label, columns, flags, ends, brackets, chosen))
     letters = [brackets.get(tile.id, "") for tile in tiles]
     items = [
         {

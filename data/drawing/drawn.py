@@ -1,0 +1,67 @@
+"""A drawn image before it is painted, and what the three sets share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from PIL import Image
+
+from drawing.sketch import Shape
+from ranking.core import SourceBox, SourceImage
+from ranking.datasets.painting import SIZE, Polygon, jpeg, paint
+from ranking.datasets.splits import evenly
+
+Steps = list[list[Any]]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One image. It is in the test where `evenly(number, share, start)`."""
+
+    name: str
+    polygons: list[Polygon]
+    steps: Steps
+    boxes: tuple[SourceBox, ...]
+    number: int
+    start: float
+
+    def painted(self) -> Image.Image:
+        return paint(self.polygons, self.steps)
+
+
+class DrawnSource:
+    """What makes a source of a set that has a name, `images`, `test_share` and `drawn`."""
+
+    name: ClassVar[str]
+    bundled: ClassVar[bool] = False
+    images: int
+    test_share: float
+
+    def title(self) -> str:
+        return self.name
+
+    def __len__(self) -> int:
+        return self.images
+
+    def drawn(self, index: int) -> Drawn:
+        raise NotImplementedError
+
+    def encode(self, picture: Image.Image) -> bytes:
+        """The file that an image becomes."""
+        return jpeg(picture)
+
+    def records(self) -> Iterator[SourceImage]:
+        for image in map(self.drawn, range(self.images)):
+            test = evenly(image.number, self.test_share, image.start)
+            yield SourceImage(image.name, self.encode(image.painted()), image.boxes, test, SIZE)
+
+
+def polygons_of(shapes: Sequence[Shape]) -> list[Polygon]:
+    """Shapes as Pillow draws them, which cuts off what is behind the point of a coordinate."""
+    return [
+        Polygon(np.array(shape.points).astype(int).ravel().tolist(), (*shape.colour, 255)[:4])
+        for shape in shapes
+    ]

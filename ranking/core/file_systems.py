@@ -1,0 +1,55 @@
+"""Whether a folder lies on a network file system, where SQLite's write-ahead log (WAL) does not work.
+
+The log needs memory that all processes share, and locks that all of them see: a network file system gives both to the
+processes of one machine at most. There databases have a rollback journal instead (https://sqlite.org/wal.html).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+MOUNTS = Path("/proc/self/mountinfo")  # where Linux lists what is mounted
+NETWORK = re.compile(
+    r"(fuse\.)?(9p|afs|beegfs|ceph(-fuse)?|cifs|davfs2?|gcsfuse|glusterfs|gpfs|lustre|nfs4?|rclone|s3fs|smb2|smb3|smbfs"
+    r"|sshfs|vboxsf)"
+)
+
+
+def network_file_system(folder: Path) -> str | None:
+    """The type of the network file system that `folder` lies on; None on a disk of this machine, and where the system
+    does not list what is mounted."""
+    kind = _kind(folder, MOUNTS)
+    return kind if kind and NETWORK.fullmatch(kind) else None
+
+
+def journal_mode(folder: Path) -> str:
+    """The journal mode of SQLite databases in `folder`."""
+    return "delete" if network_file_system(folder) else "wal"
+
+
+@cache  # a home is opened again and again, and stays where it is
+def _kind(folder: Path, mounts: Path) -> str | None:
+    try:
+        lines = os.fsdecode(mounts.read_bytes()).splitlines()
+    except OSError:
+        return None
+    kinds = {}
+    for line in lines:  # proc(5): the mount point is the fifth, the type the first after a hyphen
+        own, _, rest = line.partition(" - ")
+        kinds[Path(_unescaped(own.split(" ")[4]))] = rest.split(" ")[
+            0
+        ]  # what was mounted last covers the rest
+    where = folder.resolve()
+    return next((kinds[parent] for parent in (where, *where.parents) if parent in kinds), None)
+
+
+def _unescaped(text: str) -> str:
+    """A mount point, whose spaces, tabs, line ends and backslashes the system writes as octal numbers.
+
+    >>> _unescaped(r"/mnt/my\\040share")
+    '/mnt/my share'
+    """
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)

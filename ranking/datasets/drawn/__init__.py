@@ -1,1 +1,0 @@
-"""The bundled sets that a program draws."""

@@ -1,0 +1,72 @@
+"""The trials of an experiment: one training each, under a key of all that decides its numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ranking.core import Certificate
+from ranking.core.run_settings import Settings
+
+# Raise it whenever the same trial gives different numbers, so that no finished trial of before is taken for one of now.
+VERSION = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One training: a query, a method at a point of its grid, and the samples that it learns from.
+
+    settings: all settings of the method. fold: the held-out fold, None for "all of train, tested on test". samples: the
+    content hash of the samples, their features, the graph and the split. previous: the trial with the next smaller C,
+    from whose solution this one starts. beginning: the HOB-SVM with whose weights a HOAP-SVM begins. Both may be None.
+    """
+
+    query: str
+    method: str
+    settings: Settings
+    fold: int | None
+    samples: str
+    previous: Trial | None = None
+    beginning: Trial | None = None
+
+    @property
+    def causes(self) -> tuple[Trial, ...]:
+        """The trials that this one begins from."""
+        return tuple(trial for trial in (self.previous, self.beginning) if trial is not None)
+
+    @cached_property
+    def step(self) -> int:
+        """The number of trials before this one along its path."""
+        return 0 if self.previous is None else self.previous.step + 1
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of everything that decides the numbers of the trial, including the trials that it begins from."""
+        content: dict[str, Any] = {
+            "version": VERSION,
+            "query": self.query,
+            "method": self.method,
+            "settings": self.settings,
+            "fold": self.fold,
+            "samples": self.samples,
+            "previous": None if self.previous is None else self.previous.key,
+            "beginning": None if self.beginning is None else self.beginning.key,
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The result of a trial without the scores of its held-out samples, which are read one trial at a time.
+
+    measures: `ranking.metrics.evaluate` of the held-out samples, only counts where none is relevant. seconds: of
+    training, where it was computed. certificate: what training proved; it has the `iterations`.
+    """
+
+    measures: Mapping[str, float]
+    seconds: float
+    certificate: Certificate

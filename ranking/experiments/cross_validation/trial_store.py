@@ -1,0 +1,152 @@
+"""The finished trials of all experiments of a home, each a file named by the key of the trial.
+
+A file is written whole or not at all, and never changes. While an experiment runs, the states at the ends of its paths
+are kept too: a grid that is widened continues from them. A missing state is trained again, to the same bits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ranking.core import Certificate, Floats
+from ranking.core.errors import InputError, explained
+from ranking.core.json_numbers import json_numbers
+from ranking.core.limits import DEFAULT_STATES
+from ranking.experiments.cross_validation import old_trials
+from ranking.experiments.cross_validation.trial import Outcome
+
+PARTIAL = ".part"  # the end of the name of a file that is being written
+UNREAD = ("states", "claims")  # folders of earlier versions, which took up to 2 GB
+
+
+class TrialStore:
+    """The finished trials below a folder, which any number of processes and threads may use at once.
+
+    lent: folders of homes whose trials count as if they were in this one; nothing is written to them.
+    most_states: the bytes that states may take; beyond that the oldest go first.
+    Raises ranking.core.errors.HomeError, an OSError, where a folder cannot be used.
+    """
+
+    def __init__(self, folder: Path, lent: Sequence[Path] = (), most_states: int = DEFAULT_STATES) -> None:
+        self._folder, self._folders = folder, [*lent, folder]
+        self._trials, self._ends, self._most = folder / "trials", folder / "ends", most_states
+        self._known: dict[str, Outcome] = {}  # what was read before: files never change
+        self._explained = f"the home folder {folder}"
+        with explained(self._explained):
+            for place in (self._trials, self._ends):
+                place.mkdir(parents=True, exist_ok=True)
+            for name in UNREAD:
+                if (folder / name).is_dir():
+                    shutil.rmtree(folder / name)
+
+    def outcomes(self, keys: Iterable[str] | None = None) -> dict[str, Outcome]:
+        """The outcomes of those of `keys` that are finished, or of all trials, by key."""
+        with explained(self._explained):
+            if keys is None:
+                keys = {file.name for folder in self._folders for file in (folder / "trials").glob("?" * 64)}
+            wanted = list(keys)
+            unread = [key for key in wanted if key not in self._known]
+            for key in unread:
+                if (content := self._content(key)) is not None:
+                    self._known[key] = _outcome(**json.loads(content.partition(b"\n")[0]))
+            unread = [key for key in unread if key not in self._known]
+            for folder in self._folders if unread else ():
+                self._known |= {
+                    key: _outcome(*row) for key, row in old_trials.outcomes(folder, unread).items()
+                }
+            return {key: self._known[key] for key in wanted if key in self._known}
+
+    def scores(self, key: str) -> Floats:
+        """(h,) of the held-out samples of a trial, in the order of its split; InputError where it is not finished."""
+        with explained(self._explained):
+            content = self._content(key)
+            if content is not None:
+                scores: bytes | None = content.partition(b"\n")[2]
+            else:
+                scores = next(filter(None, (old_trials.scores(one, key) for one in self._folders)), None)
+        if scores is None:
+            raise InputError("trial", "a finished trial", key[:12], "run its experiment first")
+        return np.frombuffer(scores, "<f8").astype(np.float64)
+
+    def keep(self, key: str, outcome: Outcome, scores: Floats) -> None:
+        """Keep the result of a trial."""
+        record = {
+            "measures": dict(outcome.measures),
+            "seconds": outcome.seconds,
+            "certificate": json_numbers(asdict(outcome.certificate)),
+        }
+        self._write(self._trials / key, json.dumps(record).encode() + b"\n" + scores.astype("<f8").tobytes())
+
+    # ---------------------------------------------------------------------------------------- states
+
+    def state(self, key: str) -> bytes | None:
+        """The state of a trial at the end of its path; None where it is not kept."""
+        with explained(self._explained):
+            return _bytes_of(self._ends / key)
+
+    def keep_state(self, key: str, state: bytes) -> None:
+        """Keep the state of a trial until `forget`, unless it takes too much."""
+        self._write(self._ends / key, state)
+        with explained(self._explained):
+            files = _by_age(self._ends)
+            taken = sum(size for _, _, size in files)
+            for _, file, size in files:
+                if taken <= self._most:
+                    break
+                taken -= size
+                file.unlink(missing_ok=True)
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Remove the states of an experiment that has ended."""
+        with explained(self._explained):
+            for key in keys:
+                (self._ends / key).unlink(missing_ok=True)
+
+    def _content(self, key: str) -> bytes | None:
+        files = (_bytes_of(folder / "trials" / key) for folder in self._folders)
+        return next((content for content in files if content is not None), None)
+
+    def _write(self, file: Path, content: bytes) -> None:
+        partial = file.with_name(f"{file.name}.{os.getpid()}{PARTIAL}")
+        with explained(self._explained):
+            with open(partial, "wb") as written:
+                written.write(content)
+                written.flush()
+                os.fsync(written.fileno())
+            os.replace(partial, file)
+
+
+def _bytes_of(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _by_age(folder: Path) -> list[tuple[int, Path, int]]:
+    """The files of a folder with time and bytes, the oldest first, but for those that are being written."""
+    files = []
+    for file in folder.iterdir():
+        try:
+            status = file.stat()
+        except FileNotFoundError:
+            continue  # another process has removed it
+        if not file.name.endswith(PARTIAL):
+            files.append((status.st_mtime_ns, file, status.st_size))
+    return sorted(files)
+
+
+def _outcome(measures: Mapping[str, float], seconds: float, certificate: Mapping[str, Any]) -> Outcome:
+    bounds = {"primal": np.inf, "dual": -np.inf, "gap": np.inf}
+    numbers: dict[str, Any] = {
+        name: bounds.get(name) if value is None else value for name, value in certificate.items()
+    }
+    return Outcome(measures, seconds, Certificate(**numbers))

@@ -1,0 +1,188 @@
+"""What people upload for image sets: pairs of samples, vectors, and ONNX models that compute vectors.
+
+Each is a file that is named by its content (`ranking.workspace.blobs`). Pairs and vectors are of one image set, whose
+key names their folder: pairs are row numbers of its samples, vectors have one row per sample. A model lies once,
+however many settings it is used with; each of these is a JSON file, named by the settings.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ranking.core import Ints
+from ranking.core.errors import InputError
+from ranking.features.graph.edge_files import checked_edges, edges_name, is_edges_name, short_name
+from ranking.features.onnx.files import is_model_name, is_network_name, network_name
+from ranking.features.vector_files import columns_of, is_vectors_name
+from ranking.features.vector_files import short_name as short_vectors
+from ranking.workspace.blobs import Blobs
+
+# ---------------------------------------------------------------------------------------- pairs of samples
+
+
+def edges_in(folder: Path, set_key: str) -> Blobs:
+    """The pairs of samples of an image set, (m, 2) int64 each."""
+    return Blobs(folder / set_key, ".npy", is_edges_name)
+
+
+def keep_edges(folder: Path, set_key: str, edges: Ints) -> str:
+    """Keep pairs of samples of an image set, and return their name. InputError unless they are as `checked_edges` has
+    them."""
+    name = edges_name(checked_edges(edges))
+    edges_in(folder, set_key).put(name, lambda file: np.save(file, np.asarray(edges, np.int64)))
+    return name
+
+
+def load_edges(folder: Path, set_key: str, name: str) -> Ints:
+    """The pairs of that name of an image set. InputError, with the remedy, where they do not exist or are damaged."""
+    again = "upload the CSV again on the page Train: equal pairs have the same name"
+    subject = f"pairs of {short_name(name)}"
+    file = edges_in(folder, set_key).path(name)
+    try:
+        edges = np.load(file, allow_pickle=False)
+    except FileNotFoundError as error:
+        raise InputError(subject, f"a file in {folder.parent}", "none", again) from error
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(subject, f"an array of NumPy in {file}", "a damaged file", again) from error
+    if edges.dtype != np.int64 or edges_name(edges) != name:
+        expected = f"the pairs in {file} from which its name was made"
+        raise InputError(subject, expected, f"others, {edges.dtype} of shape {edges.shape}", again)
+    return checked_edges(edges)
+
+
+# ------------------------------------------------------------------------------------------------ vectors
+
+
+@dataclass(frozen=True)
+class KeptVectors:
+    """What lists show of vectors.
+
+    title: the person's name for the uploaded file. columns: how many it had; constant columns are dropped. matched: by
+    what its rows were matched to samples, in words. kept: when, in seconds since the epoch. lent: whether they are
+    another home's.
+    """
+
+    name: str
+    title: str
+    columns: int
+    matched: str
+    kept: float
+    lent: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many columns are kept."""
+        return columns_of(self.name)
+
+
+def vectors_in(folder: Path, set_key: str) -> Blobs:
+    """The vectors of an image set, one row per sample, of length 1 or all 0."""
+    return Blobs(folder / set_key, ".npy", is_vectors_name)
+
+
+def keep_vectors(folder: Path, set_key: str, draft: Path, vectors: KeptVectors) -> None:
+    """Move the matrix in the file `draft` among the vectors of an image set. Where they exist, their record changes."""
+    blobs = vectors_in(folder, set_key)
+    record = {name: value for name, value in asdict(vectors).items() if name not in ("name", "lent")}
+    _put_json(blobs.records(), vectors.name, record)
+    blobs.put(vectors.name, draft)  # last: a record without vectors is not listed
+
+
+def kept_vectors(folder: Path, set_key: str, lent: bool = False) -> list[KeptVectors]:
+    """The vectors of an image set, those kept last first."""
+    blobs = vectors_in(folder, set_key)
+    rows = [_vectors(blobs, name, lent) for name in blobs.list()]
+    return sorted(rows, key=lambda vectors: (-vectors.kept, vectors.name))
+
+
+def _vectors(blobs: Blobs, name: str, lent: bool) -> KeptVectors:
+    """What the record of vectors says; where it is damaged, what their name says."""
+    known = {item.name for item in fields(KeptVectors)} - {"name", "lent"}
+    try:
+        record = json.loads(blobs.records().path(name).read_text())
+        return KeptVectors(name, lent=lent, **{key: record[key] for key in known})
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return KeptVectors(name, short_vectors(name), columns_of(name), "", time.time(), lent)
+
+
+def remove_vectors(folder: Path, set_key: str, name: str) -> None:
+    """Remove vectors and their record permanently. Repeating it is harmless."""
+    blobs = vectors_in(folder, set_key)
+    blobs.delete(name)
+    blobs.records().delete(name)
+
+
+# ------------------------------------------------------------------------------------------------- models
+
+
+@dataclass(frozen=True)
+class KeptNetwork:
+    """A model with the settings that it is used with (`ranking.features.onnx_model`). name: of both together."""
+
+    name: str
+    title: str
+    settings: dict[str, Any]
+    kept: float
+    lent: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many columns it gives."""
+        return int(self.settings["columns"])
+
+
+def models_in(folder: Path) -> Blobs:
+    """The models, in ONNX."""
+    return Blobs(folder, ".onnx", is_model_name)
+
+
+def _networks_in(folder: Path) -> Blobs:
+    return Blobs(folder, ".json", is_network_name)
+
+
+def keep_network(folder: Path, uploaded: Path | None, settings: dict[str, Any], title: str) -> str:
+    """Move a model among those that are kept, unless it exists (None: it does), and keep how it is used; the name of
+    both."""
+    models, name = models_in(folder), network_name(settings)
+    if uploaded is not None and not models.path(settings["model"]).is_file():
+        models.put(settings["model"], uploaded)
+    if not models.path(settings["model"]).is_file():
+        raise InputError("model", "a file in this workspace", "none", "upload the file again")
+    _put_json(_networks_in(folder), name, {"title": title, "settings": settings, "kept": time.time()})
+    return name
+
+
+def kept_networks(folder: Path, lent: bool = False) -> list[KeptNetwork]:
+    """The models with their settings, those kept last first. What was damaged by another hand is passed over."""
+    rows, models = [], models_in(folder)
+    for name in _networks_in(folder).list():
+        try:
+            record = json.loads(_networks_in(folder).path(name).read_text())
+            row = KeptNetwork(
+                name, str(record["title"]), dict(record["settings"]), float(record["kept"]), lent
+            )
+            sound = network_name(row.settings) == name and row.size > 0
+            if sound and models.path(row.settings["model"]).is_file():
+                rows.append(row)
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+            continue
+    return sorted(rows, key=lambda row: (-row.kept, row.name))
+
+
+def remove_network(folder: Path, name: str) -> None:
+    """Remove a model with its settings permanently; its file too, where no others use it. Repeating it is harmless."""
+    models = {network.name: network.settings["model"] for network in kept_networks(folder)}
+    _networks_in(folder).delete(name)
+    model = models.pop(name, None)
+    if model is not None and model not in models.values():
+        models_in(folder).delete(model)
+
+
+def _put_json(blobs: Blobs, name: str, record: dict[str, Any]) -> None:
+    blobs.put(name, lambda file: file.write(json.dumps(record).encode()))

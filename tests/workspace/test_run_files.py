@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.lib import format as npy
+from refusals import refused
+
+from ranking.workspace.run_files import read_scores
+
+SCORES = np.linspace(-1.0, 1.0, 7)
+
+
+def saved(file: Path, scores: object) -> Path:
+    np.save(file, scores)
+    return file
+
+
+def test_scores_come_back_as_they_were_saved(tmp_path):
+    for dtype in (np.float64, np.float32, ">f8"):
+        file = saved(tmp_path / "scores.npy", SCORES.astype(dtype))
+        np.testing.assert_array_equal(read_scores(file, "a run", 7), SCORES.astype(dtype))
+    infinite = saved(tmp_path / "scores.npy", [np.inf, -np.inf])
+    assert read_scores(infinite, "a run", 2).tolist() == [np.inf, -np.inf]
+
+
+def claiming(file: Path, count: int) -> Path:
+    """A file whose header claims to have so many numbers."""
+    with open(file, "wb") as stream:
+        npy.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (count,)})
+        stream.write(SCORES.tobytes())
+    return file
+
+
+@pytest.mark.parametrize("count", [99_999_999_999_999, 2**63, 8])
+def test_a_file_that_claims_more_than_it_has_is_refused(tmp_path, count):
+    file = claiming(tmp_path / "scores.npy", count)
+    with refused("scores of a run"):
+        read_scores(file, "a run", 7)
+    with refused("scores of a run"):
+        read_scores(file, "a run", 8)
+
+
+@pytest.mark.parametrize(
+    "scores", [np.full(7, np.nan), np.r_[SCORES[1:], np.nan], SCORES[None], "a" * 7, range(7)]
+)
+def test_what_are_no_scores_is_refused(tmp_path, scores):
+    with refused("scores of a run"):
+        read_scores(saved(tmp_path / "scores.npy", scores), "a run", 7)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"garbage" * 100, b"\x93NUMPY\x09\x00", b"PK\x03\x04" * 50])
+def test_a_damaged_file_is_refused_in_our_words(tmp_path, content):
+    file = tmp_path / "scores.npy"
+    if content is not None:
+        file.write_bytes(content)
+    with refused("scores of a run") as caught:
+        read_scores(file, "a run", 7)
+    assert "pickle" not in str(caught.value)
