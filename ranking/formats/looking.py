@@ -79,7 +79,7 @@ class Look:
         """
         source, known = told["source"], tree_sources()
         if source is not None and source not in known:
-            read = {
+            read: dict[str, Any] = {
                 "source": None,
                 "source_settings": {},
                 "seen": None,
