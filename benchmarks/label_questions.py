@@ -86,9 +86,9 @@ def fill(store: Store, images: int, iterations: int) -> tuple[str, str]:
         settings = LabelTrainSettings(
             key, FEATURES, method, {"C": 10.0, "max_iterations": iterations}, min_images=5
         )
-        run = store.create_run("label", settings.to_json())
+        run = store.create_run("train", settings.to_json())
         report = Report(run.folder / "events.jsonl")
-        store.end_run(run.id, "finished", result=worker.train_labels(store, run, report))
+        store.end_run(run.id, "finished", result=worker.train(store, run, report))
         report.flush()
         runs.append(run.id)
     return key, runs[0]

@@ -17,7 +17,8 @@ import numpy as np
 
 from ranking.core.run_settings import LabelTrainSettings
 from ranking.datasets import build_image_set, make_source
-from ranking.experiments.label_training import label_set_of, train_labels
+from ranking.experiments.label_training import label_set_of
+from ranking.experiments.tasks import train
 from ranking.features import default_names
 
 METHODS = ("C-star p@k", "Independent p@k")
@@ -35,7 +36,7 @@ def measured(images: int = 1000, min_images: int = 20, **settings: Any) -> dict[
         image_set, _ = build_image_set(source, Path(place) / "set")
         features = tuple((name, {}) for name in default_names(image_set))
         parts = [LabelTrainSettings(image_set.key, features, name, settings, min_images) for name in METHODS]
-        trained = [train_labels(image_set, one, Path(place)) for one in parts]
+        trained = [train(image_set, one, Path(place)) for one in parts]
         every = label_set_of(image_set, parts[0], Path(place))
     test = every.part(every.test)
     predictions = [one.method.prediction(test) for one in trained]

@@ -13,7 +13,7 @@ from typing import Any
 
 from ranking.core.run_settings import TrainSettings
 from ranking.datasets import load_image_set
-from ranking.experiments.training import train
+from ranking.experiments.tasks import train
 from ranking.metrics import ranking_order
 
 QUERY, METHOD, FEATURES = "riding bike", "AP-SVM", ("HOG", "GIST")

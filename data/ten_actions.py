@@ -15,7 +15,7 @@ from typing import Any
 
 from ranking.core.run_settings import TrainSettings
 from ranking.datasets import load_image_set
-from ranking.experiments.training import train
+from ranking.experiments.tasks import train
 
 METHODS, FEATURES = ("SVM", "HOB-SVM", "AP-SVM", "HOAP-SVM"), ("HOG", "Colour")
 FILE = Path(__file__).with_suffix(".json")

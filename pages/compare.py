@@ -18,6 +18,7 @@ from pages.parts.views import method_looks
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_charts, comparison_file, comparison_files, comparison_words
 from ranking.reports.comparison import comparison_html
+from ranking.workspace.run import SAMPLES
 
 FEWEST, FIRST_TOP = 4, 10  # places that are shown
 FOLLOWED = {"one": "The selected one", "all": "All shown"}
@@ -208,7 +209,7 @@ def take_along(shown: Shown, curves: go.Figure, sample: int, top: int) -> None:
                 label, rooms.kept(make), f"{name}.{ending}", kind, icon=icon, on_click="ignore"
             )
         figures_file.offer(headline, figures, f"{name}.html")
-        same = cache.store().runs("train", shown.runs[0].settings["set"])
+        same = cache.store().runs(set_key=shown.runs[0].settings["set"], task=SAMPLES)
         listed = [run for run in same if run.settings["query"] == shown.query and run.has_scores]
         compared_runs.offer_missing(listed, primary=False)
     st.caption(

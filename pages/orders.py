@@ -11,7 +11,7 @@ import streamlit as st
 from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
-from pages.parts.runs import certificate, order_form, order_means, order_models, run_actions
+from pages.parts.runs import order_form, order_means, order_models, run_actions, trainings
 from pages.parts.views import order_export
 from pages.parts.views.order_frames import frames_of, goes_first
 from pages.parts.views.strips import Strip
@@ -39,17 +39,15 @@ def steps() -> None:
     with left:
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)
-    run_actions.say_deleted("order")
+    run_actions.say_deleted(task="orders")
     view, form = st.container(), st.container()
     with form, st.expander("A new training", icon=":material/model_training:"):
         order_form.show(row, criterion)
-    with form:
-        run_actions.bring_back("order")
     with view:
         with right:
             run = order_models.choose_training(row, criterion)
             beside = order_models.choose_beside(run)
-        order_models.show_newest(row, criterion)
+        order_models.show_new(row, criterion)
         shown = {one.id: one for one in (run, *beside)}
         found = {key: cache.ordered(one) for key, one in shown.items()}
         images = cache.image_set(row.key)
@@ -57,8 +55,9 @@ def steps() -> None:
         show_sequence(images, criterion, shown, found, task)
         order_means.show(shown, found, task.number)
         offer_files(images, criterion, shown, found, task)
-        certificate.say_projection(run)
-        run_actions.manage(run)
+        trainings.look_at(run)
+    with form:
+        run_actions.bring_back(task="orders")
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -20,13 +20,13 @@ from pages.parts.runs import (
     run_table,
     runs,
     training_view,
+    trainings,
 )
 from pages.parts.views import inference_scores
 from ranking import method_class, method_names
 from ranking.core.run_settings import TrainSettings
 from ranking.features import feature_class, feature_names
-from ranking.jobs import jobs
-from ranking.workspace.run import ENDED, Run
+from ranking.workspace.run import ENDED, SAMPLES, Run
 from ranking.workspace.store import ImageSetRow
 
 # What makes a good first picture, where it is there: a ranking method, and a class that is not too easy.
@@ -128,7 +128,7 @@ def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> N
         disabled=not ready,
         width="stretch",
     ):
-        started = jobs.start_once(cache.store(), "train", settings.to_json())
+        started = trainings.start(settings)
         address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})
         st.rerun()
     if not ready:
@@ -175,7 +175,7 @@ def show_live(run: Run) -> None:
 def say_what_changed(run: Run) -> None:
     """Where a training was started as another with something changed: what, and what came of it."""
     other = address.read(keys.LIKE, cache.store().run, None)
-    if other is None or other.kind != "train":
+    if other is None or other.task != SAMPLES:
         return
     changes = runs.differences(runs.settings_given(other), runs.settings_given(run))
     said = f"Like **{escaped(runs.short_name(other))}** but **{escaped('; '.join(changes) or 'nothing changed')}**."

@@ -132,7 +132,7 @@ def _order(store: Store, images: ImageSet, options: argparse.Namespace) -> int:
     features, rows, names = features_of(images, options.features), [], tuple[str, ...]()
     for name in options.methods:
         settings = training_of(images, features, name, {}, options.criterion, options.min_images)
-        ended = finished(store, jobs.start_once(store, "order", settings.to_json()))
+        ended = finished(store, jobs.start_once(store, "train", settings.to_json()))
         names = tuple(ended.result["test"])
         values = tuple(float(value) for value in ended.result["test"].values())
         rows.append(Row(name, values, (False,) * len(values)))

@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(f"run {model.id}", "a training run with a model", came, "choose another run")
     images = set_of(store, options.set or model.settings["set"])
     table = csv.writer(sys.stdout)
-    rank_by = {"train": _rank_samples, "label": _rank_labels, "order": _rank_sequences}[model.kind]
+    rank_by = {"samples": _rank_samples, "labels": _rank_labels, "orders": _rank_sequences}[model.task]
     rank_by(store, model, images, options, table.writerow)
     return DONE
 

@@ -15,7 +15,7 @@ from ranking.core.text import readable
 from ranking.reports.compared import SPLITS, Compared
 from ranking.reports.comparison_file import ComparisonSettings
 from ranking.reports.findings import Findings
-from ranking.workspace.run import Run, is_run_id
+from ranking.workspace.run import SAMPLES, Run, is_run_id
 from ranking.workspace.store import Store
 
 SUMMARY = "write an experiment or a comparison as one HTML file, with its tables, charts and galleries"
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     if told is not None and "trainings" in told:
         return _comparison_of_file(store, ComparisonSettings.from_json(told), options)
     found = None if told is not None else _run(store, first)
-    if len(options.runs) > 1 or (found is not None and found.kind == "train"):
+    if len(options.runs) > 1 or (found is not None and found.task == SAMPLES):
         runs = [_run(store, run_id) for run_id in options.runs]
         write_report(store, Compared.at_home(store, runs, options.split or "test"), options)
         return DONE

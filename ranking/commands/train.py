@@ -17,19 +17,19 @@ from ranking.commands.naming import features_of, set_of, settings_from
 from ranking.commands.watching import DONE, finished, read_json
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
-from ranking.core.run_settings import LabelTrainSettings, Named, OrderTrainSettings, TrainSettings
+from ranking.core.run_settings import (
+    AnyTrainSettings,
+    LabelTrainSettings,
+    Named,
+    OrderTrainSettings,
+    TrainSettings,
+    train_settings,
+)
 from ranking.jobs import jobs
 from ranking.methods import method_class, method_names
-from ranking.workspace.run import Kind
 from ranking.workspace.store import Store
 
 SUMMARY = "train one method and print its measures"
-Training = TrainSettings | LabelTrainSettings | OrderTrainSettings
-KIND: dict[type[Training], Kind] = {
-    TrainSettings: "train",
-    LabelTrainSettings: "label",
-    OrderTrainSettings: "order",
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,16 +48,16 @@ def run(options: argparse.Namespace) -> int:
     """Train, and print the run with its measures."""
     store = Store(options.home)
     settings = _settings(store, options)
-    trained = finished(store, jobs.start(store, KIND[type(settings)], settings.to_json()))
+    trained = finished(store, jobs.start(store, "train", settings.to_json()))
     print(f"run {trained.id}")
     for part in ("train", "test"):
         print(part, *(f"{name} {value:.4g}" for name, value in trained.result[part].items()), sep="  ")
     return DONE
 
 
-def _settings(store: Store, options: argparse.Namespace) -> Training:
+def _settings(store: Store, options: argparse.Namespace) -> AnyTrainSettings:
     if options.set.endswith(".json") and os.path.isfile(options.set):
-        return TrainSettings.from_json(read_json(Path(options.set)))
+        return train_settings(read_json(Path(options.set)))
     images = set_of(store, options.set)
     given = settings_from(method_class(options.method), options.setting)
     named = options.criterion if method_class(options.method).ranks == "orders" else options.query
@@ -67,7 +67,7 @@ def _settings(store: Store, options: argparse.Namespace) -> Training:
 
 def training_of(
     images: ImageSet, features: Named, method: str, given: dict[str, Any], named: str | None, min_images: int
-) -> Training:
+) -> AnyTrainSettings:
     """Settings of the training that `method` makes on a set: of samples, of labels or of orders.
 
     named: the class that is ranked first, or the number to order by; where there is one alone it may be None.

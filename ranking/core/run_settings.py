@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from ranking.core import is_number
 from ranking.core.errors import InputError
@@ -125,6 +125,7 @@ class TrainSettings:
     [['HOG', {}]]
     """
 
+    task: ClassVar[str] = "samples"
     set: str
     features: Named
     query: str
@@ -137,9 +138,9 @@ class TrainSettings:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> TrainSettings:
         """What `to_json` gave; a ValueError says what else it is."""
+        values = _of_task(cls, values)
         _check(cls, "a training", values)
-        read = {**read_train_settings(values), "features": _named(values, "features", "HOG")}
-        return cls(**read)
+        return cls(**{**read_train_settings(values), "features": _named(values, "features", "HOG")})
 
     def to_json(self) -> dict[str, Any]:
         return {**_told(self), "method_settings": as_stored(self.method, self.method_settings)}
@@ -155,6 +156,9 @@ class LabelTrainSettings:
     20
     """
 
+    task: ClassVar[str] = "labels"
+    warm_start: ClassVar[None] = None
+    graph: ClassVar[None] = None
     set: str
     features: Named
     method: str
@@ -165,11 +169,12 @@ class LabelTrainSettings:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> LabelTrainSettings:
         """What `to_json` gave; a ValueError says what else it is."""
+        values = _of_task(cls, values)
         _check(cls, "a training of labels", values)
         return cls(**{**values, "features": _named(values, "features", "HOG")})
 
     def to_json(self) -> dict[str, Any]:
-        return _told(self)
+        return {**_told(self), "task": self.task}
 
 
 @dataclass(frozen=True)
@@ -214,6 +219,9 @@ class OrderTrainSettings:
     {'length': 20}
     """
 
+    task: ClassVar[str] = "orders"
+    warm_start: ClassVar[None] = None
+    graph: ClassVar[None] = None
     set: str
     features: Named
     criterion: str
@@ -225,11 +233,16 @@ class OrderTrainSettings:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> OrderTrainSettings:
         """What `to_json` gave; a ValueError says what else it is."""
+        values = _of_task(cls, values)
         _check(cls, "a training of orders", values)
         return cls(**{**read_train_settings(values), "features": _named(values, "features", "HOG")})
 
     def to_json(self) -> dict[str, Any]:
-        return {**_told(self), "method_settings": as_stored(self.method, self.method_settings)}
+        return {
+            **_told(self),
+            "method_settings": as_stored(self.method, self.method_settings),
+            "task": self.task,
+        }
 
 
 @dataclass(frozen=True)
@@ -364,14 +377,13 @@ class ExperimentSettings(Protocol):
     scheduler: str | None = None
 
 
+AnyTrainSettings = TrainSettings | LabelTrainSettings | OrderTrainSettings
 AnySettings = (
     ImportSettings
     | LookSettings
     | FeaturesSettings
-    | TrainSettings
-    | LabelTrainSettings
+    | AnyTrainSettings
     | AskingSettings
-    | OrderTrainSettings
     | StudySettings
     | TimingSettings
     | Protocol
@@ -381,6 +393,23 @@ NAMES = ("set", "look", "place", "source", "query", "method", "criterion", "stud
 TEXTS = ("measure", "graph", "scheduler", "warm_start", "brought", "vectors", "ids")
 TIMED = ("tables", "tables and figures")  # of the paper about loss-augmented inference
 LEAST_SHARE = 0.05  # of the samples of a timing: some are left of each kind
+
+
+def train_settings(values: Mapping[str, Any]) -> AnyTrainSettings:
+    """The settings of a training of any task, from what `to_json` gave."""
+    task = values.get("task", TrainSettings.task)
+    known = {cls.task: cls for cls in (TrainSettings, LabelTrainSettings, OrderTrainSettings)}
+    if task not in known:
+        raise InputError("task", f"one of: {', '.join(known)}", f"{task!r:.80}")
+    return known[task].from_json(values)
+
+
+def _of_task(cls: type[AnyTrainSettings], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Stored settings without the name of their task; that of samples is not stored, as it was the only one once."""
+    rest = {name: value for name, value in values.items() if name != "task"}
+    if "task" in values and values["task"] != cls.task:
+        raise InputError("task", cls.task, f"{values['task']!r:.80}")
+    return rest
 
 
 def _told(settings: AnySettings) -> dict[str, Any]:

@@ -82,8 +82,10 @@ def written(number: float) -> str:
 def counted(number: int, noun: str) -> str:
     """`number` and `noun` in the right number.
 
-    >>> counted(1, "box"), counted(2, "box"), counted(3, "image")
-    ('1 box', '2 boxes', '3 images')
+    >>> counted(1, "box"), counted(2, "box"), counted(3, "image"), counted(4, "study")
+    ('1 box', '2 boxes', '3 images', '4 studies')
     """
     plural = noun + ("es" if noun.endswith(("x", "s")) else "s")
+    if noun.endswith("dy"):
+        plural = noun[:-1] + "ies"
     return f"{number:,} {noun if number == 1 else plural}"

@@ -1,81 +1,57 @@
-"""A training of a ranker of labels from an image set to how well it ranks (c-star, section 5).
-
-Given an image set whose samples are images, for example from `ranking.datasets.load_image_set`::
-
-    settings = LabelTrainSettings(image_set.key, (("GIST", {}),), "C-star p@k", {"core_size": 3})
-    trained = train_labels(image_set, settings, Path("features"))
-    trained.metrics["test"]["BEP"]
-"""
+"""Training methods that rank the labels of images, and how well they do (c-star, section 5)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ranking.core import Certificate, ImageSet, LabelSet, OnProgress, OnStep
+from ranking.core import Features, ImageSet, Ints, LabelSet, OnProgress, OnStep
 from ranking.core.run_settings import AskingSettings, LabelTrainSettings
 from ranking.datasets.label_sets import label_set
+from ranking.experiments.task import Measured, Task
 from ranking.explain.asking import mean_break_even_precision
 from ranking.features import load_features
 from ranking.features.projection import Projection, fit_projection, projected
-from ranking.methods import check_ranks, make_method
 from ranking.methods.label_ranker import LabelRanker
 
 BLOCK = 128  # images that are ranked at a time: what is known of them at once stays small
 
 
-@dataclass(frozen=True, eq=False)
-class TrainedLabels:
-    """What came of a training: the fitted method, `label_metrics` of "train" and of "test", and what is proven.
+class LabelTask(Task[LabelTrainSettings, LabelSet]):
+    """Ranking the labels of each image."""
 
-    projection: through which the method sees features; None where it sees them as they are.
-    """
+    settings = LabelTrainSettings
 
-    method: LabelRanker
-    metrics: dict[str, dict[str, float]]
-    certificate: Certificate | None
-    projection: Projection | None = None
+    def check(self, images: ImageSet, settings: LabelTrainSettings) -> None:
+        """Whether a set has labels enough `label_set` says."""
 
+    def data(
+        self,
+        images: ImageSet,
+        settings: LabelTrainSettings,
+        features: Features,
+        on_step: OnStep | None,
+        edges: Ints | None,
+    ) -> tuple[LabelSet, Projection | None]:
+        labelled = label_set(images, features, settings.min_images)
+        projection = fit_projection(settings.projection, labelled.features, ~labelled.test, on_step)
+        return seen_through(projection, labelled), projection
 
-def train_labels(
-    image_set: ImageSet,
-    settings: LabelTrainSettings,
-    feature_cache: Path,
-    on_step: OnStep | None = None,
-    on_iteration: OnProgress | None = None,
-    on_fitted: Callable[[], None] | None = None,
-) -> TrainedLabels:
-    """Train a ranker of labels on the training images of a set, and evaluate both parts.
+    def fit(self, method: Any, data: LabelSet, on_progress: OnProgress, warm_start: Any) -> None:
+        method.fit(data.part(~data.test), on_progress=on_progress)
 
-    on_step hears of the features and of the beginning of training, on_iteration every iteration, and on_fitted that
-    there are weights. `settings.set` has been followed by the caller, who gives the set. ValueError for settings that
-    make no training.
-    """
-    method = make_label_ranker(settings.method, settings.method_settings)
-    images = label_set_of(image_set, settings, feature_cache, on_step)
-    projection = fit_projection(settings.projection, images.features, ~images.test, on_step)
-    images = seen_through(projection, images)
-    if on_step is not None:
-        on_step("Training", 0, 1)
-    learn = images.part(~images.test)
-    method.fit(learn, on_progress=on_iteration)
-    if on_fitted is not None:
-        on_fitted()
-    metrics = {
-        "train": label_metrics(method, learn),
-        "test": label_metrics(method, images.part(images.test)),
-    }
-    return TrainedLabels(method, metrics, method.certificate, projection)
+    def measure(self, method: Any, data: LabelSet) -> Measured:
+        parts = {"train": data.part(~data.test), "test": data.part(data.test)}
+        return Measured({name: label_metrics(method, part) for name, part in parts.items()})
 
 
 def make_label_ranker(name: str, settings: dict[str, Any]) -> LabelRanker:
     """The method `name`, not yet trained; ValueError unless it ranks the labels of images."""
-    check_ranks(name, "labels")
-    method: LabelRanker = make_method(name, **settings)
+    method: LabelRanker = LabelTask().make(name, settings)
     return method
 
 

@@ -1,30 +1,23 @@
-"""A training of a method of orders from an image set to how well it puts sequences in order (midrank, section 5).
-
-Given an image set with criteria, for example from `ranking.datasets.load_image_set`::
-
-    settings = OrderTrainSettings(image_set.key, (("HOG", {}),), "year", "MidRank", drawing={"length": 8})
-    trained = train_orders(image_set, settings, Path("features"))
-    trained.metrics["test"]["Kendall tau"]
-"""
+"""Training methods that put sequences in order, and how well they do (midrank, section 5)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ranking.core import Certificate, Features, Floats, ImageSet, Ints, OnProgress, OnStep
+from ranking.core import Features, Floats, ImageSet, Ints, OnProgress, OnStep
 from ranking.core.errors import InputError
 from ranking.core.run_settings import OrderTrainSettings, StudySettings
 from ranking.core.settings import settings_of
 from ranking.core.text import readable
 from ranking.datasets.sequences import GROUPS, Drawing, Drawn, dense_ranks, draw_sequences
+from ranking.experiments.task import Measured, Task
 from ranking.features import load_features
 from ranking.features.projection import Projection, fit_projection, projected
-from ranking.methods import check_ranks, make_method
 from ranking.methods.order_method import OrderMethod
 from ranking.metrics import kendall_tau, ndcg, ranking_order
 
@@ -45,56 +38,49 @@ class OrderMeasures(NamedTuple):
 NAMES = OrderMeasures("NDCG, linear gain", "NDCG, exponential gain", "Kendall tau", "pair accuracy")
 
 
-@dataclass(frozen=True, eq=False)
-class TrainedOrders:
-    """What came of a training.
+class OrderData(NamedTuple):
+    """The sequences of both parts, "train" and "test", and how they were drawn."""
 
-    scores: (N,) of the members of the test sequences, sequence after sequence. metrics: `mean_measures` of "train" and
-    of "test". certificate: None where the method proves nothing. projection: through which the method sees features;
-    None where it sees them as they are.
-    """
-
-    method: OrderMethod
-    scores: Floats
-    metrics: dict[str, dict[str, float]]
-    certificate: Certificate | None
-    projection: Projection | None = None
+    drawn: dict[str, Drawn]
+    drawing: Drawing
 
 
-def train_orders(
-    image_set: ImageSet,
-    settings: OrderTrainSettings,
-    feature_cache: Path,
-    on_step: OnStep | None = None,
-    on_iteration: OnProgress | None = None,
-    on_fitted: Callable[[OrderMethod, Projection | None], None] | None = None,
-) -> TrainedOrders:
-    """Train a method on sequences of training images, and measure its orders of both parts.
+class OrderTask(Task[OrderTrainSettings, OrderData]):
+    """Putting sequences in order. The scores (N,) of the members of the test sequences are kept, sequence after
+    sequence."""
 
-    on_step hears of the features and of the beginning of training, on_iteration every iteration, and on_fitted the
-    method and its projection as soon as it has weights: to measure it may take longer than to train it. `settings.set`
-    has been followed by the caller, who gives the set. ValueError for settings that make no training.
-    """
-    method = make_order_method(settings.method, settings.method_settings)
-    drawing = make_drawing(settings.drawing)
-    image_set.numbers_of(settings.criterion)  # an unknown criterion says so before features take their time
-    features, projection = features_to_order(image_set, settings, feature_cache, on_step)
-    drawn = dict(
-        zip(("train", "test"), draw_sequences(image_set, features, settings.criterion, drawing), strict=True)
-    )
-    if on_step is not None:
-        on_step("Training", 0, 1)
-    method.fit(drawn["train"].sequences, on_progress=on_iteration)
-    if on_fitted is not None:
-        on_fitted(method, projection)
-    scores = {part: method.score_sequences(one.sequences) for part, one in drawn.items()}
-    metrics = {part: mean_measures(one, scores[part], drawing) for part, one in drawn.items()}
-    return TrainedOrders(method, scores["test"], metrics, method.certificate, projection)
+    settings = OrderTrainSettings
+
+    def check(self, images: ImageSet, settings: OrderTrainSettings) -> None:
+        make_drawing(settings.drawing)
+        images.numbers_of(settings.criterion)
+
+    def data(
+        self,
+        images: ImageSet,
+        settings: OrderTrainSettings,
+        features: Features,
+        on_step: OnStep | None,
+        edges: Ints | None,
+    ) -> tuple[OrderData, Projection | None]:
+        drawing = make_drawing(settings.drawing)
+        projection = fit_projection(settings.projection, features, ~images.test, on_step)
+        seen = projected(projection, features)
+        drawn = draw_sequences(images, seen, settings.criterion, drawing)
+        return OrderData(dict(zip(("train", "test"), drawn, strict=True)), drawing), projection
+
+    def fit(self, method: Any, data: OrderData, on_progress: OnProgress, warm_start: Any) -> None:
+        method.fit(data.drawn["train"].sequences, on_progress=on_progress)
+
+    def measure(self, method: Any, data: OrderData) -> Measured:
+        scores = {part: method.score_sequences(one.sequences) for part, one in data.drawn.items()}
+        metrics = {part: mean_measures(one, scores[part], data.drawing) for part, one in data.drawn.items()}
+        return Measured(metrics, scores["test"])
 
 
 def features_to_order(
     image_set: ImageSet,
-    settings: OrderTrainSettings | StudySettings,
+    settings: StudySettings,
     feature_cache: Path,
     on_step: OnStep | None = None,
 ) -> tuple[Features, Projection | None]:
@@ -107,8 +93,7 @@ def features_to_order(
 
 def make_order_method(name: str, settings: Mapping[str, Any]) -> OrderMethod:
     """The method `name`, not yet trained; ValueError unless it puts sequences in order."""
-    check_ranks(name, "orders")
-    method: OrderMethod = make_method(name, **settings)
+    method: OrderMethod = OrderTask().make(name, dict(settings))
     return method
 
 

@@ -1,121 +1,87 @@
-"""A training from an image set to scores: what a worker does for the pages, and anyone may do without them.
+"""Training methods that rank samples: a class of an image set before all others.
 
-Given an image set, for example from `ranking.datasets.load_image_set`::
-
-    settings = TrainSettings(image_set.key, (("HOG", {}),), "jumping", "AP-SVM", {"C": 100.0})
-    trained = train(image_set, settings, Path("features"))
-    trained.metrics["test"]["AP"]
+Which graph a method uses, and what its weights mean, is asked here too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from typing import Any, NamedTuple
 
-from ranking.core import (
-    Bools,
-    Bounds,
-    Certificate,
-    Features,
-    Floats,
-    ImageSet,
-    Ints,
-    Method,
-    OnProgress,
-    OnStep,
-    ProgressEvent,
-    Query,
-)
+from ranking.core import Bools, Features, ImageSet, Ints, OnProgress, OnStep, Query
 from ranking.core.errors import InputError
 from ranking.core.run_settings import TrainSettings
 from ranking.core.settings import settings_dict
 from ranking.core.text import readable
-from ranking.features import load_features, make_feature, rows_of
+from ranking.experiments.task import Measured, Task
+from ranking.features import make_feature, rows_of
 from ranking.features.graph.image_graph import FIRST_GRAPH, check_graph_name, image_graph
 from ranking.features.projection import Projection, fit_projection, projected, whole_projection
-from ranking.methods import check_ranks, make_method, method_class
+from ranking.methods import method_class
 from ranking.metrics import evaluate_or_count
 
 
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """What came of a training.
+class SampleData(NamedTuple):
+    """The samples of a set for one training: features (n, d) before the projection, `everything` as the method sees it,
+    relevance (n,) and which samples are learned from (n,)."""
 
-    scores: (n,) of all samples of the set. metrics: `evaluate` of "train" and of "test". certificate: None
-    where the method proves nothing. bounds: how exact the max-marginals are that the scores are differences of; None
-    where all are exact, or there are none. projection: through which the method sees features; None where it sees them
-    as they are.
-    """
-
-    method: Method
-    scores: Floats
-    metrics: dict[str, dict[str, float]]
-    certificate: Certificate | None
-    bounds: Bounds | None = None
-    projection: Projection | None = None
+    images: ImageSet
+    settings: TrainSettings
+    features: Features
+    edges: Ints | None
+    projection: Projection | None
+    everything: Query
+    relevance: Ints
+    learn: Bools
 
 
-def train(
-    image_set: ImageSet,
-    settings: TrainSettings,
-    feature_cache: Path,
-    on_step: OnStep | None = None,
-    on_iteration: OnProgress | None = None,
-    on_fitted: Callable[[], None] | None = None,
-    warm_start: Method | None = None,
-    edges: Ints | None = None,
-    on_asked: Callable[[Floats], None] | None = None,
-) -> Trained:
-    """Train a method on the training samples of a set, score all samples, evaluate both parts.
+class SampleTask(Task[TrainSettings, SampleData]):
+    """Ranking the samples of one class before all others. The scores (n,) of all samples of the set are kept."""
 
-    on_step hears of the features and of the beginning of training, on_iteration every iteration, and
-    on_fitted that there are weights; on_asked, at every iteration of a method that asks for most violated rankings,
-    of the training samples' scores when it last did. `settings.set`, `settings.warm_start`, and `settings.graph`
-    where it names a CSV, have been followed by the caller, who gives the set, the fitted method, and the pairs (m, 2)
-    as `edges`.
-    ValueError for settings that make no training.
-    """
-    check_ranks(settings.method, "samples")
-    if settings.graph is not None:
-        check_graph_name(settings.graph)  # also where the method uses none
-    relevance = image_set.relevance(settings.query)
-    learn = ~image_set.test
-    if not relevance[learn].any():
-        expected = f"a class of at least one of the {learn.sum():,} training samples of {image_set.title}"
-        raise InputError("query", expected, readable(settings.query), "choose another class")
-    method: Method = make_method(settings.method, **settings.method_settings)
-    features = load_features(image_set, settings.features, feature_cache, on_step)
-    projection = fit_projection(settings.projection, features, learn, on_step)
-    if on_step is not None:
-        on_step("Training", 0, 1)
-    everything = query_of(image_set, settings, features, edges=edges, projection=projection)
-    if hasattr(method, "check_graph"):
-        method.check_graph(everything)  # what could not be scored is not trained
+    settings = TrainSettings
 
-    def listen(event: ProgressEvent) -> None:
-        asked = getattr(method, "asked", None)
-        if on_asked is not None and asked is not None:
-            on_asked(asked)
-        if on_iteration is not None:
-            on_iteration(event)
+    def check(self, images: ImageSet, settings: TrainSettings) -> None:
+        if settings.graph is not None:
+            check_graph_name(settings.graph)  # also where the method uses none
+        learn = ~images.test
+        if not images.relevance(settings.query)[learn].any():
+            expected = f"a class of at least one of the {learn.sum():,} training samples of {images.title}"
+            raise InputError("query", expected, readable(settings.query), "choose another class")
 
-    method.fit(
-        [
-            query_of(image_set, settings, features, relevance, learn, edges, projection)
-        ],  # gone when it has learnt
-        on_progress=listen,
-        warm_start=warm_start,
-    )
-    if on_fitted is not None:
-        on_fitted()
-    scores = method.score(everything)
-    told = method.bounds(everything) if hasattr(method, "bounds") else None
-    metrics = {
-        "train": evaluate_or_count(relevance[learn], scores[learn]),
-        "test": evaluate_or_count(relevance[~learn], scores[~learn]),
-    }
-    return Trained(method, scores, metrics, getattr(method, "certificate", None), told, projection)
+    def data(
+        self,
+        images: ImageSet,
+        settings: TrainSettings,
+        features: Features,
+        on_step: OnStep | None,
+        edges: Ints | None,
+    ) -> tuple[SampleData, Projection | None]:
+        learn = ~images.test
+        projection = fit_projection(settings.projection, features, learn, on_step)
+        everything = query_of(images, settings, features, edges=edges, projection=projection)
+        relevance = images.relevance(settings.query)
+        data = SampleData(images, settings, features, edges, projection, everything, relevance, learn)
+        return data, projection
+
+    def fit(self, method: Any, data: SampleData, on_progress: OnProgress, warm_start: Any) -> None:
+        if hasattr(method, "check_graph"):
+            method.check_graph(data.everything)  # what could not be scored is not trained
+        images, settings, features, edges, projection, _, relevance, learn = data
+        method.fit(
+            [
+                query_of(images, settings, features, relevance, learn, edges, projection)
+            ],  # gone when it has learned
+            on_progress=on_progress,
+            warm_start=warm_start,
+        )
+
+    def measure(self, method: Any, data: SampleData) -> Measured:
+        scores = method.score(data.everything)
+        bounds = method.bounds(data.everything) if hasattr(method, "bounds") else None
+        metrics = {
+            part: evaluate_or_count(data.relevance[rows], scores[rows])
+            for part, rows in (("train", data.learn), ("test", ~data.learn))
+        }
+        return Measured(metrics, scores, bounds)
 
 
 def query_of(

@@ -59,8 +59,8 @@ def next_questions(prediction: LabelPrediction, urgency: Urgency) -> Questions:
     open_ = prediction.answers == 0
     wanted = np.maximum(urgency(prediction), -np.finfo(np.float64).max)  # settled labels come last, not never
     labels = np.argmax(np.where(open_, wanted, -np.inf), axis=1)
-    found, rows = prediction.max_marginals, np.arange(len(labels))
-    inside, outside = found.inside[rows, labels], found.outside[rows, labels]
+    maxima, rows = prediction.max_marginals, np.arange(len(labels))
+    inside, outside = maxima.inside[rows, labels], maxima.outside[rows, labels]
     return Questions(np.where(open_.any(axis=1), labels, -1), inside, outside)
 
 
@@ -163,15 +163,15 @@ def precisions(prediction: LabelPrediction, labels: Bools, urgency: Urgency, que
 
     `prediction` is of those images, without answers; each image needs a label.
     """
-    found = [_precisions(labels, prediction.scores)]
+    curve = [_precisions(labels, prediction.scores)]
     for _ in range(questions):
-        asked = next_questions(prediction, urgency).labels
-        rows = np.flatnonzero(asked >= 0)
+        labels_of_questions = next_questions(prediction, urgency).labels
+        rows = np.flatnonzero(labels_of_questions >= 0)
         answers = prediction.answers.copy()
-        answers[rows, asked[rows]] = np.where(labels[rows, asked[rows]], 1, -1)
+        answers[rows, labels_of_questions[rows]] = np.where(labels[rows, labels_of_questions[rows]], 1, -1)
         prediction = replace(prediction, answers=answers)
-        found.append(_precisions(labels, prediction.scores))
-    return np.array(found)
+        curve.append(_precisions(labels, prediction.scores))
+    return np.array(curve)
 
 
 def mean_break_even_precision(images: LabelSet, scores: Floats) -> float:

@@ -73,9 +73,9 @@ class LabelPairs:
         if label not in self.core:
             core = ", ".join(self.names[i] for i in self.core)
             raise InputError("core label", f"one of {core}", repr(self.names[label]))
-        found = self.part((self.first == label) | (self.second == label))
-        others = np.where(found.first == label, found.second, found.first)
-        return replace(found, first=np.full_like(others, label), second=others)
+        pairs = self.part((self.first == label) | (self.second == label))
+        partners = np.where(pairs.first == label, pairs.second, pairs.first)
+        return replace(pairs, first=np.full_like(partners, label), second=partners)
 
     def strongest(self, sign: int, most: int) -> Ints:
         """The places of at most `most` pairs whose F has a sign, 1 or -1; the strongest first."""

@@ -41,8 +41,8 @@ class Leaning:
     @cached_property
     def rise(self) -> Ints:
         """(n,) by how many places each sample stands higher with its learnt neighbours than without any."""
-        found: Ints = self.places[self.at(OFF)] - self.places[self.at(LEARNT)]
-        return found
+        lifted: Ints = self.places[self.at(OFF)] - self.places[self.at(LEARNT)]
+        return lifted
 
     def precision_at(self, strength: float) -> float:
         """The average precision at a strength."""
@@ -56,13 +56,13 @@ class Leaning:
     def most_misled(self) -> Ints | None:
         """The samples of the image that shows nothing relevant, whose every sample rises, and whose last one then
         stands highest; None where there is no such image of two samples or more."""
-        found: Ints | None = None
+        misled: Ints | None = None
         for image in np.unique(self.image_of):
             rows = self.of_image(int(image))
             wrongly = not self.relevance[rows].any() and len(rows) > 1 and (self.rise[rows] > 0).all()
-            if wrongly and (found is None or self._last(rows) < self._last(found)):
-                found = rows
-        return found
+            if wrongly and (misled is None or self._last(rows) < self._last(misled)):
+                misled = rows
+        return misled
 
     def of_image(self, image: int) -> Ints:
         """The samples that lie in an image."""
@@ -80,8 +80,8 @@ def leaning(model: Neighbourhood, test: bool, image_of: Ints, strengths: Sequenc
 
     >>> relevant, test = np.array([True, False, False]), np.zeros(3, bool)
     >>> model = Neighbourhood.of([-1.0, 3.0, 1.0], AttractivePairs(3, [[0, 1]]), [-2.5], relevant, test)
-    >>> found = leaning(model, False, np.array([7, 7, 8]), [0.0, 1.0])
-    >>> found.places.tolist(), found.most_lifted()
+    >>> ranks = leaning(model, False, np.array([7, 7, 8]), [0.0, 1.0])
+    >>> ranks.places.tolist(), ranks.most_lifted()
     ([[3, 1, 2], [2, 1, 3]], 0)
     """
     if not {OFF, LEARNT} <= set(strengths):
@@ -103,6 +103,6 @@ def leaning(model: Neighbourhood, test: bool, image_of: Ints, strengths: Sequenc
         np.asarray(strengths, np.float64),
         relevance,
         image_of[taken],
-        np.stack([places(relevance, found) for found in scores]),
-        np.array([average_precision(relevance, found) for found in scores]),
+        np.stack([places(relevance, of_strength) for of_strength in scores]),
+        np.array([average_precision(relevance, of_strength) for of_strength in scores]),
     )

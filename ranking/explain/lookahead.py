@@ -41,8 +41,8 @@ class Position(NamedTuple):
         >>> Position.of(("sea", "sand", "sky"), {"sky": True, "sea": False}, {"sand"}).answers.tolist()
         [-1, 0, 1]
         """
-        said = [0 if name not in answers else 1 if answers[name] else -1 for name in names]
-        return cls(np.array(said, np.int8), np.array([name in skipped for name in names], np.bool_))
+        marks = [0 if name not in answers else 1 if answers[name] else -1 for name in names]
+        return cls(np.array(marks, np.int8), np.array([name in skipped for name in names], np.bool_))
 
     def after(self, label: int, branch: int) -> Position:
         """The position when the question about `label` was answered by YES, NO or SKIP."""
@@ -113,12 +113,12 @@ class Asker:
             parents = np.array([row for row, question in enumerate(level) if question.label >= 0], np.int64)
             if not len(parents):
                 break
-            asked = np.repeat([level[row].label for row in parents], 3)
+            labels = np.repeat([level[row].label for row in parents], 3)
             answers, skipped = np.repeat(answers[parents], 3, axis=0), np.repeat(skipped[parents], 3, axis=0)
-            rows = np.arange(len(asked))
-            answers[rows[YES::3], asked[YES::3]] = 1
-            answers[rows[NO::3], asked[NO::3]] = -1
-            skipped[rows[SKIP::3], asked[SKIP::3]] = True
+            rows = np.arange(len(labels))
+            answers[rows[YES::3], labels[YES::3]] = 1
+            answers[rows[NO::3], labels[NO::3]] = -1
+            skipped[rows[SKIP::3], labels[SKIP::3]] = True
             below = self._questions(answers, skipped)
             for place, row in enumerate(parents):
                 level[row].after.extend(below[3 * place : 3 * place + 3])
@@ -130,26 +130,26 @@ class Asker:
 
         Which labels were asked for, and the break-even precision before the first and after each answer.
         """
-        asked = list[int]()
+        labels_of_questions = list[int]()
         precisions = [self.precision(labels, self.scores(position), position)]
         for _ in range(questions):
             question = self.ahead(position, depth=0)
             if question.label < 0:
                 break
             position = position.after(question.label, YES if labels[question.label] else NO)
-            asked.append(question.label)
+            labels_of_questions.append(question.label)
             precisions.append(self.precision(labels, self.scores(position), position))
-        return asked, precisions
+        return labels_of_questions, precisions
 
     def _questions(self, answers: Answers, skipped: Bools, first: int | None = None) -> list[Question]:
         prediction = self.given(answers)
         urgency = self._urgency(prediction, skipped)
         if first is not None:
             urgency[0, first] = np.inf
-        asked = next_questions(prediction, lambda _: urgency)
+        chosen = next_questions(prediction, lambda _: urgency)
         some = ((answers == 0) & ~skipped).any(axis=1)
-        labels = np.where(some, asked.labels, -1).tolist()
-        parts = zip(labels, asked.inside.tolist(), asked.outside.tolist(), prediction.scores, strict=True)
+        labels = np.where(some, chosen.labels, -1).tolist()
+        parts = zip(labels, chosen.inside.tolist(), chosen.outside.tolist(), prediction.scores, strict=True)
         return [Question(*part) for part in parts]
 
     def _urgency(self, prediction: LabelPrediction, skipped: Bools) -> Floats:

@@ -54,8 +54,8 @@ class Neighbourhood:
 
         >>> from ranking.inference import AttractivePairs
         >>> relevant, test = np.array([True, False, False]), np.zeros(3, bool)
-        >>> found = Neighbourhood.of([-1.0, 3.0, 1.0], AttractivePairs(3, [[0, 1]]), [-2.5], relevant, test)
-        >>> found.alone, found.rank, found.rise
+        >>> model = Neighbourhood.of([-1.0, 3.0, 1.0], AttractivePairs(3, [[0, 1]]), [-2.5], relevant, test)
+        >>> model.alone, model.rank, model.rise
         (array([3, 1, 2]), array([2, 1, 3]), array([ 1,  0, -1]))
         """
         scores, costs = np.asarray(unary, np.float64), np.asarray(penalty, np.float64)
@@ -75,10 +75,10 @@ class Neighbourhood:
                 f"{np.count_nonzero(ends[:, 0] != ends[:, 1]):,} between them",
                 "make the graph of each split alone",
             )
-        found = potentials.max_marginals(scores, costs)
+        marginals = potentials.max_marginals(scores, costs)
         one, zero = np.ones(len(scores), bool), np.zeros(len(scores), bool)
         no_scores, no_costs = np.zeros_like(scores), np.zeros_like(costs)
-        rank, wrong = _placed(relevant, found.difference, test)
+        rank, wrong = _placed(relevant, marginals.difference, test)
         alone, wrong_alone = _placed(relevant, scores, test)
         return cls(
             potentials=potentials,
@@ -86,12 +86,12 @@ class Neighbourhood:
             test=test,
             unary=scores,
             penalty=potentials.of_edges(costs),
-            marginals=found,
+            marginals=marginals,
             rank=rank,
             alone=alone,
             helped=wrong_alone - wrong,
-            unary_part=found.values(one, scores, no_costs) - found.values(zero, scores, no_costs),
-            pairwise_part=found.values(one, no_scores, costs) - found.values(zero, no_scores, costs),
+            unary_part=marginals.values(one, scores, no_costs) - marginals.values(zero, scores, no_costs),
+            pairwise_part=marginals.values(one, no_scores, costs) - marginals.values(zero, no_scores, costs),
         )
 
     @property
@@ -183,6 +183,6 @@ def _placed(relevant: Bools, scores: Floats, test: Bools) -> tuple[Ints, Ints]:
         rows = np.flatnonzero(test == split)
         grades = relevant[rows].astype(np.int64)
         ranks[rows] = own = places(grades, scores[rows])
-        found = np.cumsum(grades[np.argsort(own)])[own - 1]  # relevant ones from the top down to each
-        wrong[rows] = np.where(relevant[rows], own - found, grades.sum() - found)
+        above = np.cumsum(grades[np.argsort(own)])[own - 1]  # relevant ones from the top down to each
+        wrong[rows] = np.where(relevant[rows], own - above, grades.sum() - above)
     return ranks, wrong

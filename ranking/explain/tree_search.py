@@ -62,12 +62,12 @@ def tree_search(method: MidRank, length: int, features: Features, trees: int) ->
         raise InputError("length", f"one of {method.lengths}, which have rankers", length)
     scores = method.window_scores(length, features)
     first: Ints = np.argsort(-(features @ method.start.direction), kind="stable")
-    found = search_trees(scores, first, trees, method.seed)
+    visited = search_trees(scores, first, trees, method.seed)
     n = len(features)
     if n > MOST_COMPARED:
-        return TreeSearch(found, None, None)
+        return TreeSearch(visited, None, None)
     whole = exhaustive_permutations(scores, np.arange(n), np.array([0, n]), first)
-    return TreeSearch(found, whole.orders, float(whole.values[0]))
+    return TreeSearch(visited, whole.orders, float(whole.values[0]))
 
 
 def shown_nodes(trees: SearchTrees, children: int) -> Ints:
@@ -79,8 +79,8 @@ def shown_nodes(trees: SearchTrees, children: int) -> Ints:
         parent = int(trees.parents[node])
         of_parent[parent] = of_parent.get(parent, 0) + 1
         kept[node] = of_parent[parent] <= children
-    found: Ints = np.flatnonzero(kept)
-    return found
+    shown: Ints = np.flatnonzero(kept)
+    return shown
 
 
 def places(trees: SearchTrees, nodes: Ints, width: float = 0.7) -> Floats:
@@ -94,9 +94,9 @@ def places(trees: SearchTrees, nodes: Ints, width: float = 0.7) -> Floats:
     )
     begins = np.concatenate([[0], np.cumsum(deepest + 1.6)])
     across = begins[trees.trees[nodes]] + trees.depths[nodes].astype(np.float64)
-    others = ~trees.path[nodes]
-    for parent in np.unique(trees.parents[nodes[others]]):
-        ours = np.flatnonzero(others & (trees.parents[nodes] == parent))
+    off_path = ~trees.path[nodes]
+    for parent in np.unique(trees.parents[nodes[off_path]]):
+        ours = np.flatnonzero(off_path & (trees.parents[nodes] == parent))
         ranked = ours[np.argsort(trees.values[nodes[ours]], kind="stable")]
         across[ranked] += np.linspace(-width / 2, width / 2, len(ours)) if len(ours) > 1 else 0.25
     return across

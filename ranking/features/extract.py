@@ -67,8 +67,8 @@ def cached_features(
     features, paths = _files(image_set, parts, cache)
     if (whole := _whole(image_set, features, paths)) is not None:
         return whole
-    found = [matrix for matrix in _at_hand(image_set, features, paths) if matrix is not None]
-    return _joined(found, paths, None) if len(found) == len(features) else None
+    cached = [matrix for matrix in _at_hand(image_set, features, paths) if matrix is not None]
+    return _joined(cached, paths, None) if len(cached) == len(features) else None
 
 
 def to_compute(
@@ -150,12 +150,12 @@ def feature_columns(
     >>> [(part.name, columns) for part, columns in feature_columns([("HOG", {"side": 32}), ("Colour", {"bins": 2})])]
     [('HOG', slice(0, 324, None)), ('Colour', slice(324, 332, None))]
     """
-    found, start = [], 0
+    columns, start = [], 0
     for name, settings in parts:
         feature = _for_set(FEATURES.make(name, **settings), image_set)
-        found.append((feature, slice(start, start + feature.size)))
+        columns.append((feature, slice(start, start + feature.size)))
         start += feature.size
-    return found
+    return columns
 
 
 def _for_set(feature: Feature, image_set: ImageSet | None) -> Feature:

@@ -163,17 +163,17 @@ class Projection:
         """ValueError unless m is the mean of the `rows` of the features (n, d), and V S = diag(sigma^2) V, VV' = 1."""
         chosen = np.flatnonzero(rows)
         mean, length = _mean_and_length(features, chosen)
-        found, along = np.zeros(self.directions.shape), np.zeros(self.kept)
+        moments, along = np.zeros(self.directions.shape), np.zeros(self.kept)
         for place in blocks_of_rows((len(chosen), self.columns), BLOCK):
             block = features[chosen[place]] - self.mean
             turned = block @ self.directions.T
-            found += turned.T @ block / len(chosen)
+            moments += turned.T @ block / len(chosen)
             along += (turned**2).sum(axis=0) / len(chosen)
-        off = np.abs(found - self.variances[:, None] * self.directions).max(initial=0.0)
+        off = np.abs(moments - self.variances[:, None] * self.directions).max(initial=0.0)
         if not np.allclose(self.directions @ self.directions.T, np.eye(self.kept), rtol=0, atol=1e-6):
             raise InputError("projection", "directions at right angles", "others")
-        others = (np.abs(along - self.variances).max(), abs(length - float(mean @ mean) - self.total), off)
-        if np.abs(mean - self.mean).max() > SAME * np.sqrt(length) or not max(others) <= SAME * self.total:
+        most = max(np.abs(along - self.variances).max(), abs(length - float(mean @ mean) - self.total), off)
+        if np.abs(mean - self.mean).max() > SAME * np.sqrt(length) or not most <= SAME * self.total:
             raise InputError("projection", "one fitted on these training samples", "another one")
 
     def save(self, path: Path | str) -> None:
@@ -234,17 +234,17 @@ def _moments(features: Features, rows: npt.NDArray[Any], mean: Floats) -> tuple[
 # ---------------------------------------------------------------------------------------------------------
 
 
-def make_projection(told: Mapping[str, Any] | None) -> PCA | None:
+def make_projection(settings: Mapping[str, Any] | None) -> PCA | None:
     """What settings tell of a projection; None where they tell of none. ValueError for what there is not.
 
     >>> make_projection({"kind": "PCA", "components": 8})
     PCA(components=8, whiten=False)
     """
-    if told is None:
+    if settings is None:
         return None
-    values = {name: value for name, value in told.items() if name != "kind"}
-    if told.get("kind") != PCA.name:
-        raise InputError("kind of a projection", repr(PCA.name), f"{told.get('kind')!r:.40}")
+    values = {name: value for name, value in settings.items() if name != "kind"}
+    if settings.get("kind") != PCA.name:
+        raise InputError("kind of a projection", repr(PCA.name), f"{settings.get('kind')!r:.40}")
     known = [item.name for item in settings_of(PCA)]
     unknown = [name for name in values if name not in known]
     if unknown:
@@ -253,7 +253,7 @@ def make_projection(told: Mapping[str, Any] | None) -> PCA | None:
 
 
 def fit_projection(
-    told: Mapping[str, Any] | None,
+    settings: Mapping[str, Any] | None,
     features: Features,
     rows: npt.NDArray[Any] | None = None,
     on_step: OnStep | None = None,
@@ -262,7 +262,7 @@ def fit_projection(
 
     on_step hears of it before: it may take seconds.
     """
-    made = make_projection(told)
+    made = make_projection(settings)
     if made is None:
         return None
     if on_step is not None:
@@ -275,13 +275,13 @@ def projected(projection: Projection | None, features: Features) -> Features:
     return features if projection is None else projection(features)
 
 
-def whole_projection(told: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def whole_projection(settings: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """The same with all settings, those at their defaults too.
 
     >>> whole_projection({"kind": "PCA", "components": 8})
     {'kind': 'PCA', 'components': 8, 'whiten': False}
     """
-    made = make_projection(told)
+    made = make_projection(settings)
     return None if made is None else {"kind": made.name, **settings_dict(made)}
 
 
@@ -303,5 +303,5 @@ def projection_told(projection: Mapping[str, Any] | None) -> str:
     """
     if projection is None:
         return "none"
-    told = {**{item.name: item.default for item in settings_of(PCA)}, **projection}
-    return f"{told.get('kind')} to {told['components']}{', whitened' if told['whiten'] is True else ''}"
+    settings = {**{item.name: item.default for item in settings_of(PCA)}, **projection}
+    return f"{settings.get('kind')} to {settings['components']}{', whitened' if settings['whiten'] is True else ''}"

@@ -35,6 +35,6 @@ def strokes(hog: HOG, weights: npt.ArrayLike) -> Strokes:
     y, x = np.mgrid[:rows, :columns] + 0.5
     middles = np.repeat(np.stack([x, y], axis=2)[:, :, None], orientations, axis=2)
     ends = np.concatenate([middles - half, middles + half], axis=3).reshape(-1, 4)
-    told = cells.ravel()
-    order = np.argsort(np.abs(told), kind="stable")
-    return Strokes(ends[order], told[order])
+    flat = cells.ravel()
+    order = np.argsort(np.abs(flat), kind="stable")
+    return Strokes(ends[order], flat[order])

@@ -26,8 +26,12 @@ EVENT_SECONDS = 0.05  # at most 20 events a second of one kind
 FIRST_ITERATIONS = 50  # of a round: these are all written, so that a short training has a curve too
 TAIL_BYTES = 1 << 16
 SAVING = "Saving the weights"  # what a worker reports when training has ended and its files are to be written
-MEASURING = "Measuring the orders"  # the same of sequences, whose weights are written by then
+MEASURING = "Measuring the model"  # the same when its weights are written
 
+# What is left of a training that ended while its model was measured.
+WEIGHTS_ALONE = (
+    "{}; its weights were kept in its folder (model.npz), but not what they are worth; train again"
+)
 # Why a run is "cancelled", by what is left of it.
 BEST_KEPT = "cancelled; the best weights so far were kept"
 NO_WEIGHTS = "cancelled before any weights were saved"
@@ -115,6 +119,14 @@ def with_last_gap(run: Run, reason: str) -> str:
     """`reason`, and where training stood if it had begun."""
     gap = last_gap(run)
     return f"{reason}; last heard of: {gap}" if gap else reason
+
+
+def why_it_ended(run: Run, cause: str = "") -> str:
+    """Why a run ended without a result, where training stood, and what is left of it. cause: empty where it was
+    cancelled."""
+    if run.model_file.exists():
+        return with_last_gap(run, WEIGHTS_ALONE.format(cause or "cancelled"))
+    return with_last_gap(run, cause or said_of_cancelled(run))
 
 
 def said_of_cancelled(run: Run) -> str:

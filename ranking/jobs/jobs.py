@@ -26,14 +26,13 @@ from ranking.jobs.events import (
     events,
     last_events,
     last_gap,
-    said_of_cancelled,
-    with_last_gap,
+    why_it_ended,
 )
 from ranking.jobs.worker_limits import yield_to_pages
 from ranking.workspace.database_copies import keep_copy
 from ranking.workspace.room_layout import has_quotas
 from ranking.workspace.room_quotas import most_jobs
-from ranking.workspace.run import ENDED, INTAKES, Kind, Run, take_lock
+from ranking.workspace.run import ENDED, Kind, Run, take_lock
 from ranking.workspace.store import Store, TakenIn
 
 __all__ = [
@@ -60,11 +59,6 @@ MOST_IMPORTS_AT_ONCE = 2 * MOST_AT_ONCE
 STOP_SECONDS = 0.8  # from asking a worker to stop to killing it
 SAVE_SECONDS = 5.0  # the same, if it has stopped training and is saving
 MEASURE_SECONDS = 60.0  # the same, if it measures what it has learnt, without which that cannot be shown
-
-# What is left of a training that was killed while it was measured.
-WEIGHTS_ALONE = (
-    "{}; its weights were kept in its folder (model.npz), but not what they are worth; train again"
-)
 
 # The threads of linear algebra wait for each other by spinning: where the page needs a core too, a training on
 # all cores takes many times longer than one that leaves the page its own. What the user has set goes first.
@@ -143,7 +137,7 @@ def _await_end(store: Store, run: Run, child: subprocess.Popen[bytes]) -> None:
             _children.pop(run.id, None)
             return
         except HomeError as error:
-            if code == 0 or run.kind not in INTAKES or error.lost is not None:
+            if code == 0 or not run.intake or error.lost is not None:
                 raise
             store.free(run)  # of a disk that it has filled no row can be read, either
             run = poll(store, run.id)
@@ -160,17 +154,17 @@ def waits_for(store: Store, run: Run) -> int:
     waits looks for itself whether it is its turn: the lock on its run is its place in the queue, which the system gives
     up for it however it dies.
     """
-    return store.queue_of(run.kind, run.settings).waits_for(run.id, *_places(store, run.kind))
+    return store.queue_of(run.kind, run.settings).waits_for(run.id, *_places(store, run))
 
 
 def claim_turn(store: Store, run: Run) -> int:
     """Have `run` work if it is its turn, and return 0; else what `waits_for` does. For its worker."""
-    return store.queue_of(run.kind, run.settings).claim(run.id, *_places(store, run.kind))
+    return store.queue_of(run.kind, run.settings).claim(run.id, *_places(store, run))
 
 
-def _places(store: Store, kind: Kind) -> tuple[int, int]:
+def _places(store: Store, run: Run) -> tuple[int, int]:
     """How many work at once on the machine, and of one room."""
-    places = MOST_IMPORTS_AT_ONCE if kind in INTAKES else MOST_AT_ONCE
+    places = MOST_IMPORTS_AT_ONCE if run.intake else MOST_AT_ONCE
     return places, most_jobs() if has_quotas(store.home) else places
 
 
@@ -185,15 +179,12 @@ def poll(store: Store, run_id: str) -> Run:
     run = store.caught_up(run_id)  # the worker may have settled it, or been cancelled, since it was read
     if run.state in ENDED:
         return run
-    if run.kind in INTAKES:
+    if run.intake:
         store.free(run)  # first: where it is what filled the disk, no row could be written
     if run.cancelled is not None:
-        said = WEIGHTS_ALONE.format("cancelled") if run.model_file.exists() else said_of_cancelled(run)
-        store.end_run(run_id, "cancelled", with_last_gap(run, said))
+        store.end_run(run_id, "cancelled", why_it_ended(run))
     else:
-        cause = _cause_of_death(run)
-        cause = WEIGHTS_ALONE.format(cause) if run.model_file.exists() else cause
-        store.end_run(run_id, "failed", with_last_gap(run, cause))
+        store.end_run(run_id, "failed", why_it_ended(run, _cause_of_death(run)))
     _children.pop(run_id, None)
     _clear(store, run)
     return store.run(run_id)
@@ -201,7 +192,7 @@ def poll(store: Store, run_id: str) -> Run:
 
 def _clear(store: Store, run: Run) -> None:
     """Of an import, or a look at features, that did not finish nothing is left."""
-    if run.kind in INTAKES:
+    if run.intake:
         store.clear(run)
 
 

@@ -43,7 +43,7 @@ from ranking.jobs.run_json import read_run, written_run
 from ranking.methods import make_method, method_class, score_direction
 from ranking.metrics import evaluate_or_count
 from ranking.workspace.room_quotas import check_disk
-from ranking.workspace.run import ENDED, Run
+from ranking.workspace.run import ENDED, SAMPLES, Run
 from ranking.workspace.store import Store
 from ranking.workspace.uploads import keep_edges
 
@@ -76,7 +76,7 @@ def export_run(
     goes on, and where its files are gone; pairs that are gone are left out, for who has the CSV can bring it again.
     """
     run = store.run(run_id)
-    if run.kind != "train" or run.state not in ENDED:
+    if run.task != SAMPLES or run.state not in ENDED:
         raise InputError(
             f"run {run_id}",
             "a training run that ranks images and has ended",

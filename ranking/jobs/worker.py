@@ -26,20 +26,20 @@ from ranking.core import Floats, Method, StopTraining
 from ranking.core.errors import InputError
 from ranking.core.json_numbers import certificate_numbers
 from ranking.core.run_settings import (
+    AnyTrainSettings,
     AskingSettings,
     ExperimentSettings,
     FeaturesSettings,
     ImportSettings,
-    LabelTrainSettings,
     LookSettings,
-    OrderTrainSettings,
     StudySettings,
     TimingSettings,
     TrainSettings,
+    train_settings,
 )
 from ranking.core.text import readable
-from ranking.jobs.events import BEST_KEPT, Cancelled, Report, said_of_cancelled, with_last_gap
-from ranking.jobs.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, claim_turn
+from ranking.jobs.events import BEST_KEPT, Cancelled, Report, why_it_ended, with_last_gap
+from ranking.jobs.jobs import LOCK_VARIABLE, claim_turn
 from ranking.jobs.worker_limits import (
     INTAKE_MEMORY,
     lift_memory_limit,
@@ -49,16 +49,12 @@ from ranking.jobs.worker_limits import (
 )
 from ranking.workspace.room_layout import check_source, unnamed
 from ranking.workspace.room_quotas import DiskWatch, check_disk
-from ranking.workspace.run import ENDED, INTAKES, Run, State, take_lock
+from ranking.workspace.run import ENDED, Run, State, take_lock
 from ranking.workspace.store import Store
 
 if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
     from ranking.core import ImageSet
-    from ranking.experiments.label_training import TrainedLabels
-    from ranking.experiments.order_training import TrainedOrders
-    from ranking.experiments.training import Trained
     from ranking.features.projection import Projection
-    from ranking.methods.label_ranker import LabelRanker
     from ranking.metrics.fold_curves import FoldCurve
 
 SO_FAR_SECONDS = 0.5  # how often a training writes the scores that it has
@@ -90,12 +86,12 @@ def main(arguments: Sequence[str]) -> int:
     store.update_run(run.id, state="running", started=time.time())
     report.state("running")
     state, reason, result = _work(store, run, report)
-    if run.kind in INTAKES and state != "finished":
+    if run.intake and state != "finished":
         store.free(run)  # first: where it is what filled the disk, no row could be written
     with contextlib.suppress(OSError):  # on a full disk the row may still find room, and is what counts
         report.state(state, reason)
     store.end_run(run.id, state, reason, result)  # last: who reads it finds all events and files written
-    if run.kind in INTAKES and state != "finished":
+    if run.intake and state != "finished":
         store.clear(run)
     return 0
 
@@ -117,32 +113,28 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         "import": import_images,
         "features": look_at_features,
         "train": train,
-        "label": train_labels,
-        "order": train_orders,
         "asking": simulate_asking,
         "study": study_orders,
         "timing": time_inference,
         "experiment": run_experiment,
     }
-    memory = INTAKE_MEMORY if run.kind in INTAKES else None
+    memory = INTAKE_MEMORY if run.intake else None
     try:
         limit_memory(memory)
-        with _in_time(store, run) if run.kind in INTAKES else contextlib.nullcontext():
+        with _in_time(store, run) if run.intake else contextlib.nullcontext():
             result = works[run.kind](store, run, report)
-        if run.kind in INTAKES:
+        if run.intake:
             check_disk(store.home)  # what ends well can be kept, however full the room is by then
     except Exception as error:
         lift_memory_limit()
         with contextlib.suppress(OSError):  # the first error is the one to tell
             report.flush()
         if report.stopped and isinstance(error, Cancelled | StopTraining):
-            return "cancelled", said_of_cancelled(store.run(run.id)), None
+            return "cancelled", why_it_ended(store.run(run.id)), None
         with contextlib.suppress(OSError):  # it goes to a file of the same disk
             traceback.print_exc()
         reason = unnamed(store.home, _as_called(run, reason_of(error, memory)))
-        if run.model_file.exists():
-            reason = WEIGHTS_ALONE.format(reason)
-        return "failed", with_last_gap(run, reason), None
+        return "failed", why_it_ended(run, reason), None
     if report.stopped and run.learns and not _converged(result):
         return "cancelled", with_last_gap(run, BEST_KEPT), result
     return "finished", "", result
@@ -322,37 +314,48 @@ def _as_called(run: Run, told: str) -> str:
 
 
 def train(store: Store, run: Run, report: Report) -> Result:
-    """Train as `ranking.experiments.training` does, and write what came of it."""
-    settings = TrainSettings.from_json(run.settings)
+    """Train as `ranking.experiments.task` does. The model is written before it is measured, and not lost if that
+    fails."""
+    settings = train_settings(run.settings)
     report.progress("Reading the image set", 0, 1)
-    from ranking.experiments import training  # only now: the first event does not wait for it
+    from ranking.experiments import tasks  # only now: the first event does not wait for it
+
+    def keep(method: Any, projection: Projection | None) -> None:
+        report.saving()
+        if projection is not None:  # first: without it the method could not be used
+            _write_whole(run.projection_file, projection.save)
+        _write_whole(run.model_file, method.save)
+        report.measuring()
 
     images = store.image_set(settings.set)
-    trained = training.train(
+    trained = tasks.train(
         images,
         settings,
         store.features,
         on_step=_features_within_quota(store, report, images, settings.features),
         on_iteration=report.iteration,
-        on_fitted=report.saving,
+        on_fitted=keep,
+        on_scores=_SoFar(run.scores_so_far_file).keep,
         warm_start=_warm_start(store, settings),
         edges=store.edges_of(settings.set, settings.graph),
-        on_asked=_SoFar(run.scores_so_far_file).keep,
     )
     run.scores_so_far_file.unlink(missing_ok=True)
-    bounds = {} if trained.bounds is None else {"bounds": trained.bounds._asdict()}
-    return {**_kept(run, trained, trained.scores), **bounds}
+    metrics, scores, bounds = trained.measured
+    if scores is not None:
+        _write_whole(run.scores_file, lambda path: _save_scores(path, scores))
+    result = {"certificate": certificate_numbers(trained.certificate), **metrics}
+    return result if bounds is None else {**result, "bounds": bounds._asdict()}
 
 
-def _warm_start(store: Store, settings: TrainSettings) -> Method | None:
+def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
     """The trained method of the run that `settings` names, None where none is named."""
     from ranking.experiments.training import what_is_learnt
     from ranking.methods import method_class
 
-    if settings.warm_start is None:
+    if not isinstance(settings, TrainSettings) or settings.warm_start is None:
         return None
     other = store.run(settings.warm_start)
-    if other.kind != "train" or not other.model_file.exists():
+    if other.task != settings.task or not other.model_file.exists():
         came = f"run {other.id} ({other.called}, {other.state})"
         raise InputError("warm_start", "a training run with weights to start from", came, "choose another")
     theirs, ours = what_is_learnt(TrainSettings.from_json(other.settings)), what_is_learnt(settings)
@@ -361,47 +364,6 @@ def _warm_start(store: Store, settings: TrainSettings) -> Method | None:
         raise InputError("warm_start", f"a training run that learned {ours}", came, "choose another")
     method: Method = method_class(settings.method).load(other.model_file)
     return method
-
-
-def train_labels(store: Store, run: Run, report: Report) -> Result:
-    """Train a ranker of labels as `ranking.experiments.label_training` does, and write what came of it."""
-    settings = LabelTrainSettings.from_json(run.settings)
-    report.progress("Reading the image set", 0, 1)
-    from ranking.experiments import label_training
-
-    images = store.image_set(settings.set)
-    trained = label_training.train_labels(
-        images,
-        settings,
-        store.features,
-        on_step=_features_within_quota(store, report, images, settings.features),
-        on_iteration=report.iteration,
-        on_fitted=report.saving,
-    )
-    return _kept(run, trained)
-
-
-def train_orders(store: Store, run: Run, report: Report) -> Result:
-    """Train a method of orders as `ranking.experiments.order_training` does, and write what came of it."""
-    settings = OrderTrainSettings.from_json(run.settings)
-    report.progress("Reading the image set", 0, 1)
-    from ranking.experiments import order_training
-
-    def keep(method: Method, projection: Projection | None) -> None:
-        report.saving()
-        _keep_model(run, method, projection)  # whatever happens while it is measured, it is not lost
-        report.measuring()
-
-    images = store.image_set(settings.set)
-    trained = order_training.train_orders(
-        images,
-        settings,
-        store.features,
-        on_step=_features_within_quota(store, report, images, settings.features),
-        on_iteration=report.iteration,
-        on_fitted=keep,
-    )
-    return _measured(run, trained, trained.scores)
 
 
 def simulate_asking(store: Store, run: Run, report: Report) -> Result:
@@ -485,28 +447,6 @@ def run_experiment(store: Store, run: Run, report: Report) -> Result:
 # ---------------------------------------------------------------------------------------------------------
 # What the worker writes
 # ---------------------------------------------------------------------------------------------------------
-
-
-def _kept(run: Run, trained: Trained | TrainedLabels | TrainedOrders, scores: Floats | None = None) -> Result:
-    """Write what was learnt, and what came of it."""
-    _keep_model(run, trained.method, trained.projection)
-    return _measured(run, trained, scores)
-
-
-def _keep_model(run: Run, method: Method | LabelRanker, projection: Projection | None) -> None:
-    """Write a method, and before it the projection without which it could not be used."""
-    if projection is not None:
-        _write_whole(run.projection_file, projection.save)
-    _write_whole(run.model_file, method.save)
-
-
-def _measured(
-    run: Run, trained: Trained | TrainedLabels | TrainedOrders, scores: Floats | None = None
-) -> Result:
-    """Write the scores where there are any; what is proven of what was learnt, and how good it is."""
-    if scores is not None:
-        _write_whole(run.scores_file, lambda path: _save_scores(path, scores))
-    return {"certificate": certificate_numbers(trained.certificate), **trained.metrics}
 
 
 def _write_whole(file: Path, write: Callable[[Path], object]) -> None:

@@ -19,7 +19,7 @@ from ranking.methods import make_method
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import Redrawn, redrawn
 from ranking.metrics.ranked import Ranking
-from ranking.workspace.run import Run
+from ranking.workspace.run import SAMPLES, Run
 from ranking.workspace.run_files import read_scores
 from ranking.workspace.store import Store
 
@@ -51,7 +51,7 @@ class Compared:
             named = ", ".join(dict.fromkeys(twice))
             raise InputError("repeated training runs", "none", named, "name each training run once")
         for run in runs:
-            if run.kind != "train" or not run.has_scores:
+            if run.task != SAMPLES or not run.has_scores:
                 raise InputError(
                     f"run {run.id}",
                     "a training run with a ranking",

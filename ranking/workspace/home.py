@@ -63,6 +63,11 @@ alter table run add column revision integer not null default 0;
 alter table image_set add column revision integer not null default 0;
 """,
     "alter table run add column version integer not null default 0;",
+    """
+update run set settings = json_set(settings, '$.task', case kind when 'label' then 'labels' else 'orders' end)
+    where kind in ('label', 'order') and json_valid(settings);
+update run set kind = 'train' where kind in ('label', 'order');
+""",
 )
 FOLDERS = ("edges", "vectors", "models", "features", "sets", "runs", "trash", "copies")
 DATABASE = "ranking.sqlite"

@@ -14,7 +14,17 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ranking.core.errors import InputError
-from ranking.workspace.run import STAYS, TRAVELS, Kind, State, is_count, is_set_key, is_time, only_looks
+from ranking.workspace.run import (
+    STAYS,
+    TRAVELS,
+    Kind,
+    State,
+    as_today,
+    is_count,
+    is_set_key,
+    is_time,
+    only_looks,
+)
 
 ROW = "row.json"
 RESTORE = "restore the file from a backup"
@@ -42,6 +52,7 @@ def read_run_row(folder: Path) -> dict[str, Any]:
     """RUN_COLUMNS of the run that has `folder`, of an earlier version without some of LATER; InputError where these
     cannot be read or are no row of a run."""
     record = _read(folder, RUN_COLUMNS)
+    record["kind"], record["settings"] = as_today(record["kind"], record["settings"])
     sound = (
         record["kind"] in get_args(Kind)
         and record["state"] in get_args(State)

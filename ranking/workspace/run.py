@@ -12,27 +12,28 @@ from typing import Any, Literal
 
 from ranking.core import is_number
 
-Kind = Literal["import", "train", "label", "order", "asking", "study", "timing", "experiment", "features"]
+Kind = Literal["import", "train", "asking", "study", "timing", "experiment", "features"]
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 ENDED = ("finished", "cancelled", "failed")
 # Those that look at what a person brings: they never wait, the person decides about what they leave, and of one that
 # does not finish nothing is left.
 INTAKES = ("import", "features")
-# What people call a run of each kind: "train" ranks images, "label" the labels of an image, "order" whole sequences of
-# images; "features" looks at features that a person brings for an image set; "asking" simulates answers; "study"
-# measures what follows from the settings of MidRank; "timing" how long loss-augmented inference takes; "experiment"
-# compares methods by cross-validation.
+# What people call a run of each kind. "train" is a training, whose task its settings name; "features" looks at features
+# that a person brings for an image set; "asking" simulates answers; "study" measures what follows from the settings of
+# MidRank; "timing" how long loss-augmented inference takes; "experiment" compares methods by cross-validation.
 CALLED: dict[Kind, str] = {
     "import": "import",
     "features": "look at features",
     "train": "training",
-    "label": "training of labels",
-    "order": "training of orders",
     "asking": "simulation",
     "study": "study",
     "timing": "timing",
     "experiment": "experiment",
 }
+SAMPLES = "samples"  # the task of a training whose settings name none
+CALLED_OF_TASK = {SAMPLES: "training", "labels": "training of labels", "orders": "training of orders"}
+# The kinds of trainings in earlier versions, and their tasks.
+FIRST_KINDS = {"label": "labels", "order": "orders"}
 # The columns of a run that go along to another home, and those that are of this one; a new one joins either.
 TRAVELS = ("kind", "state", "settings", "result", "reason", "created", "started", "ended", "name", "star")
 STAYS = ("id", "pid", "cancelled", "deleted", "revision", "version")
@@ -45,6 +46,17 @@ LOCK = "lock"  # the one name that is needed before there is a Run
 def only_looks(kind: Kind, settings: Mapping[str, Any]) -> bool:
     """Whether a run of INTAKES only looks at what a person uploads, be it images or features."""
     return kind == "features" or "look" in settings
+
+
+def as_today(kind: Any, settings: Any) -> tuple[Any, Any]:
+    """The kind and the settings of a run as an earlier version stored them, which had a kind for each task.
+
+    >>> as_today("label", {"set": "abc"})
+    ('train', {'set': 'abc', 'task': 'labels'})
+    """
+    if isinstance(kind, str) and kind in FIRST_KINDS and isinstance(settings, dict):
+        return "train", {**settings, "task": FIRST_KINDS[kind]}
+    return kind, settings
 
 
 @dataclass(frozen=True)
@@ -86,12 +98,22 @@ class Run:
     @property
     def called(self) -> str:
         """What people call a run of its kind."""
-        return CALLED[self.kind]
+        return CALLED_OF_TASK.get(self.task, CALLED[self.kind])
+
+    @property
+    def task(self) -> str:
+        """What a training learns to rank, "samples", "labels" or "orders" (`ranking.experiments.tasks`); else ""."""
+        return str(self.settings.get("task", SAMPLES)) if self.learns else ""
+
+    @property
+    def intake(self) -> bool:
+        """Whether it looks at, or imports, what a person brings."""
+        return self.kind in INTAKES
 
     @property
     def learns(self) -> bool:
         """Whether it is a training, whose weights are kept also where it is stopped."""
-        return self.kind in ("train", "label", "order")
+        return self.kind == "train"
 
     @property
     def folds_done(self) -> int:
@@ -116,6 +138,11 @@ class Run:
     def has_scores(self) -> bool:
         """Whether a training has ended with something to rank by: its scores and their metrics."""
         return self.state in ENDED and "test" in self.result and self.scores_file.exists()
+
+    @property
+    def usable(self) -> bool:
+        """Whether a training has ended with what its task shows: of labels a model, else scores."""
+        return self.has_model if self.task == "labels" else self.has_scores
 
     @property
     def lock_file(self) -> Path:

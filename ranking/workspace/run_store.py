@@ -25,6 +25,7 @@ from ranking.workspace.run import (
     INTAKES,
     LAST_TIME,
     LOCK,
+    SAMPLES,
     TRAVELS,
     VERSION,
     Kind,
@@ -39,6 +40,7 @@ UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid",
 READABLE = f"""case when json_valid(settings) and json_valid(result)
     then json_type(settings) = 'object' and json_type(result) = 'object'
         and (deleted is null or typeof(deleted) = 'real' and deleted between 0 and {LAST_TIME}) else 0 end"""
+TASK = f"case when json_valid(settings) then coalesce(json_extract(settings, '$.task'), '{SAMPLES}') end"
 UNREADABLE = "its row in the database is damaged"
 LONGEST_NAME = 80
 DELETED_DAYS = 30  # how long a deleted run can be restored
@@ -181,15 +183,22 @@ class RunStore:
             )
         return run
 
-    def runs(self, kind: Kind | None = None, set_key: str | None = None, deleted: bool = False) -> list[Run]:
-        """All runs, newest first, and then what is lent; of one kind, and of one image set (trained on it, or
-        imported it).
+    def runs(
+        self,
+        kind: Kind | None = None,
+        set_key: str | None = None,
+        deleted: bool = False,
+        task: str | None = None,
+    ) -> list[Run]:
+        """All runs, newest first, and then what is lent; of one kind, of one image set (trained on it, or imported
+        it), and trainings of one task.
 
         deleted: those that were deleted and can be restored, instead of the others. Rows that are damaged, or written
         by a newer version of this program, are passed over; `run` says of each what it is.
         """
         homes = [self._home] if deleted else self.homes
-        return [run for home in homes for run in _runs_of(home, kind, set_key, deleted)]
+        found = [run for home in homes for run in _runs_of(home, kind, set_key, deleted)]
+        return [run for run in found if task is None or run.task == task]
 
     def own_runs(
         self, kind: Kind | None = None, set_key: str | None = None, deleted: bool = False
@@ -372,24 +381,30 @@ class RunStore:
         """Undo `delete_run`. ValueError where the run is gone for good."""
         self._update(run_id, deleted=None)
 
-    def empty_deleted(self, kind: Kind | None = None) -> int:
-        """Remove all deleted runs, or those of one kind, and their files for good, at once; how many there were."""
+    def empty_deleted(self, kind: Kind | None = None, task: str | None = None) -> int:
+        """Remove all deleted runs, or those of one kind or task, and their files for good, at once; how many there
+        were."""
         with self._home.change() as database:
-            removed = self._remove_deleted(database, before=None, kind=kind)
+            removed = self._remove_deleted(database, before=None, kind=kind, task=task)
         self._home.empty_trash()
         return removed
 
     def _remove_deleted(
-        self, database: sqlite3.Connection, before: float | None, kind: Kind | None = None
+        self,
+        database: sqlite3.Connection,
+        before: float | None,
+        kind: Kind | None = None,
+        task: str | None = None,
     ) -> int:
-        """Remove the runs that were deleted before that time, None: whenever; of one kind, None: of any.
+        """Remove the runs that were deleted before that time, None: whenever; of one kind and task, None: of any.
 
         A run that seems to have been deleted before it was made met a clock that had gone back, and is kept.
         """
         rows = database.execute(
             "delete from run where deleted is not null and (:kind is null or kind = :kind)"
+            f" and (:task is null or kind = 'train' and {TASK} = :task)"
             " and (:before is null or (deleted < :before and deleted >= created)) returning id",
-            {"before": before, "kind": kind},
+            {"before": before, "kind": kind, "task": task},
         ).fetchall()
         for row in rows:
             self._home.throw_away(self._home.runs / row["id"])
@@ -446,7 +461,7 @@ def _row_of(home: Home, run_id: str) -> sqlite3.Row | None:
 def _as_run(home: Home, row: sqlite3.Row) -> Run:
     columns = {name: row[name] for name in row.keys() if name not in ("number", "readable")}  # noqa: SIM118 (not a dict)
     columns["settings"], columns["result"] = json.loads(row["settings"]), json.loads(row["result"])
-    if row["kind"] in ("train", "order"):
+    if row["kind"] == "train":
         columns["settings"] = read_train_settings(columns["settings"])
     elif row["kind"] == "study":
         columns["settings"] = read_study_settings(columns["settings"])

@@ -16,7 +16,8 @@ from ranking import LabelSet
 from ranking.core.run_settings import LabelTrainSettings
 from ranking.datasets.label_sets import label_set
 from ranking.experiments import label_training
-from ranking.experiments.label_training import label_metrics, label_set_of, train_labels
+from ranking.experiments.label_training import label_metrics, label_set_of
+from ranking.experiments.tasks import train
 from ranking.metrics import break_even_precision
 
 GIVEN = {"core_size": 2, "C": 10.0, "tolerance": 0.05}
@@ -35,7 +36,7 @@ def test_a_training_without_a_store(labelled, tmp_path, monkeypatch, name):
     monkeypatch.setattr(label_training, "BLOCK", 7)  # so that there are several, the last one not full
     settings = replace(SETTINGS, method=name, method_settings={"C": 10.0, "tolerance": 0.05})
     heard = Listener()
-    trained = train_labels(labelled, settings, tmp_path, **heard.listeners())
+    trained = train(labelled, settings, tmp_path, **heard.listeners())
     assert heard.steps == ["Colour", "Training", "fitted"]
     assert heard.iterations
     assert trained.certificate.relative_gap <= 0.05
@@ -56,14 +57,14 @@ def test_it_learns_from_training_images_alone(labelled, tmp_path):
     other = copy(labelled)
     object.__setattr__(other, "labels", labels)
     settings = replace(SETTINGS, min_images=1)
-    usual = train_labels(labelled, settings, tmp_path).metrics
-    changed = train_labels(other, settings, tmp_path).metrics
+    usual = train(labelled, settings, tmp_path).metrics
+    changed = train(other, settings, tmp_path).metrics
     assert usual["train"] == changed["train"]
     assert usual["test"] != changed["test"]
 
 
 def test_where_no_image_has_a_label_there_is_no_precision(labelled, tmp_path):
-    method = train_labels(labelled, SETTINGS, tmp_path).method
+    method = train(labelled, SETTINGS, tmp_path).method
     labels = label_set_of(labelled, SETTINGS, tmp_path)
     nothing = labels.part(~labels.labels.any(axis=1))
     assert len(nothing) > 0
@@ -78,7 +79,7 @@ def test_settings_that_make_no_training_are_refused(labelled, tmp_path):
         ({"min_images": 100}, "labels of Patches"),
     ):
         asked = replace(SETTINGS, **change)
-        assert name in str(refusal(train_labels, labelled, asked, tmp_path)), change
+        assert name in str(refusal(train, labelled, asked, tmp_path)), change
 
 
 def images_of(image_of, labels, test):

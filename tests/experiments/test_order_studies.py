@@ -28,7 +28,8 @@ from ranking.experiments.order_studies import (
     exhaustive_rankings,
     study_orders,
 )
-from ranking.experiments.order_training import make_drawing, train_orders
+from ranking.experiments.order_training import make_drawing
+from ranking.experiments.tasks import train
 from ranking.features import load_features
 from ranking.methods.length_rankings import scores_of_orders
 from ranking.methods.mid_rank import MidRank
@@ -80,7 +81,7 @@ def test_each_ranker_alone_beside_all_and_beside_its_start(painted, cache):
         assert measured.mean[place] == pytest.approx(np.mean(own))
         assert measured.error[place] == pytest.approx(1.96 * np.std(own, ddof=1) / np.sqrt(20))
     settings = OrderTrainSettings("key", PARTS, "year", "MidRank", GIVEN, DRAWING)
-    trained = train_orders(painted, settings, cache)
+    trained = train(painted, settings, cache)
     first = np.mean(taus(test, test.sequences.features[test.sequences.members] @ method.start.direction))
     for line, expected in ((FUSED, trained.metrics["test"]["Kendall tau"]), (RANK_SVM, first)):
         assert found[line].measures["Kendall tau"].mean == pytest.approx([expected] * 3)

@@ -19,8 +19,8 @@ from ranking.experiments.order_training import (
     drawn_for_test,
     make_drawing,
     relevances,
-    train_orders,
 )
+from ranking.experiments.tasks import train
 from ranking.features import load_features
 from ranking.methods.order_method import OrderMethod
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
@@ -44,7 +44,7 @@ def means_of(method: OrderMethod, sequences: SequenceSet) -> dict[str, float]:
 def test_a_training_without_a_store(painted, tmp_path, name):
     settings = replace(SETTINGS, method=name, method_settings=GIVEN if name == "MidRank" else {})
     heard = Listener()
-    trained = train_orders(painted, settings, tmp_path, **heard.listeners())
+    trained = train(painted, settings, tmp_path, **heard.listeners())
     assert heard.steps == ["Colour", "Training", "fitted"]
     assert {event.round for event in heard.iterations} == ({0, 1, 2} if name == "MidRank" else {0})
     assert trained.certificate.converged
@@ -96,7 +96,7 @@ def test_sequences_as_a_method_orders_them():
 
 def test_settings_that_make_no_training_are_refused(painted, tmp_path, monkeypatch):
     long = replace(SETTINGS, drawing={"length": 50})
-    assert refusal(train_orders, painted, long, tmp_path)[0] == "the train split of Dated patches"
+    assert refusal(train, painted, long, tmp_path)[0] == "the train split of Dated patches"
     monkeypatch.setattr(order_training, "load_features", lambda *rest: pytest.fail("features were computed"))
     for change, name in (
         ({"method": "AP-SVM"}, "AP-SVM"),
@@ -105,4 +105,4 @@ def test_settings_that_make_no_training_are_refused(painted, tmp_path, monkeypat
         ({"drawing": {"lenght": 3}}, "lenght"),
     ):
         asked = replace(SETTINGS, **change)
-        assert name in str(refusal(train_orders, painted, asked, tmp_path)), change
+        assert name in str(refusal(train, painted, asked, tmp_path)), change

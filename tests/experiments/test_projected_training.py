@@ -21,11 +21,10 @@ from ranking.core.run_settings import (
     StudySettings,
     TrainSettings,
 )
-from ranking.experiments import label_training, order_training, training
+from ranking.experiments import task
 from ranking.experiments.asking_simulation import askers_of, asking_curves, deal
-from ranking.experiments.label_training import label_set_of, seen_through, train_labels
-from ranking.experiments.order_training import train_orders
-from ranking.experiments.training import train
+from ranking.experiments.label_training import label_set_of, seen_through
+from ranking.experiments.tasks import train
 from ranking.features.projection import PCA
 from ranking.methods.label_ranker import LabelRanker
 
@@ -72,25 +71,25 @@ def test_a_run_without_projection_is_written_as_before_there_were_any():
 
 
 @pytest.mark.parametrize(
-    ("module", "learn", "settings", "images", "columns"),
+    ("settings", "images", "columns"),
     [
-        (training, train, SETTINGS, "labelled", lambda method: len(method.weights)),
-        (label_training, train_labels, LABELS, "labelled", lambda method: method.columns),
-        (order_training, train_orders, ORDERS, "painted", lambda method: len(method.direction)),
+        (SETTINGS, "labelled", lambda method: len(method.weights)),
+        (LABELS, "labelled", lambda method: method.columns),
+        (ORDERS, "painted", lambda method: len(method.direction)),
     ],
 )
 def test_what_test_samples_are_changes_nothing_that_is_learned(
-    module, learn, settings, images, columns, request, tmp_path, monkeypatch
+    settings, images, columns, request, tmp_path, monkeypatch
 ):
     images, heard = request.getfixturevalue(images), Listener()
     features, others = drawn(len(images)), drawn(len(images), seed=8)
     others[~images.test] = features[~images.test]
-    monkeypatch.setattr(module, "load_features", lambda *_: others)
-    changed = learn(images, settings, tmp_path)
-    monkeypatch.setattr(module, "load_features", lambda *_: features)
-    usual = learn(images, settings, tmp_path, **heard.listeners())
+    monkeypatch.setattr(task, "load_features", lambda *_: others)
+    changed = train(images, settings, tmp_path)
+    monkeypatch.setattr(task, "load_features", lambda *_: features)
+    usual = train(images, settings, tmp_path, **heard.listeners())
     assert heard.steps == ["Fitting PCA", "Training", "fitted"]
-    assert heard.fitted in ((), (usual.method, usual.projection))
+    assert heard.fitted == (usual.method, usual.projection)
     fitted = PCA(4).fitted(features, ~images.test)
     for one in (usual, changed):
         np.testing.assert_array_equal(one.projection.axes, fitted.axes)

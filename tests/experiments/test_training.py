@@ -14,7 +14,8 @@ from ranking import Query, method_names
 from ranking.core import ImageSet, ProgressEvent
 from ranking.core.run_settings import TrainSettings
 from ranking.datasets import build_image_set, make_source
-from ranking.experiments.training import query_of, train, what_is_learnt
+from ranking.experiments.tasks import train
+from ranking.experiments.training import query_of, what_is_learnt
 from ranking.features import load_features, matrix_files
 from ranking.features.graph.edge_files import edges_name
 from ranking.features.graph.image_graph import image_graph
@@ -32,7 +33,7 @@ def digits(tmp_path_factory):
 
 def test_a_training_without_a_store(digits, tmp_path):
     heard, asked = Listener(), list[np.ndarray]()
-    trained = train(digits, SETTINGS, tmp_path, on_asked=asked.append, **heard.listeners())
+    trained = train(digits, SETTINGS, tmp_path, on_scores=asked.append, **heard.listeners())
     assert heard.steps == ["Colour", "Training", "fitted"]
     assert trained.certificate.relative_gap <= 0.05
     assert trained.scores.shape == (1797,)
@@ -52,7 +53,7 @@ def test_every_method_that_asks_for_rankings_tells_with_which_scores_and_no_othe
     for name in method_names(ranks="samples"):
         few, asked = {"C": 0.1, "tolerance": 0.05}, list[np.ndarray]()
         settings = replace(SETTINGS, query="red", method=name, method_settings=few, graph="none")
-        method = train(labelled, settings, tmp_path, on_asked=asked.append).method
+        method = train(labelled, settings, tmp_path, on_scores=asked.append).method
         assert (asked == []) == (not hasattr(method, "asked")), name
 
 

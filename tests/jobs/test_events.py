@@ -201,7 +201,7 @@ def test_the_last_gap_is_at_the_end_of_a_file_however_long(run):
 
 def test_what_a_cancelled_run_has_kept_is_told_by_its_kind(run):
     curves = {"curves": [{"folds": [[0.5], [0.6]]}]}
-    kinds: tuple[Kind, ...] = ("train", "label", "order", "asking", "study", "timing", "experiment", "import")
+    kinds: tuple[Kind, ...] = ("train", "asking", "study", "timing", "experiment", "import")
     for kind in kinds:
         without = replace(run, kind=kind)
         assert said_of_cancelled(without) == (NO_WEIGHTS if without.learns else NOTHING_TO_KEEP)

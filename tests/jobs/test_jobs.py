@@ -49,15 +49,16 @@ from ranking.jobs.events import (
     NO_WEIGHTS,
     NOTHING_TO_KEEP,
     SAVING,
+    WEIGHTS_ALONE,
     said_of_cancelled,
     with_last_gap,
 )
-from ranking.jobs.jobs import WEIGHTS_ALONE, cause_of_exit
+from ranking.jobs.jobs import cause_of_exit
 from ranking.jobs.worker_limits import LESS_URGENT, weigh_session
 from ranking.workspace.run import Kind, Run
 from ranking.workspace.store import Store
 
-KINDS: tuple[Kind, ...] = ("train", "label", "order", "asking", "study", "timing", "experiment")
+KINDS: tuple[Kind, ...] = ("train", "asking", "study", "timing", "experiment")
 BOUNDS = ("dual", "gap", "relative_gap")
 ITERATION = json.dumps({"event": "iteration", "iteration": 7, "primal": 2.0} | dict.fromkeys(BOUNDS)) + "\n"
 
@@ -243,7 +244,7 @@ MOMENTS = (None, time.monotonic())
 
 def test_how_a_dead_worker_is_settled_depends_on_its_kind_and_on_who_ended_it(store):
     nothing = {kind: NOTHING_TO_KEEP for kind in (*KINDS, "import", "features")}
-    expected = {**nothing, **{kind: NO_WEIGHTS for kind in ("train", "label", "order")}}
+    expected = {**nothing, "train": NO_WEIGHTS}
     for (kind, reason), moment in product(expected.items(), MOMENTS):
         run = jobs.poll(store, dead(store, kind, moment).id)
         told = ("failed", cause_of_exit(None)) if moment is None else ("cancelled", reason)
@@ -259,7 +260,7 @@ def test_a_killed_simulation_has_its_finished_folds_and_weights_outlive_who_meas
         run = jobs.poll(store, dead(store, "asking", moment, result={"curves": curves}).id)
         assert run.folds_done == 2
         assert run.reason == (cause_of_exit(None) if moment is None else said_of_cancelled(run))
-        run = dead(store, "order", moment)
+        run = dead(store, "train", moment)
         run.model_file.write_text("the weights")
         run.events_file.write_text(ITERATION)
         run = jobs.poll(store, run.id)

@@ -137,7 +137,7 @@ def test_a_failed_training_is_exported_with_its_reason(copy, elsewhere):
 
 def test_what_cannot_be_exported_is_refused(origin, exported, elsewhere):
     queued = elsewhere.create_run("train", {"set": "x" * 8})
-    of_labels = elsewhere.create_run("label", {"set": "x" * 8})
+    of_labels = elsewhere.create_run("train", {"set": "x" * 8, "task": "labels"})
     elsewhere.end_run(of_labels.id, "finished")
     for run, came in ((queued, "a queued training"), (of_labels, "a finished training of labels")):
         with refused(f"run {run.id}", came):

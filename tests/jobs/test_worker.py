@@ -46,13 +46,15 @@ from ranking.formats.looking import Look
 from ranking.jobs import jobs, worker, worker_limits
 from ranking.jobs.events import (
     BEST_KEPT,
+    MEASURING,
     NO_WEIGHTS,
     NOTHING_TO_KEEP,
+    SAVING,
+    WEIGHTS_ALONE,
     Report,
     said_of_cancelled,
     with_last_gap,
 )
-from ranking.jobs.jobs import WEIGHTS_ALONE
 from ranking.jobs.worker_limits import MEMORY_VARIABLE, reason_of
 from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
@@ -60,7 +62,7 @@ from ranking.metrics.study_curves import Outcome
 from ranking.workspace.room_layout import FOLDERS
 from ranking.workspace.room_quotas import DiskWatch, FullError, bytes_of
 from ranking.workspace.rooms import Rooms
-from ranking.workspace.run import ENDED, Kind, Run
+from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import Store
 
 COLOUR = [["Colour", {}]]
@@ -144,8 +146,8 @@ def training(digits: ImageSet, **changes: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def asked(digits: ImageSet, images: ImageSet, dated_images: ImageSet) -> dict[Kind, dict[str, Any]]:
-    """Settings of each kind of run, for small image sets."""
+def asked(digits: ImageSet, images: ImageSet, dated_images: ImageSet) -> dict[str, dict[str, Any]]:
+    """Settings of each kind of run, of trainings by their task, for small image sets."""
     colour, drawing = (("Colour", {"bins": 2}),), {"length": 5, "train": 30, "test": 20}
     labels = LabelTrainSettings(images.key, colour, "C-star p@k", {"core_size": 2, "C": 10.0}, min_images=4)
     orders = dated_images.key, (("Colour", {"bins": 3}),), "year"
@@ -154,9 +156,9 @@ def asked(digits: ImageSet, images: ImageSet, dated_images: ImageSet) -> dict[Ki
     asking = AskingSettings(images.key, colour, methods, ("closest maxima", "core first"))
     return {
         "import": {"source": "Digits", "source_settings": {}},
-        "train": training(digits),
-        "label": labels.to_json(),
-        "order": OrderTrainSettings(*orders, "MidRank", given, drawing).to_json(),
+        "samples": training(digits),
+        "labels": labels.to_json(),
+        "orders": OrderTrainSettings(*orders, "MidRank", given, drawing).to_json(),
         "asking": replace(asking, questions=2, folds=3, min_images=4).to_json(),
         "study": StudySettings(*orders, "subsequence length", given, drawing).to_json(),
         "timing": {"share": 0.05, "dimensions": 5, "rounds": 1, "seed": 3},
@@ -347,10 +349,10 @@ def test_a_training_ends_with_model_scores_metrics_and_certificate(trained):
 def test_a_training_tells_its_steps_and_every_bound(trained):
     every = jobs.events(trained)[0]
     assert every[0] == {"event": "state", "state": "running", "reason": ""}
-    assert steps_of(trained) == ["Reading the image set", "HOG and Colour", "Training", "Saving the weights"]
-    last = [event.get("what", event["event"]) for event in every[-3:]]
-    assert last == ["iteration", "Saving the weights", "state"]
-    assert every[-3]["iteration"] == trained.result["certificate"]["iterations"]
+    assert steps_of(trained) == ["Reading the image set", "HOG and Colour", "Training", SAVING, MEASURING]
+    last = [event.get("what", event["event"]) for event in every[-4:]]
+    assert last == ["iteration", SAVING, MEASURING, "state"]
+    assert every[-4]["iteration"] == trained.result["certificate"]["iterations"]
 
 
 def test_a_warm_start_begins_where_a_training_of_the_same_ended(store, digits, trained, imported, failures):
@@ -360,9 +362,12 @@ def test_a_warm_start_begins_where_a_training_of_the_same_ended(store, digits, t
     assert warm.result["certificate"]["iterations"] < cold.result["certificate"]["iterations"]
     assert warm.result["certificate"]["relative_gap"] <= 1e-3
     without = [imported, store.create_run("train", {})]
-    for kind in ("label", "order", "asking", "study", "timing", "experiment"):
+    for task in ("labels", "orders"):
+        without.append(store.create_run("train", {"task": task}))
+    for kind in ("asking", "study", "timing", "experiment"):
         without.append(store.create_run(kind, {}))
-        without[-1].model_file.write_bytes(cold.model_file.read_bytes())
+    for one in without[2:]:
+        one.model_file.write_bytes(cold.model_file.read_bytes())
     for first in (trained, *without):
         assert here(store, training(digits, warm_start=first.id)).state == "failed"
         error = failures[-1]
@@ -433,28 +438,36 @@ def test_a_training_leaves_the_scores_that_it_has_while_it_goes_on(store, digits
 
 
 def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, asked):
-    steps = ["Reading the image set", "Colour", "Training", "Saving the weights"]
-    orders = [*steps, "Measuring the orders"]
-    for kind, expected, measure in (("label", steps, "BEP"), ("order", orders, "pair accuracy")):
-        run = here(store, asked[kind], kind)
+    steps = ["Reading the image set", "Training", SAVING, MEASURING]
+    for task, measure, chance in (
+        ("samples", "AP", 0.1),
+        ("labels", "BEP", 0.5),
+        ("orders", "pair accuracy", 0.5),
+    ):
+        run = here(store, asked[task])
         assert (run.state, run.reason) == ("finished", "")
         assert run.result["certificate"]["converged"] is True
-        assert all(0.5 < run.result[part][measure] <= 1.0 for part in ("train", "test"))
+        assert all(chance < run.result[part][measure] <= 1.0 for part in ("train", "test"))
         assert method_class(run.settings["method"]).load(run.model_file).certificate.converged
-        assert (run.has_model, run.has_scores) == (True, kind == "order")
-        assert steps_of(run) == expected
+        assert (run.has_model, run.has_scores) == (True, task != "labels")
+        assert [step for step in steps_of(run) if step != "Colour"] == steps  # it may be kept from before
         rounds = {event["round"] for event in events_of(run, "iteration")}
-        assert rounds == ({0, 1, 2} if kind == "order" else {0})
+        assert rounds == ({0, 1, 2} if task == "orders" else {0})
     assert np.load(run.scores_file).shape == (20 * 5,)
 
 
-def test_a_method_of_orders_is_kept_before_it_is_measured(store, asked, monkeypatch):
-    monkeypatch.setattr("ranking.experiments.order_training.mean_measures", raising(MemoryError()))
-    run = here(store, asked["order"], "order")
-    assert run.state == "failed"
-    assert run.reason == with_last_gap(run, WEIGHTS_ALONE.format(reason_of(MemoryError())))
-    assert method_class("MidRank").load(run.model_file).lengths
-    assert (run.has_model, run.has_scores) == (False, False)
+def test_a_model_is_kept_before_it_is_measured(store, asked, monkeypatch):
+    for task, measure in (
+        ("samples", "training.evaluate_or_count"),
+        ("labels", "label_training.label_metrics"),
+        ("orders", "order_training.mean_measures"),
+    ):
+        monkeypatch.setattr(f"ranking.experiments.{measure}", raising(MemoryError()))
+        run = here(store, asked[task])
+        assert run.state == "failed"
+        assert run.reason == with_last_gap(run, WEIGHTS_ALONE.format(reason_of(MemoryError())))
+        assert method_class(run.settings["method"]).load(run.model_file).certificate.converged
+        assert (run.has_model, run.has_scores) == (False, False)
 
 
 def test_a_study_ends_with_its_curves_and_a_timing_with_its_times(store, dated_images, asked, monkeypatch):
@@ -500,18 +513,18 @@ def test_a_simulation_ends_with_its_curves_and_keeps_finished_folds(store, image
 def test_learning_that_is_stopped_keeps_the_best_weights(store, digits, asked, stop):
     endless = {"C": 1e6, "tolerance": 1e-7, "max_iterations": 1_000_000}
     stop("iteration", lambda event: event.iteration >= 3)
-    for kind, settings in (("train", endless), ("label", {**endless, "core_size": 2})):
-        run = here(store, {**asked[kind], "method_settings": settings}, kind)
+    for task, settings in (("samples", endless), ("labels", {**endless, "core_size": 2})):
+        run = here(store, {**asked[task], "method_settings": settings})
         assert (run.state, run.reason) == ("cancelled", with_last_gap(run, BEST_KEPT))
         certificate = run.result["certificate"]
         assert (certificate["iterations"], certificate["converged"]) == (3, False)
         method = method_class(run.settings["method"]).load(run.model_file)
         assert method.certificate.gap == certificate["gap"]
         assert run.has_model
-        assert run.has_scores == (kind == "train")
+        assert run.has_scores == (task == "samples")
     stop("iteration", lambda event: event.round == 2)
-    longer = {**asked["order"]["method_settings"], "longest": 5, "tolerance": 1e-7}
-    run = here(store, {**asked["order"], "method_settings": longer}, "order")
+    longer = {**asked["orders"]["method_settings"], "longest": 5, "tolerance": 1e-7}
+    run = here(store, {**asked["orders"], "method_settings": longer})
     assert (run.state, run.reason) == ("cancelled", with_last_gap(run, BEST_KEPT))
     assert method_class("MidRank").load(run.model_file).lengths == (3, 4)
 
@@ -531,12 +544,12 @@ def test_an_error_after_the_stop_is_told_as_an_error(store, asked, stop, failure
 def test_what_is_stopped_before_it_has_learnt_keeps_nothing(store, asked, stop):
     kept = sorted(store.features.iterdir())
     for kind, changes, step, reason in (
-        ("train", {"features": [["HOG", {}]]}, "HOG", NO_WEIGHTS),
+        ("samples", {"features": [["HOG", {}]]}, "HOG", NO_WEIGHTS),
         ("study", {}, "subsequences of 4", NOTHING_TO_KEEP),
         ("timing", {}, "", NOTHING_TO_KEEP),
     ):
         stop("progress", lambda what, done, total, step=step: what.endswith(step))
-        run = here(store, {**asked[kind], **changes}, kind)
+        run = here(store, {**asked[kind], **changes}, "train" if kind == "samples" else kind)
         assert (run.state, run.reason, run.result) == ("cancelled", reason, {}), kind
         assert not run.model_file.exists()
         assert told_last(run)[1] < 100, "at one of the next images"
@@ -656,17 +669,19 @@ def test_calls_that_name_no_run_or_one_at_work_are_refused(store, trained, capfd
 
 def test_settings_that_make_no_sense_are_a_plain_reason(store, asked, failures, capfd):
     for kind, change, name in (
-        ("train", {"set": "f" * 64}, "ffff"),
-        ("train", {"warm_start": "../../../x"}, "../../../x"),
-        ("train", {"warm_start": "aaaaaaaaaa"}, "aaaaaaaaaa"),
-        ("label", {"method": "AP-SVM"}, "AP-SVM"),
-        ("order", {"drawing": 3}, "drawing"),
+        ("samples", {"set": "f" * 64}, "ffff"),
+        ("samples", {"warm_start": "../../../x"}, "../../../x"),
+        ("samples", {"warm_start": "aaaaaaaaaa"}, "aaaaaaaaaa"),
+        ("samples", {"task": "weather"}, "weather"),
+        ("labels", {"method": "AP-SVM"}, "AP-SVM"),
+        ("orders", {"drawing": 3}, "drawing"),
         ("asking", {"strategies": ["guess"]}, "guess"),
         ("study", {"study": "weather"}, "weather"),
         ("timing", {"share": 7}, "share"),
         ("import", {"source": "Postcards"}, "Postcards"),
     ):
-        run = here(store, {**asked[kind], **change}, kind)
+        trains = kind in ("samples", "labels", "orders")
+        run = here(store, {**asked[kind], **change}, "train" if trains else kind)
         assert run.state == "failed", change
         assert isinstance(failures[-1], ValueError), change
         assert run.reason == reason_of(failures[-1])

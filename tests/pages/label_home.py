@@ -76,11 +76,12 @@ def fill(home: Path, scratch: Path) -> LabelHome:
 
 
 def train_labels_here(store: Store, key: str, method: str) -> Run:
-    return worked(store, store.create_run("label", label_settings(key, method)), worker.train_labels)
+    return worked(store, store.create_run("train", label_settings(key, method)), worker.train)
 
 
 def label_settings(key: str, method: str) -> dict[str, Any]:
     return {
+        "task": "labels",
         "set": key,
         "features": [["HOG", {"side": 32}]],
         "method": method,

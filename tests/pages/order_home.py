@@ -55,7 +55,7 @@ def train_orders_here(
 ) -> Run:
     features = (("Colour", {"bins": 3}),)
     asked = OrderTrainSettings(key, features, criterion, method, settings, drawing or DRAWING)
-    return worked(store, store.create_run("order", asked.to_json()), worker.train_orders)
+    return worked(store, store.create_run("train", asked.to_json()), worker.train)
 
 
 def film_of(app: Any) -> dict[str, Any]:

@@ -153,5 +153,5 @@ def values(packed: Any) -> np.ndarray:
 
 
 def kinds(runs: Sequence[Any], kind: str) -> list[Any]:
-    """The runs of one kind."""
-    return [run for run in runs if run.kind == kind]
+    """The runs of one kind, or of one task."""
+    return [run for run in runs if kind in (run.kind, run.task)]

@@ -95,7 +95,7 @@ def test_without_any_label_set_a_button_imports_scenes(empty_home, open_page, st
     app = open_page("label_interactions")
     [button] = [button for button in app.button if button.proto.type == "primary"]
     button.click().run()
-    [run] = [run for run in kinds(started, "import") if run.settings["source"] == label_models.SOURCE]
+    [run] = [run for run in kinds(started, "import") if run.settings["source"] == label_models.PICKER.source]
     assert app.button(key=f"widget cancel {run.id}")
 
 

@@ -298,26 +298,28 @@ def test_without_a_model_both_are_trained_and_watched(labels_here, started, open
         labels_here.store.delete_run(run_id)
     app = open_page("label_questions")
     press(app, "widget train labels")
-    learning = kinds(started, "label")
+    learning = kinds(started, "labels")
     assert {run.settings["method"] for run in learning} == {"C-star p@k", "Independent p@k"}
     assert {run.settings["set"] for run in learning} == {labels_here.key}
     for run, dual in zip(learning, (0.75, 0.5), strict=True):
         Report(run.events_file).iteration(ProgressEvent(3, 1.0, dual, 0.1, 3))
     app.run()
     assert len(app.get("progress")) == 2
-    first = [numbers_in(text.value)[:1] for text in app.markdown]
-    assert [gap for gap in first if gap in ([25], [50])] == [[25], [50]], "each has events of its own"
+    now = [numbers_in(text.value)[:2] for text in app.caption]
+    assert [gap for gap in now if gap in ([3, 25], [3, 50])] == [[3, 25], [3, 50]], (
+        "each has events of its own"
+    )
 
 
 def test_a_model_with_other_settings_is_trained_and_shown(labels_here, started, open_questions):
     app = open_questions()
-    press(app, "widget train another")
+    press(app, "train labels")
     labels_here.store.end_run(started[-1].id, "failed", "too few *images*")
-    app.number_input(key="widget label training.C-star p@k.core_size").set_value(0)
+    app.number_input(key="widget method.C-star p@k.core_size").set_value(0)
     app.number_input(key="widget label training least").set_value(1)
     app.run()
     assert "\\*images\\*" in app.error[0].value
-    press(app, "widget train another")
+    press(app, "train labels")
     run = started[-1]
     assert (run.settings["set"], run.settings["method"]) == (labels_here.key, "C-star p@k")
     assert [numbers_in(text) for text in runs.differing(run)] == [[0], [1]], "core size, and least images"
@@ -332,7 +334,7 @@ def test_models_of_one_method_are_named_by_their_settings_and_play_against_each_
     labels_here, own, open_questions
 ):
     given = {**own.run.settings["method_settings"], "core_size": 0}
-    coreless = labels_here.store.create_run("label", {**own.run.settings, "method_settings": given})
+    coreless = labels_here.store.create_run("train", {**own.run.settings, "method_settings": given})
     finish(labels_here, coreless)
     app = open_questions(rival="own", rival_run=coreless.id, truth="1")
     [without] = set(runs.differing(coreless)) - set(runs.differing(own.run))
@@ -349,7 +351,7 @@ def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_rival(
     labels_here, own, rival, started, open_questions
 ):
     app = open_questions(rival="same")
-    app.session_state["widget label training"] = True
+    app.session_state["widget how it was trained"] = True
     app.run()
     proven, measured = own.run.result["certificate"], own.run.result["test"]
     [dual] = [line for line in charts_of(app)[0]["data"] if line.get("name") == "dual (lower bound)"]
@@ -378,7 +380,7 @@ def test_a_rival_that_is_ready_first_does_not_begin_in_the_place_of_c_star(
     labels_here, own, started, open_page
 ):
     labels_here.store.delete_run(labels_here.own)
-    learning = jobs.start_once(labels_here.store, "label", own.run.settings)
+    learning = jobs.start_once(labels_here.store, "train", own.run.settings)
     app = open_page("label_questions")
     assert components(app, "ranking_questions") == []
     assert len(app.get("progress")) == 1
@@ -400,7 +402,7 @@ def test_features_that_are_gone_are_computed_again(labels_here, open_questions):
 
 def test_a_method_of_tomorrow_asks_against_c_star_under_its_own_name_and_look(labels_here, own):
     """A method is one new file: no list of the page has to be edited."""
-    run = labels_here.store.create_run("label", {**own.run.settings, "method": "Tomorrow p@k"})
+    run = labels_here.store.create_run("train", {**own.run.settings, "method": "Tomorrow p@k"})
     finish(labels_here, run)
     rival, *_ = label_models.rivals_of(run)
     asking, beside = label_models.players(run, rival)

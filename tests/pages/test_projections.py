@@ -102,7 +102,7 @@ def test_what_neighbours_did_is_shown_through_it(laboratory, open_page):
 
 
 def test_orders_and_their_studies_are_learnt_through_one(orders_here, started, open_page):
-    for page, button, kind in (("orders", "train orders", "order"), ("lengths", "start study", "study")):
+    for page, button, kind in (("orders", "train orders", "orders"), ("lengths", "start study", "study")):
         press(open_page(page, order_set=orders_here.key, **IN_ADDRESS), button)
         assert [run.settings["projection"] for run in kinds(started, kind)] == [WHITE]
 
@@ -124,13 +124,13 @@ def test_folds_are_learnt_through_one_and_the_form_holds_it(labels_here, started
 def test_ranker_of_labels_sees_own_images_through_it(labels_here, started, open_page):
     store = labels_here.store
     app = open_page("label_questions", label_run=labels_here.own)
-    choose(app.selectbox, "label training projection", projections.WHITENED)
-    choose(app.number_input, "label training projected_to", 5)
-    press(app, "widget train another")
-    assert [run.settings["projection"] for run in kinds(started, "label")] == [WHITE]
+    choose(app.selectbox, "projection", projections.WHITENED)
+    choose(app.number_input, "projected_to", 5)
+    press(app, "train labels")
+    assert [run.settings["projection"] for run in kinds(started, "labels")] == [WHITE]
     settings = {**label_settings(labels_here.key, "Independent p@k"), "projection": WHITE}
-    run = store.create_run("label", settings)
-    store.end_run(run.id, "finished", result=worker.train_labels(store, run, Report(run.events_file)))
+    run = store.create_run("train", settings)
+    store.end_run(run.id, "finished", result=worker.train(store, run, Report(run.events_file)))
     method, shown = cache.label_ranker(store.run(run.id))
     assert (method.columns, shown.features.shape[1]) == (5, 5)
     own = _described(str(store.home), run.id, png(board(np.arange(36) == 3)))

@@ -52,7 +52,7 @@ def test_a_first_visit_shows_what_was_trained_and_begins_the_lesson(empty_home, 
     assert folders == {"copies", "edges", "features", "models", "runs", "sets", "trash", "vectors"}
     press(app, "widget go to lesson")
     assert app.title[0].value == frame.PAGES["lesson"]
-    assert [run.settings["method"] for run in started if run.kind == "train"] == ["SVM", "AP-SVM"]
+    assert [run.settings["method"] for run in started if run.task == "samples"] == ["SVM", "AP-SVM"]
     assert [row.title for row in empty_home.image_sets()] == ["Action figures (180 scenes)"]
 
 

@@ -116,11 +116,14 @@ def test_what_the_address_gets_wrong_is_listed_and_left_out(laboratory, open_pag
 def test_runs_of_another_kind_are_no_rows_and_named_in_a_warning(laboratory, open_page):
     store = laboratory.store
     [imported, *_] = store.runs("import")
-    others = [store.create_run(kind, {"set": laboratory.digits}) for kind in ("label", "asking")]
+    others = [
+        store.create_run("train", {"set": laboratory.digits, "task": "labels"}),
+        store.create_run("asking", {"set": laboratory.digits}),
+    ]
     for run in others:
         store.end_run(run.id, "finished", result={"curves": []})
     app, images = open_page("train", set=laboratory.digits), open_page("image_sets")
-    assert len(app.dataframe[0].value) == len(store.runs("train", laboratory.digits))
+    assert len(app.dataframe[0].value) == len(store.runs(set_key=laboratory.digits, task="samples"))
     for run in (imported, *others):
         assert run.called in warnings(turn_to(app, run=run.id, set=laboratory.digits))
     for run in others:

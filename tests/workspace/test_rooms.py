@@ -192,7 +192,7 @@ def test_what_the_class_room_holds_is_listed_in_every_room_and_marked(rooms, cla
         assert room.run(finished.id).folder == finished.folder
         assert room.image_set(key).key == key
         assert room.equal_runs("train", finished.settings) == room.runs("train", key) == room.runs()
-        assert room.runs(deleted=True) == room.own_runs() == room.runs("label") == []
+        assert room.runs(deleted=True) == room.own_runs() == room.runs(task="labels") == []
     assert [row.lent for row in class_room.image_sets()] == [False]
 
 

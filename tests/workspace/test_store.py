@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import math
 import os
 import shutil
@@ -17,12 +18,12 @@ from refusals import refused
 from working import Held, raising, trouble
 
 from ranking.core import errors
-from ranking.core.errors import HomeError
+from ranking.core.errors import HomeError, InputError
 from ranking.core.run_settings import LookSettings, TrainSettings
 from ranking.jobs import jobs
 from ranking.workspace import home, image_set_store, run_store
 from ranking.workspace.row_files import ROW
-from ranking.workspace.run import CALLED, VERSION, Run
+from ranking.workspace.run import VERSION, Run
 from ranking.workspace.run_store import DELETED_DAYS, LONGEST_NAME
 from ranking.workspace.store import Store
 
@@ -108,10 +109,11 @@ def test_runs_of_mid_rank_of_earlier_versions_keep_what_their_settings_meant(her
         "criterion": "year",
         "method_settings": {"trees": 2},
     }
-    ordered = here.create_run("order", old | {"method": "MidRank"})
+    old["task"] = "orders"
+    ordered = here.create_run("train", old | {"method": "MidRank"})
     studied = here.create_run("study", old | {"study": "fusion"})
     assert ordered.settings["method_settings"] == studied.settings["method_settings"] == first
-    assert here.create_run("order", old | {"method": "RankSVM"}).settings["method_settings"] == {"trees": 2}
+    assert here.create_run("train", old | {"method": "RankSVM"}).settings["method_settings"] == {"trees": 2}
 
 
 def test_a_kind_or_setting_that_cannot_be_stored_is_refused_whole(here):
@@ -258,18 +260,20 @@ def test_what_is_deleted_while_the_clock_is_far_ahead_comes_back(here, monkeypat
 
 def test_runs_of_every_kind_but_imports_are_deleted_once_ended_and_emptied_by_kind(here):
     runs = {}
-    for kind in ("train", "label", "order", "asking", "study", "timing", "experiment"):
-        runs[kind] = here.create_run(kind, {"set": "abc"}).id
-        with refused(f"{CALLED[kind]} {runs[kind]}", "queued"):
-            here.delete_run(runs[kind])
-        here.end_run(runs[kind], "finished")
-        here.delete_run(runs[kind])
+    for kind in ("train", "labels", "asking", "study", "timing", "experiment"):
+        settings = {"set": "abc", "task": "labels"} if kind == "labels" else {"set": "abc"}
+        run = here.create_run("train" if kind == "labels" else kind, settings)
+        runs[kind] = run.id
+        with refused(f"{run.called} {run.id}", "queued"):
+            here.delete_run(run.id)
+        here.end_run(run.id, "finished")
+        here.delete_run(run.id)
     assert here.runs() == []
     for intake in (imported(here), here.create_run("features", {"set": "abc"})):
         with refused(f"{intake.called} {intake.id}", intake.kind):
             here.delete_run(intake.id)
-    assert ids(here.runs("label", deleted=True)) == [runs["label"]]
-    assert here.empty_deleted("train") == 1
+    assert ids(here.runs(deleted=True, task="labels")) == [runs["labels"]]
+    assert here.empty_deleted("train", "samples") == 1
     assert set(ids(here.runs(deleted=True))) == set(runs.values()) - {runs["train"]}
     here.restore_run(runs["asking"])
     assert ids(here.runs("asking", "abc")) == [runs["asking"]]
@@ -682,6 +686,47 @@ def test_settings_and_results_have_a_version_and_newer_ones_are_not_misread(here
     with here._home.read() as database:
         rows = database.execute("select state, version from run where id = ?", (newer.id,)).fetchall()
     assert [tuple(row) for row in rows] == [("queued", VERSION + 1)], "nothing of it was changed"
+
+
+def test_trainings_of_each_task_that_had_a_kind_of_their_own_are_trainings(tmp_path, monkeypatch):
+    asked = {"set": "abc", "method": "RankSVM", "method_settings": {}}
+    with monkeypatch.context() as patch:
+        patch.setattr(home, "MIGRATIONS", home.MIGRATIONS[:6])
+        Store(tmp_path)
+    with database_of(tmp_path) as database:
+        for name, kind in (("a", "train"), ("b", "label"), ("c", "order"), ("d", "study")):
+            database.execute(
+                "insert into run (id, kind, state, settings, created) values (?, ?, 'finished', ?, 1.0)",
+                (name * 10, kind, json.dumps(asked)),
+            )
+        database.execute(
+            "insert into run (id, kind, state, settings, created) values ('eeeeeeeeee', 'label', 'finished', '}', 1.0)"
+        )
+    here = Store(tmp_path)
+    assert [(run.kind, run.task) for run in reversed(here.runs())] == [
+        ("train", "samples"),
+        ("train", "labels"),
+        ("train", "orders"),
+        ("study", ""),
+    ]
+    assert here.run("b" * 10).settings == {**asked, "task": "labels"}
+    for task, name in (("labels", "b"), ("orders", "c")):
+        assert ids(here.runs(set_key="abc", task=task)) == [name * 10]
+    assert here.run("a" * 10).settings == asked
+    with pytest.raises(InputError):
+        here.run("e" * 10)
+
+
+def test_a_file_beside_a_run_of_an_earlier_version_tells_of_a_training(here):
+    run = here.create_run("train", {"set": "abc", "method": "RankSVM", "task": "orders"})
+    file = run.folder / ROW
+    told = json.loads(file.read_text())
+    del told["settings"]["task"]
+    file.write_text(
+        json.dumps({**told, "kind": "order", "revision": told["revision"] + 1, "name": "renamed"})
+    )
+    assert here.caught_up(run.id).name == "renamed"
+    assert (here.run(run.id).task, here.run(run.id).settings) == ("orders", run.settings)
 
 
 def test_a_migration_that_fails_or_is_not_known_changes_nothing(here, monkeypatch):

@@ -13,7 +13,7 @@ from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted
 from ranking.reports.prose import escaped
 from ranking.workspace.room_quotas import bytes_of, most_disk, told_bytes
-from ranking.workspace.run import INTAKES, Run
+from ranking.workspace.run import Run
 
 LOOK_SECONDS = 10.0  # for which the size of a room is not measured again
 
@@ -127,7 +127,7 @@ def _takers() -> Iterator[Taker]:
                 lambda name=model.name: store.delete_network(name),
             )
     for run in store.own_runs():
-        if run.kind in INTAKES and run.state == "finished" and "decision" not in run.result:
+        if run.intake and run.state == "finished" and "decision" not in run.result:
             yield Taker(
                 bytes_of(run.folder),
                 _discard(run),
@@ -146,7 +146,7 @@ def _discard(run: Run) -> str:
 def _in_use() -> Iterator[str]:
     """What takes space and cannot be removed at once."""
     store = cache.store()
-    kept = [run for run in store.own_runs() if run.kind not in INTAKES]
+    kept = [run for run in store.own_runs() if not run.intake]
     if kept:
         taken = told_bytes(sum(bytes_of(run.folder) for run in kept))
         yield (

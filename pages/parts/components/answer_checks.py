@@ -36,7 +36,7 @@ def _run(run_id: str) -> Run | str:
 def _reason(event: AnswerEvent, run: Run) -> str:
     """Why an answer cannot be of a training; "" where it can."""
     try:
-        if run.kind != "label" or run.settings.get("set") != event.set:
+        if run.task != "labels" or run.settings.get("set") != event.set:
             raise InputError(
                 "run of an answer", "a training of labels of its image set", f"a {run.called} of another"
             )

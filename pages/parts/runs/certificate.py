@@ -15,7 +15,6 @@ from ranking.workspace.run import Run
 
 FORMULA = r"\text{primal}(w)-\text{dual}(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
 LOCAL_FORMULA = r"\text{primal}(w)-\text{dual}_w(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
-MEASURES = {"train": ("AP", "Average precision"), "label": ("BEP", "Break-even precision")}
 CLAIMED = "says the laboratory that trained it"
 
 LOCAL = (
@@ -61,9 +60,9 @@ def show(run: Run) -> None:
         _verdict(proof, runs.tolerance_of(run), run.imported is not None, runs.is_convex(run))
     if (told := run.result.get("bounds")) is not None:
         say_bounds(Bounds(**told), runs.is_convex(run))
-    measured, (name, what) = run.result.get("test") or {}, MEASURES[run.kind]
+    measured, (name, key, what) = run.result.get("test") or {}, runs.MEASURED[run.task]
     with st.container(horizontal=True):
-        _number(f"Test {name}", measured.get(name), ".3f", f"{what} on the images it has not seen.")
+        _number(f"Test {name}", measured.get(key), ".3f", f"{what} on the images it has not seen.")
         if proof is not None:
             _bounds(proof, run.imported is not None, runs.is_convex(run))
 

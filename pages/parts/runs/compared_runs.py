@@ -17,7 +17,7 @@ from ranking.core.run_settings import TrainSettings
 from ranking.jobs import jobs
 from ranking.reports.comparison_words import listed as listed_in_words
 from ranking.reports.looks import OF_METHODS
-from ranking.workspace.run import ENDED, Run
+from ranking.workspace.run import ENDED, SAMPLES, Run
 
 SUBJECT = keys.widget("compared subject")
 PAPER = ("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM")  # high-order, Tables 1 and 2
@@ -39,7 +39,7 @@ def choose() -> tuple[list[Run], DeltaGenerator]:
     page ends where there are not so many."""
     sets.prepare()
     named = in_address()
-    usable = {run.id: run for run in cache.store().runs("train") if _usable(run)}
+    usable = {run.id: run for run in cache.store().runs(task=SAMPLES) if _usable(run)}
     if not usable:
         _train_first()
     subjects = by_subject(list(usable.values()))
@@ -84,9 +84,7 @@ def in_address() -> list[Run]:
 
 def _comparable(run_id: str, others: Sequence[Run]) -> Run:
     """The training of that id; ValueError says why it cannot be compared with `others`."""
-    run = cache.store().run(run_id)
-    if run.kind != "train":
-        raise ValueError(f"expected a training that ranks images, got: {run.called}")
+    run = runs.of_task(run_id, SAMPLES)
     name = runs.short_name(run)
     if run.deleted:
         raise ValueError(f"{name} was deleted; the page Train can bring it back")

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.frame import escaped
 from ranking.jobs import jobs
-from ranking.workspace.run import ENDED, INTAKES, Run
+from ranking.workspace.run import ENDED, Run
 
 POLL_SECONDS = 0.5  # between two looks at a run that goes on
 WAIT_SECONDS = 2.0  # at one that waits for others: they may be many, and so may those who watch
@@ -91,7 +91,7 @@ def _progress(run: Run, seen: list[Event]) -> None:
 
 def waits_for(run: Run, waits: int) -> str:
     """That a run waits for so many others like it, in words."""
-    singular, plural = ("import", "imports") if run.kind in INTAKES else WAITED_FOR
+    singular, plural = ("import", "imports") if run.intake else WAITED_FOR
     return f"Waits for {f'1 other {singular}' if waits == 1 else f'{waits} other {plural}'} to end"
 
 

@@ -4,52 +4,30 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app import address, cache, forms, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import feature_choice, projections
+from pages.parts.runs import trainings
+from pages.parts.runs.order_models import OWN
 from ranking import method_class, method_names
 from ranking.core.run_settings import OrderTrainSettings
 from ranking.core.settings import settings_of
 from ranking.datasets.sequences import Drawing
 from ranking.experiments.order_training import training_grades
-from ranking.jobs import jobs
 from ranking.workspace.store import ImageSetRow
-
-FIRST = "MidRank"
 
 
 def show(row: ImageSetRow, criterion: str) -> None:
-    """Settings of the sequences, the features and the method, and the button; pressed twice it starts one training."""
-    left, right = st.columns(2, gap="large")
-    with left:
-        names = method_names(ranks="orders")
-        bound = address.bound(keys.ORDER_METHOD, address.one_of(names), FIRST)
-        method = st.selectbox("Method", names, **bound)
-        st.caption(escaped(getattr(method_class(method), "summary", "")))
-        warn_of_few_grades(row, criterion, method)
-        values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
-    with right:
-        features = feature_choice.choose(cache.image_set(row.key))
-        projection = projections.choose()
-        drawn = forms.settings_form("drawing", [(Drawing.name, Drawing)], "More settings of the sequences")
+    """Settings of the sequences, the features and the method, and the button."""
+    names = method_names(ranks="orders")
+    bound = address.bound(keys.ORDER_METHOD, address.one_of(names), OWN)
+    form = trainings.form(row, names, bound, lambda method: warn_of_few_grades(row, criterion, method))
+    drawn = forms.settings_form("drawing", [(Drawing.name, Drawing)], "More settings of the sequences")
     usual = {item.name: item.default for item in settings_of(Drawing)}
     drawing = {name: value for name, value in drawn[Drawing.name].items() if value != usual[name]}
     settings = OrderTrainSettings(
-        row.key,
-        feature_choice.named(features),
-        criterion,
-        method,
-        values[method],
-        drawing,
-        projection,
+        row.key, form.features, criterion, form.method, form.method_settings, drawing, form.projection
     )
-    if frame.pressed(
-        "Train", "train orders", type="primary", icon=":material/play_arrow:", disabled=not features
-    ):
-        jobs.start_once(cache.store(), "order", settings.to_json())
-        st.rerun()
-    if not features:
-        st.info("Choose at least one feature.", icon=":material/info:")
+    trainings.offer_start(settings, "train orders")
     st.caption(
         "Trainings that are tested on the same sequences can be looked at side by side: the same criterion, and the "
         "same settings of the sequences. Features, their scale, methods and the sequences to train on may differ."

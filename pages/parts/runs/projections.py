@@ -23,23 +23,15 @@ HELP = (
 )
 
 
-def choose(apart: str = "") -> dict[str, Any] | None:
-    """A projection as settings tell it, None where none is chosen. apart: of a form that is not in the address, what
-    its widgets are called."""
-    first, second = f"{apart}{keys.PROJECTION}", f"{apart}{keys.PROJECTED_TO}"
-    bound: dict[str, Any] = {"key": keys.widget(first)}
-    if not apart:
-        bound = address.bound(keys.PROJECTION, address.one_of(KINDS), NONE)
+def choose() -> dict[str, Any] | None:
+    """A projection as settings tell it, None where none is chosen."""
+    bound = address.bound(keys.PROJECTION, address.one_of(KINDS), NONE)
     beside, number = st.columns([3, 2], vertical_alignment="bottom")
     kind = beside.selectbox("Projection of the features", KINDS, help=HELP, **bound)
     if kind == NONE:
         return None
     low, high = (int(end) for end in (COMPONENTS.minimum or 1, COMPONENTS.maximum or 1))
-    counted: dict[str, Any] = {"key": keys.widget(second)}
-    if apart:
-        st.session_state.setdefault(counted["key"], COMPONENTS.default)
-    else:
-        counted = address.bound(keys.PROJECTED_TO, address.number(int, low, high), COMPONENTS.default)
+    counted = address.bound(keys.PROJECTED_TO, address.number(int, low, high), COMPONENTS.default)
     components = number.number_input(
         COMPONENTS.label, low, high, step=1, help=escaped(COMPONENTS.help), **counted
     )

@@ -14,16 +14,17 @@ import streamlit as st
 from pages.parts.app import address, cache, frame, keys, rooms
 from pages.parts.app.frame import escaped
 from pages.parts.runs import export, runs
+from ranking.core.text import counted as in_number
 from ranking.jobs.run_archive import import_run_apart
-from ranking.workspace.run import ENDED, Kind, Run
+from ranking.workspace.run import CALLED, ENDED, Kind, Run
 from ranking.workspace.run_store import DELETED_DAYS, LONGEST_NAME
 
 MOST_COMPARED = 4  # rankings below each other
 # What the address calls a run, and its image set, where a page shows one alone.
-SHOWN_AS: dict[Kind, tuple[str, str]] = {
-    "label": (keys.LABEL_RUN, keys.LABEL_SET),
+SHOWN_AS: dict[str, tuple[str, str]] = {
+    "labels": (keys.LABEL_RUN, keys.LABEL_SET),
     "asking": (keys.SIMULATION, keys.LABEL_SET),
-    "order": (keys.ORDER_RUN, keys.ORDER_SET),
+    "orders": (keys.ORDER_RUN, keys.ORDER_SET),
     "study": (keys.STUDY_RUN, keys.ORDER_SET),
     "experiment": (keys.EXPERIMENT, keys.EXPERIMENT_SET),
 }
@@ -168,14 +169,18 @@ def _delete_now(*run_ids: str) -> None:
     st.session_state[keys.JUST_DELETED] = deleted = _act(cache.store().delete_run, run_ids)
     if not deleted:
         return
-    kind = next(run.kind for run in chosen if run.id == deleted[-1])
-    st.toast(f"Deleted {counted(len(deleted), kind)}.", icon=":material/delete:")
-    if kind in SHOWN_AS:  # the page goes on with another one, on the same images
-        _leave(next(run for run in chosen if run.id == deleted[-1]))
+    chosen_last = next(run for run in chosen if run.id == deleted[-1])
+    st.toast(f"Deleted {counted(len(deleted), chosen_last.kind)}.", icon=":material/delete:")
+    if _named(chosen_last) in SHOWN_AS:  # the page goes on with another one, on the same images
+        _leave(chosen_last)
+
+
+def _named(run: Run) -> str:
+    return run.task or run.kind
 
 
 def _leave(run: Run) -> None:
-    named, set_named = SHOWN_AS[run.kind]
+    named, set_named = SHOWN_AS[_named(run)]
     if address.get(named) == run.id:
         address.amend(**{named: None, set_named: run.settings["set"]})
 
@@ -231,10 +236,10 @@ def say_not_done() -> None:
         st.error(escaped(message), icon=":material/error:")
 
 
-def say_deleted(kind: Kind = "train") -> None:
+def say_deleted(kind: Kind = "train", task: str | None = None) -> None:
     """What was deleted a moment ago, with a button that undoes it; and what could not be done."""
     say_not_done()
-    deleted = {run.id: run for run in cache.store().runs(kind, deleted=True)}
+    deleted = {run.id: run for run in cache.store().runs(kind, deleted=True, task=task)}
     just = [deleted[run_id] for run_id in st.session_state.get(keys.JUST_DELETED, []) if run_id in deleted]
     if just:
         what = escaped(runs.short_name(just[0])) if len(just) == 1 else counted(len(just), kind)
@@ -243,9 +248,9 @@ def say_deleted(kind: Kind = "train") -> None:
             _undo("undo just deleted", [run.id for run in just])
 
 
-def bring_back(kind: Kind = "train") -> None:
-    """The deleted runs of a kind, one button each, and the one that empties."""
-    deleted = cache.store().runs(kind, deleted=True)
+def bring_back(kind: Kind = "train", task: str | None = None) -> None:
+    """The deleted runs of a kind and task, one button each, and the one that empties."""
+    deleted = cache.store().runs(kind, deleted=True, task=task)
     if not deleted:
         return
     with st.expander(f"Deleted: {counted(len(deleted), kind)}", icon=":material/delete:"):
@@ -262,7 +267,7 @@ def bring_back(kind: Kind = "train") -> None:
         with st.popover("Empty now", icon=":material/delete_forever:"):
             st.markdown(f"{counted(len(deleted), kind).capitalize()} will be gone for good.")
             if frame.pressed("Delete for good", "empty deleted", type="primary"):
-                removed = cache.store().empty_deleted(kind)
+                removed = cache.store().empty_deleted(kind, task)
                 st.toast(f"{counted(removed, kind).capitalize()} gone for good.")
                 st.rerun()
 
@@ -294,10 +299,4 @@ def bring_in() -> None:
 
 def counted(count: int, kind: Kind = "train") -> str:
     """So many runs of a kind, in words."""
-    words: dict[Kind, tuple[str, str]] = {
-        "asking": ("simulation", "simulations"),
-        "study": ("study", "studies"),
-        "experiment": ("experiment", "experiments"),
-    }
-    one, many = words.get(kind, ("training", "trainings"))
-    return f"1 {one}" if count == 1 else f"{count} {many}"
+    return in_number(count, CALLED[kind])

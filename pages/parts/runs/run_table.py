@@ -12,7 +12,7 @@ import streamlit as st
 from pages.parts.app import address, cache, frame, keys
 from pages.parts.runs import run_actions, runs
 from ranking.jobs import jobs
-from ranking.workspace.run import ENDED, Run
+from ranking.workspace.run import ENDED, SAMPLES, Run
 from ranking.workspace.store import ImageSetRow
 
 REFRESH_SECONDS = 1.0  # how often the page looks whether a training in the table goes on
@@ -25,12 +25,12 @@ def show(row: ImageSetRow) -> None:
         st.subheader("Trainings so far", anchor=False, width="content")
         bound = address.bound(keys.EVERYWHERE, address.one_of((True, False)), False)
         everywhere = st.toggle("Of all image sets", **bound)
-        listed = cache.store().runs("train", None if everywhere else row.key)
-        others = 0 if listed else len(cache.store().runs("train"))
+        listed = cache.store().runs(set_key=None if everywhere else row.key, task=SAMPLES)
+        others = 0 if listed else len(cache.store().runs(task=SAMPLES))
         if others:
             counted = run_actions.counted(others)
             st.markdown(f"{counted} on other image sets", width="content")
-    run_actions.say_deleted()
+    run_actions.say_deleted(task=SAMPLES)
     if listed:
         chosen = _table(listed, everywhere)
         compared = f"{NOTICE} Click a heading to sort. " if len(listed) > 1 else ""
@@ -42,7 +42,7 @@ def show(row: ImageSetRow) -> None:
     else:
         st.caption("None yet: what you train is listed here, with its settings and what came of it.")
     run_actions.bring_in()
-    run_actions.bring_back()
+    run_actions.bring_back(task=SAMPLES)
     live = {run.id: run.state for run in listed if run.state not in ENDED}
     if live:
         _await_change(live)

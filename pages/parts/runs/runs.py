@@ -21,16 +21,16 @@ from ranking.experiments.training import graph_in_use
 from ranking.features import feature_class, feature_names
 from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import PCA, features_told, projection_told
-from ranking.workspace.run import Kind, Run
+from ranking.workspace.run import CALLED_OF_TASK, SAMPLES, Run
 
 Settings = dict[str, Any]
 LEAST = LabelTrainSettings("", (), "").min_images  # images that show a label, unless a person asks for others
 
-# What tells how well a training ranks what it has not seen: how it is called for short, and in its result.
-MEASURED: dict[Kind, tuple[str, str]] = {
-    "train": ("AP", "AP"),
-    "label": ("BEP", "BEP"),
-    "order": ("tau", "Kendall tau"),
+# What tells how well a training of a task ranks what it has not seen: its short name, that in the result, and in full.
+MEASURED: dict[str, tuple[str, str, str]] = {
+    SAMPLES: ("AP", "AP", "Average precision"),
+    "labels": ("BEP", "BEP", "Break-even precision"),
+    "orders": ("tau", "Kendall tau", "Kendall tau"),
 }
 PROVED = ("primal", "dual", "relative_gap", "iterations", "seconds")  # what a certificate says in numbers
 
@@ -49,7 +49,7 @@ def chosen() -> Run | None:
     The address then need not say what the training was given: it implies that. Where its image set is not here,
     set and query are left open.
     """
-    run = address.read(keys.RUN, _training, None)
+    run = address.read(keys.RUN, lambda run_id: of_task(run_id, SAMPLES), None)
     given = {} if run is None else _given(run)
     if run is not None and not set_is_here(run):
         given = {name: value for name, value in given.items() if name not in (keys.SET, keys.QUERY)}
@@ -76,17 +76,20 @@ def _given(run: Run) -> dict[str, str]:
     return told
 
 
-def _training(run_id: str) -> Run | None:
+def of_task(run_id: str, task: str) -> Run:
+    """The run of that id; ValueError unless it is a training of the task."""
     run = cache.store().run(run_id)
-    if run.kind != "train":
-        raise ValueError(f"expected a training that ranks images, got: {run.called}")
+    if run.task != task:
+        raise ValueError(f"expected a {CALLED_OF_TASK[task]}, got: {run.called}")
     return run
 
 
 def with_scores() -> list[Run]:
     """The trainings that have something to rank by: first those on the image set of the address, then the newest."""
     here = {row.key for row in cache.store().image_sets()}
-    scored = [run for run in cache.store().runs("train") if run.has_scores and run.settings["set"] in here]
+    scored = [
+        run for run in cache.store().runs(task=SAMPLES) if run.has_scores and run.settings["set"] in here
+    ]
     return sorted(scored, key=lambda run: run.settings["set"] != address.get(keys.SET))
 
 
@@ -136,7 +139,7 @@ def has_numbers(run: Run) -> bool:
     if proof.get("converged") and proof.get("relative_gap") is None:
         return False
     measured = run.result.get("test") or {}
-    said = [proof.get(name) for name in PROVED] + [measured.get(name) for _, name in MEASURED.values()]
+    said = [proof.get(name) for name in PROVED] + [measured.get(name) for _, name, _ in MEASURED.values()]
     return all(value is None or finite(value) is not None for value in said)
 
 
@@ -151,7 +154,7 @@ def short_name(run: Run) -> str:
         return f"Study of {run.settings['study']}"
     if run.kind == "experiment":
         return f"Experiment with {', '.join(contenders(run))}"
-    query = f" on “{run.settings['query']}”" if run.kind == "train" else ""
+    query = f" on “{run.settings['query']}”" if run.task == SAMPLES else ""
     return f"{run.settings['method']}{query}"
 
 
@@ -168,11 +171,11 @@ def labels(listed: Sequence[Run], name: Callable[[Run], str] | None = None) -> d
 
 
 def name_of(run: Run) -> str:
-    """One line that tells a training from its neighbours; of one that ranks labels also the settings that are not at
-    their defaults, for it stands in no table that shows them."""
+    """One line that tells a training from its neighbours; unless it ranks samples also the settings that are not at
+    their defaults, because it is in no table that shows them."""
     features = features_of(run)
     star = "★ " if run.star else ""
-    told = [", ".join(differing(run))] if run.kind == "label" else []
+    told = [", ".join(differing(run))] if run.task not in ("", SAMPLES) else []
     parts = [f"{star}{short_name(run)}", *filter(None, told), features, measured(run), when(run)]
     return " · ".join(parts)
 
@@ -185,7 +188,7 @@ def features_of(run: Run) -> str:
 
 def measured(run: Run) -> str:
     """How well a training ranks what it has not seen, else the state of the run."""
-    short, name = MEASURED.get(run.kind, ("", ""))
+    short, name, _ = MEASURED.get(run.task, ("", "", ""))
     found = finite((run.result.get("test") or {}).get(name))
     return run.state if found is None else f"test {short} {found:.3f}"
 

@@ -36,6 +36,9 @@ def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
             say_beginning(run)
     if not iterations:
         return
+    ranker = iterations[-1].get("round", 0) if convex else 0
+    if ranker:  # MidRank solves a problem for each of its rankers
+        iterations = [event for event in iterations if event.get("round", 0) == ranker]
     if run.state not in ENDED and tolerance is not None:
         certificate.show_gap(iterations[-1], tolerance, convex)
     curve = training_charts.training_curve if convex else training_charts.training_stairs
@@ -49,7 +52,8 @@ def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
             f"{floor:.3g} are too far down to be drawn. "
         )
     )
-    st.caption(f"{NOTICE[convex]} {scale}Training ends when ${certificate.formula(convex)}$.")
+    which = f"The bounds are those of ranker {ranker}, the last one so far. " if ranker else ""
+    st.caption(f"{which}{NOTICE[convex]} {scale}Training ends when ${certificate.formula(convex)}$.")
 
 
 def say_beginning(run: Run) -> None:

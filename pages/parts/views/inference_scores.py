@@ -14,7 +14,7 @@ from pages.parts.importing import sets
 from pages.parts.runs import runs
 from ranking.core import Bools, Floats, ImageSet, Ints
 from ranking.metrics.ranked import Ranking
-from ranking.workspace.run import ENDED, Run
+from ranking.workspace.run import ENDED, SAMPLES, Run
 from ranking.workspace.run_files import read_scores
 
 MODEL, SAMPLED, TYPED = "a model's", "sampled", "typed"
@@ -106,7 +106,7 @@ def with_scores() -> list[Run]:
     here = {row.key for row in cache.store().image_sets()}
     live = [
         run
-        for run in cache.store().runs("train")
+        for run in cache.store().runs(task=SAMPLES)
         if run.state not in ENDED and run.scores_so_far_file.exists() and run.settings["set"] in here
     ]
     return [*live, *runs.with_scores()]

@@ -119,8 +119,8 @@ def _decide_by_sign(
     scores[start:end] = [*firsts, *doubtful, *lasts]
     first, last = start + len(firsts), end - len(lasts)
     ranks[start:first], ranks[last:end] = low, high
-    found = [Bound(start, first, low, low), Bound(first, last, low, high), Bound(last, end, high, high)]
-    bounds = tuple(side for side in found if side.start < side.end)
+    sides = [Bound(start, first, low, low), Bound(first, last, low, high), Bound(last, end, high, high)]
+    bounds = tuple(side for side in sides if side.start < side.end)
     number, comparisons = len(steps), 2 * len(run)
     steps.append(Step("bin", inside, start, surely_high, (low, low), low, comparisons, bounds, -1))
     if first < last:

@@ -130,9 +130,9 @@ class Problem:
         p, n = len(self.positives), len(self.negatives)
         places = np.arange(n)[:, None] + np.arange(p)[None, :]
         costs = self.gains * self.steps[places]
-        found = np.zeros((n, p + 1))
-        found[:, :-1] = np.cumsum(costs[:, ::-1], axis=1)[:, ::-1]
-        return found
+        deltas = np.zeros((n, p + 1))
+        deltas[:, :-1] = np.cumsum(costs[:, ::-1], axis=1)[:, ::-1]
+        return deltas
 
     def unimodal_to(self, j: int) -> int | None:
         """f_j is unimodal on 1 ... this rank (Proposition 5, with rank |P| + 1 too); None: nothing is known of it."""

@@ -23,8 +23,8 @@ def select(
     upper, probes = problem.best_rank(first + 1, score, low, high)
     lower = upper
     if last - first > 1:
-        lower, others = problem.best_rank(last, score, upper, high)
-        probes += others
+        lower, more = problem.best_rank(last, score, upper, high)
+        probes += more
     ranks[first], ranks[last - 1] = upper, lower
     sides = [
         Bound(start, first, low, upper),
@@ -32,9 +32,9 @@ def select(
         Bound(last, end, lower, high),
     ]
     sides = [side for side in sides if side.start < side.end]
-    found = (Bound(first, first + 1, upper, upper), Bound(last - 1, last, lower, lower))
+    ends = (Bound(first, first + 1, upper, upper), Bound(last - 1, last, lower, lower))
     number = len(steps)
-    steps.append(Step("median", run, first, score, probes, upper, comparisons, (*found, *sides), parent))
+    steps.append(Step("median", run, first, score, probes, upper, comparisons, (*ends, *sides), parent))
     for side in sides:
         select(problem, scores, side, steps, ranks, number)
 

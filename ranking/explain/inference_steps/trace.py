@@ -86,7 +86,7 @@ class Trace:
 
     def depths(self) -> list[int]:
         """Of each step, how many steps it follows from."""
-        found: list[int] = []
+        depths: list[int] = []
         for step in self.steps:
-            found.append(0 if step.parent < 0 else found[step.parent] + 1)
-        return found
+            depths.append(0 if step.parent < 0 else depths[step.parent] + 1)
+        return depths

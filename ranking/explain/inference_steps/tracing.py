@@ -44,8 +44,8 @@ def search_steps(problem: Problem) -> Trace:
             else:
                 high = middle
         if j < problem.highest:
-            low, others = problem.best_rank(j, score, low, problem.highest)
-            probes += others
+            low, more = problem.best_rank(j, score, low, problem.highest)
+            probes += more
         steps.append(_settled(place, score, problem.highest, tuple(probes), low))
     return _after_sorting("search", problem, steps)
 
@@ -74,10 +74,10 @@ def sorting_comparisons(problem: Problem) -> int:
     """How many comparisons sorting the irrelevant scores takes, by Python's own merge sort, counted."""
     count = 0
 
-    def compare(one: float, other: float) -> int:
+    def compare(left: float, right: float) -> int:
         nonlocal count
         count += 1
-        return int(one < other) - int(one > other)
+        return int(left < right) - int(left > right)
 
     sorted(problem.scores[~problem.is_relevant].tolist(), key=cmp_to_key(compare))
     return count

@@ -128,8 +128,8 @@ def within(edges: Ints, rows: Ints, n: int) -> Ints:
         raise InputError("pairs", expected, f"sample number {edges.max():,}")
     among = np.zeros(n, bool)
     among[rows] = True
-    found: Ints = edges[among[edges].all(axis=1)]
-    return found
+    inside: Ints = edges[among[edges].all(axis=1)]
+    return inside
 
 
 def _check_size(edges: int, vectors: Features) -> None:

@@ -62,7 +62,8 @@ def nearest(features: npt.ArrayLike, k: int) -> Edges:
     """Each sample and its `k` nearest others by Euclidean distance; a pair that is near either way counts once.
 
     features: (n, d) finite. k: 1 to n - 1. Distances are compared in float64 as |x|^2 + |y|^2 - 2 x.y; of equally
-    near samples the one that comes first is nearer. Memory: a few blocks of BLOCK numbers beside the features.
+    near samples the one that comes first is nearer (scikit-learn's NearestNeighbors takes any). Memory: a few blocks of
+    BLOCK numbers beside the features.
 
     >>> nearest([[0.0], [1.0], [5.0]], 1)
     array([[0, 1],
@@ -72,7 +73,7 @@ def nearest(features: npt.ArrayLike, k: int) -> Edges:
     n = len(vectors)
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k < n:
         raise InputError("k", f"a whole number from 1 to {n - 1}, the number of other samples", k)
-    norms, found = np.empty(n), []
+    norms, pairs = np.empty(n), []
     for part in blocks_of_rows(vectors.shape, BLOCK):
         block = np.asarray(vectors[part], np.float64)
         norms[part] = np.einsum("ij,ij->i", block, block)
@@ -85,8 +86,8 @@ def nearest(features: npt.ArrayLike, k: int) -> Edges:
         distances += norms
         distances[np.arange(len(rows)), rows] = np.inf
         near = _smallest(distances, int(k))
-        found.append(np.stack([np.repeat(rows, k), np.nonzero(near)[1]], axis=1))
-    return np.unique(_ascending(np.concatenate(found)), axis=0)
+        pairs.append(np.stack([np.repeat(rows, k), np.nonzero(near)[1]], axis=1))
+    return np.unique(_ascending(np.concatenate(pairs)), axis=0)
 
 
 def _smallest(distances: Floats, k: int) -> npt.NDArray[np.bool_]:
@@ -213,15 +214,15 @@ def affinity(features: npt.ArrayLike, edges: npt.ArrayLike) -> Features:
         raise InputError("edges", "(m, 2) integers", f"{pairs.dtype} of shape {pairs.shape}")
     if len(pairs) and not 0 <= pairs.min() <= pairs.max() < len(vectors):
         raise InputError("edges", f"samples 0 to {len(vectors) - 1}", f"{pairs.min()} to {pairs.max()}")
-    found = np.empty((len(pairs), vectors.shape[1]), vectors.dtype)
+    affinities = np.empty((len(pairs), vectors.shape[1]), vectors.dtype)
     with np.errstate(over="ignore", under="ignore"):  # far apart is 0
-        for rows in blocks_of_rows(found.shape, BLOCK):
-            block = found[rows]
+        for rows in blocks_of_rows(affinities.shape, BLOCK):
+            block = affinities[rows]
             np.subtract(vectors[pairs[rows, 0]], vectors[pairs[rows, 1]], out=block)
             np.multiply(block, block, out=block)
             np.negative(block, out=block)
             np.exp(block, out=block)
-    return found
+    return affinities
 
 
 def similarity_graph(features: npt.ArrayLike, edges: npt.ArrayLike) -> SimilarityGraph:

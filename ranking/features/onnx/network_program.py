@@ -67,21 +67,21 @@ def session_of(path: str, threads: int) -> Any:
     return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
 
-def answer(session: Any, asked: dict[str, Any], data: bytes) -> Any:
+def answer(session: Any, question: dict[str, Any], data: bytes) -> Any:
     """The output that is asked for, as float32."""
     import numpy as np
 
     name = session.get_inputs()[0].name
-    given = np.frombuffer(data, asked["type"]).reshape(asked["shape"])
-    [found] = session.run([asked["output"]], {name: given})
-    if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiub":
-        raise ValueError(f"output {asked['output']} gives no numbers")
-    if found.size > MOST_OUTPUT:
+    given = np.frombuffer(data, question["type"]).reshape(question["shape"])
+    [output] = session.run([question["output"]], {name: given})
+    if not isinstance(output, np.ndarray) or output.dtype.kind not in "fiub":
+        raise ValueError(f"output {question['output']} gives no numbers")
+    if output.size > MOST_OUTPUT:
         raise ValueError(
-            f"output {asked['output']} gives {found.size:,} numbers, expected at most {MOST_OUTPUT:,}"
+            f"output {question['output']} gives {output.size:,} numbers, expected at most {MOST_OUTPUT:,}"
         )
     with np.errstate(over="ignore"):
-        return np.ascontiguousarray(found, np.float32)
+        return np.ascontiguousarray(output, np.float32)
 
 
 def description(session: Any) -> dict[str, Any]:
@@ -104,12 +104,12 @@ def main(path: str, threads: int) -> None:
     out.write(json.dumps(description(session)).encode() + b"\n")
     out.flush()
     while line := stream.readline():
-        asked = json.loads(line)
-        size = math.prod(asked["shape"]) * {"float16": 2, "float32": 4, "float64": 8}[asked["type"]]
+        question = json.loads(line)
+        size = math.prod(question["shape"]) * {"float16": 2, "float32": 4, "float64": 8}[question["type"]]
         if size > MOST_QUESTION:
             raise ValueError(f"an input of {size:,} bytes, expected at most {MOST_QUESTION:,}")
-        found = answer(session, asked, stream.read(size))
-        out.write(json.dumps({"shape": found.shape}).encode() + b"\n" + found.tobytes())
+        output = answer(session, question, stream.read(size))
+        out.write(json.dumps({"shape": output.shape}).encode() + b"\n" + output.tobytes())
         out.flush()
 
 

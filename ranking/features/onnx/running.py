@@ -62,13 +62,13 @@ class Network:
         check_runtime()
         self._limits = limits = Limits.from_environment() if limits is None else limits
         self._turn = threading.Lock()
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the process)
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the process)
         most = (THREADS, limits.network_memory, THREADS * limits.network_seconds)
         self._process = subprocess.Popen(
             [sys.executable, "-IB", network_program.__file__, str(path), *map(str, most)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._said,
+            stderr=self._errors,
             env={"OMP_NUM_THREADS": "1"},
         )
         self.close = weakref.finalize(self, _end, self._process)
@@ -82,12 +82,12 @@ class Network:
 
     def ask(self, given: npt.NDArray[Any], output: str) -> npt.NDArray[np.float32]:
         """The numbers of an output for the numbers of the one input, in the shapes that the model has."""
-        asked = {"shape": given.shape, "type": str(given.dtype), "output": output}
+        question = {"shape": given.shape, "type": str(given.dtype), "output": output}
         with self._turn:
             until = self._soon("image_seconds", "one image")
             try:
                 stream = self._stream(self._process.stdin)
-                stream.write(json.dumps(asked).encode() + b"\n" + given.tobytes())
+                stream.write(json.dumps(question).encode() + b"\n" + given.tobytes())
                 stream.flush()
             except (BrokenPipeError, ValueError) as error:
                 raise self._failed() from error
@@ -104,8 +104,8 @@ class Network:
             line += self._read(1, until)
             if len(line) > MOST_LINE:
                 raise self._failed()
-        told: dict[str, Any] = json.loads(line)
-        return told
+        message: dict[str, Any] = json.loads(line)
+        return message
 
     def _read(self, size: int, until: Until) -> bytes:
         """So many bytes of what the process says."""
@@ -137,15 +137,16 @@ class Network:
         """Why the process is gone, in words."""
         self.close()
         code = self._process.wait()
-        self._said.seek(0)
-        said = readable(self._said.read(4_000).decode(errors="replace"), 300)
-        broke_off, remedy = code < 0 or not said, ""
+        self._errors.seek(0)
+        reason = readable(self._errors.read(4_000).decode(errors="replace"), 300)
+        broke_off, remedy = code < 0 or not reason, ""
         if broke_off:
-            said = f"its process broke off ({f'signal {-code}' if code < 0 else f'exit code {code}'}) {said}".strip()
-        if broke_off or re.search("memory|alloc", said, re.IGNORECASE):
+            ending = f"signal {-code}" if code < 0 else f"exit code {code}"
+            reason = f"its process broke off ({ending}) {reason}".strip()
+        if broke_off or re.search("memory|alloc", reason, re.IGNORECASE):
             gigabytes = f"{self._limits.network_memory / 1e9:.3g} GB"
             remedy = f"it may use {gigabytes} of memory: set {variable('network_memory')} to allow more"
-        return InputError("model", "one that can be run", said, remedy)
+        return InputError("model", "one that can be run", reason, remedy)
 
 
 def _port(name: str, kind: str, shape: list[Any]) -> Port:

@@ -36,7 +36,7 @@ OnStep = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class NetworkLook:
-    """What was found. inputs, outputs: in words, by name. settings: of `OnnxModel`, with which it was tried. read:
+    """What came of a look. inputs, outputs: in words, by name. settings: of `OnnxModel`, with which it was tried. read:
     which of them the file says itself. refused: why it cannot be used so, else "".
 
     seconds: for one sample, the median. picture: of the samples that were tried.
@@ -55,10 +55,10 @@ class NetworkLook:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> NetworkLook:
+    def from_json(cls, record: Mapping[str, Any]) -> NetworkLook:
         """What `to_json` told; ValueError, TypeError or KeyError where it is something else."""
-        picture = None if told["picture"] is None else Picture(**told["picture"])
-        return cls(**{**told, "picture": picture})
+        picture = None if record["picture"] is None else Picture(**record["picture"])
+        return cls(**{**record, "picture": picture})
 
 
 def is_network(path: Path) -> bool:
@@ -68,28 +68,28 @@ def is_network(path: Path) -> bool:
 
 
 def look_at_network(
-    path: Path, images: ImageSet, asked: Mapping[str, Any], on_step: OnStep, limits: Limits | None = None
+    path: Path, images: ImageSet, chosen: Mapping[str, Any], on_step: OnStep, limits: Limits | None = None
 ) -> NetworkLook:
     """What the model in `path` says of itself, and how samples of a set look to it.
 
-    asked: settings over those that the file tells and those that are usual. ValueError where it cannot be loaded.
+    chosen: settings over those that the file tells and those that are usual. ValueError where it cannot be loaded.
     """
     if images.image_features is not None:
-        said = f"{images.title} came with its features; its pictures are cards that name labels"
-        return NetworkLook({}, {}, refused=said)
+        reason = f"{images.title} came with its features; its pictures are cards that name labels"
+        return NetworkLook({}, {}, refused=reason)
     on_step("Reading the model", 0, 1)
     network = Network(path, limits)
     inputs, outputs = (
         {readable(port.name): words(port) for port in ports[:MOST_PORTS]}
         for ports in (network.inputs, network.outputs)
     )
-    found = NetworkLook(inputs, outputs)
+    look = NetworkLook(inputs, outputs)
     try:
         settings, read = proposed(network)
-        settings |= {**asked, "model": model_name(path)}
-        return _tried(replace(found, read=read), settings, network, images, on_step)
+        settings |= {**chosen, "model": model_name(path)}
+        return _tried(replace(look, read=read), settings, network, images, on_step)
     except ValueError as error:
-        return replace(found, refused=" ".join(str(error).split()))
+        return replace(look, refused=" ".join(str(error).split()))
     finally:
         network.close()
 
@@ -133,9 +133,9 @@ def _likely_output(outputs: list[Port]) -> str:
     return named[0] if named else outputs[0].name
 
 
-def _normalisation(told: Mapping[str, str]) -> dict[str, Any]:
+def _normalisation(metadata: Mapping[str, str]) -> dict[str, Any]:
     """The normalisation that a model's own metadata tells; {} where it tells none that can be read."""
-    lower = {name.lower().rpartition(".")[2]: value for name, value in told.items()}
+    lower = {name.lower().rpartition(".")[2]: value for name, value in metadata.items()}
     mean, deviation = (
         next((lower[name] for name in names if name in lower), None) for names in (MEANS, DEVIATIONS)
     )
@@ -153,7 +153,7 @@ def _normalisation(told: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _tried(
-    found: NetworkLook,
+    look: NetworkLook,
     settings: dict[str, Any],
     network: Network,
     images: ImageSet,
@@ -161,8 +161,8 @@ def _tried(
 ) -> NetworkLook:
     """Describe a few samples; the settings are complete then."""
     feature = OnnxModel(**settings)
-    if feature.output not in {name for name in found.outputs}:
-        raise InputError("output", f"one of {', '.join(found.outputs)}", f"{feature.output!r:.80}")
+    if feature.output not in {name for name in look.outputs}:
+        raise InputError("output", f"one of {', '.join(look.outputs)}", f"{feature.output!r:.80}")
     rows = np.unique(np.linspace(0, len(images) - 1, min(TRIED, len(images))).round().astype(np.int64))
     given = len(feature.pooled(network.ask(feature.pixels(_crop(images, rows[0])), feature.output)))
     if not 1 <= given <= MOST_COLUMNS:
@@ -171,8 +171,8 @@ def _tried(
     feature = OnnxModel(**{**settings, "columns": given})
     feature.network = network
     vectors, seconds = _described(feature, images, rows, on_step)
-    found = replace(found, settings=settings_dict(feature), seconds=seconds)
-    return replace(found, picture=picture_of(vectors, images, rows))
+    look = replace(look, settings=settings_dict(feature), seconds=seconds)
+    return replace(look, picture=picture_of(vectors, images, rows))
 
 
 def _described(feature: OnnxModel, images: ImageSet, rows: Ints, on_step: OnStep) -> tuple[Features, float]:

@@ -48,11 +48,11 @@ def picture_of(matrix: Features, images: ImageSet, of: Ints | None = None) -> Pi
     places = np.unique(np.linspace(0, len(matrix) - 1, few).round().astype(np.int64))
     rows, samples = np.asarray(matrix[places], np.float64), places if of is None else of[places]
     points, explained = principal_components(rows)
-    told: dict[str, Any] = {}
+    classes: dict[str, Any] = {}
     if images.classes:
         agreeing, by_chance = agreement(rows, _patterns(images, samples))
-        told = {"agreeing": agreeing, "by_chance": by_chance}
-    return Picture(samples.tolist(), points.round(6).tolist(), explained, **told)
+        classes = {"agreeing": agreeing, "by_chance": by_chance}
+    return Picture(samples.tolist(), points.round(6).tolist(), explained, **classes)
 
 
 def principal_components(rows: Floats) -> tuple[Floats, list[float]]:

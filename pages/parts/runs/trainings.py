@@ -1,0 +1,228 @@
+"""Training runs of any task on a page: pick one, train the first ones, start one, watch those that are running."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, NoReturn
+
+import streamlit as st
+
+from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.importing import sets
+from pages.parts.runs import (
+    certificate,
+    feature_choice,
+    jobs_panel,
+    projections,
+    run_actions,
+    runs,
+    training_view,
+)
+from ranking import method_class
+from ranking.core.run_settings import AnyTrainSettings, Named
+from ranking.features import default_names
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import ImageSetRow
+
+
+@dataclass(frozen=True)
+class Picker:
+    """What the pages about one task pick from.
+
+    run, set: the parts of the address that name the run and its image set. own, rival: the methods that are trained
+    first; a run of `own` is shown first. source: what is generated where no image set fits, and needs, drawn: words
+    about it. rivalry: what tells the two methods apart.
+    """
+
+    task: str
+    run: str
+    set: str
+    own: str
+    rival: str
+    source: str
+    needs: str
+    drawn: str
+    rivalry: str
+
+    def named(self) -> Run | None:
+        """The run of the address; None where it names none of the task."""
+        return address.read(self.run, self.read, None)
+
+    def read(self, run_id: str) -> Run:
+        """The run of that id; ValueError where it is of another task, or was deleted."""
+        run = runs.of_task(run_id, self.task)
+        if run.deleted is not None:
+            raise ValueError(f"that {run.called} was deleted")
+        return run
+
+    def runs(self, set_key: str) -> list[Run]:
+        return cache.store().runs(set_key=set_key, task=self.task)
+
+    def choose_set(
+        self, fits: Callable[[ImageSetRow], bool], title: Callable[[ImageSetRow], str] = sets.title
+    ) -> ImageSetRow:
+        """One of the image sets that fit; a button that generates one where there is none."""
+        sets.prepare()
+        known = {row.key: row for row in cache.store().image_sets() if fits(row)}
+        if not known:
+            sets.import_first(self.source, self.needs, self.drawn)
+        return sets.choose_among(known, self.set, self.source, self.named(), title)
+
+    def choose(self, listed: Sequence[Run], label: str, goal: str, usual: Callable[[str], Any]) -> Run:
+        """One of the runs that are listed, those of `own` first; where none has a result, the page ends with a button
+        that trains both methods.
+
+        goal: what they learn, in words. usual: the settings of a run of a method that nobody has changed.
+        """
+        usable = sorted(
+            (run for run in listed if run.usable), key=lambda run: run.settings["method"] != self.own
+        )
+        live = [run for run in listed if run.state not in ENDED]
+        own_usable = bool(usable) and usable[0].settings["method"] == self.own
+        own_live = any(run.settings["method"] == self.own for run in live)
+        if not usable or (own_live and not own_usable and address.get(self.run) is None):
+            self._train_first(
+                listed, live, goal, usual
+            )  # a rival that is ready sooner is not what was wanted
+        bound = address.bound(self.run, address.one_of([run.id for run in usable]), usable[0].id)
+        names = runs.labels(usable)
+        chosen = st.selectbox(label, list(names), format_func=names.__getitem__, **bound)
+        if address.get(self.run) is None:
+            address.amend(**{self.run: chosen})  # also where it is only the newest: a link shows it tomorrow
+        return next(run for run in usable if run.id == chosen)
+
+    def _train_first(
+        self, listed: Sequence[Run], live: Sequence[Run], goal: str, usual: Callable[[str], Any]
+    ) -> NoReturn:
+        with st.container(border=True, horizontal_alignment="center"):
+            if live:
+                names = " and ".join(sorted({run.settings["method"] for run in live}))
+                learn = "learns" if len(live) == 1 else "learn"
+                st.markdown(f"#### {escaped(f'{names} {learn} to {goal}')}", text_alignment="center")
+                watch(live)
+            else:
+                st.markdown(f"#### {escaped(f'No model has learned to {goal} yet')}", text_alignment="center")
+                if listed:
+                    jobs_panel.explain_end(listed[0])
+                button = f"Train {self.own} and {self.rival}"
+                if frame.pressed(button, keys.widget(f"train {self.task}"), type="primary"):
+                    for method in (self.rival, self.own):
+                        start(usual(method))
+                    st.rerun()
+                st.caption(self.rivalry)
+        run_actions.bring_back(task=self.task)
+        frame.end_page()
+
+    def show_new(self, live: Sequence[Run]) -> None:
+        """The runs that are running, and what became of the one that this tab has started last: until it is shown, or
+        another one is started."""
+        watch(live)
+        run_id = st.session_state.get(keys.STARTED)
+        if run_id is None or run_id in [run.id for run in live]:
+            return
+        run = cache.store().run(run_id)
+        if run.task != self.task or run.deleted or run_id == address.get(self.run):
+            return
+        if not run.usable:
+            jobs_panel.explain_end(run, runs.short_name(run))
+            return
+        st.button(
+            f"Show {escaped(runs.short_name(run))}, just trained: {runs.measured(run)}",
+            key=keys.widget("show just trained"),
+            icon=":material/arrow_upward:",
+            on_click=self._show,
+            args=(run.id,),
+        )
+
+    def _show(self, run_id: str) -> None:
+        del st.session_state[keys.STARTED]
+        address.put(**{self.run: run_id})
+
+
+class Form(NamedTuple):
+    """What is chosen for a new run of whichever task, whose own inputs are beside it."""
+
+    method: str
+    method_settings: dict[str, Any]
+    features: Named
+    projection: dict[str, Any] | None
+
+
+def form(
+    row: ImageSetRow, methods: Sequence[str], bound: dict[str, Any], warn: Callable[[str], None] | None = None
+) -> Form:
+    """The method, whose box is `bound`; its settings; what it sees of an image. warn: says of a method what speaks
+    against it here."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        method = st.selectbox("Method", methods, **bound)
+        st.caption(escaped(getattr(method_class(method), "summary", "")))
+        if warn is not None:
+            warn(method)
+        values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
+    with right:
+        features = feature_choice.named(feature_choice.choose(cache.image_set(row.key)))
+        projection = projections.choose()
+    return Form(method, values[method], features, projection)
+
+
+def offer_start(settings: AnyTrainSettings, key: str) -> None:
+    """The button that starts a run; pressed twice it starts one."""
+    icon, ready = ":material/play_arrow:", bool(settings.features)
+    if frame.pressed("Train", key, type="primary", icon=icon, disabled=not ready):
+        start(settings)
+        st.rerun()
+    if not ready:
+        st.info("Choose at least one feature.", icon=":material/info:")
+
+
+def look_at(run: Run) -> None:
+    """What a training proves, its bounds over the iterations, and what a person does with it; made when opened."""
+    folded = st.expander("How it was trained", key=keys.widget("how it was trained"), on_change="rerun")
+    if not folded.open:
+        return
+    with folded:
+        jobs_panel.explain_end(run)
+        if runs.has_numbers(run):
+            certificate.show(run)
+        certificate.say_projection(run)
+        if events := jobs_panel.events_of(run):
+            training_view.draw(run, events, training_view.log_choice())
+        run_actions.manage(run)
+
+
+def usual_features(set_key: str) -> Named:
+    """The features of a run that nobody has changed."""
+    return tuple((name, {}) for name in default_names(cache.image_set(set_key)))
+
+
+def start(settings: AnyTrainSettings) -> Run:
+    """The run of these settings: the one that is running, else a new one, which this tab shows."""
+    run = jobs.start_once(cache.store(), "train", settings.to_json())
+    st.session_state[keys.STARTED] = run.id
+    return run
+
+
+def watch(live: Sequence[Run]) -> None:
+    """The runs that are running, the one that was started first on top; the page runs again when one ends."""
+    for run in sorted(live, key=lambda run: run.created):
+        changed = ", ".join(runs.differing(run))
+        st.caption(f"{escaped(runs.short_name(run))}{f' · {escaped(changed)}' if changed else ''}")
+        jobs_panel.watch(run, lambda seen, run=run: _say_iteration(run, seen))
+
+
+def _say_iteration(run: Run, seen: list[jobs_panel.Event]) -> None:
+    """The iteration that a run is at, how near the best it is proven to be, and where it stops."""
+    iterations = jobs_panel.iterations_of(seen)
+    if not iterations:
+        return
+    last, convex, tolerance = iterations[-1], runs.is_convex(run), runs.tolerance_of(run)
+    part = f"{'ranker' if convex else 'round'} {last['round']}, " if last.get("round") else ""
+    gap = runs.finite(last.get("relative_gap"))
+    best = "the best" if convex else "the best of the convex problem of its round"
+    within = "" if gap is None else f", proven within {100 * gap:.2g}% of {best}"
+    stops = "" if tolerance is None else f" · {certificate.stops(tolerance, convex)}"
+    st.caption(f"Now {part}iteration {last['iteration']:,}{within}{stops}")

@@ -1,0 +1,27 @@
+"""The tasks by name, and a training of whichever the settings are of: what a worker does, and anyone may do without.
+
+Given an image set, for example from `ranking.datasets.load_image_set`::
+
+    settings = TrainSettings(image_set.key, (("HOG", {}),), "jumping", "AP-SVM", {"C": 100.0})
+    trained = train(image_set, settings, Path("features"))
+    trained.metrics["test"]["AP"]
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ranking.core import ImageSet
+from ranking.core.run_settings import AnyTrainSettings
+from ranking.experiments.label_training import LabelTask
+from ranking.experiments.order_training import OrderTask
+from ranking.experiments.task import Task, Trained
+from ranking.experiments.training import SampleTask
+
+TASKS: dict[str, Task[Any, Any]] = {task.name: task for task in (SampleTask(), LabelTask(), OrderTask())}
+
+
+def train(image_set: ImageSet, settings: AnyTrainSettings, feature_cache: Path, **rest: Any) -> Trained:
+    """`Task.train` of the task that `settings` are of."""
+    return TASKS[settings.task].train(image_set, settings, feature_cache, **rest)
