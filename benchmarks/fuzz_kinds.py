@@ -207,8 +207,6 @@ KINDS: tuple[Callable[[], Kind], ...] = (
     corel,
     mat_files,
     lambda: typed_files("SVMlight", 0.5, label_files.some_svmlight, (".train",), "SVMlight"),
-    lambda: typed_files("CSV of labels", 0.5, label_files.some_csv, (".csv",), "Multi-label CSV"),
-    lambda: typed_files("CSV of numbers", 0.5, label_files.some_numbers_csv, (".csv",), "Numbers CSV"),
     lambda: own_vectors(".npy", 2),
     lambda: own_vectors(".npz", 1, ZIP),
     lambda: own_vectors(".parquet", 0.2),

@@ -80,7 +80,7 @@ class FeaturesSettings:
     """A look at features that a person brings for the image set of a key.
 
     place: the path that was typed, empty for a file that was uploaded. brought: what the person calls the file that
-    they uploaded. vectors, ids: which of its arrays are read, None for those that fit best
+    they uploaded. vectors, ids: which of its arrays are read, None for those that are called so
     (`ranking.features.own.look_at_vectors`). network: how a model in ONNX is to be used, over what it says itself
     (`ranking.features.onnx_model`).
     """

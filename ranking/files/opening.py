@@ -25,6 +25,7 @@ class Upload(str):
     called: str
 
 
+TABLES = (".csv", ".tsv", ".parquet")
 ANYTHING = "a folder with images, or a ZIP file of one"
 
 
@@ -41,6 +42,9 @@ def open_tree(typed: str | Path, expected: str = ANYTHING, limits: Limits | None
         raise unread(shown, error) from error
     if is_folder:
         return FolderTree(path, limits)
+    if is_file and path.suffix.lower() in TABLES:
+        remedy = "type the path of the folder that the table and its images lie in"
+        raise InputError(shown, expected, "a table", remedy)
     if is_file:
         return ZipTree(path, limits, typed.called if isinstance(typed, Upload) else path.name)
     raise InputError(shown, expected, "no folder or ZIP file")

@@ -3,30 +3,64 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, TypeGuard
 
-from ranking.core import Problem
+from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core.errors import InputError
 from ranking.core.settings import setting
-from ranking.core.text import counted
+from ranking.core.text import counted, listed, readable, told_apart
 from ranking.datasets.registry import SOURCES
-from ranking.files import FileTree, Limits, Unusable
-from ranking.formats.annotated_tree import AnnotatedTree, Listed
-from ranking.formats.coco_file import Instances, read_coco, without_outline
-from ranking.formats.json_file import read_json
-from ranking.formats.tree_source import beginning, part_told
+from ranking.files import FileTree, Limits, Recognised, Unusable
+from ranking.files.tree import parent
+from ranking.formats.image_names import ImageNames
+from ranking.formats.json_file import as_number, brief, read_json
+from ranking.formats.tree_source import (
+    Grouped,
+    TreeSource,
+    beginning,
+    called,
+    is_image,
+    part_of,
+    part_told,
+)
 
 LAYOUT = "images and a JSON file of COCO instances with images, categories and annotations"
+MOST_FILES = 50  # of annotations in one set
 BEGINS = re.compile(rb'\s*\{\s*"(?:info|licenses|images|annotations|categories|type)"\s*:')
 HEAD = 4096
 SMALL = 2**20  # bytes of a file that is looked through for what it lists
 LISTS = re.compile(rb'"(?:images|annotations)"\s*:')
+ANNOTATION_LEFT_OUT, IMAGE_LEFT_OUT = "annotation left out", "image left out"
+Id = int | str
+Key = tuple[str, Id]  # of an image: the file that lists it, and its id there
+
+
+class Listed(NamedTuple):
+    """An image as its JSON file lists it; `file`: that file. size: as claimed, or None. video: that it is a frame of,
+    as a group, or None."""
+
+    file: str
+    file_name: str
+    size: tuple[int, int] | None
+    video: str | None = None
+
+
+@dataclass
+class Instances:
+    """Images, the boxes of each, what is wrong with others, and how many boxes are of crowds."""
+
+    images: dict[Key, Listed] = field(default_factory=dict)
+    boxes: dict[Key, list[SourceBox]] = field(default_factory=dict)
+    problems: Grouped = field(default_factory=Grouped)
+    crowds: int = 0
 
 
 @SOURCES.register("COCO")
 @dataclass
-class Coco(AnnotatedTree):
+class Coco(TreeSource):
     """Lin et al., ECCV 2014, and what Roboflow, CVAT, Label Studio and FiftyOne export in that form.
 
     Boxes are x, y, width and height from 0. An image is looked up by its `file_name`, which is never a path; outlines
@@ -36,8 +70,6 @@ class Coco(AnnotatedTree):
     """
 
     expected: ClassVar[str] = LAYOUT
-    files: ClassVar[str] = "JSON files of COCO"
-    alike: ClassVar[str] = "as COCO does"
 
     crowd: str = setting(
         "leave out",
@@ -49,28 +81,79 @@ class Coco(AnnotatedTree):
     )
 
     @classmethod
-    def annotation_files(cls, tree: FileTree) -> list[str]:
-        """Of those of instances and of others, such as captions, the first."""
-        begin = beginning(tree, ".json", HEAD, lambda head: BEGINS.match(head) is not None)
-        found = [name for name in begin if _may_list(tree, name)]
-        return [name for name in found if "instances" in name] or found
+    def recognise(cls, tree: FileTree) -> Recognised | None:
+        """JSON files that begin as COCO does, and images."""
+        files, images = annotation_files(tree), sum(map(is_image, tree.names))
+        if not files or not images:
+            return None
+        begin = "begins" if len(files) == 1 else "begin"
+        shown = listed([readable(name) for name in files])
+        return Recognised(0.9, f"{shown} {begin} as COCO does, and there are {counted(images, 'image')}")
 
-    def _read(self, files: Sequence[str]) -> tuple[list[Listed], list[Problem]]:
-        told = Instances()
+    def __len__(self) -> int:
+        return len(self._instances.images)
 
-        def read(name: str, limits: Limits) -> None:
-            read_coco(name, read_json(self._tree, name, limits, without_outline), self.crowd == "keep", told)
-
-        self._each(files, told.problems, read)
-        rows = list(told.problems.rows())
-        if told.crowds:
+    def records(self) -> Iterator[SourceImage | Problem]:
+        yield from self._tree.problems
+        yield from self._instances.problems.rows()
+        if crowds := self._instances.crowds:
             done = "left out" if self.crowd == "leave out" else "kept"
-            rows.append(Problem(counted(told.crowds, "box"), "boxes of single objects", "iscrowd 1", done))
-        return [
-            Listed(one.file, one.told, boxes, part_told(one.file), one.size, [one.video] if one.video else [])
-            for key, one in told.images.items()
-            for boxes in [tuple(told.boxes.get(key, ()))]
-        ], rows
+            yield Problem(counted(crowds, "box"), "boxes of single objects", "iscrowd 1", done)
+        images, missing = self._images
+        yield from missing.rows()
+        listed_as = [self._instances.images[key] for key in images.values()]
+        parts = [
+            part_told(image.file) or part_of(name) for name, image in zip(images, listed_as, strict=True)
+        ]
+        tested, rows = self._which_test(parts, [[image.video] if image.video else [] for image in listed_as])
+        yield from rows
+        names = called(list(images))
+        for (name, key), image, test in zip(images.items(), listed_as, tested, strict=True):
+            boxes = tuple(self._instances.boxes.get(key, ()))
+            yield SourceImage(names[name], self._tree.file(name), boxes, test, image.size)
+
+    @cached_property
+    def _instances(self) -> Instances:
+        """What the files list; a file of which nothing can be read is a row."""
+        files, place = annotation_files(self._tree), readable(str(self._tree.place), 255)
+        if not files:
+            raise InputError(place, LAYOUT, "no such file")
+        if len(files) > MOST_FILES:
+            raise InputError(place, f"at most {MOST_FILES} JSON files of COCO", len(files), "import one part")
+        instances, limits = Instances(), Limits.from_environment()
+        for name in files:
+            try:
+                root = read_json(self._tree, name, limits, _without_outline)
+                _read_coco(name, root, self.crowd == "keep", instances)
+            except Unusable as error:
+                instances.problems.add(readable(name, 255), error.expected, error.came, "file left out")
+        if not instances.images:
+            rows = instances.problems.rows()
+            reasons = "; ".join(f"{row.file}: expected {row.expected}, got {row.came}" for row in rows)
+            raise InputError(place, f"{LAYOUT}, of which at least one lists an image", reasons or "none")
+        return instances
+
+    @cached_property
+    def _images(self) -> tuple[dict[str, Key], Grouped]:
+        """What lists each image that is in the tree, and rows about those that are not there, or come again."""
+        index, missing = ImageNames(self._tree), Grouped()
+        images: dict[str, Key] = {}
+        for key, image in self._instances.images.items():
+            try:
+                name = index.find(image.file_name, parent(image.file), part_told(image.file))
+                if name in images:
+                    raise Unusable("every image once", f"{name} again")
+                images[name] = key
+            except Unusable as error:
+                missing.add(readable(image.file, 255), error.expected, error.came, IMAGE_LEFT_OUT)
+        return images, missing
+
+
+def annotation_files(tree: FileTree) -> list[str]:
+    """The files of a tree that begin as COCO does; of those of instances and of others, such as captions, the first."""
+    begin = beginning(tree, ".json", HEAD, lambda head: BEGINS.match(head) is not None)
+    found = [name for name in begin if _may_list(tree, name)]
+    return [name for name in found if "instances" in name] or found
 
 
 def _may_list(tree: FileTree, name: str) -> bool:
@@ -81,3 +164,93 @@ def _may_list(tree: FileTree, name: str) -> bool:
     except Unusable:  # reading it in earnest tells why
         return True
     return len(head) == SMALL or LISTS.search(head) is not None
+
+
+def _read_coco(name: str, root: object, keep_crowds: bool, told: Instances) -> None:
+    """Add what the JSON file of that name says to `told`; Unusable where it is no COCO."""
+    images, annotations, categories = (_list_of(root, key) for key in ("images", "annotations", "categories"))
+    shown = readable(name)
+    for one in images:
+        image = _image(name, one)
+        if image is None:
+            told.problems.add(shown, "images with an id and a file_name", brief(one), IMAGE_LEFT_OUT)
+        elif told.images.setdefault((name, one["id"]), image) is not image:
+            told.problems.add(shown, "every image id once", f"{one['id']} again", IMAGE_LEFT_OUT)
+    classes = dict(filter(None, map(_category, categories)))
+    places: dict[Key, int] = {}
+    for one in annotations:
+        try:
+            key = _image_of(one, name, told)
+            places[key] = places.get(key, 0) + 1
+            box = _source_box(one, key, places[key], classes, told.images[key].video)
+        except Unusable as error:
+            told.problems.add(shown, error.expected, error.came, ANNOTATION_LEFT_OUT)
+            continue
+        is_crowd = one.get("iscrowd") == 1
+        told.crowds += is_crowd
+        if keep_crowds or not is_crowd:
+            told.boxes.setdefault(key, []).append(box)
+
+
+def _image_of(one: Any, name: str, told: Instances) -> Key:
+    image = one.get("image_id") if isinstance(one, dict) else None
+    if not _is_id(image) or (name, image) not in told.images:
+        raise Unusable("annotations of images that are listed", f"image_id {brief(image)}")
+    return name, image
+
+
+def _source_box(
+    one: dict[str, Any], key: Key, place: int, classes: dict[Id, str], group: str | None
+) -> SourceBox:
+    which, category, box = f"image {key[1]}, box {place}", one.get("category_id"), _box(one.get("bbox"))
+    if not _is_id(category) or category not in classes:
+        raise Unusable("a category_id that is listed", f"{which}: {brief(category)}")
+    if box is None:
+        raise Unusable("bbox of x, y, width and height", f"{which}: {brief(one.get('bbox'))}")
+    return SourceBox(box, (classes[category],), group, place)
+
+
+def _list_of(root: object, key: str) -> list[Any]:
+    told = root.get(key) if isinstance(root, dict) else None
+    if not isinstance(told, list):
+        raise Unusable(f"COCO with a list of {key}", "none" if told is None else type(told).__name__)
+    return told
+
+
+def _without_outline(told: dict[str, Any]) -> dict[str, Any]:
+    """An object of JSON without what takes most of the room and is not needed."""
+    told.pop("segmentation", None)
+    return told
+
+
+def _is_id(value: object) -> TypeGuard[Id]:
+    """Whether JSON gave what names a thing: a whole number or a text."""
+    return isinstance(value, int | str) and not isinstance(value, bool)
+
+
+def _image(file: str, one: Any) -> Listed | None:
+    if not isinstance(one, dict) or not _is_id(one.get("id")) or not isinstance(one.get("file_name"), str):
+        return None
+    width, height, video = one.get("width"), one.get("height"), one.get("video_id")
+    group = f"{file}: video {video}" if _is_id(video) else None
+    if isinstance(width, int) and isinstance(height, int) and width > 0 and height > 0:
+        return Listed(file, one["file_name"], (width, height), group)
+    return Listed(file, one["file_name"], None, group)
+
+
+def _category(one: Any) -> tuple[Id, str] | None:
+    """Its id and name; None without which annotations of it are left out."""
+    if not isinstance(one, dict) or not _is_id(one.get("id")) or not isinstance(one.get("name"), str):
+        return None
+    name = told_apart(one["name"])
+    return (one["id"], name) if name else None
+
+
+def _box(told: object) -> tuple[float, float, float, float] | None:
+    """The edges; None for what is not four numbers. Numbers that make no box inside the image are the builder's."""
+    if not isinstance(told, list) or len(told) != 4:
+        return None
+    left, top, width, height = map(as_number, told)
+    if left is None or top is None or width is None or height is None:
+        return None
+    return left, top, left + width, top + height

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from ranking.core import Problem, Source
@@ -19,12 +21,26 @@ from ranking.formats.detection import Detected, ReadsTable, detect, tree_sources
 from ranking.formats.preview import Crop, Preview, preview
 from ranking.formats.table_file import is_table, read_table
 from ranking.formats.tally import Tally
+from ranking.formats.tree_source import beginning
 
 PLAIN = ("files", "source", "refused", "problems", "columns", "read_as")
 MOST_PROBLEMS = 200  # that are told of; an import tells of all
+EXPORTS = "Label Studio and CVAT export COCO, YOLO and VOC: export it again in one of these"
 UNKNOWN = "no source knows what is in it"
 ENDINGS = 4  # of files of what nobody knows, the most frequent ones, are told
 SENTENCE = 600  # letters at most of what is told of an entry: parsers quote what they could not read
+OWN_HEAD = 8192  # bytes that tell whether a file is in an annotation tool's own format
+OWN_FORMATS = (  # tool, ending, and what such files have near their beginning
+    (
+        "Label Studio",
+        ".json",
+        re.compile(
+            rb'\s*\[\s*\{.*?"(?:annotations|completions|annotation_id|annotator|file_upload)"\s*:', re.DOTALL
+        ),
+    ),
+    ("Label Studio", ".csv", re.compile(rb"(?=[^\r\n]*\bannotation_id\b)(?=[^\r\n]*\blead_time\b)")),
+    ("CVAT", ".xml", re.compile(rb"(?s:.*?)<annotations[\s>]")),
+)
 TABLES = 3  # of what nobody knows are looked into once more, for why they say nothing
 
 
@@ -57,17 +73,29 @@ class Look:
 
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> Look:
-        """What `to_json` told; ValueError, TypeError or KeyError where it is something else. A source that was there
-        then and is no more counts as not recognised."""
+        """What `to_json` told; ValueError, TypeError or KeyError where it is something else.
+
+        A format that was read then and is no more counts as not recognised, and what it read as refused.
+        """
+        source, known = told["source"], tree_sources()
+        if source is not None and source not in known:
+            read: dict[str, Any] = {
+                "source": None,
+                "source_settings": {},
+                "seen": None,
+                "problems": 0,
+                "columns": [],
+                "read_as": "",
+            }
+            told = {**told, **read, "refused": f"{source} is not read any more. {EXPORTS}"}
         seen = told["seen"]
         return cls(
             **{
                 **told,
-                "source": told["source"] if told["source"] in SOURCES.names() else None,
                 "detected": [
                     Detected(name, Recognised(**recognised))
                     for name, recognised in told["detected"]
-                    if name in SOURCES.names()
+                    if name in known
                 ],
                 "seen": None if seen is None else _preview_from_json(seen),
             }
@@ -102,6 +130,8 @@ def look_at(
             named, in_words = read.as_read()
             found = replace(found, source_settings={**read_by, **named}, read_as=in_words)
         seen = preview(read)
+        if not isinstance(read, ReadsTable):  # which may read a table of Label Studio
+            seen = replace(seen, problems=[*own_formats(tree), *seen.problems])
     except ValueError as error:
         return replace(found, refused=" ".join(str(error).split()))
     problems = len(seen.problems)
@@ -131,7 +161,8 @@ def unknown(names: Collection[str]) -> str:
 def left_out(tree: FileTree) -> str:
     """Sentences about what could not be used of a tree that nobody knows, "" where there is nothing to say: entries of
     unusual names, and tables."""
-    told = [f"{row.file}: expected {row.expected}, got {row.came}" for row in tree.problems]
+    rows = [*tree.problems, *own_formats(tree)]
+    told = [f"{row.file}: expected {row.expected}, got {row.came}" for row in rows]
     limits = Limits.from_environment()
     for name in list(filter(is_table, tree.names))[:TABLES]:
         try:
@@ -141,6 +172,19 @@ def left_out(tree: FileTree) -> str:
             expected, came = error.expected, error.came
         told.append(f"{readable(name, 255)}: expected {expected}, got {came}")
     return "".join(f". {readable(one, SENTENCE)}" for one in told)
+
+
+def own_formats(tree: FileTree) -> Iterator[Problem]:
+    """A row for each annotation tool of whose own format there are files, which are not read."""
+    for tool, ending, pattern in OWN_FORMATS:
+        names = beginning(tree, ending, OWN_HEAD, partial(_matches, pattern))
+        if names:
+            shown = listed([readable(name, 255) for name in names])
+            yield Problem(shown, "COCO, YOLO or VOC", f"{tool}'s own format. {EXPORTS}", "left out")
+
+
+def _matches(pattern: re.Pattern[bytes], head: bytes) -> bool:
+    return pattern.match(head) is not None
 
 
 def _preview_to_json(seen: Preview) -> dict[str, Any]:

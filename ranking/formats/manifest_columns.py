@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ranking.core.text import listed
 from ranking.datasets.folder import MAX_CRITERIA
 from ranking.datasets.splits import PARTS
+from ranking.files import Unusable
 from ranking.formats.image_names import ImageNames
 from ranking.formats.manifest_names import (
     BOXES,
@@ -90,6 +91,10 @@ class Sample:
         numbers = [plain_number(cell) for cell in self.told(column)]
         finite = sum(one is not None and math.isfinite(one) for one in numbers)
         return bool(numbers) and finite >= share * len(numbers)
+
+    def is_json(self, column: str) -> bool:
+        """Whether cells hold objects of JSON."""
+        return any(cell.startswith(("[{", "{")) for cell in self.cells[column])
 
     def is_marks(self, column: str) -> bool:
         return bool(self.cells[column]) and set(self.cells[column]) <= {"0", "1"}
@@ -216,8 +221,13 @@ def _size(sample: Sample) -> tuple[str, ...]:
 
 
 def _labels(sample: Sample, has_box: bool) -> list[str]:
-    """A column that is called so, else those of 0 and 1, else the first whose texts come again."""
+    """A column that is called so, else those of 0 and 1, else the first whose texts come again.
+
+    Unusable where that holds JSON, as the regions of Label Studio's CSV are.
+    """
     named = list(sample.called(LABELS))
+    if (json := next(filter(sample.is_json, named), None)) is not None:
+        raise Unusable("labels that are texts", f"objects of JSON in {json}")
     texts = [column for column in named if not sample.is_numeric(column)]
     if named:
         return (texts or named)[:1]
@@ -226,7 +236,12 @@ def _labels(sample: Sample, has_box: bool) -> list[str]:
         return marks
     for column in sample.free:
         told = sample.told(column)
-        if told and not sample.is_numeric(column) and 2 * len(set(told)) <= len(told):
+        if (
+            told
+            and not sample.is_numeric(column)
+            and not sample.is_json(column)
+            and 2 * len(set(told)) <= len(told)
+        ):
             return [column]
     return []
 

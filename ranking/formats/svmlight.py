@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from ranking.core import Problem, Source, SourceBox, SourceImage
+import numpy as np
+import numpy.typing as npt
+
+from ranking.core import Floats, Ints, Problem, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import counted, readable
@@ -17,11 +22,32 @@ from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import drawn
 from ranking.files.typed_path import read_typed, typed_path
-from ranking.formats.svmlight_reader import MAX_ROWS, Graded, read_graded
 
 MAX_BYTES = 256 * 2**20
+MAX_FEATURES = 100_000
+MAX_CELLS = 100_000_000  # rows times features
+MAX_ROWS = 200_000
 GRADE = "grade"
 EXPECTED = "a file of graded samples in svmlight's form"
+
+
+class Graded(NamedTuple):
+    """Rows as a file has them. grades: (n,) finite. queries: of each row, None where no row says. lines: (n,) the
+    number of the line of each. features: (n, highest number + 1) sparse, numbered as the file does."""
+
+    grades: Floats
+    queries: list[str] | None
+    lines: Ints
+    features: Any
+
+    def dense(self, width: int) -> npt.NDArray[np.float32]:
+        """(n, width); ValueError where that would be too many numbers."""
+        if len(self.lines) * width > MAX_CELLS:
+            came = f"{len(self.lines):,} rows and {width:,} features"
+            raise InputError("rows times features", f"at most {MAX_CELLS:,}", came)
+        matrix = np.zeros((len(self.lines), width), np.float32)
+        matrix[:, : self.features.shape[1]] = self.features.toarray()
+        return matrix
 
 
 class Part(NamedTuple):
@@ -68,14 +94,13 @@ class SvmLight(Source):
         return readable(typed_path(self.file, EXPECTED).name) or "SVMlight"
 
     def __len__(self) -> int:
-        return sum(len(part.rows) for part in self._parts)
+        return sum(len(part.queries) for part in self._parts)
 
     def records(self) -> Iterator[SourceImage | Problem]:
-        first = 0 if any((part.rows.columns == 0).any() for part in self._parts) else 1
-        width = max(max(part.rows.width for part in self._parts), first + 1)
+        first = 0 if any((part.rows.features.indices == 0).any() for part in self._parts) else 1
+        width = max(*(part.rows.features.shape[1] for part in self._parts), first + 1)
         several = len(self._parts) > 1
         for part, split in zip(self._parts, ("train ", "test "), strict=False):
-            yield from part.rows.problems
             features = part.rows.dense(width)[:, first:]
             of = split if several else ""  # queries of two files may have equal names and are others
             tests = set(part.queries if split == "test " else ()) if several else self._drawn(part.queries)
@@ -101,17 +126,11 @@ def _part(file: str) -> Part:
     path = typed_path(file, EXPECTED)
     name = readable(path.name)
     rows = read_graded(read_typed(file, MAX_BYTES, EXPECTED), name)
-    named = [query for query in rows.queries if query is not None]
-    if len(named) == len(rows):
-        return Part(name, rows, named)
-    if named:
-        raise InputError(name, "qid: in all rows or in none", f"{len(named):,} of {len(rows):,} rows with it")
-    if rows.problems:  # sizes count rows, also those
-        expected = "rows that can all be read, because the sizes of queries count every row"
-        raise InputError(rows.problems[0].file, expected, rows.problems[0].came)
+    if rows.queries is not None:
+        return Part(name, rows, rows.queries)
     sizes = _sizes(path.with_name(f"{path.name}.query"), name)
-    if sum(sizes) != len(rows):
-        raise InputError(f"{name}.query", f"sizes that sum to {counted(len(rows), 'row')}", sum(sizes))
+    if sum(sizes) != len(rows.lines):
+        raise InputError(f"{name}.query", f"sizes that sum to {counted(len(rows.lines), 'row')}", sum(sizes))
     return Part(name, rows, [str(query) for query, size in enumerate(sizes, 1) for _ in range(size)])
 
 
@@ -122,3 +141,60 @@ def _sizes(path: Path, name: str) -> list[int]:
     if not all(line.isascii() and line.isdigit() and 0 < int(line[:9]) <= MAX_ROWS for line in lines):
         raise InputError(f"{name}.query", f"whole numbers from 1 to {MAX_ROWS:,}", "something else")
     return [int(line[:9]) for line in lines]
+
+
+def read_graded(data: bytes, file: str) -> Graded:
+    """The rows of `data`; ValueError, with the number of the line, where one cannot be read, or where there are none.
+
+    >>> rows = read_graded(b"2 qid:7 1:0.5 3:1 # a page", "x")
+    >>> rows.grades, rows.queries, rows.dense(4)
+    (array([2.]), ['7'], array([[0. , 0.5, 0. , 1. ]], dtype=float32))
+    """
+    data = data.removeprefix(codecs.BOM_UTF8)
+    lines = [number for number, line in enumerate(io.BytesIO(data), 1) if line.partition(b"#")[0].strip()]
+    if not lines:
+        raise InputError(file, "rows of grades and features", "none")
+    if len(lines) > MAX_ROWS:
+        raise InputError(file, f"at most {MAX_ROWS:,} rows", f"{len(lines):,}")
+    features, grades, queries = _loaded(data, file)
+    if 0 < len(queries) < len(lines):
+        came = f"{len(queries):,} of {len(lines):,} rows with it"
+        raise InputError(file, "qid: in all rows or in none", came)
+    if features.shape[1] > MAX_FEATURES:
+        raise InputError(file, f"features numbered below {MAX_FEATURES:,}", f"{features.shape[1] - 1:,}")
+    of_features = np.searchsorted(features.indptr, np.flatnonzero(~np.isfinite(features.data)), "right") - 1
+    of_grades = np.flatnonzero(~(np.abs(grades) <= np.finfo(np.float32).max))
+    for row in sorted([*of_features[:1].tolist(), *of_grades[:1].tolist()])[:1]:
+        raise InputError(f"{file}, line {lines[row]}", "finite numbers", "NaN, infinity or a larger number")
+    return Graded(grades, list(map(str, queries)) if len(queries) else None, np.array(lines), features)
+
+
+def _loaded(data: bytes, file: str) -> tuple[Any, Floats, list[int]]:
+    """Features, grades, and the queries that rows name; ValueError with the number of the first line that cannot be
+    read, which is found by halves."""
+    try:
+        return _load(data)
+    except (ValueError, OverflowError):
+        lines = list(io.BytesIO(data))
+    first, last = 0, len(lines)
+    while last - first > 1:
+        middle = (first + last) // 2
+        try:
+            _load(b"".join(lines[first:middle]))
+            first = middle
+        except (ValueError, OverflowError):
+            last = middle
+    try:
+        return _load(lines[first])
+    except (ValueError, OverflowError) as error:
+        where = f"{file}, line {first + 1}"
+        raise InputError(where, "grade qid:query feature:value ...", readable(str(error), 200)) from error
+
+
+def _load(data: bytes) -> tuple[Any, Floats, list[int]]:
+    from sklearn.datasets import load_svmlight_file
+
+    features, grades, queries = load_svmlight_file(
+        io.BytesIO(data), dtype=np.float32, zero_based=True, query_id=True
+    )
+    return features, grades.astype(np.float64), queries.tolist()

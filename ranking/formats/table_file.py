@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from ranking.core.text import told_apart
 from ranking.files import FileTree, Limits, Unusable, parquet_to_csv
 from ranking.files.limits import variable
+from ranking.files.opening import TABLES
 from ranking.files.parquet_program import answer_of
 from ranking.files.tree import suffix
 
-TABLES = (".csv", ".tsv", ".parquet")
 MOST_COLUMNS = 1_002
 MOST_VALUES = 20_000_000  # in the columns of a Parquet file, together
 DECIMAL = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*", re.ASCII)

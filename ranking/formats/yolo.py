@@ -11,18 +11,21 @@ from typing import ClassVar
 
 from ranking.core import Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
-from ranking.core.text import counted, readable
+from ranking.core.text import counted, readable, told_apart
 from ranking.datasets.image_grouping import group_of, group_of_images
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Recognised, Unusable
-from ranking.files.tree import suffix
+from ranking.files.tree import base, suffix
 from ranking.formats.tree_source import Grouped, TreeSource, called, is_image, part_of
-from ranking.formats.yolo_names import Names, names_file, read_names
 
 LAYOUT = "images, and beside them or in a folder labels a text file for each with rows of class, x, y, width, height"
 MAX_BYTES = 4 * 2**20  # of the labels of one image
+MAX_NAMES_BYTES = 2**18
+YAML, LINES = (".yaml", ".yml"), ("classes.txt", "obj.names", "classes.names")
+NUMBERED = re.compile(r"\d{1,6}", re.ASCII)
 LOOKED_AT = 5  # files of labels that say whether the text is YOLO's
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)", re.ASCII | re.IGNORECASE)
+Names = dict[int, str]
 ROW = "rows of class, x, y, width and height, or of class and the corners of an outline"
 
 
@@ -184,3 +187,80 @@ def box_of(line: str, pose: bool) -> tuple[int, tuple[float, float, float, float
     if any(map(math.isnan, numbers)):  # which min and max would pass over
         return int(which), (math.nan, math.nan, math.nan, math.nan)
     return int(which), (min(across), min(down), max(across), max(down))
+
+
+def names_file(tree: FileTree) -> str | None:
+    """The file of `tree` that names the classes, the one nearest to the top; None where there is none."""
+    found = [name for name in tree.names if suffix(name) in YAML or base(name).lower() in LINES]
+    for name in sorted(found, key=lambda name: (name.count("/"), base(name).lower() in LINES, name)):
+        if suffix(name) not in YAML or _may_name(tree, name):
+            return name
+    return None
+
+
+def _may_name(tree: FileTree, name: str) -> bool:
+    """Whether a YAML file has the key `names`, or cannot be read: reading it in earnest tells why."""
+    try:
+        return "names" in parsed_yaml(_names_text(tree, name))
+    except Unusable:
+        return True
+
+
+def read_names(tree: FileTree, name: str) -> tuple[Names, bool]:
+    """Number to name, and whether the labels are of poses, whose rows go on after the box; Unusable where there is no
+    name in the file."""
+    text, pose = _names_text(tree, name), False
+    if suffix(name) in YAML:
+        content = parsed_yaml(text)
+        names, pose = yaml_names(content.get("names")), "kpt_shape" in content
+    else:
+        names = dict(enumerate(line.strip() for line in text.splitlines()))
+    names = {number: told_apart(label) for number, label in names.items() if readable(label)}
+    if not names:
+        raise Unusable("a list of the names of classes", "none that can be read")
+    return names, pose
+
+
+def parsed_yaml(text: str) -> dict[str, object]:
+    """What the mapping at the top of a YAML file holds: texts, lists and mappings; Unusable where it cannot be read.
+
+    PyYAML's safe_load would make False of a class that is called "no". BaseLoader makes a text of it, knows no tags,
+    expands nothing, and is in Python, which refuses what is nested too deep where C would crash.
+
+    >>> parsed_yaml("nc: 2\\nnames: [cat, no]")
+    {'nc': '2', 'names': ['cat', 'no']}
+    """
+    import yaml
+
+    try:
+        content = yaml.load(text, yaml.BaseLoader)
+    except RecursionError as error:
+        raise Unusable("YAML of a few levels", "one nested too deep") from error
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: an escape beyond the last letter
+        raise Unusable("YAML that can be read", " ".join(str(error).split())) from error
+    return content if isinstance(content, dict) else {}
+
+
+def yaml_names(names: object) -> Names:
+    """The texts of a list, or of a mapping from numbers.
+
+    >>> yaml_names(["cat", "dog"]), yaml_names({"0": "cat", "5": "dog", "x": "none"})
+    ({0: 'cat', 1: 'dog'}, {0: 'cat', 5: 'dog'})
+    """
+    if isinstance(names, list):
+        return {number: _whole(name) for number, name in enumerate(names) if isinstance(name, str)}
+    pairs = names.items() if isinstance(names, dict) else ()
+    return {
+        int(number): _whole(name)
+        for number, name in pairs
+        if isinstance(number, str) and NUMBERED.fullmatch(number) and isinstance(name, str)
+    }
+
+
+def _whole(name: str) -> str:
+    """A name with letters in one piece that JSON writes as two halves."""
+    return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _names_text(tree: FileTree, name: str) -> str:
+    return tree.read(name, MAX_NAMES_BYTES, "a list of names").decode("utf-8-sig", errors="replace")

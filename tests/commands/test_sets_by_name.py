@@ -105,12 +105,12 @@ def interesting(tmp_path_factory):
         Image.fromarray(pixels.clip(0, 255).astype(np.uint8)).save(folder / f"{number}.png")
         lines.append(f"{number}.png,{share:.3f}" if number > 1 else f"{number}.png,")
     (folder / "scenes.csv").write_text("\n".join(lines))
-    return folder / "scenes.csv"
+    return folder
 
 
 def test_scenes_are_put_in_order_by_how_interesting_they_are(interesting, home, command):
     """midrank, section 5.3: any numbers per image are a criterion."""
-    command("import", interesting, "--format", "Numbers CSV", "--name", "Scenes")
+    command("import", interesting, "--name", "Scenes")
     given = ("--method", "MidRank", "--setting", "subsequences=200", "--setting", "C=100")
     run = command("train", "Scenes", "--criterion", "interestingness", *given)[0].split()[1]
     trained = Store(home).run(run)

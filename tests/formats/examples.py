@@ -9,7 +9,7 @@ import importlib
 from pathlib import Path
 
 from brought import some_classes, some_coco, some_table, some_yolo
-from label_files import some_corel5k, some_csv, some_numbers_csv, some_pubfig, some_svmlight
+from label_files import some_corel5k, some_pubfig, some_svmlight
 from voc_tree import some_voc
 
 FOLDERS = {
@@ -21,8 +21,6 @@ FOLDERS = {
 }
 FILES = {
     "Corel5k": some_corel5k,
-    "Multi-label CSV": some_csv,
-    "Numbers CSV": some_numbers_csv,
     "Public figures": some_pubfig,
     "SVMlight": some_svmlight,
 }

@@ -55,22 +55,6 @@ def some_corel5k(folder: Path) -> Path:
     return lay(folder, {"corel5k.npz": corel5k()}) / "corel5k.npz"
 
 
-def some_csv(folder: Path, rows: int = 12) -> Path:
-    told = [f"{row}.png,{'; '.join(np.array(LABELS)[had])}" for row, had in enumerate(drawn_labels(rows))]
-    return with_images(folder, "labels.csv", ["image,labels", *told])
-
-
-def some_numbers_csv(folder: Path, rows: int = 12) -> Path:
-    told = [f"{row}.png,{1920 + row},{'?' if row % 3 else row / 4}" for row in range(rows)]
-    return with_images(folder, "numbers.csv", ["image,year,price", *told])
-
-
-def with_images(folder: Path, name: str, lines: list[str]) -> Path:
-    """A table whose first column names images, and these beside it."""
-    images = dict.fromkeys(line.partition(",")[0] for line in lines[1:])
-    return lay(folder, {**images, name: "\n".join(lines)}) / name
-
-
 def some_svmlight(folder: Path, queries: int = 8) -> Path:
     random = np.random.default_rng(8)
     lines = []

@@ -1,10 +1,8 @@
-"""Sets from one file: Corel5k, CSV of labels or of numbers, public figures, svmlight with queries."""
+"""Sets from one file: Corel5k, public figures, svmlight with queries."""
 
 from __future__ import annotations
 
 import io
-import math
-import os
 
 import numpy as np
 import pytest
@@ -20,7 +18,6 @@ from label_files import (
     drawn_labels,
     images_and_problems,
     pubfig_parts,
-    with_images,
 )
 from refusals import refusal, refused
 from scipy.io import savemat
@@ -28,7 +25,7 @@ from scipy.io import savemat
 from ranking.datasets import build_image_set, make_source
 from ranking.formats.corel5k import read_corel5k
 from ranking.formats.mat_file import FILE
-from ranking.formats.svmlight_reader import read_graded
+from ranking.formats.svmlight import read_graded
 
 
 def built(tmp_path, source, file=None, **settings):
@@ -69,63 +66,6 @@ def test_corel5k_itself(real_data):
     assert first == ["city", "mountain", "sky", "sun"]
     kept = (table.labels.sum(axis=0) >= 20).sum()
     assert next(table.records(20)).file == f"{374 - kept} labels"
-
-
-def test_csv_with_a_column_of_labels(tmp_path):
-    images = built(tmp_path, "Multi-label CSV")
-    assert (images.title, images.classes) == ("labels", LABELS)
-    assert (images.labels == drawn_labels(12)).all()
-    assert (images.boxes == (0, 0, 40, 30)).all()
-    assert images.test.sum() == 5
-
-
-def test_csv_with_a_column_per_label_and_a_split(tmp_path):
-    lay(tmp_path / "pictures", dict.fromkeys(["0.jpg", "1.jpg", "2.jpg"]))
-    text = "split,file_name,sea,sun\ntrain,0.jpg,1,0\nVal,1.jpg,0,0\ntest,2,1, 1\nlater,2,1,1\n"
-    images, [problem] = told_by(
-        "Multi-label CSV", tmp_path, {"labels.csv": text}, folder=str(tmp_path / "pictures")
-    )
-    assert [(image.name, image.boxes[0].classes, image.test) for image in images] == [
-        ("0.jpg", ("sea",), False),
-        ("1.jpg", (), False),
-        ("2", ("sea", "sun"), True),
-    ]
-    assert (problem.expected, problem.came) == ("split train, val, valid, validation, test", "later")
-
-
-def test_csv_without_its_folder(tmp_path):
-    nowhere = str(tmp_path / "nowhere")
-    source = make_source("Multi-label CSV", file=str(FILES["Multi-label CSV"](tmp_path)), folder=nowhere)
-    assert refusal(list, source.records()) == (nowhere, "no folder of that name")
-
-
-def test_a_csv_of_numbers(tmp_path):
-    images = built(tmp_path, "Numbers CSV")
-    assert (images.criteria, images.classes) == (("year", "price"), ())
-    assert images.numbers_of("year").tolist() == list(range(1920, 1932))
-    assert np.isnan(images.numbers_of("price")).tolist() == [bool(row % 3) for row in range(12)]
-
-
-def test_a_csv_of_numbers_with_groups_and_a_split(tmp_path):
-    lines = ["Group,year,file,split", "a,1e3,0.png,train", ",NA,1,test", "b, -2.5 ,2.png,val"]
-    pictures = dict.fromkeys(["0.png", "1.png", "2.png"])
-    images, problems = told_by("Numbers CSV", tmp_path, {"numbers.csv": "\n".join(lines), **pictures})
-    assert problems == []
-    assert [(image.name, image.boxes[0].group, image.boxes[0].numbers, image.test) for image in images] == [
-        ("0.png", "a", {"year": 1000.0}, False),
-        ("1", None, {"year": math.nan}, True),
-        ("2.png", "b", {"year": -2.5}, False),
-    ]
-
-
-def test_numbers_that_float32_would_make_equal_stay_different(tmp_path):
-    days = [20261119 + row for row in range(4)]
-    for shift, kind in ((0, np.float64), (20260000, np.float32)):
-        lines = ["image,day", *(f"{row}.png,{day - shift}" for row, day in enumerate(days))]
-        folder = tmp_path / f"{shift}"
-        images = built(folder, "Numbers CSV", with_images(folder, "numbers.csv", lines))
-        assert images.numbers.dtype == kind
-        assert images.numbers_of("day").tolist() == [day - shift for day in days]
 
 
 def test_public_figures(tmp_path):
@@ -195,52 +135,11 @@ def test_svmlight_as_lightgbm_has_it(real_data):
     (part,) = make_source("SVMlight", file=str(folder / "rank.test"))._parts
     features, grades = load_svmlight_file(str(folder / "rank.test"))
     assert part.rows.grades.tolist() == grades.tolist()
-    assert (part.rows.dense(part.rows.width)[:, 1:] == features.toarray().astype(np.float32)).all()
+    assert (
+        part.rows.dense(part.rows.features.shape[1])[:, 1:] == features.toarray().astype(np.float32)
+    ).all()
     sizes = [int(line) for line in (folder / "rank.test.query").read_text().split()]
     assert [part.queries.count(f"{query}") for query in range(1, len(sizes) + 1)] == sizes
-
-
-# ------------------------------------------ Rows that cannot be used are reported, and the others kept
-
-BELOW = "expected a number below 100,000"
-BAD_ROWS = {
-    ("SVMlight", "rank", "1 qid:1 1:1\n"): {
-        "x qid:1 1:1": "'x' for a number",
-        "nan qid:1 1:1": "nan, which is not finite",
-        "1 qid:1 1:1e300": "1e300, which is not finite",
-        "1 qid:1 1:": "'' for a number",
-        "1 qid:1 a:1": f"feature 'a', {BELOW}",
-        "1 qid:1 100000:1": f"feature '100000', {BELOW}",
-        "1 qid:1 2:1 02:1": "feature 2 twice",
-        "1 qid: 1:1": "a query of 0 characters",
-        f"1 qid:{'q' * 41} 1:1": "a query of 41 characters",
-    },
-    ("Multi-label CSV", "labels.csv", "image,sea,sun\n1.png,1,1\n"): {
-        "0.png,yes,0": "sea: 'yes'",
-        "0.png,1": "2",
-        ",1,0": "an empty cell",
-        "9.png,1,0": "no 9.png",
-        "../secret.png,1,0": "../secret.png",
-        "/etc/passwd,1,0": "/etc/passwd",
-        "link.png,1,0": "link.png: a link to nothing or out of it",
-        "sub,1,0": "sub: something else",
-    },
-    ("Numbers CSV", "numbers.csv", "image,year\n1.png,5\n"): {
-        f'0.png,"{text}"': f"year: '{text}'" for text in ("-Infinity", "1e999", "new", "1,5", "0x10", "12 km")
-    },
-}
-
-
-@pytest.mark.parametrize(("source", "file", "good"), BAD_ROWS)
-def test_rows_that_cannot_be_used_are_reported(tmp_path, source, file, good):
-    bad = BAD_ROWS[source, file, good]
-    lay(tmp_path, {"secret.png": None, "x/0.png": None, "x/1.png": None, "x/sub/1.png": None})
-    os.symlink(tmp_path / "secret.png", tmp_path / "x" / "link.png")
-    images, problems = told_by(source, tmp_path / "x", {file: good + "\n".join(bad)})
-    assert len(images) == 1
-    rows = {int(row.file.removeprefix(f"{file}, line ")): row.came for row in problems if "line" in row.file}
-    first = good.count("\n") + 1
-    assert rows == dict(enumerate(bad.values(), first))
 
 
 # ------------------------------------------------------------------------------ Files that are refused
@@ -263,7 +162,9 @@ def old_mat():
     return in_memory(lambda stream: savemat(stream, {"feat": np.ones((2, 2))}, format="4"))
 
 
-NO_NUMBER = "'x' for a number"
+NO_NUMBER = "could not convert string to float: b'x'"
+NOT_FINITE = "NaN, infinity or a larger number"
+UNSORTED = "Feature indices in SVMlight/LibSVM data file should be sorted and unique."
 REFUSED = {
     ("Corel5k", "corel5k.npz"): [
         (corel5k(Y_indptr=np.array([0, 5])), "Y_indptr", 2),
@@ -283,19 +184,6 @@ REFUSED = {
         (corel5k(label_names=np.array([1, 2, 3, 4])), "label_names", "int64 of shape (4,)"),
         (corel5k(n_train=None), "arrays", "none called n_train"),
     ],
-    ("Multi-label CSV", "labels.csv"): [
-        ("image\n1.png", "labels.csv, line 1", "('image',)"),
-        ("image,a,a\n1.png,1,1", "labels.csv, line 1", "('image', 'a', 'a')"),
-        ("image,split\n1.png,train", "labels.csv, line 1", "image, split"),
-        ("", "labels.csv, line 1", "()"),
-        ("image,sea\n", "labels.csv", "0 rows that cannot be used"),
-        ('image,sea\n"1.png,1', "labels.csv", "unexpected end of data"),
-        ("image," + ",".join(map(str, range(1002))), "labels.csv", "1,003"),
-    ],
-    ("Numbers CSV", "numbers.csv"): [
-        ("image,group\n1.png,a", "numbers.csv, line 1", 0),
-        ("image," + ",".join(map(str, range(101))), "numbers.csv, line 1", 101),
-    ],
     ("Public figures", "faces.mat"): [
         (mat(feat=None), "variables", "none called feat"),
         (mat(feat=np.ones((3, 5))), "feat", "3 x 5"),
@@ -314,9 +202,21 @@ REFUSED = {
     ("SVMlight", "rank"): [
         ("1 qid:1 1:1\n1 1:1", "rank", "1 of 2 rows with it"),
         ("", "rank", "none"),
-        ("x", "rank", f"none that can be read; the first: {NO_NUMBER}"),
-        (b"x\n" * 1001, "rank", f"more, the last with {NO_NUMBER}"),
-        (b"\xff\xff", "rank", "byte 0 of another kind"),
+        ("# none\n\n", "rank", "none"),
+        ("x", "rank, line 1", NO_NUMBER),
+        (b"# good\n1 qid:1 1:1\n\nx qid:1 1:1\n1 qid:1 1:1\ny", "rank, line 4", NO_NUMBER),
+        (b"1 qid:1 1:1\n" * 5 + b"x\n" * 5, "rank, line 6", NO_NUMBER),
+        ("1 qid:1 1:1\nnan qid:1 1:1\n1 qid:1 1:inf", "rank, line 2", NOT_FINITE),
+        ("1 qid:1 1:1\n\n2 qid:1\n1 qid:1 2:1e300", "rank, line 4", NOT_FINITE),
+        ("1e300 qid:1 1:1", "rank, line 1", NOT_FINITE),
+        ("1 qid:1 1:", "rank, line 1", "could not convert string to float: b''"),
+        ("1 qid:1 a:1", "rank, line 1", "invalid literal for int() with base 10: b'a'"),
+        ("1 qid:a 1:1", "rank, line 1", "invalid literal for int() with base 10: b'a'"),
+        ("1 qid:1 99999999999:1", "rank, line 1", "value too large to convert to int"),
+        ("1 qid:1 -1:1", "rank, line 1", "Invalid index -1 in SVMlight/LibSVM data file."),
+        ("1 qid:1 100000:1", "rank", "100,000"),
+        ("1 qid:1 2:1 02:1", "rank, line 1", UNSORTED),
+        (b"\xff\xff", "rank, line 1", "could not convert string to float: b'\\xff\\xff'"),
     ],
 }
 
@@ -364,8 +264,8 @@ def test_sizes_of_queries_that_do_not_fit(tmp_path, rows, sizes, subject, came):
 
 
 def test_svmlight_that_is_too_much(monkeypatch):
-    monkeypatch.setattr("ranking.formats.svmlight_reader.MAX_ROWS", 2)
-    assert refusal(read_graded, b"1 1:1\n" * 3, "x") == ("x", "more")
-    monkeypatch.setattr("ranking.formats.svmlight_reader.MAX_CELLS", 100)
+    monkeypatch.setattr("ranking.formats.svmlight.MAX_ROWS", 2)
+    assert refusal(read_graded, b"1 1:1\n" * 3, "x") == ("x", "3")
+    monkeypatch.setattr("ranking.formats.svmlight.MAX_CELLS", 100)
     with refused("rows times features", "1 rows and 99,999 features"):
         read_graded(b"1 99998:1", "x").dense(99_999)

@@ -49,13 +49,6 @@ def test_what_is_brought_is_recognised_with_a_reason_and_previewed(zoo, monkeypa
     assert (len(look.seen.problems), look.problems) == (1, 2)
 
 
-def test_a_format_that_is_no_longer_read_counts_as_not_recognised(zoo):
-    stored = look_at(str(zoo), None, {}).to_json()
-    stored["source"], stored["detected"] = "CVAT", [["CVAT", stored["detected"][0][1]], *stored["detected"]]
-    look = Look.from_json(json.loads(json.dumps(stored)))
-    assert (look.source, [name for name, _ in look.detected]) == (None, ["Class folders"])
-
-
 def test_another_format_can_be_chosen_and_says_why_it_does_not_fit(zoo):
     look = look_at(str(zoo), "PASCAL VOC", {})
     assert (look.source, look.seen) == ("PASCAL VOC", None)
@@ -140,3 +133,41 @@ def test_it_gives_up_on_a_folder_of_broken_images(tmp_path, monkeypatch):
     seen = shown(classes(tmp_path / "x", *(f"cat/{number}.jpg" for number in range(9))))
     assert (seen.crops, seen.images) == ([], 9)
     assert len([row for row in seen.problems if row.file.endswith(".jpg")]) == 3
+
+
+# --------------------------------------------------------- Formats of annotation tools that are not read
+
+TASKS = [{"id": 1, "data": {"image": "1.jpg"}, "annotations": [{"result": []}]}]
+REGIONS = 'image,id,label,annotator,annotation_id,lead_time\n1.jpg,1,"[{""x"": 0}]",1,7,1.5\n'
+DRAWN = '<?xml version="1.0"?>\n<annotations><image name="1.jpg"/></annotations>'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "tool"),
+    [("a.json", TASKS, "Label Studio"), ("a.csv", REGIONS, "Label Studio"), ("a.xml", DRAWN, "CVAT")],
+)
+def test_own_formats_of_tools_are_answered_with_what_these_export(tmp_path, name, content, tool):
+    """Beside images of which nothing is known, and beside images that another format knows."""
+    unrecognised = look_at(str(lay(tmp_path / "x", {name: content, "1.jpg": None})), None, {})
+    assert unrecognised.source is None
+    assert f"{tool}'s own format. Label Studio and CVAT export COCO, YOLO and VOC" in unrecognised.refused
+    beside = look_at(
+        str(lay(tmp_path / "y", {name: content, "cat/1.jpg": None, "dog/2.jpg": None})), None, {}
+    )
+    assert beside.source == "Class folders"
+    row = beside.seen.problems[0]
+    assert (row.file, row.done) == (name, "left out")
+    assert f"{tool}'s own format" in row.came
+
+
+@pytest.mark.parametrize("source", ["CVAT", "Label Studio"])
+def test_a_look_by_a_format_that_is_gone_opens_and_says_so(zoo, source):
+    look = look_at(str(zoo), None, {})
+    earlier = look.to_json() | {"source": source}
+    earlier["detected"] = [[source, earlier["detected"][0][1]], *earlier["detected"]]
+    opened = Look.from_json(json.loads(json.dumps(earlier)))
+    assert (opened.source, opened.seen, opened.files) == (None, None, 8)
+    assert [detected.source for detected in opened.detected] == ["Class folders"]
+    assert f"{source} is not read any more. Label Studio and CVAT export" in opened.refused
+    other = Look.from_json(json.loads(json.dumps(earlier | {"source": "Class folders"})))
+    assert [detected.source for detected in other.detected] == ["Class folders"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pyarrow
 import pytest
 from archives import in_memory
@@ -10,7 +13,7 @@ from pyarrow import parquet
 from refusals import refusal, refused
 
 from ranking.core import Problem, SourceImage
-from ranking.datasets import make_source
+from ranking.datasets import build_image_set, make_source
 from ranking.files import Limits, Unusable, open_tree, parquet_program
 from ranking.formats import manifest, table_file
 from ranking.formats.detection import detect
@@ -115,6 +118,12 @@ TABLES = [
         {"a": [((0, 0, 9, 9), ("cat",), {})], "b": []},
         [],
     ),
+    (
+        "split,file_name,sea,sun\ntrain,a.jpg,1,0\nVal,b.jpg,0,0\ntest,c,1, 1\nlater,c,1,1\n",
+        {"a": [(None, ("sea",), {})], "b": [(None, (), {})], "c": [(None, ("sea", "sun"), {})]},
+        ["line 5: later"],
+    ),
+    ("image,labels\na.jpg,sea; sun|sea\n", {"a": [(None, ("sea", "sun"), {})]}, []),
     ("image,kind\na.jpg,cat\nb.jpg,cat\n", {"a": [CAT], "b": [CAT]}, []),
     ("image,label,width,height\na.jpg,cat,40,30\nb.jpg,cat,wide,30\n", {"a": [CAT]}, ["line 3: wide, 30"]),
     (
@@ -329,3 +338,33 @@ def test_recognised_with_its_columns(tmp_path):
     assert ",".join(look.columns) == (folder / "boxes.csv").read_text().partition("\n")[0]
     assert (look.source_settings, look.problems) == (detected.recognised.settings, 0)
     assert look.read_as.startswith("filename names the images")
+
+
+def test_numbers_to_order_by_with_groups_and_a_split(tmp_path):
+    """As sets to be put in order have them: no column of labels."""
+    table = "Group,year,file,split\na,1e3,a.jpg,train\n,NA,b,test\nb, -2.5 ,c.jpg,val\n"
+    images, problems = read(of(tmp_path, table))
+    assert problems == []
+    rows = [(name, *((box.group, box.numbers) for box in image.boxes)) for name, image in images.items()]
+    assert rows[0] == ("a", ("a", {"year": 1000.0}))
+    assert rows[2] == ("c", ("b", {"year": -2.5}))
+    assert math.isnan(rows[1][1][1]["year"])
+    assert [image.test for image in images.values()] == [False, True, False]
+
+
+def test_numbers_that_float32_would_make_equal_stay_different(tmp_path):
+    days = [20261119 + row for row in range(3)]
+    for shift, kind in ((0, np.float64), (20260000, np.float32)):
+        table = "image,day\n" + "".join(
+            f"{name}.jpg,{day - shift}\n" for name, day in zip("abc", days, strict=True)
+        )
+        folder = tmp_path / f"{shift}"
+        images, _ = build_image_set(of(folder, table), folder / "set")
+        assert images.numbers.dtype == kind
+        assert images.numbers_of("day").tolist() == [day - shift for day in days]
+
+
+def test_a_path_of_a_table_is_answered_with_that_of_its_folder(tmp_path):
+    table = lay(tmp_path, {"t.csv": "image,label\n"}) / "t.csv"
+    with refused(str(table), "a table"):
+        open_tree(table)

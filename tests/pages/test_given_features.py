@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import pytest
 from filled_home import import_here, train_settings
-from label_files import some_corel5k
+from label_files import corel5k
 from shown import choose, press, turn_to
 from trainings import finished
+
+from ranking.workspace.home import DATABASE
 
 
 @pytest.fixture
 def cards(laboratory, tmp_path):
     """The key of such a set in the laboratory."""
-    file = some_corel5k(tmp_path)
+    file = tmp_path / "corel5k.npz"
+    file.write_bytes(corel5k())
     return laboratory.store.keep(import_here(laboratory.store, "Corel5k", file=str(file), least=1).id)
 
 
@@ -38,3 +43,12 @@ def test_run_by_them_is_shown(laboratory, cards, open_page):
     for page in ("train", "ranked_images", "image_sets"):
         app = open_page(page, run=run.id)
         assert [*app.warning, *app.error] == []
+
+
+def test_a_set_whose_source_is_gone_opens(laboratory, cards, open_page):
+    with sqlite3.connect(laboratory.home / DATABASE) as connection:
+        connection.execute("UPDATE image_set SET source = 'ARFF' WHERE key = ?", (cards,))
+    assert {row.source for row in laboratory.store.image_sets()} >= {"ARFF"}
+    for page in ("image_sets", "train"):
+        app = open_page(page, set=cards)
+        assert [*app.warning, *app.error, *app.exception] == []

@@ -218,17 +218,10 @@ def _choose_arrays(run: Run, found: VectorsLook) -> tuple[str, str] | None:
             "Matched by",
             ids,
             index=ids.index(found.ids),
-            format_func=lambda name: _by(found, name),
+            format_func=lambda name: "the order of the samples" if name == BY_ORDER else name,
             key=keys.widget(f"ids {run.id}"),
         )
     return of, by
-
-
-def _by(found: VectorsLook, name: str) -> str:
-    if name == BY_ORDER:
-        return "the order of the samples"
-    known = found.known.get(name)
-    return f"{name} ({known:,} known)" if known is not None else name
 
 
 def _show_counts(images: ImageSet, found: VectorsLook) -> None:

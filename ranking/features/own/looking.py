@@ -14,9 +14,9 @@ from typing import Any
 from ranking.core import ImageSet, Problem
 from ranking.core.errors import InputError
 from ranking.core.text import counted, readable
-from ranking.features.own.array_files import ID_NAMES, MOST_TRIED, ArrayFile, Listed, NpyFile, NpzFile
+from ranking.features.own.array_files import ID_NAMES, ArrayFile, Listed, NpyFile, NpzFile
 from ranking.features.own.drafting import Draft, draft_of
-from ranking.features.own.matching import BY_ORDER, MOST_ROWS, Match, Refused, by_ids, by_order, count_known
+from ranking.features.own.matching import BY_ORDER, MOST_ROWS, Match, Refused, by_ids, by_order
 from ranking.features.own.parquet_vectors import ALL_NUMBERS, ParquetFile
 from ranking.features.own.picture import Picture, picture_of
 from ranking.files import Limits, Unusable
@@ -30,8 +30,7 @@ OnStep = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class VectorsLook:
-    """What was found. kind: what the file is. listed: its arrays. known: how many cells of an array name a sample, of
-    those that could be ids.
+    """What was found. kind: what the file is. listed: its arrays.
 
     vectors, ids: the arrays that were read; ids is BY_ORDER where rows are in the order of the samples. refused: why
     nothing of it can be kept, else "". problems: of `count`, the first. name, samples, columns, size, matched, picture:
@@ -40,7 +39,6 @@ class VectorsLook:
 
     kind: str
     listed: list[Listed]
-    known: dict[str, int]
     vectors: str | None = None
     ids: str = BY_ORDER
     refused: str = ""
@@ -63,7 +61,10 @@ class VectorsLook:
         arrays = [Listed(**{**one, "shape": tuple(one["shape"])}) for one in told["listed"]]
         picture = None if told["picture"] is None else Picture(**told["picture"])
         problems = [Problem(**row) for row in told["problems"]]
-        return cls(**{**told, "listed": arrays, "picture": picture, "problems": problems})
+        values = {
+            name: value for name, value in told.items() if name != "known"
+        }  # of looks of earlier versions
+        return cls(**{**values, "listed": arrays, "picture": picture, "problems": problems})
 
 
 def look_at_vectors(
@@ -79,7 +80,8 @@ def look_at_vectors(
     """What the file `path` holds, which the person calls `called`, for the samples of a set.
 
     The matrix that would be kept is written to `target`, where there is one. vectors, ids: the arrays to be read; None
-    for those that fit best. ValueError where the file is none of EXPECTED, or damaged.
+    for those that are called so, and for the order of the samples where no array is called as ids are. ValueError where
+    the file is none of EXPECTED, or damaged.
     """
     say = on_step or (lambda *_: None)
     limits = Limits.from_environment() if limits is None else limits
@@ -119,8 +121,7 @@ def _look(
     limits: Limits,
     say: OnStep,
 ) -> VectorsLook:
-    known = {name: count_known(images, file.texts(name)) for name in _could_be_ids(file.listed)}
-    found = VectorsLook(file.kind, file.listed, known)
+    found = VectorsLook(file.kind, file.listed)
     by_name = {one.name: one for one in file.listed}
     if vectors is None:
         vectors = _likely_vectors(file.listed)
@@ -128,7 +129,8 @@ def _look(
         return replace(found, refused=_no_vectors(file.listed, images))
     unused: list[Problem] = []
     if ids is None:
-        ids = _likely_ids(known, by_name[vectors])
+        called = [one.name for one in file.listed if one.may_be_ids and _is_called_ids(one, vectors)]
+        ids = next(iter(called), BY_ORDER)
         unused = [_unused(one) for one in file.listed if ids == BY_ORDER and _is_called_ids(one, vectors)]
     found = replace(found, vectors=vectors, ids=ids)
     try:
@@ -148,9 +150,9 @@ def _is_called_ids(one: Listed, vectors: str) -> bool:
 
 
 def _unused(one: Listed) -> Problem:
-    """A row about an array that is called as ids are, and names no sample, or cannot be read."""
+    """A row about an array that is called as ids are, and cannot be read."""
     done = "not used: rows are taken in the order of the samples"
-    came = "none of them" if one.may_be_ids else one.why or _shape(one)
+    came = one.why or _shape(one)
     return Problem(f"array {one.name}", "ids of samples or images of the set", came, done)
 
 
@@ -176,21 +178,6 @@ def _likely_vectors(arrays: list[Listed]) -> str | None:
         return one.name.lower() in VECTOR_NAMES, one.shape[1]
 
     return max(matrices, key=rank).name if matrices else None
-
-
-def _could_be_ids(arrays: list[Listed]) -> list[str]:
-    """A few arrays that are looked into for ids: those called so, then texts, then whole numbers."""
-
-    def rank(one: Listed) -> tuple[bool, bool]:
-        return one.name.lower() not in ID_NAMES, one.holds != "text"
-
-    return [one.name for one in sorted((one for one in arrays if one.may_be_ids), key=rank)[:MOST_TRIED]]
-
-
-def _likely_ids(known: Mapping[str, int], vectors: Listed) -> str:
-    """The array that names the most samples; by order where none names any."""
-    best = max(known, key=known.__getitem__, default=BY_ORDER)
-    return best if known.get(best) else BY_ORDER
 
 
 def _match(file: ArrayFile, images: ImageSet, vectors: Listed, ids: str) -> Match:

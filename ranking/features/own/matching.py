@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,13 +11,13 @@ from ranking.core import ImageSet, Ints, Problem
 from ranking.core.spreadsheets import guarded
 from ranking.core.text import counted, readable
 from ranking.files.files import image_name
-from ranking.files.tree import base, stem
+from ranking.files.tree import base
 from ranking.formats.tree_source import bare, is_image
 
 MOST_ROWS = 200  # of a table of what is wrong
 BY_ORDER = "by order"
 LIST = "the list of samples (CSV) tells ids and order"
-SAMPLE, IMAGE, STEM = "sample", "image", "image without folder and ending"
+IDS = "ids of samples, or names of images with one sample"
 
 
 class Refused(Exception):
@@ -59,8 +59,9 @@ def by_ids(images: ImageSet, ids: Sequence[str], column: str) -> Match:
 
     Refused where a sample has no row or two.
     """
-    called, rows_of = _best(images, ids)
-    if not rows_of:
+    names = _names(images)
+    named = [_row_of(text, names) for text in ids]
+    if not any(row is not None for row in named):
         told = ", ".join(map(readable, map(str, images.ids[:2])))
         came = ", ".join(readable(text, 40) for text in ids[:2])
         raise Refused(
@@ -70,8 +71,7 @@ def by_ids(images: ImageSet, ids: Sequence[str], column: str) -> Match:
     rows = np.full(len(images), -1, np.int64)
     unknown: list[tuple[int, str]] = []
     twice: list[Problem] = []
-    for row, text in enumerate(ids):
-        sample = rows_of.get(called.key(text))
+    for row, (text, sample) in enumerate(zip(ids, named, strict=True)):
         if sample is None:
             unknown.append((row, text))
         elif rows[sample] >= 0:
@@ -81,33 +81,8 @@ def by_ids(images: ImageSet, ids: Sequence[str], column: str) -> Match:
             rows[sample] = row
     if twice:
         raise Refused(f"{counted(len(twice), 'id')} in “{column}” came before", twice[:MOST_ROWS], len(twice))
-    _check_all_there(images, rows, called)
-    return Match(rows, f"by {called.words} in “{column}”", _left_out(unknown))
-
-
-def count_known(images: ImageSet, ids: Sequence[str]) -> int:
-    """How many of the ids name a sample."""
-    called, rows_of = _best(images, ids)
-    return sum(called.key(text) in rows_of for text in ids)
-
-
-@dataclass(frozen=True)
-class Called:
-    """A way to name samples. key: what names are compared by."""
-
-    words: str
-    key: Callable[[str], str]
-
-
-# The ending of an image first: else what follows the last point of "a.1" was one, and "a.1" and "a.2" the same.
-WAYS = (
-    Called(SAMPLE, lambda text: text.strip()),
-    Called(IMAGE, lambda text: image_name(text)),
-    Called(STEM, lambda text: image_name(_without_ending(base(text.replace("\\", "/"))))),
-    Called(
-        STEM, lambda text: image_name(stem(base(text.replace("\\", "/"))))
-    ),  # a file of features for each image
-)
+    _check_all_there(images, rows)
+    return Match(rows, f"by “{column}”: {IDS}", _left_out(unknown))
 
 
 def _without_ending(name: str) -> str:
@@ -118,39 +93,40 @@ def _without_ending(name: str) -> str:
     return bare(name) if is_image(name) else name
 
 
-def _best(images: ImageSet, ids: Sequence[str]) -> tuple[Called, dict[str, int]]:
-    """The way in which the most ids name samples, the strictest of those; and the samples by what they are called."""
-    found = []
-    for called in WAYS:
-        rows_of = _names(images, called)
-        found.append((sum(called.key(text) in rows_of for text in ids), called, rows_of))
-    count, called, rows_of = max(found, key=lambda one: one[0])
-    return called, rows_of if count else {}
+def _row_of(text: str, names: dict[str, int]) -> int | None:
+    """The sample that an id names; the image's ending goes and not what follows another point: "a.1" is not "a.2"."""
+    for name in (text.strip(), image_name(text), _stem(text)):
+        if name in names:
+            return names[name]
+    return None
 
 
-def _names(images: ImageSet, called: Called) -> dict[str, int]:
-    """Samples by name; an image names a sample where it has one, and where no other image has its name."""
-    if called.words == SAMPLE:
-        names = {str(name): row for row, name in enumerate(images.ids)}
-        return {guarded(name): row for name, row in names.items()} | names
+def _stem(text: str) -> str:
+    """An image's name without folder and ending."""
+    return image_name(_without_ending(base(text.replace("\\", "/"))))
+
+
+def _names(images: ImageSet) -> dict[str, int]:
+    """Samples by their ids; and by the name of an image, with folder and ending or without, where it has one sample
+    and no other image has its name."""
+    ids = {str(name): row for row, name in enumerate(images.ids)}
     alone = np.bincount(images.image_of, minlength=len(images.image_names))[images.image_of] == 1
-    told: dict[str, int] = {}
-    twice = set()
+    rows_of: dict[str, set[int]] = {}
     for row in np.flatnonzero(alone).tolist():
-        name = called.key(str(images.image_names[images.image_of[row]]))
-        if name in told:
-            twice.add(name)
-        told[name] = row
-    return {name: row for name, row in told.items() if name not in twice}
+        name = str(images.image_names[images.image_of[row]])
+        for one in (image_name(name), _stem(name)):
+            rows_of.setdefault(one, set()).add(row)
+    of_images = {name: min(rows) for name, rows in rows_of.items() if len(rows) == 1}
+    return of_images | {guarded(name): row for name, row in ids.items()} | ids
 
 
-def _check_all_there(images: ImageSet, rows: Ints, called: Called) -> None:
+def _check_all_there(images: ImageSet, rows: Ints) -> None:
     missing = np.flatnonzero(rows < 0)
     if not len(missing):
         return
     samples = [str(images.ids[row]) for row in missing[:MOST_ROWS]]
     raise Refused(
-        f"{len(missing):,} of {counted(len(rows), 'sample')} of {images.title} have no row, matched by {called.words}: "
+        f"{len(missing):,} of {counted(len(rows), 'sample')} of {images.title} have no row, matched by {IDS}: "
         f"expected one row a sample. Bring a file with all of them; {LIST}",
         [Problem(readable(name, 255), "one row a sample", "no row", "nothing is kept") for name in samples],
         len(missing),

@@ -8,7 +8,7 @@ import pytest
 from numbered_set import Desk, cards, unit, vectors_of
 from refusals import refusal
 
-from ranking.features.own.matching import BY_ORDER, IMAGE, SAMPLE, STEM
+from ranking.features.own.matching import BY_ORDER, IDS
 from ranking.features.own.parquet_vectors import ALL_NUMBERS
 from ranking.features.own.picture import agreement, principal_components
 from ranking.features.vector_files import MOST_COLUMNS, vectors_name
@@ -54,30 +54,30 @@ def test_ids_and_vectors_are_what_is_called_so(desk):
     rows, order = vectors_of(desk.images), np.random.default_rng(1).permutation(9)
     in_order = desk.npy(rows).name
     for save in (np.savez, np.savez_compressed):
-        look = desk.npz(save, embeddings=rows[order], keys=desk.images.ids[order], other=np.zeros((9, 99)))
-        assert (look.vectors, look.ids) == ("embeddings", "keys"), "before what is wider"
-        assert (look.known, look.name) == ({"keys": 9}, in_order)
+        look = desk.npz(save, embeddings=rows[order], ids=desk.images.ids[order], other=np.zeros((9, 99)))
+        assert (look.vectors, look.ids) == ("embeddings", "ids"), "before what is wider"
+        assert look.name == in_order
 
 
 @pytest.mark.parametrize(
-    ("names", "ids", "way"),
+    ("names", "ids"),
     [
-        (None, "img/{}.jpg#1", SAMPLE),
-        (None, "img/{}.jpg", IMAGE),
-        (None, "/data/jpg/{}.jpg", STEM),
-        (None, "{}", STEM),
-        ("photo.{}", "x/photo.{}.jpg", STEM),
-        ("photo.{}", "x/photo.{}.PNG", STEM),
-        ("photo.{}", "x/photo.{}", STEM),
-        ("={}+1", "'={}+1#1", SAMPLE),  # as a spreadsheet is kept from taking it for a formula
+        (None, "img/{}.jpg#1"),
+        (None, "img/{}.jpg"),
+        (None, "/data/jpg/{}.jpg"),
+        (None, "{}"),
+        ("photo.{}", "x/photo.{}.jpg"),
+        ("photo.{}", "x/photo.{}.PNG"),
+        ("photo.{}", "x/photo.{}"),
+        ("={}+1", "'={}+1#1"),  # as a spreadsheet is kept from taking it for a formula
     ],
 )
-def test_rows_are_matched_by_ids_in_any_order(tmp_path, names, ids, way):
+def test_rows_are_matched_by_ids_in_any_order(tmp_path, names, ids):
     numbers = [f"{number:03d}" for number in range(3)]
     images = cards(tmp_path / "set", [1] * 3, names and [names.format(number) for number in numbers])
     desk, rows = Desk(tmp_path, images), vectors_of(images)
     told = np.array([ids.format(number) for number in numbers])
-    assert desk.npz(x=rows[[2, 0, 1]], id=told[[2, 0, 1]]).matched == f"by {way} in “id”"
+    assert desk.npz(x=rows[[2, 0, 1]], id=told[[2, 0, 1]]).matched == f"by “id”: {IDS}"
     assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
 
 
@@ -86,12 +86,12 @@ def test_whole_numbers_may_be_ids(tmp_path):
     assert images.ids.tolist() == [f"img/{number:03d}.jpg#1" for number in range(4)]
     desk = Desk(tmp_path, images)
     look = desk.npz(x=vectors_of(images), id=np.arange(4))
-    assert look.ids == BY_ORDER, "0 is not 000: what names no sample is not taken for ids"
-    assert look.known == {"id": 0}
-    assert [(row.file, row.came) for row in look.problems] == [("array id", "none of them")]
-    assert desk.npz(x=vectors_of(images), label=np.arange(4)).problems == [], "nobody called that ids"
-    assert desk.npz(x=vectors_of(images), id=np.arange(4)).problems
-    assert desk.look("my.npz", ids=BY_ORDER).problems == [], "a person has said so"
+    assert look.ids == "id"
+    assert "none of the 4 ids in “id”" in look.refused, (
+        "0 is not 000; nothing takes the order instead unasked"
+    )
+    assert desk.npz(x=vectors_of(images), label=np.arange(4)).ids == BY_ORDER, "nobody called that ids"
+    assert desk.look("my.npz", ids=BY_ORDER).matched == BY_ORDER, "a person chose it"
 
 
 def test_ids_that_cannot_be_read_are_reported_where_rows_are_taken_by_order(desk):
@@ -168,7 +168,7 @@ def test_another_number_of_rows_is_refused(desk, tmp_path):
     assert "5 images; " in of_boxes.npy(np.zeros((5, 3))).refused, "a row per image is not enough"
     names = np.unique(boxed.image_names)
     look = of_boxes.npz(x=np.ones((5, 2)) * np.arange(5)[:, None], id=names)
-    assert (look.count, look.refused[:1], IMAGE in look.refused) == (7, "7", True), (
+    assert (look.count, look.refused[:1], IDS in look.refused) == (7, "7", True), (
         "images with several samples"
     )
 
