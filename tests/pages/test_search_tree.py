@@ -7,7 +7,7 @@ import io
 
 import numpy as np
 import pytest
-from order_home import Recomputed, film_of
+from order_home import HOSTILE, Recomputed, film_of
 from shown import charts_of, choose, numbers_in, page_of, press
 
 from pages.parts.views import order_export, tree_chart
@@ -88,7 +88,7 @@ def test_where_features_are_gone_a_button_computes_them(orders_here, open_page):
     app = open_page("search_tree", order_run=orders_here.rival)
     assert app.warning, "a training of another method is not offered"
     [option] = app.selectbox(key="widget order_run").options
-    assert orders_here.own in option
+    assert HOSTILE in option, "the name of the only MidRank"
     assert not app.get("plotly_chart")
     press(app, "widget compute features")
     assert app.get("plotly_chart")
