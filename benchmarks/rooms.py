@@ -50,7 +50,13 @@ def fill(server: Rooms, name: str, of_figures: int, of_scenes: int) -> tuple[str
     figures = drawn(store, "Action figures", of_figures)
     scenes = drawn(store, "Label scenes", of_scenes)
     trained = here(store, "train", asked(figures, QUERIES[0], 1.0), worker.train)
-    labels = {"set": scenes, "features": [["HOG", {}]], "method": "C-star p@k", "min_images": 5}
+    labels = {
+        "task": "labels",
+        "set": scenes,
+        "features": [["HOG", {}]],
+        "method": "C-star p@k",
+        "min_images": 5,
+    }
     ranker = here(store, "train", {**labels, "method_settings": {"max_iterations": 20}}, worker.train)
     return figures, trained, scenes, ranker
 

@@ -1,6 +1,5 @@
-"""Where image sets come from: one file a source.
-
-A new source is one new file here whose class carries ``@SOURCES.register("name")``.
+"""Image sets: those that ship with the program, and what builds, splits and shows any. Formats that people bring are
+in `ranking.formats`.
 
 >>> make_source("Digits", test_share=0.25).title()
 'Digits'

@@ -27,7 +27,7 @@ from ranking.core.run_settings import TIMED, TimingSettings
 from ranking.inference import algorithms_for, most_violated_ranking
 from ranking.methods import make_method, methods_by_loss
 
-OnStep = Callable[[str, float, int], None]  # (what, done, total)
+OnShare = Callable[[str, float, int], None]  # (what, done, total)
 
 POSITIVES, NEGATIVES = 227, 3120  # of "phoning" among the 3,347 training samples
 FEW_NEGATIVES = 200  # where the positives are varied
@@ -120,7 +120,7 @@ def sizes(share: float, parts: str = TIMED[-1]) -> list[tuple[str, int, int]]:
     return found
 
 
-def time_inference(settings: TimingSettings, on_step: OnStep | None = None) -> TimingOutcome:
+def time_inference(settings: TimingSettings, on_step: OnShare | None = None) -> TimingOutcome:
     """Train and time at every size and for every loss. What on_step raises, it raises soon.
 
     Every algorithm's objective is compared: ArithmeticError where one finds less than another.

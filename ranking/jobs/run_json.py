@@ -182,7 +182,7 @@ def _result(told: Json, tolerance: float | None) -> Json:
 
 
 def _bounds(told: Json) -> Json:
-    """How exact the max-marginals are (`ranking.inference.Bounds`)."""
+    """How exact the max-marginals are (`ranking.core.Bounds`)."""
     found = {name: told.get(name) for name in Bounds._fields}
     counts = [found[name] for name in ("large", "samples", "of")]
     whole = all(isinstance(count, int) and not isinstance(count, bool) for count in counts)

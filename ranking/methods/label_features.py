@@ -6,7 +6,7 @@ A map turns features (M, d) into `shared` (M, p) and `own` (M, L). The first col
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
@@ -23,19 +23,6 @@ class LabelFeatures(NamedTuple):
 
     shared: Floats
     own: Floats
-
-
-class FeatureMap(Protocol):
-    """A fitted map; its fields are plain arrays and numbers, which a file can hold."""
-
-    kind: ClassVar[str]
-
-    @classmethod
-    def fitted(cls, label_set: LabelSet, gamma: float) -> tuple[Self, LabelFeatures]:
-        """The map learnt from training images, and their features."""
-        ...
-
-    def __call__(self, features: Features) -> LabelFeatures: ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from ranking.core import Floats, Ints
+from ranking.core import Floats
 from ranking.core.errors import InputError
 from ranking.metrics.intervals import Interval
 
@@ -67,50 +67,6 @@ def paired_t_test(one: Sequence[float], other: Sequence[float]) -> float:
     if np.ptp(apart) <= rounding:
         return math.nan
     return float(stats.ttest_1samp(apart, 0.0).pvalue)
-
-
-def wilcoxon_test(one: Sequence[float], other: Sequence[float]) -> float:
-    """The two-sided p of Wilcoxon's signed-rank test, which asks for no normal distribution; differences of 0 count
-    for nothing, and where all are 0 it is 1. Those that only rounding tells apart share a rank: 0.3 - 0.2 and
-    0.2 - 0.1 are tied.
-
-    With n folds it is never below 2 / 2^n: .0625 with five.
-
-    >>> wilcoxon_test([0.5, 0.6, 0.8, 0.9, 0.7], [0.4, 0.4, 0.5, 0.5, 0.2])
-    0.0625
-    """
-    apart, rounding = _apart(one, other)
-    if math.isnan(rounding):
-        return math.nan
-    apart = apart[apart != 0.0]
-    return _signed_ranks_p(apart, _doubled_ranks(np.abs(apart), rounding))
-
-
-def _doubled_ranks(sizes: Floats, rounding: float) -> Ints:
-    """Twice the rank of each size from 1, a whole number: those that only rounding tells apart share their mean rank.
-
-    >>> _doubled_ranks(np.array([0.3, 0.1, 0.3]), 1e-12)
-    array([5, 2, 5])
-    """
-    order = np.argsort(sizes)
-    level = np.empty(len(sizes), np.int64)
-    level[order] = np.cumsum(
-        np.diff(sizes[order], prepend=0.0) > rounding
-    )  # rises by 1 where a size is another
-    ranks: Ints = np.rint(2 * stats.rankdata(level)).astype(np.int64)
-    return ranks
-
-
-def _signed_ranks_p(apart: Floats, doubled: Ints) -> float:
-    """The share of all 2^n ways to choose signs whose sum of ranks lies as far from its mean as this one or farther:
-    counted rank by rank, for SciPy goes over to a normal distribution where more than 13 values have ties."""
-    share = np.zeros(int(doubled.sum()) + 1)  # of the ways whose positive ranks have each sum
-    share[0] = 1.0
-    for rank in doubled:
-        share[rank:] += share[:-rank].copy()
-        share *= 0.5
-    far = np.abs(2 * np.arange(len(share)) - doubled.sum())  # of each sum from the mean, doubled
-    return min(float(share[far >= far[doubled[apart > 0].sum()]].sum()), 1.0)
 
 
 def holm(values: Sequence[float]) -> list[float]:

@@ -92,7 +92,7 @@ def marks_of_folds(found: Sequence[Difference], first: str) -> Marks:
     marks = {}
     for row in found:
         if row.other == first and row.folds is not None and row.folds.t < SIGNIFICANT:
-            sure, up = row.folds.holm_t < SIGNIFICANT, row.folds.difference.value > 0
+            sure, up = row.folds.holm < SIGNIFICANT, row.folds.difference.value > 0
             filled, hollow = (SURE_BETTER, BETTER) if up else (SURE_WORSE, WORSE)
             marks[row.query, row.one] = filled if sure else hollow
     return marks

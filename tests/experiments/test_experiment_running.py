@@ -178,7 +178,7 @@ def test_comparisons_are_paired_by_fold_and_corrected_for_all(results):
     ours, theirs = (results.validation("jump", name) for name in ("AP-SVM", "SVM"))
     assert first.difference == pytest.approx(difference_interval(ours, theirs), nan_ok=True)
     assert first.t == pytest.approx(paired_t_test(ours, theirs), nan_ok=True)
-    assert [pair.holm_t for pair in pairs] == pytest.approx(holm([pair.t for pair in pairs]), nan_ok=True)
+    assert [pair.holm for pair in pairs] == pytest.approx(holm([pair.t for pair in pairs]), nan_ok=True)
     table = difference_table(results)
     assert (table.rows[0].name, table.rows[0].values[0]) == ("AP-SVM − SVM", first.difference.value)
     assert " 12 " in table.note

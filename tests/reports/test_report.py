@@ -117,7 +117,7 @@ def test_signs_show_the_side_and_the_significance(findings):
         (0.01, 0.06, -0.1, "▽"),
         (float("nan"), float("nan"), 1.0, None),
     ):
-        folds = row.folds._replace(t=t, holm_t=holm, difference=Interval(value, value, value))
+        folds = row.folds._replace(t=t, holm=holm, difference=Interval(value, value, value))
         assert marks_of_folds([row._replace(folds=folds)], "SVM").get(place) == sign, (t, holm, value)
     assert marks_of_folds([row], "HOB-SVM") == {}, "signs are against the first method alone"
     for low, high, sign in ((0.1, 0.2, "△"), (-0.2, -0.1, "▽"), (-0.1, 0.1, None), (0.0, 0.1, None)):
@@ -199,7 +199,7 @@ def test_the_command_refuses_what_is_no_experiment(store, run, tmp_path, command
 
 def test_latex_carries_the_signs_that_the_page_shows(findings):
     row = differences(findings)[0]
-    sure = row.folds._replace(t=0.001, holm_t=0.01, difference=Interval(0.1, 0.05, 0.15))
+    sure = row.folds._replace(t=0.001, holm=0.01, difference=Interval(0.1, 0.05, 0.15))
     apart = [row._replace(folds=sure, test=Interval(-0.1, -0.2, -0.05))]
     folds, test, _, pairs, _ = files.latex_tables(findings.results, apart).split("\n\n")
     filled = r"$\bigtriangleup\!\bigtriangleup$"

@@ -85,28 +85,27 @@ def address_of(run: Run) -> dict[str, str]:
 def each_step(steps: Sequence[str], name: str) -> Iterator[tuple[int, DeltaGenerator]]:
     """The steps to show, from 1, each with the place of its headline: the one that the address says under `name`, with
     the way to the others, or all below each other."""
-    left, right = st.columns([5, 4], vertical_alignment="center")
-    with right, st.container(key="all-steps" if on_one_page() else "one-step"):
-        every = st.toggle(
+    if on_one_page():
+        for number, title in enumerate(steps, start=1):
+            st.header(title, anchor=False, divider="gray")
+            yield number, st.container()
+    else:
+        headline, choice = st.columns([5, 4], vertical_alignment="center")
+        chosen = choice.segmented_control(
+            "Step",
+            range(1, len(steps) + 1),
+            format_func=lambda number: steps[number - 1],
+            label_visibility="collapsed",
+            required=True,
+            **address.bound(name, address.number(int, 1, len(steps)), 1),
+        )
+        yield int(chosen), headline
+    with st.container(key="all-steps" if on_one_page() else "one-step"):
+        st.toggle(
             "All steps on one page",
             help="To read the lesson as a whole, or to print it from the browser.",
             **address.bound(keys.ALL_STEPS, address.one_of([True, False]), False),
         )
-        if not every:
-            chosen = st.segmented_control(
-                "Step",
-                range(1, len(steps) + 1),
-                format_func=lambda number: steps[number - 1],
-                label_visibility="collapsed",
-                required=True,
-                **address.bound(name, address.number(int, 1, len(steps)), 1),
-            )
-    if not every:
-        yield int(chosen), left
-        return
-    for number, title in enumerate(steps, start=1):
-        st.header(title, anchor=False, divider="gray")
-        yield number, st.container()
 
 
 def on_one_page() -> bool:

@@ -119,7 +119,7 @@ def show_differences(run: Run, findings: Findings) -> None:
         go.Figure(figure), keys.widget(f"difference {run.id} {told}"), alt, "difference", height, top=8
     )
     sure = [row for row in rows if row.folds is not None and row.folds.t < SIGNIFICANT]
-    held = [row for row in sure if row.folds is not None and row.folds.holm_t < SIGNIFICANT]
+    held = [row for row in sure if row.folds is not None and row.folds.holm < SIGNIFICANT]
     on = ", ".join(row.query for row in sure) or "none"
     st.caption(
         "**Notice** on which queries both bars go the same way. The paired t-test over folds finds more than chance "

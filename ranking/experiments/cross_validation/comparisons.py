@@ -8,15 +8,15 @@ from typing import NamedTuple
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table
 from ranking.metrics.intervals import Interval
-from ranking.metrics.statistics import difference_interval, holm, paired_t_test, wilcoxon_test
+from ranking.metrics.statistics import difference_interval, holm, paired_t_test
 
 SIGNIFICANT = 0.05
 
 
 class Comparison(NamedTuple):
-    """`one` minus `other` on a query, fold by fold: the mean with its interval, and the p of both tests.
+    """`one` minus `other` on a query, fold by fold: the mean with its interval, and the p of the paired t-test.
 
-    holm_t, holm_wilcoxon: corrected for all comparisons of the experiment.
+    holm: that p, corrected for all comparisons of the experiment.
     """
 
     query: str
@@ -24,9 +24,7 @@ class Comparison(NamedTuple):
     other: str
     difference: Interval
     t: float
-    wilcoxon: float
-    holm_t: float
-    holm_wilcoxon: float
+    holm: float
 
 
 def comparisons(results: Results) -> list[Comparison]:
@@ -37,10 +35,9 @@ def comparisons(results: Results) -> list[Comparison]:
         for (other, theirs), (one, ours) in itertools.combinations(known.items(), 2):
             if ours is not None and theirs is not None:
                 apart = difference_interval(ours, theirs)
-                tests = paired_t_test(ours, theirs), wilcoxon_test(ours, theirs)
-                made.append((query, one, other, apart, *tests))
-    corrected = zip(holm([row[4] for row in made]), holm([row[5] for row in made]), strict=True)
-    return [Comparison(*row, *more) for row, more in zip(made, corrected, strict=True)]
+                made.append((query, one, other, apart, paired_t_test(ours, theirs)))
+    corrected = holm([row[4] for row in made])
+    return [Comparison(*row, p) for row, p in zip(made, corrected, strict=True)]
 
 
 def difference_table(results: Results) -> Table:
@@ -52,7 +49,7 @@ def difference_table(results: Results) -> Table:
         of_pair = {row.query: row for row in found if (row.one, row.other) == (one, other)}
         values = [of_pair[query].difference.value if query in of_pair else None for query in results.queries]
         plain = _better([(row.difference.value, row.t) for row in of_pair.values()])
-        fair = _better([(row.difference.value, row.holm_t) for row in of_pair.values()])
+        fair = _better([(row.difference.value, row.holm) for row in of_pair.values()])
         rows.append(Row(f"{one} − {other}", (*values, plain, fair), (False,) * (len(values) + 2)))
     columns = (*results.queries, "better / worse, t-test", "the same, Holm")
     note = (

@@ -6,12 +6,12 @@ What fits is left behind as the matrix that would be kept; the person decides wh
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ranking.core import ImageSet, Problem
+from ranking.core import ImageSet, OnStep, Problem
 from ranking.core.errors import InputError
 from ranking.core.text import counted, readable
 from ranking.features.own.array_files import ID_NAMES, ArrayFile, Listed, NpyFile, NpzFile
@@ -24,8 +24,6 @@ from ranking.files import Limits, Unusable
 EXPECTED = "an array of NumPy (.npy), several (.npz) or a Parquet table"
 VECTOR_NAMES = ("features", "vectors", "embeddings", "feats", "x")
 SCRATCH = "scratch"
-
-OnStep = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

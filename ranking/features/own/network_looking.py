@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ranking.core import Features, ImageSet, Ints
+from ranking.core import Features, ImageSet, Ints, OnStep
 from ranking.core.errors import InputError
 from ranking.core.settings import settings_dict
 from ranking.core.text import readable
@@ -30,8 +30,6 @@ MOST_PORTS = 50  # outputs that are listed
 IMAGENET = {"white": 1.0, "mean": "0.485, 0.456, 0.406", "deviation": "0.229, 0.224, 0.225"}
 # What models say of normalisation, by the names that exporters use; numbers above 2 are of pixels from 0 to 255.
 MEANS, DEVIATIONS = ("mean", "image_mean", "img_mean"), ("std", "image_std", "img_std", "stddev")
-
-OnStep = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
