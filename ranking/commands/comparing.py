@@ -14,7 +14,7 @@ from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_file import ComparisonSettings, recipe
 from ranking.reports.comparison_files import latex_table, ranks_csv, ranks_parquet
 from ranking.reports.differences import differences
-from ranking.reports.exports import cells_csv, whole, write_parquet
+from ranking.reports.exports import trials_csv, whole, write_parquet
 from ranking.reports.files import latex_tables, protocol_json
 from ranking.reports.findings import Findings
 from ranking.reports.report import report_html
@@ -73,7 +73,7 @@ def write_experiment(findings: Findings, options: argparse.Namespace, name: str 
         told = "" if findings.done == findings.planned else part
         print(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB{told}", file=sys.stderr)
     if options.csv:
-        write(options.csv, cells_csv(findings.results))
+        write(options.csv, trials_csv(findings.results))
     if options.parquet:
         write_parquet(findings.results, options.parquet)
     if options.latex:

@@ -1,4 +1,4 @@
-"""Results to take along: all cells as CSV or Parquet, tables as plain text or LaTeX."""
+"""Results to take along: all trials as CSV or Parquet, tables as plain text or LaTeX."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LATEX = {
 }
 
 
-def cell_rows(results: Results) -> list[dict[str, Any]]:
+def trial_rows(results: Results) -> list[dict[str, Any]]:
     """A row for each cell that is there: where it stands, every measure, and what its training proved.
 
     fold is None of those that learnt from all of train and were tested on test. Measures that a cell lacks are None.
@@ -72,9 +72,9 @@ def cell_rows(results: Results) -> list[dict[str, Any]]:
     return rows
 
 
-def cells_csv(results: Results) -> str:
-    """`cell_rows` as CSV."""
-    return rows_csv(cell_rows(results))
+def trials_csv(results: Results) -> str:
+    """`trial_rows` as CSV."""
+    return rows_csv(trial_rows(results))
 
 
 def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -88,8 +88,8 @@ def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def write_parquet(results: Results, file: Path) -> None:
-    """`cell_rows` as a Parquet file, there whole or not at all."""
-    write_rows(cell_rows(results), file)
+    """`trial_rows` as a Parquet file, there whole or not at all."""
+    write_rows(trial_rows(results), file)
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], file: Path) -> None:

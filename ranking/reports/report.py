@@ -34,7 +34,7 @@ from ranking.reports.experiment_charts import (
     lines_in_words,
     reach_of,
 )
-from ranking.reports.exports import cells_csv
+from ranking.reports.exports import trials_csv
 from ranking.reports.figures import chart_svg, legend
 from ranking.reports.findings import Findings, split_words
 from ranking.reports.galleries import TOP, gallery
@@ -192,7 +192,7 @@ def _files(findings: Findings, apart: list[Difference]) -> Markup:
     protocol = files.protocol_json(findings.results.protocol)
     held = {
         "protocol.json": protocol,
-        "cells.csv": cells_csv(findings.results),
+        "trials.csv": trials_csv(findings.results),
         "tables.tex": files.latex_tables(findings.results, apart),
     }
     how = "The same experiment again, in a home with the same image set: python -m ranking experiment protocol.json"

@@ -117,7 +117,7 @@ def test_what_makes_no_run_is_exit_code_1_or_2(store, tmp_path, fails):
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_trained(store, images, tmp_path, fails):
     file, before = settings_file(tmp_path, images, queries=["day"]), len(store.runs())
     for command, option, output in (
-        ("experiment", "csv", tmp_path / "none" / "cells.csv"),
+        ("experiment", "csv", tmp_path / "none" / "trials.csv"),
         ("experiment", "latex", tmp_path),
         ("report", "output", tmp_path / "none" / "report.html"),
     ):

@@ -15,7 +15,7 @@ from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table, validation_table
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.metrics.statistics import mean_interval
-from ranking.reports.exports import cell_rows, cells_csv, latex, plain, write_parquet
+from ranking.reports.exports import latex, plain, trial_rows, trials_csv, write_parquet
 
 IMAGES = images()
 
@@ -27,9 +27,9 @@ def results(tmp_path_factory):
 
 
 def test_all_cells_are_rows_of_a_csv_and_of_parquet(results, tmp_path):
-    rows = cell_rows(results)
+    rows = trial_rows(results)
     assert len(rows) == len(results.outcomes) == 2 * (2 + 4) + 2
-    read = list(csv.DictReader(io.StringIO(cells_csv(results))))
+    read = list(csv.DictReader(io.StringIO(trials_csv(results))))
     assert [row["key"] for row in read] == [row["key"] for row in rows]
     assert [float(row["AP"]) for row in read] == [row["AP"] for row in rows]
     for row, outcome in zip(rows, results.outcomes.values(), strict=True):
@@ -53,7 +53,7 @@ def test_all_cells_are_rows_of_a_csv_and_of_parquet(results, tmp_path):
     methods = (("HOB-SVM", {}), ("HOAP-SVM", {"eta": 1.0}))
     grids = {"C": (1.0,), "eta": (0.1, 1.0), "start_C": (1.0, 2.0)}
     contenders = tuple(contenders_of(replace(results.protocol, methods=methods, grids=grids)))
-    row = cell_rows(replace(results, contenders=contenders))[0]
+    row = trial_rows(replace(results, contenders=contenders))[0]
     assert list(row)[:6] == ["query", "method", "C", "eta", "start_C", "fold"]
 
 
@@ -124,6 +124,6 @@ def test_a_query_that_is_called_average_is_not_the_average_and_no_name_is_a_form
     assert table.columns == ("Average", "Average of all")
     signed = latex(table, {("Average", "SVM"): "△"})
     assert signed.count("bigtriangleup") == 1, "a sign of the query is none of the average"
-    read = list(csv.DictReader(io.StringIO(cells_csv(renamed("=1+1")))))
+    read = list(csv.DictReader(io.StringIO(trials_csv(renamed("=1+1")))))
     assert {row["query"] for row in read} == {"'=1+1"}
-    assert cell_rows(renamed("=1+1"))[0]["query"] == "=1+1"
+    assert trial_rows(renamed("=1+1"))[0]["query"] == "=1+1"

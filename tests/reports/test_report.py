@@ -170,9 +170,9 @@ def test_the_command_writes_all_files(store, run, tmp_path, written, command):
     assert command("report", run.id, "-o", out, *others, home=store.home)[1].startswith(f"{out}: ")
     assert out.read_text() == written
     within = HtmlFile(written).files()
-    for kind, name in (("csv", "cells.csv"), ("latex", "tables.tex"), ("protocol", "protocol.json")):
+    for kind, name in (("csv", "trials.csv"), ("latex", "tables.tex"), ("protocol", "protocol.json")):
         assert (tmp_path / kind).read_text() == within[name].replace("\r\n", "\n")
-    assert len(within["cells.csv"].splitlines()) == 1 + run.result["done"]
+    assert len(within["trials.csv"].splitlines()) == 1 + run.result["done"]
     assert within["tables.tex"].count(r"\begin{table}") == 5
     assert (tmp_path / "parquet").stat().st_size
     command("report", tmp_path / "protocol", "-o", out, home=store.home)

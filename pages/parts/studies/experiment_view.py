@@ -32,7 +32,7 @@ from ranking.reports.differences import (
     pairs_of,
     without_interval_words,
 )
-from ranking.reports.exports import cells_csv, shown
+from ranking.reports.exports import shown, trials_csv
 from ranking.reports.files import latex_tables, parquet_bytes, protocol_json
 from ranking.reports.findings import Findings, split_words
 from ranking.reports.galleries import TOP, value_words
@@ -241,7 +241,7 @@ def _best(findings: Findings, query: str, fold: int | None) -> float | None:
 
 
 def offer_files(run: Run, findings: Findings) -> None:
-    """The report, the cells, the tables and the protocol, each made when its button is pressed."""
+    """The report, the trials, the tables and the protocol, each made when its button is pressed."""
     st.markdown("### To take along")
     with in_place():
         pictures = cache.thumbnails(findings.images.key)
@@ -255,11 +255,17 @@ def offer_files(run: Run, findings: Findings) -> None:
                     "text/html",
                     "article",
                 ),
-                ("Cells (CSV)", lambda: cells_csv(results), f"cells-{run.id}.csv", "text/csv", "table_view"),
                 (
-                    "Cells (Parquet)",
+                    "All trials (CSV)",
+                    lambda: trials_csv(results),
+                    f"trials-{run.id}.csv",
+                    "text/csv",
+                    "table_view",
+                ),
+                (
+                    "All trials (Parquet)",
                     lambda: parquet_bytes(results),
-                    f"cells-{run.id}.parquet",
+                    f"trials-{run.id}.parquet",
                     "application/octet-stream",
                     "table",
                 ),
