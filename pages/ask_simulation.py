@@ -125,8 +125,9 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
     for title, table in asking_table.as_markdown(curves).items():
         st.markdown(f"**{escaped(title)}**\n\n{table}")
     folds = len(curves[0].folds)
+    over = "one fold" if folds == 1 else f"the mean of {folds} folds, ± one standard deviation over folds"
     st.caption(
-        f"BEP in percent, the mean of {folds} folds, ± one standard deviation over folds; in bold the best of all "
+        f"BEP in percent, {over}; in bold the best of all "
         f"at that number of questions. Auto: nothing asked; Q5: after 5 questions. "
         f"{asking_words.interactions_add(curves)}"
     )
@@ -174,9 +175,8 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
             key = keys.widget(f"panel {by} {title}")
             charts.show(figure, key, f"{title}: {said}", f"simulation-{title}", height=360, top=8)
         shown.append((figure, f"{title}: {said}"))
-    st.caption(
-        f"Bands: ± one standard deviation over folds. **Notice** {escaped(asking_words.notice(curves))}."
-    )
+    bands = "Bands: ± one standard deviation over folds. " if len(curves[0].folds) > 1 else ""
+    st.caption(f"{bands}**Notice** {escaped(asking_words.notice(curves))}.")
     return shown
 
 
@@ -205,18 +205,16 @@ def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
             for strategy, apart in own
         )
         charts.show(figure, keys.widget(f"differences of {name}"), said, "differences", height=320, top=8)
-        sure = [
-            (strategy, count)
-            for strategy, apart in own
-            for count in range(len(apart.mean))
-            if apart.low[count] > 0
-        ]
-        everywhere = sum(len(apart.mean) for _, apart in own)
-        st.caption(
-            "The same folds for both, so each fold is compared with itself; bars are 95% intervals over folds, by "
-            "Student's t, approximate, as folds share training images. **Notice** where a bar stays off the zero "
-            f"line: {len(sure)} of {everywhere} lie wholly above it."
-        )
+        if len(curves[0].folds) > 1:
+            sure = sum(int((apart.low > 0).sum()) for _, apart in own)
+            everywhere = sum(len(apart.mean) for _, apart in own)
+            st.caption(
+                "Both models have the same folds, so each fold is compared with itself. Bars are 95% intervals over "
+                "folds by Student's t; they are approximate, because folds share training images. **Notice** where a "
+                f"bar is clear of the zero line: {sure} of {everywhere} are wholly above it."
+            )
+        else:
+            st.caption("One fold has no intervals: they come with the second.")
         shown.append((figure, f"{name} minus {asking_table.BASELINE}: {said}"))
     return shown
 

@@ -41,7 +41,7 @@ def steps() -> None:
     show_ranking(problem, traces["select"].ranks, given)
     step_through(problem, traces, given)
     show_counts(problem, traces)
-    offer_files(problem, traces, given)
+    offer_files(problem, traces)
 
 
 def usable(problem: Problem) -> list[str]:
@@ -192,11 +192,11 @@ def show_bins(problem: Problem, trace: Trace) -> None:
 def show_counts(problem: Problem, traces: dict[str, Trace]) -> None:
     st.markdown("## What does it take?")
     st.markdown(inference_words.counts_table(problem, traces))
-    st.caption(inference_words.notice_counts(problem, traces))
+    st.caption(inference_words.notice_counts(traces))
     frame.next_step("How long does that take? Speed lab", "speed_lab", obvious=False)
 
 
-def offer_files(problem: Problem, traces: dict[str, Trace], given: Scores) -> None:
+def offer_files(problem: Problem, traces: dict[str, Trace]) -> None:
     ranks = traces["select"].ranks
     rankings = inference_words.three(problem, ranks)
     with st.container(horizontal=True):

@@ -126,7 +126,7 @@ def show_sequence(
         film.film(
             frames_of(images, criterion, task.samples, task.relevance),
             strips,
-            truth=true_strip(images, criterion, first_of(shown), task) if revealed else None,
+            truth=true_strip(criterion, first_of(shown), task) if revealed else None,
             token=task.token,
             label=f"Test sequence {task.number + 1} in the true order and as methods put it",
             key=key,
@@ -138,7 +138,7 @@ def first_of(shown: dict[str, Run]) -> Run:
     return next(iter(shown.values()))
 
 
-def true_strip(images: ImageSet, criterion: str, run: Run, task: Task) -> Strip:
+def true_strip(criterion: str, run: Run, task: Task) -> Strip:
     note = f"by “{criterion}”, the {goes_first(run)} first"
     return Strip("The true order", note, task.true)
 
@@ -231,7 +231,7 @@ def offer_files(
             cache.thumbnails(images.key),
             frames_of(images, criterion, task.samples, task.relevance),
         )
-        truth, strips = true_strip(images, criterion, first_of(shown), task), strips_of(shown, found, task)
+        truth, strips = true_strip(criterion, first_of(shown), task), strips_of(shown, found, task)
         st.download_button(
             "This sequence as PNG",
             lambda: order_export.picture(

@@ -35,9 +35,9 @@ def steps() -> None:
     found = cache.tree_search(run, number, length, trees)
     relevance, samples = ordered.relevance[number], ordered.samples(number)
     node = choose_node(found)
-    figure, said = show_tree(found, relevance, node)
+    figure = show_tree(found, relevance, node)
     show_orders(images, criterion, run, found, samples, relevance, node)
-    offer_files(images, run, found, samples, relevance, figure, said)
+    offer_files(images, run, found, samples, relevance, figure)
 
 
 def lengths_of(run: Run, images: ImageSet) -> tuple[int, ...]:
@@ -104,7 +104,7 @@ def choose_node(found: TreeSearch) -> int:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_tree(found: TreeSearch, relevance: Ints, node: int) -> tuple[figures_file.Shown, str]:
+def show_tree(found: TreeSearch, relevance: Ints, node: int) -> figures_file.Shown:
     """The chart, and what to notice of it."""
     trees = found.trees
     told = [
@@ -132,7 +132,7 @@ def show_tree(found: TreeSearch, relevance: Ints, node: int) -> tuple[figures_fi
         "without roots is greatest, others at random. A click on a point shows its order below. "
         f"**Notice** {escaped(said)}{left_out}"
     )
-    return (figure, alt), said
+    return figure, alt
 
 
 def notice(found: TreeSearch, relevance: Ints) -> str:
@@ -203,7 +203,6 @@ def offer_files(
     samples: Ints,
     relevance: Ints,
     figure: figures_file.Shown,
-    said: str,
 ) -> None:
     with st.container(horizontal=True):
         st.download_button(

@@ -105,7 +105,9 @@ def _rank_labels(
 def _rank_sequences(
     store: Store, model: Run, images: ImageSet, options: argparse.Namespace, write: Write
 ) -> None:
-    """Test sequences from their first place on; `options.part` and `options.top` do not matter."""
+    """Test sequences from their first place on."""
+    if options.part != "test":
+        raise InputError("--part", "test for a model that orders sequences", options.part, "leave --part out")
     settings = OrderTrainSettings.from_json(model.settings)
     method: OrderMethod = method_class(settings.method).load(model.model_file)
     features = projected(projection_of(model), load_features(images, settings.features, store.features))
@@ -114,7 +116,7 @@ def _rank_sequences(
     numbers = images.numbers_of(settings.criterion)
     write(["sequence", "rank", settings.criterion, "sample", "image"])
     for number in range(len(found)):
-        for place, row in enumerate(found.samples(number)[found.order(number)], start=1):
+        for place, row in enumerate(found.samples(number)[found.order(number)][: options.top], start=1):
             name = guarded(str(images.image_names[images.image_of[row]]))
             write([number + 1, place, float(numbers[row]), guarded(str(images.ids[row])), name])
 

@@ -40,9 +40,9 @@ class FoldCurve:
 
     @property
     def spread(self) -> Floats:
-        """(q + 1,) the standard deviation over folds; 0 of a single fold, which tells nothing of it."""
+        """(q + 1,) the standard deviation over folds; NaN of a single fold, which tells nothing of it."""
         if len(self.folds) < 2:
-            return np.zeros(self.folds.shape[1])
+            return np.full(self.folds.shape[1], np.nan)
         return np.asarray(self.folds.std(axis=0, ddof=1))
 
     def to_json(self) -> dict[str, Any]:

@@ -118,6 +118,9 @@ def test_scenes_are_put_in_order_by_how_interesting_they_are(interesting, home, 
     assert trained.result["test"]["Kendall tau"] > 0.6
     ranked = list(csv.DictReader(io.StringIO(command("rank", run)[0])))
     assert {row["rank"] for row in ranked} == {str(place) for place in range(1, 9)}
+    first = list(csv.DictReader(io.StringIO(command("rank", run, "--top", "1")[0])))
+    assert first == [row for row in ranked if row["rank"] == "1"]
+    assert "--part" in command("rank", run, "--part", "train", code=1)[1]
 
 
 def test_labels_are_asked_for_in_an_experiment(photographs, command):

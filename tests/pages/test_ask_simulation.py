@@ -230,6 +230,17 @@ def test_interactions_add_what_the_papers_own_strategy_measures():
         assert (asking_words.UNCERTAIN in last) == uncertain, "not certain is what has 0 in its interval"
 
 
+def test_one_fold_has_neither_spread_nor_interval(labels_here, open_page):
+    curves = paired("random", 0.03)
+    app = open_page("ask_simulation", simulation=simulated(labels_here, curves).id)
+    shown = " ".join(str(each.value) for each in [*app.caption, *app.markdown])
+    assert "±" not in shown
+    assert "One fold has no intervals" in shown
+    assert "nan" not in " ".join(str(chart["data"]) for chart in charts_of(app)).lower()
+    [row, *_] = csv.DictReader(io.StringIO(asking_table.csv_text(curves)))
+    assert row["standard deviation"] == ""
+
+
 def test_two_settings_of_a_method_and_a_method_of_tomorrow_have_looks_of_their_own():
     names = ["Independent p@k", "of tomorrow", "C-star p@k (core_size = 3)", "C-star p@k"]
     looks = label_looks.of_models(names)

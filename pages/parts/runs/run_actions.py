@@ -85,19 +85,25 @@ def _compare(chosen: Sequence[Run]) -> None:
 
 
 def _begin_again(one: Run | None) -> None:
-    if frame.pressed(
-        "Start again with one thing changed", "begin again", icon=":material/replay:", disabled=one is None
-    ):
-        assert one is not None
-        address.put(**{keys.RUN: None})  # with what was changed of it in the form
-        address.put(**{keys.RUN: one.id})
-        st.toast(
-            f"The form above holds the settings of {escaped(runs.short_name(one))}. "
-            "Change one of them and press **Train**.",
-            icon=":material/replay:",
-            duration="long",
-        )
-        st.rerun()
+    st.button(
+        "Start again with one thing changed",
+        icon=":material/replay:",
+        key="begin again",
+        on_click=_begin_again_now,
+        args=(one,),
+        disabled=one is None,
+    )
+
+
+def _begin_again_now(run: Run) -> None:
+    address.put(**{keys.RUN: None})  # with what was changed of it in the form
+    address.put(**{keys.RUN: run.id})
+    st.toast(
+        f"The form at the top of the page holds the settings of {escaped(runs.short_name(run))}. "
+        "Change one of them and press **Train**.",
+        icon=":material/replay:",
+        duration="long",
+    )
 
 
 def _star(chosen: Sequence[Run]) -> None:

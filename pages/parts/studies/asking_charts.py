@@ -23,7 +23,8 @@ def panel(
     """
     figure = go.Figure()
     questions = np.arange(len(curves[0].mean))
-    for curve, name in zip(curves, names, strict=True):  # all bands below all lines
+    several = len(curves[0].folds) > 1  # one fold has no band
+    for curve, name in zip(curves, names, strict=True) if several else ():  # all bands below all lines
         mean, spread = 100 * curve.mean, 100 * curve.spread
         figure.add_scatter(
             x=np.concatenate([questions, questions[::-1]]),
@@ -45,7 +46,9 @@ def panel(
             line=look.line(3),
             marker={"symbol": look.mark, "size": 9, "color": look.colour},
             customdata=100 * curve.spread,
-            hovertemplate="after %{x} questions %{y:.1f}% ± %{customdata:.1f}<extra></extra>",
+            hovertemplate="after %{x} questions %{y:.1f}%"
+            + (" ± %{customdata:.1f}" if several else "")
+            + "<extra></extra>",
         )
     room = 0.04 * (reach[1] - reach[0]) or 1.0
     figure.update_yaxes(title_text="BEP, %", range=[reach[0] - room, reach[1] + room])
@@ -79,8 +82,8 @@ def differences(found: Sequence[tuple[str, Difference]], looks: Mapping[str, Loo
 
 def reach_of(curves: Sequence[FoldCurve]) -> tuple[float, float]:
     """The lowest and the highest value of all bands, in percent."""
-    low: Floats = np.concatenate([curve.mean - curve.spread for curve in curves])
-    high: Floats = np.concatenate([curve.mean + curve.spread for curve in curves])
+    low: Floats = np.concatenate([curve.mean - np.nan_to_num(curve.spread) for curve in curves])
+    high: Floats = np.concatenate([curve.mean + np.nan_to_num(curve.spread) for curve in curves])
     return 100 * float(low.min()), 100 * float(high.max())
 
 

@@ -95,7 +95,7 @@ def _mean(curve: FoldCurve | None, count: int, best: dict[int, float]) -> str:
     mean, spread = float(curve.mean[count]), float(curve.spread[count])
     said = f"{100 * mean:.1f}"
     said = f"**{said}**" if mean == best[count] else said
-    return f"{said} ± {100 * spread:.1f}"
+    return said if math.isnan(spread) else f"{said} ± {100 * spread:.1f}"
 
 
 def _difference(found: Difference | None, count: int) -> str:
@@ -124,7 +124,8 @@ def csv_text(curves: Sequence[FoldCurve]) -> str:
     writer.writerow(["model", "strategy", "questions", "mean", "standard deviation", *folds])
     for one in curves:
         for count, values in enumerate(one.folds.T):
-            numbers = [float(one.mean[count]), float(one.spread[count]), *values.tolist()]
+            spread = float(one.spread[count])
+            numbers = [float(one.mean[count]), "" if math.isnan(spread) else spread, *values.tolist()]
             texts = [export.guarded(one.name), export.guarded(one.strategy), count]
-            writer.writerow([*texts, *(repr(number) for number in numbers)])
+            writer.writerow([*texts, *numbers])
     return stream.getvalue()

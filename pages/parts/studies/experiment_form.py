@@ -22,7 +22,7 @@ from ranking.jobs import jobs
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
-LIKE, SMALL, PAPER = "The one above", "A minute or two", "As in the paper"
+LIKE, SMALL, PAPER = "The one above", "Small", "As in the paper"
 FEW_QUERIES, FOLDS, MOST_FOLDS, MOST_SEED = 3, 5, 10, 1_000_000
 OFFERED = tuple(10.0**power for power in range(-5, 7))
 MOST_MEGABYTES = 1  # of a protocol: those of the paper have some hundred bytes

@@ -147,9 +147,10 @@ def show_settings(findings: Findings, query: str) -> None:
     if figure is not None:
         alt = experiment_charts.lines_in_words(curves, measure)
         charts.show(go.Figure(figure), keys.widget(f"curves {query}"), alt, "settings", height=380, top=8)
+        thin = "; thin lines have other values of η" if any(not chosen for _, chosen in curves) else ""
         st.caption(
-            f"On “{escaped(query)}”, mean over the folds; a thick line goes through the chosen setting, thin ones have "
-            "other values of η. **Notice** where each is highest, and how much is lost one step beside it."
+            f"On “{escaped(query)}”, mean over the folds; a thick line goes through the chosen setting{thin}. "
+            "**Notice** where each is highest, and how much is lost one step beside it."
         )
     st.markdown(as_markdown(experiment_tables.all_of_them(findings.results)))
     st.caption(

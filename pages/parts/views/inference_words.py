@@ -222,7 +222,7 @@ def counts_table(problem: Problem, traces: Mapping[str, Trace]) -> str:
     )
 
 
-def notice_counts(problem: Problem, traces: Mapping[str, Trace]) -> str:
+def notice_counts(traces: Mapping[str, Trace]) -> str:
     greedy, select = traces["greedy"], traces["select"]
     ratio = greedy.derivatives / max(1, select.derivatives)
     search = (

@@ -11,7 +11,7 @@ that settled, and how many comparisons it took.
 
 from ranking.explain.inference_steps.buckets import Bins, bins_of
 from ranking.explain.inference_steps.problem import Problem, Value
-from ranking.explain.inference_steps.trace import Bound, Step, Trace
+from ranking.explain.inference_steps.trace import Step, Trace
 from ranking.explain.inference_steps.tracing import TRACED, trace_of
 
-__all__ = ["TRACED", "Bins", "Bound", "Problem", "Step", "Trace", "Value", "bins_of", "trace_of"]
+__all__ = ["TRACED", "Bins", "Problem", "Step", "Trace", "Value", "bins_of", "trace_of"]

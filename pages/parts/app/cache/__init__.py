@@ -3,10 +3,8 @@ Streamlit samples large arrays when it hashes them, and would return stale answe
 
 from __future__ import annotations
 
-from pages.parts.app.cache.experiments import LOOK_SECONDS, differences, findings
+from pages.parts.app.cache.experiments import differences, findings
 from pages.parts.app.cache.homes import (
-    EACH,
-    SOME,
     Gone,
     NoFeatures,
     common,
@@ -16,9 +14,6 @@ from pages.parts.app.cache.homes import (
     taken_in,
 )
 from pages.parts.app.cache.image_sets import (
-    TINY,
-    WHOLE_SIDE,
-    GuardedThumbnails,
     criteria,
     image_set,
     ready_made,
@@ -36,10 +31,9 @@ from pages.parts.app.cache.labels import (
     label_pairs,
     label_ranker,
 )
-from pages.parts.app.cache.orders import MOST_LOOKED_AT, mid_rank, ordered, pair_examples, tree_search
+from pages.parts.app.cache.orders import mid_rank, ordered, pair_examples, tree_search
 from pages.parts.app.cache.trainings import (
     MOST_PLACES,
-    STRENGTHS,
     _neighbourhood,
     _ranking,
     comparison,
@@ -52,16 +46,8 @@ from pages.parts.app.cache.trainings import (
 )
 
 __all__ = [
-    "EACH",
-    "LOOK_SECONDS",
-    "MOST_LOOKED_AT",
     "MOST_PLACES",
-    "SOME",
-    "STRENGTHS",
-    "TINY",
-    "WHOLE_SIDE",
     "Gone",
-    "GuardedThumbnails",
     "NoFeatures",
     "_label_ranker",
     "_neighbourhood",
