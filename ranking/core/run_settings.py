@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from ranking.core import is_number
 from ranking.core.errors import InputError
@@ -20,6 +20,14 @@ from ranking.core.text import readable
 
 Settings = dict[str, Any]
 Named = tuple[tuple[str, Settings], ...]  # features or methods, each with its settings
+
+
+class Measure(NamedTuple):
+    """How well a training ranks what it has not seen: its short name, that in results, and in full."""
+
+    short: str
+    key: str
+    full: str
 
 
 @dataclass(frozen=True)
@@ -126,6 +134,8 @@ class TrainSettings:
     """
 
     task: ClassVar[str] = "samples"
+    called: ClassVar[str] = "training"
+    measure: ClassVar[Measure] = Measure("AP", "AP", "Average precision")
     set: str
     features: Named
     query: str
@@ -157,6 +167,8 @@ class LabelTrainSettings:
     """
 
     task: ClassVar[str] = "labels"
+    called: ClassVar[str] = "training of labels"
+    measure: ClassVar[Measure] = Measure("BEP", "BEP", "Break-even precision")
     warm_start: ClassVar[None] = None
     graph: ClassVar[None] = None
     set: str
@@ -220,6 +232,8 @@ class OrderTrainSettings:
     """
 
     task: ClassVar[str] = "orders"
+    called: ClassVar[str] = "training of orders"
+    measure: ClassVar[Measure] = Measure("tau", "Kendall tau", "Kendall tau")
     warm_start: ClassVar[None] = None
     graph: ClassVar[None] = None
     set: str
@@ -378,6 +392,9 @@ class ExperimentSettings(Protocol):
 
 
 AnyTrainSettings = TrainSettings | LabelTrainSettings | OrderTrainSettings
+TASK_SETTINGS: dict[str, type[AnyTrainSettings]] = {
+    cls.task: cls for cls in (TrainSettings, LabelTrainSettings, OrderTrainSettings)
+}
 AnySettings = (
     ImportSettings
     | LookSettings
@@ -398,10 +415,9 @@ LEAST_SHARE = 0.05  # of the samples of a timing: some are left of each kind
 def train_settings(values: Mapping[str, Any]) -> AnyTrainSettings:
     """The settings of a training of any task, from what `to_json` gave."""
     task = values.get("task", TrainSettings.task)
-    known = {cls.task: cls for cls in (TrainSettings, LabelTrainSettings, OrderTrainSettings)}
-    if task not in known:
-        raise InputError("task", f"one of: {', '.join(known)}", f"{task!r:.80}")
-    return known[task].from_json(values)
+    if task not in TASK_SETTINGS:
+        raise InputError("task", f"one of: {', '.join(TASK_SETTINGS)}", f"{task!r:.80}")
+    return TASK_SETTINGS[task].from_json(values)
 
 
 def _of_task(cls: type[AnyTrainSettings], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ranking.core import is_number
+from ranking.core.run_settings import TASK_SETTINGS, TrainSettings
 
 Kind = Literal["import", "train", "asking", "study", "timing", "experiment", "features"]
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
@@ -30,8 +31,7 @@ CALLED: dict[Kind, str] = {
     "timing": "timing",
     "experiment": "experiment",
 }
-SAMPLES = "samples"  # the task of a training whose settings name none
-CALLED_OF_TASK = {SAMPLES: "training", "labels": "training of labels", "orders": "training of orders"}
+SAMPLES = TrainSettings.task  # the task of a training whose settings name none
 # The kinds of trainings in earlier versions, and their tasks.
 FIRST_KINDS = {"label": "labels", "order": "orders"}
 # The columns of a run that go along to another home, and those that are of this one; a new one joins either.
@@ -98,7 +98,7 @@ class Run:
     @property
     def called(self) -> str:
         """What people call a run of its kind."""
-        return CALLED_OF_TASK.get(self.task, CALLED[self.kind])
+        return TASK_SETTINGS[self.task].called if self.task in TASK_SETTINGS else CALLED[self.kind]
 
     @property
     def task(self) -> str:

@@ -11,6 +11,7 @@ from pages.parts.app import cache
 from pages.parts.app.frame import escaped, in_place
 from pages.parts.runs import runs
 from ranking.core import Bounds
+from ranking.core.run_settings import TASK_SETTINGS
 from ranking.workspace.run import Run
 
 FORMULA = r"\text{primal}(w)-\text{dual}(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
@@ -60,7 +61,7 @@ def show(run: Run) -> None:
         _verdict(proof, runs.tolerance_of(run), run.imported is not None, runs.is_convex(run))
     if (told := run.result.get("bounds")) is not None:
         say_bounds(Bounds(**told), runs.is_convex(run))
-    measured, (name, key, what) = run.result.get("test") or {}, runs.MEASURED[run.task]
+    measured, (name, key, what) = run.result.get("test") or {}, TASK_SETTINGS[run.task].measure
     with st.container(horizontal=True):
         _number(f"Test {name}", measured.get(key), ".3f", f"{what} on the images it has not seen.")
         if proof is not None:

@@ -15,23 +15,17 @@ from pages.parts.app import address, cache, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import feature_choice, projections
 from ranking import method_class, method_names
-from ranking.core.run_settings import ExperimentSettings, LabelTrainSettings, TrainSettings
+from ranking.core.run_settings import TASK_SETTINGS, ExperimentSettings, LabelTrainSettings, TrainSettings
 from ranking.core.settings import settings_of
 from ranking.experiments.training import graph_in_use
 from ranking.features import feature_class, feature_names
 from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import PCA, features_told, projection_told
-from ranking.workspace.run import CALLED_OF_TASK, SAMPLES, Run
+from ranking.workspace.run import SAMPLES, Run
 
 Settings = dict[str, Any]
 LEAST = LabelTrainSettings("", (), "").min_images  # images that show a label, unless a person asks for others
 
-# What tells how well a training of a task ranks what it has not seen: its short name, that in the result, and in full.
-MEASURED: dict[str, tuple[str, str, str]] = {
-    SAMPLES: ("AP", "AP", "Average precision"),
-    "labels": ("BEP", "BEP", "Break-even precision"),
-    "orders": ("tau", "Kendall tau", "Kendall tau"),
-}
 PROVED = ("primal", "dual", "relative_gap", "iterations", "seconds")  # what a certificate says in numbers
 
 STATES = {
@@ -80,7 +74,7 @@ def of_task(run_id: str, task: str) -> Run:
     """The run of that id; ValueError unless it is a training of the task."""
     run = cache.store().run(run_id)
     if run.task != task:
-        raise ValueError(f"expected a {CALLED_OF_TASK[task]}, got: {run.called}")
+        raise ValueError(f"expected a {TASK_SETTINGS[task].called}, got: {run.called}")
     return run
 
 
@@ -141,7 +135,9 @@ def has_numbers(run: Run) -> bool:
     if proof.get("converged") and proof.get("relative_gap") is None:
         return False
     measured = run.result.get("test") or {}
-    said = [proof.get(name) for name in PROVED] + [measured.get(name) for _, name, _ in MEASURED.values()]
+    said = [proof.get(name) for name in PROVED] + [
+        measured.get(one.measure.key) for one in TASK_SETTINGS.values()
+    ]
     return all(value is None or finite(value) is not None for value in said)
 
 
@@ -190,9 +186,11 @@ def features_of(run: Run) -> str:
 
 def measured(run: Run) -> str:
     """How well a training ranks what it has not seen, else the state of the run."""
-    short, name, _ = MEASURED.get(run.task, ("", "", ""))
-    found = finite((run.result.get("test") or {}).get(name))
-    return run.state if found is None else f"test {short} {found:.3f}"
+    if run.task not in TASK_SETTINGS:
+        return run.state
+    measure = TASK_SETTINGS[run.task].measure
+    found = finite((run.result.get("test") or {}).get(measure.key))
+    return run.state if found is None else f"test {measure.short} {found:.3f}"
 
 
 def when(run: Run) -> str:
