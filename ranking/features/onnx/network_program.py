@@ -50,6 +50,7 @@ def end_with(parent: int) -> None:
 def session_of(path: str, threads: int) -> Any:
     """The model, to be run by the processor alone, and without an arena: memory that is free is given back. No file can
     be opened any more."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else it records its use, and sends the records to its maker
     import numpy  # noqa: F401 (which `answer` imports when it is too late to open its files)
     import onnxruntime
 

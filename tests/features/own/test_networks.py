@@ -122,14 +122,28 @@ def test_tensors_in_other_files_are_refused_wherever_they_lie(described, tmp_pat
 
 def test_no_file_is_opened_once_the_model_is_read(runtime, uploaded, tmp_path):
     program = (
-        "import sys; from ranking.features.onnx import network_program\n"
+        "import os, sys; from ranking.features.onnx import network_program\n"
+        "os.dup(1)  # as `main` does for its answers\n"
         "network_program.session_of(sys.argv[1], 1)\n"
         "try: open(sys.argv[1])\n"
         "except OSError as error: print(error.strerror)"
     )
     command = [sys.executable, "-c", program, str(uploaded(mean_colour()))]
-    said = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, check=True).stdout
-    assert said == b"Too many open files\n"
+    output = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, check=True).stdout
+    assert output == b"Too many open files\n"
+
+
+def test_the_runtime_keeps_no_record_of_its_use(runtime, uploaded, tmp_path):
+    """Some releases write one into the user's folder, and send it to their maker."""
+    program = (
+        "import sys; from ranking.features.onnx import network_program\n"
+        "network_program.session_of(sys.argv[1], 1)"
+    )
+    # Nothing else of the environment: where one tells of a test, the runtime keeps no record by itself.
+    environment = {"HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", program, str(uploaded(mean_colour()))]
+    subprocess.run(command, env=environment, check=True)
+    assert not (tmp_path / ".cache").exists()
 
 
 def test_what_is_no_model_is_refused(described):
