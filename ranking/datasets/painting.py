@@ -164,7 +164,7 @@ def _print(picture: Image.Image, seed: int, kind: Mapping[str, float]) -> Image.
     nature.
     """
     pixels = np.asarray(picture, np.float32)
-    grey = (pixels @ LUMA)[..., None]
+    grey = _luma(pixels)[..., None]
     brown = grey * (1 + kind["sepia"] * (SEPIA - 1))
     pixels = brown + (pixels - brown) * kind["colour"]
     pixels = grey + (pixels - grey) * (1 + 0.5 * kind["vivid"]) if kind["vivid"] else pixels
@@ -179,6 +179,15 @@ def _print(picture: Image.Image, seed: int, kind: Mapping[str, float]) -> Image.
         for edge in (np.s_[:border], np.s_[-border:], np.s_[:, :border], np.s_[:, -border:]):
             pixels[edge] = PAPER
     return Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
+
+
+def _luma(pixels: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """(height, width) how bright pixels (height, width, 3) are, to the same bit on every processor: a matrix product is
+    rounded as the processor at hand rounds it, and the keys of the sets are hashes of pixels."""
+    luma: npt.NDArray[np.float32] = pixels[..., 0] * LUMA[0]
+    for channel in (1, 2):  # a product of two float32 is exact in float64, so only each sum is rounded
+        luma = (luma + pixels[..., channel].astype(np.float64) * np.float64(LUMA[channel])).astype(np.float32)
+    return luma
 
 
 def _vignette(size: tuple[int, int], share: float) -> npt.NDArray[np.float32]:
