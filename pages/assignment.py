@@ -24,7 +24,7 @@ from pages.parts.views.assignment_words import (
     notice_solvers,
     value_in_numbers,
 )
-from ranking.inference.assignment import ENUMERATION, Solution, permutation_matrix, solutions
+from ranking.inference.assignment import ENUMERATION, AssignmentSolution, permutation_matrix, solutions
 
 FEWEST, MOST = 4, 6  # samples: all are solved exactly within a blink
 MOST_SEED = 999
@@ -40,7 +40,7 @@ def steps() -> None:
     chosen = st.segmented_control("Ranking found by", names, required=True, **bound)
     solution = found[names.index(chosen)]
     with heading:
-        order = " ".join(example.ranking(solution.places))
+        order = " ".join(example.ranking(solution.positions))
         st.markdown(f"## {order}: {measure_of(example)} {solution.value:.3f}")
     show_matrices(example, solution)
     st.markdown(value_in_numbers(example, solution))
@@ -83,12 +83,14 @@ def choose() -> tuple[Example, int]:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_matrices(example: Example, solution: Solution) -> None:
+def show_matrices(example: Example, solution: AssignmentSolution) -> None:
     """The linear term with the cells of the ranking; the two matrices of the quadratic term in ranked order."""
     problem, n = example.problem, len(example.scores)
-    P = permutation_matrix(solution.places)
+    P = permutation_matrix(solution.positions)
     ranks = [str(rank) for rank in range(1, n + 1)]
-    in_order = [f"{rank} {name}" for rank, name in zip(ranks, example.ranking(solution.places), strict=True)]
+    in_order = [
+        f"{rank} {name}" for rank, name in zip(ranks, example.ranking(solution.positions), strict=True)
+    ]
     shown = [(linear_title(example), problem.linear, P > 0, example.names, ranks, ("sample", "rank"))]
     if not problem.is_linear:
         by_rank = P.T @ problem.flow @ P
@@ -121,13 +123,13 @@ def show_matrices(example: Example, solution: Solution) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_solvers(example: Example, found: list[Solution]) -> None:
+def show_solvers(example: Example, found: list[AssignmentSolution]) -> None:
     st.markdown("### Solvers")
     best = found[0].value
     lines = [f"| solver | {measure_of(example)} | gap | ranking |", "|:--|--:|--:|:--|"]
     for solution in found:
         gap = best - solution.value
-        order = "".join(ascii_uppercase[sample] for sample in np.argsort(solution.places))
+        order = "".join(ascii_uppercase[sample] for sample in np.argsort(solution.positions))
         kind = "exact" if solution.exact else "heuristic"
         below = "0" if gap < ROUNDING else f"**{gap:.3f}**"
         lines.append(f"| {solution.solver} ({kind}) | {solution.value:.3f} | {below} | {order} |")

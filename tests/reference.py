@@ -456,13 +456,11 @@ def top_k_outputs(
     ]
 
 
-def best_order_of(
-    unary: np.ndarray, design: np.ndarray, F: np.ndarray, D: np.ndarray, loss: np.ndarray
-) -> float:
-    """max over all orders of sum_i s_i c_{pi_i} + sum_ij f_ij d_{pi_i, pi_j} + loss (c-star, eqs. 3 and 5)."""
+def best_order_of(unary: np.ndarray, design: np.ndarray, F: np.ndarray, D: np.ndarray) -> float:
+    """max over all orders of sum_i s_i c_{pi_i} + sum_ij f_ij d_{pi_i, pi_j} (c-star, eq. 5)."""
     items = range(len(unary))
     return max(
-        sum(unary[i] * design[pi[i]] + loss[i, pi[i]] for i in items)
+        sum(unary[i] * design[pi[i]] for i in items)
         + sum(F[i, j] * D[pi[i], pi[j]] for i in items for j in items)
         for pi in itertools.permutations(items)
     )

@@ -25,7 +25,6 @@ from ranking.inference.best_order import (
     OrderModel,
     approximate_order,
     best_order,
-    precision_at_k,
 )
 
 MOST_ENUMERATED = 7  # samples: 5,040 rankings
@@ -51,26 +50,26 @@ class Assignment:
         """Whether no two samples interact."""
         return not self.flow.any()
 
-    def values(self, orders: Ints) -> Floats:
+    def values(self, rankings: Ints) -> Floats:
         """(m,) g of m rankings, given as (m, N) places of the samples, from its definition."""
         rows = np.arange(len(self.linear))
-        pairs = self.flow * self.design[orders[:, :, None], orders[:, None, :]]
-        values: Floats = self.constant + self.linear[rows, orders].sum(axis=1) + pairs.sum(axis=(1, 2))
+        pairs = self.flow * self.design[rankings[:, :, None], rankings[:, None, :]]
+        values: Floats = self.constant + self.linear[rows, rankings].sum(axis=1) + pairs.sum(axis=(1, 2))
         return values
 
 
-class Solution(NamedTuple):
-    """solver: its name. exact: whether it is proven to find the best. places: (N,) of the samples. value: g."""
+class AssignmentSolution(NamedTuple):
+    """What a solver found. exact: whether it is proven to find the best. positions: (N,) of the samples. value: g."""
 
     solver: str
     exact: bool
-    places: Ints
+    positions: Ints
     value: float
 
 
-def permutation_matrix(places: Ints) -> Floats:
+def permutation_matrix(positions: Ints) -> Floats:
     """(N, N) Pi: 1 where sample i is at place j (eq. 5)."""
-    matrix: Floats = np.eye(len(places))[places]
+    matrix: Floats = np.eye(len(positions))[positions]
     return matrix
 
 
@@ -87,14 +86,14 @@ def relevant_pairs(relevant: npt.ArrayLike) -> Floats:
     return pairs
 
 
-def average_precision(relevant: npt.ArrayLike, places: Ints) -> float:
+def average_precision(relevant: npt.ArrayLike, positions: Ints) -> float:
     """AP as the quadratic form Tr{A Pi' B Pi} (section 2).
 
     >>> round(average_precision([True, False, True], np.array([0, 1, 2])), 4)
     0.8333
     """
-    P = permutation_matrix(places)
-    return float(np.trace(precision_rows(len(places)) @ P.T @ relevant_pairs(relevant) @ P))
+    P = permutation_matrix(positions)
+    return float(np.trace(precision_rows(len(positions)) @ P.T @ relevant_pairs(relevant) @ P))
 
 
 def precision_assignment(scores: Floats, relevant: npt.ArrayLike, k: int, violated: bool) -> Assignment:
@@ -110,12 +109,14 @@ def c_star_assignment(
 
     core, interactions: as in `OrderModel`. The loss goes into the scores: s_i + (1 - z_i) / k (section 4).
     """
-    ranks = np.arange(len(scores))
-    loss = precision_at_k(relevant, k)
+    n = len(scores)
+    if not 1 <= k <= n:
+        raise InputError("k", f"1 to {n}, the number of samples", k)
+    ranks, irrelevant = np.arange(n), (~np.asarray(relevant, np.bool_)).astype(np.float64)
     first = (ranks < k).astype(np.float64)
-    unary = scores + (loss.of_item / k if violated else 0.0)
+    unary = scores + (irrelevant / k if violated else 0.0)
     model = OrderModel(unary, first, core, interactions, np.abs(ranks[:, None] - ranks).astype(np.float64))
-    linear = np.outer(scores, first) + (loss.matrix if violated else 0.0)
+    linear = np.outer(scores, first) + (np.outer(irrelevant, (ranks < k) / k) if violated else 0.0)
     return Assignment(linear, model.pairs, model.pair_design, 0.0, model)
 
 
@@ -147,19 +148,19 @@ def all_orders(n: int) -> Ints:
     return np.array(list(itertools.permutations(range(n))), np.int64)
 
 
-def solutions(problem: Assignment, seed: int = 0) -> list[Solution]:
+def solutions(problem: Assignment, seed: int = 0) -> list[AssignmentSolution]:
     """What each solver finds, all n! rankings first; `linear_sum_assignment` only where the problem is linear."""
     orders = all_orders(len(problem.linear))
-    places = {(ENUMERATION, True): orders[int(problem.values(orders).argmax())]}
+    best = {(ENUMERATION, True): orders[int(problem.values(orders).argmax())]}
     if problem.is_linear:
-        places[LINEAR, True] = linear_sum_assignment(problem.linear, maximize=True)[1].astype(np.int64)
-    places[EXACT, True] = best_order(problem.model).places
+        best[LINEAR, True] = linear_sum_assignment(problem.linear, maximize=True)[1].astype(np.int64)
+    best[EXACT, True] = best_order(problem.model).positions
     for name, method in HEURISTICS.items():
-        places[name, False] = approximate_order(problem.model, method, seed).places
-    values = problem.values(np.stack(list(places.values())))
+        best[name, False] = approximate_order(problem.model, method, seed).positions
+    values = problem.values(np.stack(list(best.values())))
     return [
-        Solution(name, exact, found, float(value))
-        for ((name, exact), found), value in zip(places.items(), values, strict=True)
+        AssignmentSolution(name, exact, positions, float(value))
+        for ((name, exact), positions), value in zip(best.items(), values, strict=True)
     ]
 
 

@@ -90,8 +90,8 @@ def test_exact_solvers_find_the_best_and_heuristics_no_more(violated: bool) -> N
             assert (LINEAR in found) == form.is_linear
             assert {ENUMERATION, EXACT, *HEURISTICS} <= set(found)
             for name, solution in found.items():
-                assert sorted(solution.places.tolist()) == list(range(n))
-                assert solution.value == pytest.approx(form.values(solution.places[None])[0])
+                assert sorted(solution.positions.tolist()) == list(range(n))
+                assert solution.value == pytest.approx(form.values(solution.positions[None])[0])
                 assert solution.value <= best + 1e-9
                 assert solution.exact == (name not in HEURISTICS)
                 if solution.exact:

@@ -22,7 +22,8 @@ from ranking.inference import (
     max_marginals,
     most_violated_ranking,
 )
-from ranking.inference.best_order import OrderModel, approximate_order, precision_at_k, reciprocal_rank
+from ranking.inference.assignment import precision_assignment
+from ranking.inference.best_order import OrderModel, approximate_order
 from ranking.inference.best_permutation import WindowScores, best_permutations, exhaustive_permutations
 from ranking.inference.cliques import Cliques
 from ranking.inference.components import Components
@@ -150,8 +151,7 @@ ORDERS = order_model(0, 1)
 TOPS_AND_ORDERS: list[Row] = [
     ("labels of the core", 21, lambda: best_top_k(np.zeros(30), range(21), np.zeros((21, 30)), 2)),
     ("k", 7, lambda: best_top_ks(np.zeros((2, 4)), [1], np.zeros((1, 4)), [2, 7])),
-    ("relevant", 2, lambda: reciprocal_rank([1, 1, 0])),
-    ("k", 3, lambda: precision_at_k([1, 0], 3)),
+    ("k", 3, lambda: precision_assignment(np.zeros(2), [1, 0], 3, False)),
     ("method", "exact", lambda: approximate_order(ORDERS, "exact")),
     ("pair_design", None, lambda: order_with(pair_design=np.triu(ORDERS.pair_design))),
     ("designs", "(4,) and (5, 5)", lambda: order_with(design=ORDERS.design[:4])),
@@ -160,8 +160,8 @@ TOPS_AND_ORDERS: list[Row] = [
     ("first", None, lambda: best_permutations(NO_PLACES, *alone(3)[:2], np.array([0, 0, 1]))),
     ("trees", 0, lambda: best_permutations(NO_PLACES, *alone(3), trees=0)),
     ("samples of a sequence", 11, lambda: exhaustive_permutations(ELEVEN, *alone(11))),
-    ("places", (3, 1), lambda: WindowScores(np.zeros((3, 1)))),
-    ("places", None, lambda: WindowScores(np.full((3, 2), np.nan))),
+    ("table", (3, 1), lambda: WindowScores(np.zeros((3, 1)))),
+    ("table", None, lambda: WindowScores(np.full((3, 2), np.nan))),
     ("features", (3, 3), lambda: WindowScores(np.zeros((3, 2)), 0.0, np.zeros((3, 3)), np.zeros(2))),
 ]
 

@@ -68,7 +68,7 @@ def test_the_ranking_of_a_heuristic_is_shown_with_its_own_value(open_page):
     assert headline(app).endswith(f"{faq.value:.3f}")
     assert "quadratic_assignment, faq missed the best" in texts(app)
     terms = re.search(r"AP\\,=\\,(\d\.\d+)", texts(app))
-    marks = [int(mark) for mark in example.relevant[np.argsort(faq.places)]]
+    marks = [int(mark) for mark in example.relevant[np.argsort(faq.positions)]]
     assert float(terms[1]) == pytest.approx(reference.average_precision_of(marks), abs=5e-4)
 
 

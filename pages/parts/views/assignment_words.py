@@ -12,7 +12,7 @@ from ranking.core import Bools, Floats, Ints
 from ranking.inference.assignment import (
     LINEAR,
     Assignment,
-    Solution,
+    AssignmentSolution,
     all_orders,
     ap_assignment,
     average_precision,
@@ -88,9 +88,9 @@ def notice_matrices(example: Example) -> str:
     )
 
 
-def value_in_numbers(example: Example, solution: Solution) -> str:
+def value_in_numbers(example: Example, solution: AssignmentSolution) -> str:
     """g of the ranking, term by term, as the definitions have it."""
-    problem, places = example.problem, solution.places
+    problem, places = example.problem, solution.positions
     linear = problem.linear[np.arange(len(places)), places]
     said = f"\\underbrace{{{summed(linear[np.argsort(places)])}}}_{{\\langle L,\\Pi\\rangle}}"
     if example.kind == AP and example.violated:
@@ -127,7 +127,7 @@ def ap_in_numbers(relevant: Bools, places: Ints) -> str:
     return f"\\tfrac{{1}}{{{len(ranks)}}}({terms})"
 
 
-def notice_solvers(example: Example, found: list[Solution]) -> str:
+def notice_solvers(example: Example, found: list[AssignmentSolution]) -> str:
     values = example.problem.values(all_orders(len(example.scores)))
     best = found[0].value
     ties = int((values > best - ROUNDING).sum())
