@@ -22,18 +22,18 @@ BLOCK = 1 << 20  # numbers of a matrix that are worked on at once where all of t
 
 def check_features(features: npt.ArrayLike) -> Features:
     """`features` as (n, d) float32 or float64 of at most LARGEST; InputError about "features" for anything else."""
-    given = np.asarray(features)
-    if given.ndim != 2:
-        raise InputError("features", "shape (n, d)", given.shape)
-    if not is_real(given):
-        raise InputError("features", "real numbers", given.dtype)
-    given = as_floats(given)
-    if not all_within(given, LARGEST):
-        wrong = ~(np.abs(given) <= LARGEST)
-        rows, least = np.flatnonzero(wrong.any(axis=1)), given[wrong][0]
-        came = f"others in {len(rows):,} rows, the first of them {rows[0]:,} with {least:g}"
-        raise InputError("features", f"finite numbers from {-LARGEST:g} to {LARGEST:g}", came)
-    return given
+    array = np.asarray(features)
+    if array.ndim != 2:
+        raise InputError("features", "shape (n, d)", array.shape)
+    if not is_real(array):
+        raise InputError("features", "real numbers", array.dtype)
+    array = as_floats(array)
+    if not all_within(array, LARGEST):
+        outside = ~(np.abs(array) <= LARGEST)
+        rows, least = np.flatnonzero(outside.any(axis=1)), array[outside][0]
+        got = f"others in {len(rows):,} rows, the first of them {rows[0]:,} with {least:g}"
+        raise InputError("features", f"finite numbers from {-LARGEST:g} to {LARGEST:g}", got)
+    return array
 
 
 def as_floats(numbers: npt.NDArray[Any]) -> Features:
@@ -68,20 +68,20 @@ def blocks_of_rows(shape: Sequence[int], numbers: int | None = None) -> Iterator
 
 def check_ids(ids: npt.ArrayLike | None, n: int, kind: str) -> npt.NDArray[Any]:
     """(n,) the names of what is of a `kind`, the row numbers where there are none; InputError for another shape."""
-    given = np.arange(n) if ids is None else np.asarray(ids)
-    if given.shape != (n,):
-        raise InputError("ids", f"shape ({n},), one id per {kind}", given.shape)
-    return given
+    names = np.arange(n) if ids is None else np.asarray(ids)
+    if names.shape != (n,):
+        raise InputError("ids", f"shape ({n},), one id per {kind}", names.shape)
+    return names
 
 
 def check_marks(marks: npt.ArrayLike, shape: tuple[int, ...], name: str, kind: str) -> Bools:
     """`marks`, called `name`, as bool of that shape; InputError about `name` for another, or for more than 0 and 1."""
-    given = np.asarray(marks)
-    if given.shape != shape:
-        raise InputError(name, f"shape {shape}, one mark per {kind}", given.shape)
-    if not is_real(given) or not ((given == 0) | (given == 1)).all():
-        raise InputError(name, "True or False (1 or 0)", f"{given.dtype} with other values")
-    return given.astype(np.bool_)
+    array = np.asarray(marks)
+    if array.shape != shape:
+        raise InputError(name, f"shape {shape}, one mark per {kind}", array.shape)
+    if not is_real(array) or not ((array == 0) | (array == 1)).all():
+        raise InputError(name, "True or False (1 or 0)", f"{array.dtype} with other values")
+    return array.astype(np.bool_)
 
 
 def check_relevance(relevance: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:

@@ -78,20 +78,20 @@ class HomeError(OSError):
 
 @contextmanager
 def explained(
-    called: str, home: Path | None = None, is_lost: Callable[[Path], bool] = lambda home: False
+    subject: str, home: Path | None = None, is_lost: Callable[[Path], bool] = lambda home: False
 ) -> Iterator[None]:
-    """System and database errors of what is `called` so, with what a person can do about them; home: whose database it
+    """System and database errors of what is `subject` so, with what a person can do about them; home: whose database it
     is, where that can be rebuilt. is_lost: whether it has to be."""
     try:
         yield
     except (HomeError, sqlite3.ProgrammingError, sqlite3.IntegrityError):
         raise
     except OSError as error:
-        raise HomeError(called, error.strerror or str(error), _remedy(error)) from error
+        raise HomeError(subject, error.strerror or str(error), _remedy(error)) from error
     except sqlite3.DatabaseError as error:
         lost = home if home is not None and is_lost(home) else None
         remedy = DAMAGED if lost is not None else _remedy_of_database(error, home)
-        raise HomeError(called, str(error), remedy, lost) from error
+        raise HomeError(subject, str(error), remedy, lost) from error
 
 
 def _remedy(error: OSError) -> str:
@@ -103,10 +103,10 @@ def _remedy(error: OSError) -> str:
 
 def _remedy_of_database(error: sqlite3.DatabaseError, home: Path | None) -> str:
     """What a person can do about an error of the database of `home`, which this person cannot rebuild."""
-    said = str(error)
-    if "unable to open" in said:
+    message = str(error)
+    if "unable to open" in message:
         return CLOSED if home is not None and home.is_dir() else GONE
-    for words, remedy in (
+    for phrase, remedy in (
         ("no such table", GONE),
         ("no such column", ELSEWHERE),
         ("not a database", ELSEWHERE),
@@ -114,6 +114,6 @@ def _remedy_of_database(error: sqlite3.DatabaseError, home: Path | None) -> str:
         ("locked", BUSY),
         ("readonly", CLOSED),
     ):
-        if words in said:
+        if phrase in message:
             return remedy
     return FULL

@@ -42,8 +42,8 @@ def _kind(folder: Path, mounts: Path) -> str | None:
         kinds[Path(_unescaped(own.split(" ")[4]))] = rest.split(" ")[
             0
         ]  # what was mounted last covers the rest
-    where = folder.resolve()
-    return next((kinds[parent] for parent in (where, *where.parents) if parent in kinds), None)
+    resolved = folder.resolve()
+    return next((kinds[parent] for parent in (resolved, *resolved.parents) if parent in kinds), None)
 
 
 def _unescaped(text: str) -> str:

@@ -77,7 +77,7 @@ def read_study_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(settings: Mapping[str, Any], method: object) -> dict[str, Any]:
-    given = settings.get("method_settings", {})
-    if not isinstance(method, str) or not isinstance(given, dict):
+    method_settings = settings.get("method_settings", {})
+    if not isinstance(method, str) or not isinstance(method_settings, dict):
         return dict(settings)
-    return {**settings, "method_settings": as_first_meant(method, given)}
+    return {**settings, "method_settings": as_first_meant(method, method_settings)}

@@ -66,15 +66,15 @@ class ImageSet:
     def relevance(self, query: str) -> npt.NDArray[np.int64]:
         """(n,) 1 where a sample shows the class `query`, else 0."""
         if query not in self.classes:
-            there = ", ".join(self.classes) or "none: its samples are to be put in order by a criterion"
-            raise InputError(f"class of {self.title}", f"one of {there}", repr(query))
+            valid = ", ".join(self.classes) or "none: its samples are to be put in order by a criterion"
+            raise InputError(f"class of {self.title}", f"one of {valid}", repr(query))
         return self.labels[:, self.classes.index(query)].astype(np.int64)
 
     def numbers_of(self, criterion: str) -> Features:
         """(n,) what `criterion` measures of each sample, NaN where that is unknown."""
         if criterion not in self.criteria:
-            there = ", ".join(self.criteria) or "none: it was imported without numbers"
-            raise InputError(f"criterion of {self.title}", f"one of {there}", repr(criterion))
+            valid = ", ".join(self.criteria) or "none: it was imported without numbers"
+            raise InputError(f"criterion of {self.title}", f"one of {valid}", repr(criterion))
         return self.numbers[:, self.criteria.index(criterion)]
 
     def open_image(self, image: int) -> Image.Image:
@@ -85,9 +85,9 @@ class ImageSet:
                 return picture.convert("RGB")
         except (OSError, SyntaxError) as error:  # what Pillow says of a damaged file
             gone = isinstance(error, FileNotFoundError)
-            came = "no file" if gone else f"a file that cannot be read ({error})"
+            got = "no file" if gone else f"a file that cannot be read ({error})"
             subject = f"image {self.image_names[image]} of {self.title}"
-            raise InputError(subject, f"it in {file}", came, "import the image set again") from error
+            raise InputError(subject, f"it in {file}", got, "import the image set again") from error
 
 
 class Feature(Plugin, ABC):

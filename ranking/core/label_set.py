@@ -36,7 +36,7 @@ class LabelSet:
         if not all(isinstance(name, str) for name in names):
             raise InputError("names", "the labels as text", f"{names!r:.60}")
         if len(set(names)) != len(names):
-            twice = next(name for place, name in enumerate(names) if name in names[:place])
+            twice = next(name for i, name in enumerate(names) if name in names[:i])
             raise InputError("names", "different labels", f"{twice!r} twice", "give each label one column")
         object.__setattr__(self, "names", names)
         shape = (count, len(names))
@@ -56,5 +56,7 @@ class LabelSet:
         chosen = np.asarray(rows)
         if not chosen.size and chosen.dtype != np.bool_:
             chosen = chosen.astype(np.int64)  # an empty list has no integers in it
-        labels, test, ids, groups = (one[chosen] for one in (self.labels, self.test, self.ids, self.groups))
+        labels, test, ids, groups = (
+            column[chosen] for column in (self.labels, self.test, self.ids, self.groups)
+        )
         return LabelSet(self.features[chosen], labels, self.names, test, ids, groups)

@@ -47,10 +47,10 @@ class Registry(Generic[T]):
         """
 
         def add(cls: type[T]) -> type[T]:
-            known = self._classes.get(name)
+            registered = self._classes.get(name)
             # A module that is run again replaces its class; anything else under the same name is a mistake.
-            if known is not None and _home(known) != _home(cls):
-                raise InputError(f"{self.kind} {name!r}", "one class of this name", f"{known} and {cls}")
+            if registered is not None and _home(registered) != _home(cls):
+                raise InputError(f"{self.kind} {name!r}", "one class of this name", f"{registered} and {cls}")
             cls.name = name
             _check_complete(cls, self.base, f"{self.kind} {name!r}")
             _check_spelling(cls, f"{self.kind} {name!r}")
@@ -77,9 +77,9 @@ class Registry(Generic[T]):
         unknown = [key for key in settings if key not in valid]
         if unknown:
             raise InputError(f"settings of {name}", ", ".join(valid) or "none", repr(unknown[0]))
-        made = cls(**settings)
-        check_settings(made)
-        return made
+        plugin = cls(**settings)
+        check_settings(plugin)
+        return plugin
 
     def _discover(self) -> None:
         """Import every module once; another thread waits until all are there."""
@@ -123,8 +123,8 @@ def _check_complete(cls: type, base: type, subject: str) -> None:
 
 def _remedy(missing: list[str], cls: type) -> str:
     slips = {name: difflib.get_close_matches(name, _public(cls), 1, CLOSE) for name in missing}
-    words = [f"rename {slip[0]} to {name}" for name, slip in slips.items() if slip]
-    return "; ".join(words) or f"add {missing[0]}"
+    renames = [f"rename {slip[0]} to {name}" for name, slip in slips.items() if slip]
+    return "; ".join(renames) or f"add {missing[0]}"
 
 
 def _check_spelling(cls: type, subject: str) -> None:

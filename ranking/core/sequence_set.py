@@ -39,8 +39,8 @@ class SequenceSet:
             expected = f"numbers that rise from 0 to {len(members)}, the number of members"
             raise InputError("starts", expected, starts.tolist(), "omit empty sequences")
         if len(members) and not 0 <= members.min() <= members.max() < len(features):
-            came = f"{members.min()} to {members.max()}"
-            raise InputError("members", f"rows of the pool, 0 to {len(features) - 1}", came)
+            got = f"{members.min()} to {members.max()}"
+            raise InputError("members", f"rows of the pool, 0 to {len(features) - 1}", got)
         object.__setattr__(self, "members", members.astype(np.int64))
         object.__setattr__(self, "starts", starts.astype(np.int64))
 
@@ -61,8 +61,8 @@ class SequenceSet:
             raise InputError("queries", "the same number of features in each", sorted(sizes))
         grades = [query.relevance for query in queries if query.relevance is not None]
         if len(grades) < len(queries):
-            came = f"{len(queries) - len(grades)} of {len(queries)} without"
-            raise InputError("queries", "relevance in each", came, "give Query(features, relevance)")
+            got = f"{len(queries) - len(grades)} of {len(queries)} without"
+            raise InputError("queries", "relevance in each", got, "give Query(features, relevance)")
         features = np.concatenate([query.features for query in queries])
         starts = np.concatenate([[0], np.cumsum([len(query) for query in queries])])
         return cls(features, np.concatenate(grades), np.arange(len(features)), starts)
@@ -83,6 +83,6 @@ class SequenceSet:
         """The sequences of those numbers, over the same pool."""
         chosen = np.asarray(numbers, np.int64)
         rows = [self.sequence(number) for number in chosen]
-        starts = np.concatenate([[0], np.cumsum([len(one) for one in rows], dtype=np.int64)])
+        starts = np.concatenate([[0], np.cumsum([len(members_of) for members_of in rows], dtype=np.int64)])
         members = np.concatenate(rows) if rows else np.zeros(0, np.int64)
         return SequenceSet(self.features, self.grades, members, starts)

@@ -52,8 +52,8 @@ class Setting:
 
     def _check_number(self, subject: str, value: Any) -> None:
         if not abs(value) <= sys.float_info.max:  # also false for NaN and for integers that no float holds
-            came = value if isinstance(value, float) else "a whole number of more than 308 digits"
-            raise InputError(subject, "a finite number", came)
+            got = value if isinstance(value, float) else "a whole number of more than 308 digits"
+            raise InputError(subject, "a finite number", got)
         if (self.minimum is not None and value < self.minimum) or (
             self.maximum is not None and value > self.maximum
         ):

@@ -39,24 +39,24 @@ def told_apart(text: str, limit: int = 80) -> str:
     whole = readable(text, limit + 1)
     if len(whole) <= limit:
         return whole
-    told = hashlib.sha256(" ".join(text.split()).encode(errors="surrogatepass")).hexdigest()[:CHECKED]
-    return f"{readable(text, limit - CHECKED - 1)} {told}"
+    checksum = hashlib.sha256(" ".join(text.split()).encode(errors="surrogatepass")).hexdigest()[:CHECKED]
+    return f"{readable(text, limit - CHECKED - 1)} {checksum}"
 
 
-def on_one_line(text: str, most: int) -> str:
-    """The first `most` characters of `text` when all blanks between words are one space; a text of any length is read
+def on_one_line(text: str, limit: int) -> str:
+    """The first `limit` characters of `text` when all blanks between words are one space; a text of any length is read
     no further than that takes.
 
     >>> on_one_line(" a\\n b ", 10), on_one_line("a" * 9, 3)
     ('a b', 'aaa')
     """
-    found, length = [], 0
+    words, length = [], 0
     for word in re.finditer(r"\S+", text):
-        found.append(word[0][:most])
-        length += len(found[-1]) + 1
-        if length > most:
+        words.append(word[0][:limit])
+        length += len(words[-1]) + 1
+        if length > limit:
             break
-    return " ".join(found)[:most]
+    return " ".join(words)[:limit]
 
 
 def listed(names: list[str], shown: int = 3) -> str:

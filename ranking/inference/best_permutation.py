@@ -35,41 +35,41 @@ A_PART = 200  # sequences, below which another thread is not worth waking
 class WindowScores:
     """What a ranker of one length says of samples.
 
-    places: (n, L) what each sample adds at each place of a window, L >= 2. offset: what every window has besides.
+    table: (n, L) what each sample adds at each place of a window, L >= 2. offset: what every window has besides.
     features (n, d) and pooled (d,): the samples and the weights of their max-pooled differences, empty (n, 0) and (0,)
     for the other representations.
     """
 
-    places: Floats
+    table: Floats
     offset: float = 0.0
     features: Floats = field(default_factory=lambda: np.empty((0, 0)))
     pooled: Floats = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
-        if self.places.ndim != 2 or self.places.shape[1] < 2:
-            raise InputError("places", "the shape (n, L) with L at least 2", self.places.shape)
-        if not np.isfinite(self.places).all() or not np.isfinite(self.offset):
-            raise InputError("places", "finite scores", remedy="scale the features, or take a smaller C")
-        if len(self.pooled) and self.features.shape != (len(self.places), len(self.pooled)):
-            expected = (len(self.places), len(self.pooled))
+        if self.table.ndim != 2 or self.table.shape[1] < 2:
+            raise InputError("table", "the shape (n, L) with L at least 2", self.table.shape)
+        if not np.isfinite(self.table).all() or not np.isfinite(self.offset):
+            raise InputError("table", "finite scores", remedy="scale the features, or take a smaller C")
+        if len(self.pooled) and self.features.shape != (len(self.table), len(self.pooled)):
+            expected = (len(self.table), len(self.pooled))
             raise InputError("features", f"the shape {expected} for these weights", self.features.shape)
-        object.__setattr__(self, "places", np.ascontiguousarray(self.places, np.float64))
+        object.__setattr__(self, "table", np.ascontiguousarray(self.table, np.float64))
         object.__setattr__(self, "features", np.ascontiguousarray(self.features, np.float64))
 
     @property
     def length(self) -> int:
         """L."""
-        return int(self.places.shape[1])
+        return int(self.table.shape[1])
 
     @property
     def model(self) -> Model:
         """For the kernels."""
-        return Model(self.places, float(self.offset), self.features, self.pooled)
+        return Model(self.table, float(self.offset), self.features, self.pooled)
 
     def windows(self, orders: Ints) -> Floats:
-        """(m, n - L + 1) s of each window of m orders, given as (m, n) rows of `places`, plainly."""
+        """(m, n - L + 1) s of each window of m orders, given as (m, n) rows of `table`, plainly."""
         spans = np.lib.stride_tricks.sliding_window_view(orders, self.length, axis=1)  # (m, windows, L)
-        sums: Floats = self.offset + self.places[spans, np.arange(self.length)].sum(axis=2)
+        sums: Floats = self.offset + self.table[spans, np.arange(self.length)].sum(axis=2)
         if len(self.pooled):
             samples = self.features[spans]  # (m, windows, L, d)
             highest = np.maximum.accumulate(samples, axis=2)
@@ -77,17 +77,17 @@ class WindowScores:
         return sums
 
     def values(self, orders: Ints) -> Floats:
-        """(m,) eq. 3 of m orders, given as (m, n) rows of `places`, from its definition.
+        """(m,) eq. 3 of m orders, given as (m, n) rows of `table`, from its definition.
 
         A part of the orders at a time: a search visits thousands, and where windows are max-pooled each sample of each
         window is a vector.
         """
         values = np.empty(len(orders))
-        each = orders.shape[1] * self.length * max(1, len(self.pooled))
-        step = max(1, AT_ONCE // each)
-        for at in range(0, len(orders), step):
-            sums = self.windows(orders[at : at + step])
-            values[at : at + step] = np.copysign(np.sqrt(np.abs(sums)), sums).sum(axis=1)
+        size = orders.shape[1] * self.length * max(1, len(self.pooled))
+        step = max(1, AT_ONCE // size)
+        for start in range(0, len(orders), step):
+            sums = self.windows(orders[start : start + step])
+            values[start : start + step] = np.copysign(np.sqrt(np.abs(sums)), sums).sum(axis=1)
         return values
 
 
@@ -161,9 +161,9 @@ def exhaustive_permutations(
     return BestPermutations(orders, values)
 
 
-def as_good(found: npt.ArrayLike, best: npt.ArrayLike) -> Bools:
+def as_good(values: npt.ArrayLike, best: npt.ArrayLike) -> Bools:
     """Whether values of orders are the best ones, but for rounding."""
-    return np.isclose(found, best, rtol=1e-9, atol=1e-12)
+    return np.isclose(values, best, rtol=1e-9, atol=1e-12)
 
 
 def search_trees(scores: WindowScores, first: Ints, trees: int = 3, seed: int = 0) -> SearchTrees:
@@ -173,7 +173,7 @@ def search_trees(scores: WindowScores, first: Ints, trees: int = 3, seed: int = 
     >>> found.orders.tolist(), found.values.tolist(), found.parents.tolist()
     ([[0, 1], [1, 0]], [0.0, 1.4142135623730951], [-1, 0])
     """
-    n = len(scores.places)
+    n = len(scores.table)
     _check(scores, np.array([0, n]), first)
     paths = new_paths(trees, n)
     grown = search(scores.model, np.arange(n), first, seed, paths)
@@ -239,8 +239,8 @@ def _check(scores: WindowScores, starts: Ints, first: Ints) -> None:
             int(lengths.min()),
             "use a shorter ranker",
         )
-    begin = np.repeat(starts[:-1], lengths)
-    if len(first) != len(begin) or (np.sort(first + begin) != np.arange(len(begin))).any():
+    offsets = np.repeat(starts[:-1], lengths)
+    if len(first) != len(offsets) or (np.sort(first + offsets) != np.arange(len(offsets))).any():
         raise InputError(
             "first", "the numbers from 0 to its length for each sequence", remedy="use np.argsort"
         )

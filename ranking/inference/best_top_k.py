@@ -84,8 +84,8 @@ def best_top_k(
             label = int(chosen[forced[chosen] == -mark][0])
             raise InputError("inside and outside", "different labels", label, "remove it from one of them")
         forced[chosen] = mark
-    found = best_top_ks(scores[None], core, interactions, k, forced[None])
-    return BestTopK(np.flatnonzero(found.members[0]), float(found.values[0]))
+    best = best_top_ks(scores[None], core, interactions, k, forced[None])
+    return BestTopK(np.flatnonzero(best.members[0]), float(best.values[0]))
 
 
 def best_top_ks(
@@ -208,10 +208,10 @@ def _check_reach(unary: Floats, interactions: Floats) -> None:
 
 def _labels(labels: npt.ArrayLike, count: int, name: str) -> npt.NDArray[np.int64]:
     """`labels` as different numbers below `count`, or an InputError."""
-    given = np.asarray(labels)
-    if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
-        raise InputError(name, "whole numbers of labels", f"{given.dtype} of shape {given.shape}")
-    chosen = given.astype(np.int64)
+    array = np.asarray(labels)
+    if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
+        raise InputError(name, "whole numbers of labels", f"{array.dtype} of shape {array.shape}")
+    chosen = array.astype(np.int64)
     if chosen.size and not 0 <= chosen.min() <= chosen.max() < count:
         raise InputError(name, f"labels 0 to {count - 1}", chosen.tolist())
     if len(np.unique(chosen)) != len(chosen):
@@ -227,19 +227,19 @@ def _labels(labels: npt.ArrayLike, count: int, name: str) -> npt.NDArray[np.int6
 
 def _places(k: npt.ArrayLike, forced: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
     """(M,) how many labels each top k holds, or an InputError where what is forced leaves no such set."""
-    given, (images, labels) = np.asarray(k), forced.shape
-    if given.shape not in ((), (images,)) or not np.issubdtype(given.dtype, np.integer):
+    sizes, (images, labels) = np.asarray(k), forced.shape
+    if sizes.shape not in ((), (images,)) or not np.issubdtype(sizes.dtype, np.integer):
         raise InputError(
-            "k", f"a whole number, or ({images},) of them", f"{given.dtype} of shape {given.shape}"
+            "k", f"a whole number, or ({images},) of them", f"{sizes.dtype} of shape {sizes.shape}"
         )
-    places = np.broadcast_to(given.astype(np.int64), (images,)).copy()
-    least, most = (forced > 0).sum(axis=1), labels - (forced < 0).sum(axis=1)
-    wrong = np.flatnonzero((places < least) | (places > most))
+    checked = np.broadcast_to(sizes.astype(np.int64), (images,)).copy()
+    lowest, highest = (forced > 0).sum(axis=1), labels - (forced < 0).sum(axis=1)
+    wrong = np.flatnonzero((checked < lowest) | (checked > highest))
     if len(wrong):
         row = wrong[0]
         raise InputError(
             "k",
-            f"{least[row]}, the labels forced inside, to {most[row]}, those not forced outside (image {row})",
-            int(places[row]),
+            f"{lowest[row]}, the labels forced inside, to {highest[row]}, those not forced outside (image {row})",
+            int(checked[row]),
         )
-    return places
+    return checked

@@ -159,8 +159,8 @@ def _bound(bins: Bins, grid: Grid, derivative: Derivative) -> None:
 
 
 @nb.njit(cache=True, nogil=True)
-def _push(stack: Ints, place: int, start: int, end: int, low: int, high: int) -> None:
-    stack[place, 0], stack[place, 1], stack[place, 2], stack[place, 3] = start, end, low, high
+def _push(stack: Ints, row: int, start: int, end: int, low: int, high: int) -> None:
+    stack[row, 0], stack[row, 1], stack[row, 2], stack[row, 3] = start, end, low, high
 
 
 @nb.njit(cache=True, nogil=True)

@@ -55,7 +55,7 @@ def buckets(
     counted = each(lambda part: count(scores[part.samples], grid, bin_of[part.samples]), parts)
     if not all(usable for _, usable in counted):
         return None
-    counts = np.sum([found for found, _ in counted], axis=0)
+    counts = np.sum([counts_of_part for counts_of_part, _ in counted], axis=0)
     before, plan, rank_counts = plan_ranks(counts, bin_of[positives], grid, derivative)
     line = coefficient_line(len(positives), len(ranks))
 
@@ -86,13 +86,13 @@ def _settle(
     Returned: the irrelevant samples' share of scores @ coefficients, with rank 0 for the doubtful ones; of
     each open bin, the samples that score above its doubtful ones; the doubtful samples, ascending.
     """
-    product, passed, found = 0.0, 0, 0
+    product, passed, doubtful_count = 0.0, 0, 0
     higher = np.zeros(len(plan.bins), np.int64)
     doubtful = np.empty(len(scores), np.uint32)
     buffer, list_buffer = np.empty(SEGMENT, np.int32), np.empty(SEGMENT + 1, np.uint16)
     for first in range(0, len(scores), SEGMENT):
         last = min(first + SEGMENT, len(scores))
-        here = scores[first:last]
+        segment = scores[first:last]
         coefficients = written.coefficients[first:last]
         entries = buffer[: last - first]
         _look_up(bin_of[first:last], plan.entry, entries)
@@ -103,7 +103,7 @@ def _settle(
         _write_line(entries, written.level, written.slope, coefficients)
         opened = _list_open(entries, list_buffer)
         doubts = _decide(
-            here,
+            segment,
             opened,
             plan,
             written.slope,
@@ -111,19 +111,19 @@ def _settle(
             coefficients,
             written.rank_counts,
             higher,
-            doubtful[found:],
+            doubtful[doubtful_count:],
         )
-        for d in range(found, found + doubts):
+        for d in range(doubtful_count, doubtful_count + doubts):
             doubtful[d] += np.uint32(first)
         product += _copy_irrelevant(
-            here,
+            segment,
             coefficients,
             entries,
             positives[passed:upto] - first,
             written.ranks[first - passed : last - upto],
         )
-        found, passed = found + doubts, upto
-    return product, higher, doubtful[:found].astype(np.int64)
+        doubtful_count, passed = doubtful_count + doubts, upto
+    return product, higher, doubtful[:doubtful_count].astype(np.int64)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -142,11 +142,11 @@ def _write_line(entries: Ints, level: float, slope: float, coefficients: Floats)
 @nb.njit(cache=True, nogil=True)
 def _list_open(entries: Ints, buffer: Ints) -> Ints:
     """The samples in open bins, ascending."""
-    found = np.uint64(0)
+    count = np.uint64(0)
     for k in range(len(entries)):
-        buffer[found] = k
-        found += np.uint64(entries[k] < 0)
-    return buffer[:found]
+        buffer[count] = k
+        count += np.uint64(entries[k] < 0)
+    return buffer[:count]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -165,7 +165,7 @@ def _decide(
 
     Without branches, which would go wrong every other time. Returned: how many samples are doubtful.
     """
-    found = np.uint64(0)  # unsigned: a subscript that need not be tested
+    count = np.uint64(0)  # unsigned: a subscript that need not be tested
     for k in opened:
         o, score, level = np.uint32(~entries[k]), scores[k], coefficients[k]
         is_highest, is_lowest = score <= plan.edges[o, 0], score > plan.edges[o, 1]
@@ -174,9 +174,9 @@ def _decide(
         coefficients[k] = level + slope * rank
         rank_counts[rank] += 1
         higher[o] += is_lowest
-        doubtful[found] = k
-        found += np.uint64(not (is_highest | is_lowest))
-    return int(found)
+        doubtful[count] = k
+        count += np.uint64(not (is_highest | is_lowest))
+    return int(count)
 
 
 @nb.njit(cache=True, nogil=True, fastmath={"reassoc"})  # a sum in vectors
@@ -231,8 +231,8 @@ def _rank_doubtful(
             score = scores[samples[ends[o]]]
             written.ranks[numbers[ends[o]]] = best_rank(before[o] + 1, score, low, high, derivative)
         elif ends[o + 1] > ends[o]:
-            alike, places = scores[samples[group]], numbers[group].copy()
-            select(alike, places, before[o], low, high, derivative, written.ranks)
+            scores_of_group, numbers_of_group = scores[samples[group]], numbers[group].copy()
+            select(scores_of_group, numbers_of_group, before[o], low, high, derivative, written.ranks)
     product = 0.0
     for k in range(len(samples)):
         sample, number = samples[k], numbers[k]

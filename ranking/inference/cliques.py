@@ -40,45 +40,45 @@ def maximal_cliques(n: int, edges: Ints) -> list[Ints]:
     >>> maximal_cliques(5, np.array([[0, 1], [1, 2], [2, 0], [2, 3]]))
     [array([0, 1, 2]), array([2, 3])]
     """
-    near: list[set[int]] = [set() for _ in range(n)]
+    neighbours: list[set[int]] = [set() for _ in range(n)]
     for i, j in edges.tolist():
-        near[i].add(j)
-        near[j].add(i)
-    found: list[list[int]] = []
-    most = max(MOST_CLIQUES, len(edges))
-    for clique in _grown(near):
+        neighbours[i].add(j)
+        neighbours[j].add(i)
+    cliques: list[list[int]] = []
+    limit = max(MOST_CLIQUES, len(edges))
+    for clique in _grown(neighbours):
         if len(clique) > 1:
-            found.append(sorted(clique))
-        if len(found) > most:
+            cliques.append(sorted(clique))
+        if len(cliques) > limit:
             raise InputError(
                 "cliques of similar samples",
-                f"at most {most:,} of {len(edges):,} pairs",
+                f"at most {limit:,} of {len(edges):,} pairs",
                 "more of them",
                 "choose other pairs, or potentials of pairs instead of cliques",
             )
-    return [np.array(clique) for clique in sorted(found)]
+    return [np.array(clique) for clique in sorted(cliques)]
 
 
-def _grown(near: list[set[int]]) -> Iterator[list[int]]:
-    stack: list[tuple[list[int], set[int], set[int]]] = [([], set(range(len(near))), set())]
+def _grown(neighbours: list[set[int]]) -> Iterator[list[int]]:
+    stack: list[tuple[list[int], set[int], set[int]]] = [([], set(range(len(neighbours))), set())]
     while stack:
-        clique, left, seen = stack.pop()
-        if not left:
-            if not seen:
+        clique, candidates, excluded = stack.pop()
+        if not candidates:
+            if not excluded:
                 yield clique
             continue
-        joined = {i: len(left & near[i]) for i in left | seen}
+        degrees = {i: len(candidates & neighbours[i]) for i in candidates | excluded}
         if all(
-            joined[i] == len(left) - 1 for i in left
+            degrees[i] == len(candidates) - 1 for i in candidates
         ):  # they are a clique; growing it one by one takes long
-            if all(joined[i] < len(left) for i in seen):
-                yield [*clique, *left]
+            if all(degrees[i] < len(candidates) for i in excluded):
+                yield [*clique, *candidates]
             continue
-        pivot = max(joined, key=joined.__getitem__)
-        for i in sorted(left - near[pivot]):
-            stack.append(([*clique, i], left & near[i], seen & near[i]))
-            left.remove(i)
-            seen.add(i)
+        pivot = max(degrees, key=degrees.__getitem__)
+        for i in sorted(candidates - neighbours[pivot]):
+            stack.append(([*clique, i], candidates & neighbours[i], excluded & neighbours[i]))
+            candidates.remove(i)
+            excluded.add(i)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +148,8 @@ class Cliques:
     def max_marginals(self, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> CliqueMaxMarginals:
         """The max-marginals of the same model."""
         scores, costs = self._expanded(unary, penalty)
-        found = max_marginals(scores, self.components.edges, costs, components=self.components)
-        return CliqueMaxMarginals(self, found.settled(self.members, self.starts, self.every))
+        marginals = max_marginals(scores, self.components.edges, costs, components=self.components)
+        return CliqueMaxMarginals(self, marginals.settled(self.members, self.starts, self.every))
 
     def _expanded(self, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> tuple[Floats, Floats]:
         costs = finite("penalty", penalty, len(self), "per clique")
@@ -157,14 +157,14 @@ class Cliques:
 
     def expanded(self, unary: Floats, penalty: Floats) -> tuple[Floats, Floats]:
         """Scores (n,) and penalties (c,) as those of the N samples and M edges."""
-        both = self.matrix @ np.concatenate([unary, penalty])
-        samples, pairs = np.split(both, [self.components.samples])
+        combined = self.matrix @ np.concatenate([unary, penalty])
+        samples, pairs = np.split(combined, [self.components.samples])
         return samples, pairs
 
     def collapsed(self, samples: Floats, edges: Floats) -> tuple[Floats, Floats]:
         """The transpose of `expanded`."""
-        both = self.matrix.T @ np.concatenate([samples, edges])
-        own, cliques = np.split(both, [self.n])
+        combined = self.matrix.T @ np.concatenate([samples, edges])
+        own, cliques = np.split(combined, [self.n])
         return own, cliques
 
 
@@ -205,8 +205,8 @@ class CliqueMaxMarginals:
         return self._pairs.labelling(i, label)[: self._cliques.n]
 
     def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
-        others = np.zeros(self._cliques.components.samples - self._cliques.n)
-        weight = np.append(finite("weights", weights, self._cliques.n), others)
+        zeros = np.zeros(self._cliques.components.samples - self._cliques.n)
+        weight = np.append(finite("weights", weights, self._cliques.n), zeros)
         return self._cliques.collapsed(*self._pairs.sums(self._all_labels(labels), weight))
 
     def values(self, labels: npt.ArrayLike, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Floats:
@@ -217,6 +217,6 @@ class CliqueMaxMarginals:
 
     def _all_labels(self, labels: npt.ArrayLike) -> Bools:
         """(N,) labels of which those of auxiliary samples do not count."""
-        wanted = self._pairs.map.copy()
-        wanted[: self._cliques.n] = finite("labels", labels, self._cliques.n) != 0
-        return wanted
+        extended = self._pairs.map.copy()
+        extended[: self._cliques.n] = finite("labels", labels, self._cliques.n) != 0
+        return extended

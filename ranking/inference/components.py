@@ -56,8 +56,8 @@ class Components:
         rank[from_largest] = np.arange(len(sizes))
         component = rank[labels]
         order = np.argsort(component, kind="stable")
-        place = np.empty(n, np.int64)
-        place[order] = np.arange(n)
+        position_of = np.empty(n, np.int64)
+        position_of[order] = np.arange(n)
         of_edge = component[pairs[:, 0]]
         edge_order = np.argsort(of_edge, kind="stable")
         return cls(
@@ -66,7 +66,7 @@ class Components:
             starts=np.append(0, np.cumsum(sizes[from_largest])),
             edge_order=edge_order,
             edge_starts=np.append(0, np.cumsum(np.bincount(of_edge, minlength=len(sizes)))),
-            ends=place[pairs[edge_order]],
+            ends=position_of[pairs[edge_order]],
         )
 
     def __len__(self) -> int:
@@ -161,10 +161,10 @@ def _pairs(edges: npt.ArrayLike) -> npt.NDArray[np.generic]:
 
 
 def _checked_edges(n: int, edges: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    given = _pairs(edges)
-    if given.ndim != 2 or given.shape[1] != 2 or not np.issubdtype(given.dtype, np.integer):
-        raise InputError("edges", "integers of shape (m, 2)", f"{given.dtype} of shape {given.shape}")
-    pairs = given.astype(np.int64)
+    array = _pairs(edges)
+    if array.ndim != 2 or array.shape[1] != 2 or not np.issubdtype(array.dtype, np.integer):
+        raise InputError("edges", "integers of shape (m, 2)", f"{array.dtype} of shape {array.shape}")
+    pairs = array.astype(np.int64)
     if not len(pairs):
         return pairs
     outside = np.flatnonzero((pairs.min(axis=1) < 0) | (pairs.max(axis=1) >= n))

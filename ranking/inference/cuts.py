@@ -35,17 +35,17 @@ class Network(NamedTuple):
 
     def part(self, number: int, edge_starts: Ints) -> Network:
         """One component alone."""
-        places = slice(self.starts[number], self.starts[number + 1])
+        nodes = slice(self.starts[number], self.starts[number + 1])
         edges = slice(edge_starts[number], edge_starts[number + 1])
-        ends = self.ends[edges] - places.start
-        starts = np.array([0, places.stop - places.start])
-        return Network(starts, self.unary[places], ends, self.capacities[edges], self.force[places])
+        ends = self.ends[edges] - nodes.start
+        starts = np.array([0, nodes.stop - nodes.start])
+        return Network(starts, self.unary[nodes], ends, self.capacities[edges], self.force[nodes])
 
     def graph(self) -> GraphFloat:
         """A new graph, not cut yet."""
         graph = GraphFloat(len(self.unary), len(self.ends))
-        places = graph.add_grid_nodes(len(self.unary))
-        graph.add_grid_tedges(places, np.maximum(self.unary, 0), np.maximum(-self.unary, 0))
+        nodes = graph.add_grid_nodes(len(self.unary))
+        graph.add_grid_tedges(nodes, np.maximum(self.unary, 0), np.maximum(-self.unary, 0))
         graph.add_edges(self.ends[:, 0], self.ends[:, 1], self.capacities, self.capacities)
         return graph
 
@@ -70,9 +70,9 @@ def network_of(model: Model, last: int) -> Network:
     return Network(starts, np.copysign(np.minimum(units, most), unary), ends, capacities, most + holding + 1)
 
 
-def _touching(ends: Ints, weights: Floats, places: int) -> Floats:
+def _touching(ends: Ints, weights: Floats, nodes: int) -> Floats:
     """(places,) the sum of the weights of each sample's edges."""
-    return np.bincount(ends.ravel(), np.repeat(weights, 2), minlength=places).astype(np.float64, copy=False)
+    return np.bincount(ends.ravel(), np.repeat(weights, 2), minlength=nodes).astype(np.float64, copy=False)
 
 
 def best_cut(network: Network) -> Bools:
@@ -82,10 +82,10 @@ def best_cut(network: Network) -> Bools:
     return _labels(graph, np.arange(len(network.unary)))
 
 
-def forced_cut(network: Network, place: int, label: bool) -> Bools:
-    """(p,) the best labelling in which the sample at `place` has the label, by a cut of a new graph."""
+def forced_cut(network: Network, node: int, label: bool) -> Bools:
+    """(p,) the best labelling in which the sample at `node` has the label, by a cut of a new graph."""
     graph = network.graph()
-    _force(graph, place, network.force[place], label)
+    _force(graph, node, network.force[node], label)
     graph.maxflow()
     return _labels(graph, np.arange(len(network.unary)))
 
@@ -103,11 +103,11 @@ def cold_flips(network: Network, edge_starts: Ints) -> Iterator[Bools]:
         yield np.concatenate([forced_cut(part, i, True) ^ forced_cut(part, i, False) for part in active])
 
 
-def _labels(graph: GraphFloat, places: Ints) -> Bools:
+def _labels(graph: GraphFloat, nodes: Ints) -> Bools:
     """Of a graph that is cut. Where it leaves the choice, PyMaxflow says source."""
-    at_sink: Bools = graph.get_grid_segments(places)
+    at_sink: Bools = graph.get_grid_segments(nodes)
     return ~at_sink
 
 
-def _force(graph: GraphFloat, place: int, force: float, label: bool) -> None:
-    graph.add_tedge(place, force if label else 0.0, 0.0 if label else force)
+def _force(graph: GraphFloat, node: int, force: float, label: bool) -> None:
+    graph.add_tedge(node, force if label else 0.0, 0.0 if label else force)

@@ -32,89 +32,89 @@ class Doubling:
     """The components of more than 12 samples, which are the first `large` ones, in two copies; others as they are.
 
     Of n samples and m edges come N and M: the first n and m are those given (and the first copies), the others the
-    second copies, in the order of their places. components: of all N. place, row: (2, .) place of the first and of
+    second copies, in the order of their places. components: of all N. position, row: (2, .) place of the first and of
     the second copy of each doubled sample; the same of each doubled edge.
     """
 
-    given: Components
+    original: Components
     components: Components
     large: int
-    place: Ints
+    position: Ints
     row: Ints
 
     @classmethod
-    def of(cls, given: Components) -> Self:
+    def of(cls, original: Components) -> Self:
         """Of any components; ValueError where one has more than LARGEST_DOUBLED samples."""
-        if given.larger_than(LARGEST_DOUBLED):
+        if original.larger_than(LARGEST_DOUBLED):
             raise InputError(
                 "samples in one component",
                 f"at most {LARGEST_DOUBLED:,} with pairs of either sign, because memory grows with their square",
-                int(given.sizes[0]),
+                int(original.sizes[0]),
                 "choose neighbours of fewer pairs, such as those of one image, or attractive pairs",
             )
-        large = given.larger_than(LARGEST_ENUMERATED)
-        place, row = _copies(given.starts[: large + 1]), _copies(given.edge_starts[: large + 1])
-        samples, edges = place.shape[1], row.shape[1]
-        ends = np.empty((len(given.ends) + edges, 2), np.int64)
+        large = original.larger_than(LARGEST_ENUMERATED)
+        position, row = _copies(original.starts[: large + 1]), _copies(original.edge_starts[: large + 1])
+        samples, edges = position.shape[1], row.shape[1]
+        ends = np.empty((len(original.ends) + edges, 2), np.int64)
         for copy in (0, 1):
-            ends[row[copy]] = place[copy][given.ends[:edges]]
-        ends[2 * edges :] = given.ends[edges:] + samples
-        order, edge_order = _ordered(given.order, place), _ordered(given.edge_order, row)
+            ends[row[copy]] = position[copy][original.ends[:edges]]
+        ends[2 * edges :] = original.ends[edges:] + samples
+        order, edge_order = _ordered(original.order, position), _ordered(original.edge_order, row)
         components = Components(
             edges=_by_number(edge_order, order[ends]),
             order=order,
-            starts=np.append(2 * given.starts[:large], given.starts[large:] + samples),
+            starts=np.append(2 * original.starts[:large], original.starts[large:] + samples),
             edge_order=edge_order,
-            edge_starts=np.append(2 * given.edge_starts[:large], given.edge_starts[large:] + edges),
+            edge_starts=np.append(2 * original.edge_starts[:large], original.edge_starts[large:] + edges),
             ends=ends,
         )
-        return cls(given, components, large, place, row)
+        return cls(original, components, large, position, row)
 
-    def model(self, given: Model) -> Model:
-        """`given`, doubled: pairs that repel join first to second copies."""
-        repels = given.penalty[: self.row.shape[1]] > 0
+    def model(self, original: Model) -> Model:
+        """`original`, doubled: pairs that repel join first to second copies."""
+        repels = original.penalty[: self.row.shape[1]] > 0
         ends = self.components.ends.copy()
         first, second = self.row[:, repels]
         ends[first, 1], ends[second, 1] = ends[second, 1], ends[first, 1]
         parts = self.components
         edges = _by_number(parts.edge_order, parts.order[ends])
         crossed = Components(edges, parts.order, parts.starts, parts.edge_order, parts.edge_starts, ends)
-        return Model(crossed, _halved(given.unary, self.place), _halved(given.penalty, self.row))
+        return Model(crossed, _halved(original.unary, self.position), _halved(original.penalty, self.row))
 
     def network(self, model: Model) -> Network:
         """The doubled components of `model`, as capacities; at second copies the source means label 0."""
         unary = model.unary.copy()
-        unary[self.place[1]] *= -1.0
+        unary[self.position[1]] *= -1.0
         return network_of(Model(model.components, unary, -np.abs(model.penalty)), self.large)
 
     def best(self, network: Network) -> Bools:
         """(2p,) the best p and q of the doubled components, by place."""
         labels = best_cut(network)
-        labels[self.place[1]] ^= True
+        labels[self.position[1]] ^= True
         return labels
 
     def expanded(self, unary: Floats, penalty: Floats) -> tuple[Floats, Floats]:
         """(n,) scores and (m,) penalties as those of the N samples and M edges."""
-        parts = self.given
+        parts = self.original
         return (
-            _with_halves(unary, parts.order[: self.place.shape[1]]),
+            _with_halves(unary, parts.order[: self.position.shape[1]]),
             _with_halves(penalty, parts.edge_order[: self.row.shape[1]]),
         )
 
     def collapsed(self, samples: Floats, edges: Floats) -> tuple[Floats, Floats]:
         """The transpose of `expanded`: of labels 0 and 1, and of where they differ, the means of both copies."""
-        parts = self.given
+        parts = self.original
         return (
-            _mean_of_copies(samples, parts.order[: self.place.shape[1]]),
+            _mean_of_copies(samples, parts.order[: self.position.shape[1]]),
             _mean_of_copies(edges, parts.edge_order[: self.row.shape[1]]),
         )
 
     @property
     def second(self) -> Ints:
         """(n,) number of the second copy of each sample; of one that is not doubled its own."""
-        numbers = np.arange(self.given.samples)
-        doubled = self.place.shape[1]
-        numbers[self.given.order[:doubled]] = self.given.samples + np.arange(doubled)
+        numbers = np.arange(self.original.samples)
+        doubled = self.position.shape[1]
+        numbers[self.original.order[:doubled]] = self.original.samples + np.arange(doubled)
         return numbers
 
 
@@ -123,25 +123,25 @@ def forced_labellings(part: Network, labels: Bools) -> Iterator[Bools]:
 
     labels: (2s,) the best p and q. Each cut goes on from the flow of the one before (Kohli and Torr 2005).
     """
-    places, size = np.arange(len(labels)), len(labels) // 2
+    nodes, size = np.arange(len(labels)), len(labels) // 2
     graph = part.graph()
     graph.maxflow()
-    for wanted in (True, False):
+    for label in (True, False):
         for i in range(size):
-            if labels[i] == labels[i + size] == wanted:
+            if labels[i] == labels[i + size] == label:
                 yield labels
                 continue
-            forces = ((i, part.force[i], wanted), (i + size, part.force[i + size], not wanted))
-            for place, force, source in forces:
-                graph.add_tedge(place, force if source else 0.0, 0.0 if source else force)
-                graph.mark_node(place)
+            forces = ((i, part.force[i], label), (i + size, part.force[i + size], not label))
+            for node, force, source in forces:
+                graph.add_tedge(node, force if source else 0.0, 0.0 if source else force)
+                graph.mark_node(node)
             graph.maxflow(reuse_trees=True)
-            found: Bools = ~graph.get_grid_segments(places)
-            found[size:] ^= True
-            yield found
-            for place, force, source in forces:  # both sides alike are a constant
-                graph.add_tedge(place, 0.0 if source else force, force if source else 0.0)
-                graph.mark_node(place)
+            labelling: Bools = ~graph.get_grid_segments(nodes)
+            labelling[size:] ^= True
+            yield labelling
+            for node, force, source in forces:  # both sides alike are a constant
+                graph.add_tedge(node, 0.0 if source else force, force if source else 0.0)
+                graph.mark_node(node)
 
 
 def _copies(starts: Ints) -> Ints:
@@ -151,12 +151,12 @@ def _copies(starts: Ints) -> Ints:
     return np.stack([first, first + np.repeat(sizes, sizes)])
 
 
-def _ordered(order: Ints, place: Ints) -> Ints:
-    doubled = place.shape[1]
-    found = np.empty(len(order) + doubled, np.int64)
-    found[place[0]], found[place[1]] = order[:doubled], len(order) + np.arange(doubled)
-    found[2 * doubled :] = order[doubled:]
-    return found
+def _ordered(order: Ints, position: Ints) -> Ints:
+    doubled = position.shape[1]
+    extended = np.empty(len(order) + doubled, np.int64)
+    extended[position[0]], extended[position[1]] = order[:doubled], len(order) + np.arange(doubled)
+    extended[2 * doubled :] = order[doubled:]
+    return extended
 
 
 def _by_number(edge_order: Ints, ends: Ints) -> Ints:
@@ -165,22 +165,22 @@ def _by_number(edge_order: Ints, ends: Ints) -> Ints:
     return edges
 
 
-def _halved(values: Floats, place: Ints) -> Floats:
+def _halved(values: Floats, position: Ints) -> Floats:
     """Values by place, those of doubled ones halved at both copies."""
-    doubled = place.shape[1]
-    found = np.empty(len(values) + doubled)
-    found[place] = 0.5 * values[:doubled]
-    found[2 * doubled :] = values[doubled:]
-    return found
+    doubled = position.shape[1]
+    extended = np.empty(len(values) + doubled)
+    extended[position] = 0.5 * values[:doubled]
+    extended[2 * doubled :] = values[doubled:]
+    return extended
 
 
 def _with_halves(values: Floats, doubled: Ints) -> Floats:
-    found = np.append(values, 0.5 * values[doubled])
-    found[doubled] *= 0.5
-    return found
+    extended = np.append(values, 0.5 * values[doubled])
+    extended[doubled] *= 0.5
+    return extended
 
 
 def _mean_of_copies(values: Floats, doubled: Ints) -> Floats:
-    found = values[: len(values) - len(doubled)].copy()
-    found[doubled] = 0.5 * (found[doubled] + values[len(found) :])
-    return found
+    means = values[: len(values) - len(doubled)].copy()
+    means[doubled] = 0.5 * (means[doubled] + values[len(means) :])
+    return means

@@ -55,7 +55,7 @@ class Flow(NamedTuple):
 
 def flow_of(network: Network) -> Flow:
     """No flow yet, from the sinks to the sources: edges are the same both ways."""
-    places, tails = len(network.unary), network.ends.ravel()
+    nodes, tails = len(network.unary), network.ends.ravel()
     by_tail = np.argsort(tails, kind="stable")
     rank = np.empty_like(by_tail)
     rank[by_tail] = np.arange(len(tails))
@@ -63,17 +63,17 @@ def flow_of(network: Network) -> Flow:
         left=np.repeat(network.capacities.astype(np.int64), 2)[by_tail],
         heads=network.ends[:, ::-1].ravel()[by_tail],
         opposite=rank[by_tail ^ 1],
-        first=np.append(0, np.cumsum(np.bincount(tails, minlength=places))),
+        first=np.append(0, np.cumsum(np.bincount(tails, minlength=nodes))),
         terminal=-network.unary.astype(np.int64),
-        rooms=np.empty(places, np.int64),
+        rooms=np.empty(nodes, np.int64),
         room_count=np.zeros(1, np.int64),
-        is_room=np.zeros(places, bool),
-        level=np.full(places, UNSEEN),
-        steps_left=np.full(places, UNSEEN),
-        queue=np.empty(places, np.int64),
-        ends=np.empty(places, np.int64),
-        at=np.empty(places, np.int64),
-        path=np.empty(places, np.int64),
+        is_room=np.zeros(nodes, bool),
+        level=np.full(nodes, UNSEEN),
+        steps_left=np.full(nodes, UNSEEN),
+        queue=np.empty(nodes, np.int64),
+        ends=np.empty(nodes, np.int64),
+        at=np.empty(nodes, np.int64),
+        path=np.empty(nodes, np.int64),
     )
 
 
@@ -99,9 +99,9 @@ def _cut(flow: Flow, labels: Bools) -> None:
     _list_rooms(flow, np.arange(len(labels)))
     while True:
         roots = 0
-        for place in range(len(labels)):
-            if flow.terminal[place] > 0:
-                flow.queue[roots] = place
+        for node in range(len(labels)):
+            if flow.terminal[node] > 0:
+                flow.queue[roots] = node
                 roots += 1
         count, reached, depth = _search(flow, roots)
         if not depth:
@@ -125,31 +125,32 @@ def _cut(flow: Flow, labels: Bools) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def _flip_all(flow: Flow, labels: Bools, starts: Ints, words: Ints, flips: Ints) -> None:
-    most, like = np.full(len(labels), FAR), np.arange(len(labels))  # each costs at most what `like` it costs
+    # What each sample's change costs at most, and the sample whose change costs that.
+    cost_limit, same_cost_as = np.full(len(labels), FAR), np.arange(len(labels))
     for c in range(len(starts) - 1):
         start = starts[c]
         for order in _depth_first(flow, labels, start, starts[c + 1]):
             _list_rooms(flow, order)
             for root in order:
-                count, cost = _send(flow, root, most[root])
+                count, cost = _send(flow, root, cost_limit[root])
                 if not count:
                     continue
-                like[root] = root
+                same_cost_as[root] = root
                 word, bit = (root - start) // 64, np.uint64(1) << np.uint64((root - start) % 64)
-                for place in flow.queue[:count]:
-                    flips[words[place] + word] |= bit
-                    if cost < most[place]:
-                        most[place], like[place] = cost, root
-        _share(like[start : starts[c + 1]] - start, words[start : starts[c + 1]], flips)
+                for node in flow.queue[:count]:
+                    flips[words[node] + word] |= bit
+                    if cost < cost_limit[node]:
+                        cost_limit[node], same_cost_as[node] = cost, root
+        _share(same_cost_as[start : starts[c + 1]] - start, words[start : starts[c + 1]], flips)
 
 
 @nb.njit(cache=True, nogil=True)
-def _share(like: Ints, words: Ints, flips: Ints) -> None:
-    """Let each sample of a component flip what the one `like` it flips."""
-    shared = np.flatnonzero(like != np.arange(len(like)))
+def _share(same_cost_as: Ints, words: Ints, flips: Ints) -> None:
+    """Let each sample of a component flip what the sample of the same cost flips."""
+    shared = np.flatnonzero(same_cost_as != np.arange(len(same_cost_as)))
     for own in words:
         for i in shared:
-            flipped = (flips[own + like[i] // 64] >> np.uint64(like[i] % 64)) & np.uint64(1)
+            flipped = (flips[own + same_cost_as[i] // 64] >> np.uint64(same_cost_as[i] % 64)) & np.uint64(1)
             flips[own + i // 64] |= flipped << np.uint64(i % 64)
 
 
@@ -159,24 +160,24 @@ def _depth_first(flow: Flow, labels: Bools, start: int, stop: int) -> tuple[Ints
     order = np.empty(stop - start, np.int64)
     count = zeros = 0
     flow.at[start:stop] = flow.first[start:stop]
-    seen = np.zeros(stop - start, np.bool_)
+    visited = np.zeros(stop - start, np.bool_)
     for label in (False, True):
         zeros = count if label else 0
         for root in range(start, stop):
-            if seen[root - start] or labels[root] != label:
+            if visited[root - start] or labels[root] != label:
                 continue
-            steps, flow.path[0], seen[root - start] = 1, root, True
+            steps, flow.path[0], visited[root - start] = 1, root, True
             order[count] = root
             count += 1
             while steps:
-                place = flow.path[steps - 1]
-                if flow.at[place] == flow.first[place + 1]:
+                node = flow.path[steps - 1]
+                if flow.at[node] == flow.first[node + 1]:
                     steps -= 1
                     continue
-                head = flow.heads[flow.at[place]]
-                flow.at[place] += 1
-                if not seen[head - start] and labels[head] == label:
-                    flow.path[steps], seen[head - start] = head, True
+                head = flow.heads[flow.at[node]]
+                flow.at[node] += 1
+                if not visited[head - start] and labels[head] == label:
+                    flow.path[steps], visited[head - start] = head, True
                     steps += 1
                     order[count] = head
                     count += 1
@@ -184,18 +185,18 @@ def _depth_first(flow: Flow, labels: Bools, start: int, stop: int) -> tuple[Ints
 
 
 @nb.njit(cache=True, nogil=True)
-def _send(flow: Flow, root: int, most: int) -> tuple[int, int]:
-    """Send from the root what there is room for, up to `most` with its own room; that is its own room then.
+def _send(flow: Flow, root: int, limit: int) -> tuple[int, int]:
+    """Send from the root what there is room for, up to `limit` with its own room; that is its own room then.
 
-    Returned: how many samples it still reaches, which are written to the queue, or 0 where `most` is sent; the room.
+    Returned: how many samples it still reaches, which are written to the queue, or 0 where `limit` is sent; the room.
     """
     room: int = -flow.terminal[root]
     count, depth = 0, 1
-    while depth and room < most:
+    while depth and room < limit:
         flow.queue[0] = root
         count, reached, depth = _search(flow, 1)
         if depth:
-            room += _block(flow, root, depth, most - room)
+            room += _block(flow, root, depth, limit - room)
         _forget(flow, count, reached)
     flow.terminal[root] = -room
     if room and not flow.is_room[root]:
@@ -205,13 +206,13 @@ def _send(flow: Flow, root: int, most: int) -> tuple[int, int]:
 
 
 @nb.njit(cache=True, nogil=True)
-def _list_rooms(flow: Flow, places: Ints) -> None:
-    for place in flow.rooms[: flow.room_count[0]]:
-        flow.is_room[place] = False
+def _list_rooms(flow: Flow, nodes: Ints) -> None:
+    for node in flow.rooms[: flow.room_count[0]]:
+        flow.is_room[node] = False
     flow.room_count[0] = 0
-    for place in places:
-        if flow.terminal[place] < 0:
-            flow.rooms[flow.room_count[0]], flow.is_room[place] = place, True
+    for node in nodes:
+        if flow.terminal[node] < 0:
+            flow.rooms[flow.room_count[0]], flow.is_room[node] = node, True
             flow.room_count[0] += 1
 
 
@@ -239,14 +240,14 @@ def _search(flow: Flow, count: int) -> tuple[int, int, int]:
             steps += 1
     if not met:
         return count, reached, 0
-    for place in flow.queue[:count]:
-        flow.at[place] = flow.first[place]
-        if backwards and flow.level[place] == steps and flow.steps_left[place] == UNSEEN:
-            flow.level[place] = CLOSED
-    for place in flow.ends[:reached]:
-        flow.at[place] = flow.first[place]
-        if flow.level[place] == UNSEEN:
-            flow.level[place] = steps + steps_back - flow.steps_left[place]
+    for node in flow.queue[:count]:
+        flow.at[node] = flow.first[node]
+        if backwards and flow.level[node] == steps and flow.steps_left[node] == UNSEEN:
+            flow.level[node] = CLOSED
+    for node in flow.ends[:reached]:
+        flow.at[node] = flow.first[node]
+        if flow.level[node] == UNSEEN:
+            flow.level[node] = steps + steps_back - flow.steps_left[node]
     return count, reached, steps + steps_back
 
 
@@ -254,13 +255,13 @@ def _search(flow: Flow, count: int) -> tuple[int, int, int]:
 def _start_at_rooms(flow: Flow) -> int:
     """Write the places with room to `ends`, and take those that have none left off the list; how many there are."""
     listed = reached = 0
-    for place in flow.rooms[: flow.room_count[0]]:
-        flow.is_room[place] = flow.terminal[place] < 0
-        if flow.is_room[place]:
-            flow.rooms[listed] = place
+    for node in flow.rooms[: flow.room_count[0]]:
+        flow.is_room[node] = flow.terminal[node] < 0
+        if flow.is_room[node]:
+            flow.rooms[listed] = node
             listed += 1
-            if flow.level[place] == UNSEEN:  # else it is the root
-                flow.ends[reached], flow.steps_left[place] = place, 0
+            if flow.level[node] == UNSEEN:  # else it is the root
+                flow.ends[reached], flow.steps_left[node] = node, 0
                 reached += 1
     flow.room_count[0] = listed
     return reached
@@ -296,23 +297,23 @@ def _step_back(flow: Flow, begin: int, count: int, steps_left: int) -> tuple[int
 
 @nb.njit(cache=True, nogil=True)
 def _forget(flow: Flow, count: int, reached: int) -> None:
-    for place in flow.queue[:count]:
-        flow.level[place] = UNSEEN
-    for place in flow.ends[:reached]:
-        flow.level[place] = flow.steps_left[place] = UNSEEN
+    for node in flow.queue[:count]:
+        flow.level[node] = UNSEEN
+    for node in flow.ends[:reached]:
+        flow.level[node] = flow.steps_left[node] = UNSEEN
 
 
 @nb.njit(cache=True, nogil=True)
 def _block(flow: Flow, root: int, depth: int, amount: int) -> int:
     """Send along shortest paths until each is blocked or the amount is sent; what was sent."""
-    place, steps = root, 0
+    node, steps = root, 0
     sent: int = 0
     while sent < amount:
-        if steps == depth and flow.terminal[place] < 0:
-            room: int = min(-flow.terminal[place], amount - sent)
+        if steps == depth and flow.terminal[node] < 0:
+            room: int = min(-flow.terminal[node], amount - sent)
             for step in range(steps):
                 room = min(room, flow.left[flow.path[step]])
-            flow.terminal[place] += room
+            flow.terminal[node] += room
             blocked = steps
             for step in range(steps - 1, -1, -1):
                 arc = flow.path[step]
@@ -323,21 +324,21 @@ def _block(flow: Flow, root: int, depth: int, amount: int) -> int:
             sent += room
             if blocked < steps:
                 steps = blocked
-                place = flow.heads[flow.opposite[flow.path[steps]]]
+                node = flow.heads[flow.opposite[flow.path[steps]]]
             continue
         stepped = False
-        while steps < depth and flow.at[place] < flow.first[place + 1]:
-            arc = flow.at[place]
+        while steps < depth and flow.at[node] < flow.first[node + 1]:
+            arc = flow.at[node]
             head = flow.heads[arc]
             if flow.left[arc] and flow.level[head] == steps + 1:
                 flow.path[steps] = arc
-                place, steps, stepped = head, steps + 1, True
+                node, steps, stepped = head, steps + 1, True
                 break
-            flow.at[place] += 1
+            flow.at[node] += 1
         if not stepped:
             if not steps:
                 break
-            flow.level[place] = CLOSED
+            flow.level[node] = CLOSED
             steps -= 1
-            place = flow.heads[flow.opposite[flow.path[steps]]]
+            node = flow.heads[flow.opposite[flow.path[steps]]]
     return sent

@@ -69,12 +69,12 @@ def _enumerate(
         start, size = starts[c], starts[c + 1] - starts[c]
         edges = slice(edge_starts[c], edge_starts[c + 1])
         _fill_values(unary[start : start + size], penalty[edges], ends[edges] - start, values, buffer)
-        best, other = _halve(size, values, numbers)
+        best, best_with = _halve(size, values, numbers)
         own = flips[words[start] : words[start + size]]
         own[:] = 0
         for i in range(size):
             labels[start + i] = (best >> i) & 1
-            changed = best ^ other[i, 1 - ((best >> i) & 1)]
+            changed = best ^ best_with[i, 1 - ((best >> i) & 1)]
             for k in range(size):
                 own[k] |= np.uint64((changed >> k) & 1) << np.uint64(i)
 

@@ -21,8 +21,8 @@ def words_of(parts: Components) -> Ints:
 
 def pack(flipped: Bools) -> Ints:
     """The words of places, one after the other, from (rounds, places): bit i of a place is that of the i-th round."""
-    rounds, places = flipped.shape
-    bits = np.zeros(((rounds + WORD - 1) // WORD * WORD, places), bool)
+    rounds, positions = flipped.shape
+    bits = np.zeros(((rounds + WORD - 1) // WORD * WORD, positions), bool)
     bits[:rounds] = flipped
     octets = np.packbits(bits, axis=0, bitorder="little")
     words: Ints = np.ascontiguousarray(octets.T).view("<u8").ravel()
@@ -45,10 +45,10 @@ def gain_flips(
     for c in range(len(starts) - 1):
         first, size = starts[c], starts[c + 1] - starts[c]
         own = gains[first : first + size]
-        for place in range(first, first + size):
-            change = -unary[place] if labels[place] else unary[place]
-            for word in range(words[place + 1] - words[place]):
-                _add(change, flips[words[place] + word], own[WORD * word :])
+        for position in range(first, first + size):
+            change = -unary[position] if labels[position] else unary[position]
+            for word in range(words[position + 1] - words[position]):
+                _add(change, flips[words[position] + word], own[WORD * word :])
         for edge in range(edge_starts[c], edge_starts[c + 1]):
             a, b = ends[edge, 0], ends[edge, 1]
             change = -penalty[edge] if labels[a] != labels[b] else penalty[edge]
@@ -76,25 +76,25 @@ def settle_flips(members: Ints, starts: Ints, pairs: Ints, labels: Bools, words:
     """Write labels and flips of the places `pairs` (g, 2): all members, any member of each group of places."""
     ones = ~np.uint64(0)
     for group in range(len(pairs)):
-        every, some = pairs[group]
-        if every < 0:
+        all_position, any_position = pairs[group]
+        if all_position < 0:
             continue
         own = members[starts[group] : starts[group + 1]]
-        labels[every], labels[some] = labels[own].all(), labels[own].any()
-        for word in range(words[every + 1] - words[every]):
+        labels[all_position], labels[any_position] = labels[own].all(), labels[own].any()
+        for word in range(words[all_position + 1] - words[all_position]):
             all_bits, any_bits = ones, np.uint64(0)
-            for place in own:
-                bits = flips[words[place] + word] ^ (ones if labels[place] else np.uint64(0))
+            for position in own:
+                bits = flips[words[position] + word] ^ (ones if labels[position] else np.uint64(0))
                 all_bits &= bits
                 any_bits |= bits
-            flips[words[every] + word] = all_bits ^ (ones if labels[every] else np.uint64(0))
-            flips[words[some] + word] = any_bits ^ (ones if labels[some] else np.uint64(0))
+            flips[words[all_position] + word] = all_bits ^ (ones if labels[all_position] else np.uint64(0))
+            flips[words[any_position] + word] = any_bits ^ (ones if labels[any_position] else np.uint64(0))
 
 
 @nb.njit(cache=True, nogil=True)
 def sum_flips(
     weights: Floats,
-    other: Bools,
+    flipped: Bools,
     labels: Bools,
     words: Ints,
     flips: Ints,
@@ -111,12 +111,12 @@ def sum_flips(
         total = weight.sum()
         mask = np.zeros(words[first + 1] - words[first], np.uint64)
         for i in range(size):
-            mask[i // WORD] |= np.uint64(other[first + i]) << np.uint64(i % WORD)
-        for place in range(first, first + size):
+            mask[i // WORD] |= np.uint64(flipped[first + i]) << np.uint64(i % WORD)
+        for position in range(first, first + size):
             moved = 0.0
             for word in range(len(mask)):
-                moved += _picked(weight[WORD * word :], flips[words[place] + word] & mask[word])
-            samples[place] = total - moved if labels[place] else moved
+                moved += _picked(weight[WORD * word :], flips[words[position] + word] & mask[word])
+            samples[position] = total - moved if labels[position] else moved
         for edge in range(edge_starts[c], edge_starts[c + 1]):
             a, b = ends[edge, 0], ends[edge, 1]
             moved = 0.0

@@ -51,11 +51,11 @@ class MaxMarginals(Protocol):
         """(n,) what each sample's best labelling is worth to another model: see `PairwiseMaxMarginals`."""
 
 
-def bounds_of(found: MaxMarginals) -> Bounds:
+def bounds_of(marginals: MaxMarginals) -> Bounds:
     """How exact max-marginals are."""
-    excess, size = found.excess, float(np.abs(found.difference).max(initial=0.0))
+    excess, size = marginals.excess, float(np.abs(marginals.difference).max(initial=0.0))
     return Bounds(
-        large=int(np.count_nonzero(found.relaxed)),
+        large=int(np.count_nonzero(marginals.relaxed)),
         samples=int(np.count_nonzero(excess)),
         of=len(excess),
         excess=float(excess.max(initial=0.0)),
@@ -92,13 +92,13 @@ class PairwiseMaxMarginals:
             parts.starts, parts.edge_starts, parts.ends, gains,
         )  # fmt: skip
         best = value_of(model, labels)
-        found, gain = np.empty_like(labels), np.empty_like(gains)
-        found[parts.order], gain[parts.order] = labels, gains
+        best_labels, gain = np.empty_like(labels), np.empty_like(gains)
+        best_labels[parts.order], gain[parts.order] = labels, gains
         return cls(
-            positive=best + np.where(found, 0.0, gain),
-            negative=best + np.where(found, gain, 0.0),
-            difference=np.where(found, -gain, gain),
-            map=found,
+            positive=best + np.where(best_labels, 0.0, gain),
+            negative=best + np.where(best_labels, gain, 0.0),
+            difference=np.where(best_labels, -gain, gain),
+            map=best_labels,
             _model=model,
             _labels=labels,
             _words=words,
@@ -128,10 +128,10 @@ class PairwiseMaxMarginals:
         if labels[i] == bool(label):
             return labels
         parts = self._model.components
-        place = int(np.flatnonzero(parts.order == i)[0])
-        number = int(np.searchsorted(parts.starts, place, side="right")) - 1
+        position = int(np.flatnonzero(parts.order == i)[0])
+        number = int(np.searchsorted(parts.starts, position, side="right")) - 1
         start, end = parts.starts[number], parts.starts[number + 1]
-        word, bit = divmod(place - int(start), WORD)
+        word, bit = divmod(position - int(start), WORD)
         flipped = (self._flips[self._words[start:end] + word] >> np.uint64(bit)) & np.uint64(1)
         labels[parts.order[start:end]] ^= flipped.astype(bool)
         return labels
@@ -142,18 +142,18 @@ class PairwiseMaxMarginals:
         start, end = parts.starts[number], parts.starts[number + 1]
         octets = self._flips[words[start] : words[end]].reshape(end - start, -1).view(np.uint8)
         flipped = np.unpackbits(octets, axis=1, count=end - start, bitorder="little").astype(bool)
-        found: Bools = self._labels[start:end] ^ flipped.T
-        return found
+        labellings: Bools = self._labels[start:end] ^ flipped.T
+        return labellings
 
     def settled(self, members: Ints, starts: Ints, every: Ints) -> Self:
         """The same, where a sample `every` has label 1 just where all members of its group have, and the next sample
         where any has: of labellings that tie, those. Groups (g + 1,) `starts` of `members`, a component's each; -1 in
         `every` (g,) means none."""
         parts, labels, flips = self._model.components, self._labels.copy(), self._flips.copy()
-        place = np.empty(parts.samples, np.int64)
-        place[parts.order] = np.arange(parts.samples)
-        pairs = np.where(every[:, None] < 0, -1, place[every[:, None] + np.arange(2)])
-        settle_flips(place[members], starts, pairs, labels, self._words, flips)
+        position_of = np.empty(parts.samples, np.int64)
+        position_of[parts.order] = np.arange(parts.samples)
+        pairs = np.where(every[:, None] < 0, -1, position_of[every[:, None] + np.arange(2)])
+        settle_flips(position_of[members], starts, pairs, labels, self._words, flips)
         return type(self).of(self._model, labels, self._words, flips)
 
     def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
@@ -166,10 +166,10 @@ class PairwiseMaxMarginals:
         """
         parts = self._model.components
         weight = finite("weights", weights, parts.samples)[parts.order]
-        other = self._other(labels)[parts.order]
+        flipped = self._other(labels)[parts.order]
         by_place, by_edge = np.empty(len(weight)), np.empty(len(parts.ends))
         sum_flips(
-            weight, other, self._labels, self._words, self._flips,
+            weight, flipped, self._labels, self._words, self._flips,
             parts.starts, parts.edge_starts, parts.ends, by_place, by_edge,
         )  # fmt: skip
         samples, edges = np.empty_like(by_place), np.empty_like(by_edge)
@@ -187,35 +187,35 @@ class PairwiseMaxMarginals:
         costs = finite("penalty", penalty, len(parts.ends), "per edge")[parts.edge_order]
         differs = self._labels[parts.ends[:, 0]] != self._labels[parts.ends[:, 1]]
         numbers = np.arange(len(parts))
-        of_place = np.repeat(numbers, parts.sizes)
+        of_position = np.repeat(numbers, parts.sizes)
         of_edge = np.repeat(numbers, np.diff(parts.edge_starts))
-        best = np.bincount(of_place, np.where(self._labels, scores, 0.0), len(parts))
+        best = np.bincount(of_position, np.where(self._labels, scores, 0.0), len(parts))
         best += np.bincount(of_edge, np.where(differs, costs, 0.0), len(parts))
         gains = np.zeros(parts.samples)
         gain_flips(
             scores, costs, self._labels, self._words, self._flips,
             parts.starts, parts.edge_starts, parts.ends, gains,
         )  # fmt: skip
-        found = np.empty(parts.samples)
-        found[parts.order] = best[of_place] + np.where(self._other(labels)[parts.order], gains, 0.0)
-        return found
+        values = np.empty(parts.samples)
+        values[parts.order] = best[of_position] + np.where(self._other(labels)[parts.order], gains, 0.0)
+        return values
 
     def _other(self, labels: npt.ArrayLike) -> Bools:
         """(n,) where a sample's wanted label is not that of the map."""
-        wanted = finite("labels", labels, len(self.map))
-        different: Bools = (wanted != 0) != self.map
+        requested = finite("labels", labels, len(self.map))
+        different: Bools = (requested != 0) != self.map
         return different
 
 
-def finite(name: str, values: npt.ArrayLike, length: int, of: str = "per sample") -> Floats:
-    given = np.asarray(values)
-    if given.shape != (length,):
-        raise InputError(name, f"the shape ({length},), one {of}", given.shape)
-    if not is_real(given):
-        raise InputError(name, "real numbers", str(given.dtype))
-    if not np.isfinite(given).all():
-        raise InputError(name, "finite numbers", given[~np.isfinite(given)][0])
-    return given.astype(np.float64)
+def finite(name: str, values: npt.ArrayLike, length: int, each: str = "per sample") -> Floats:
+    array = np.asarray(values)
+    if array.shape != (length,):
+        raise InputError(name, f"the shape ({length},), one {each}", array.shape)
+    if not is_real(array):
+        raise InputError(name, "real numbers", str(array.dtype))
+    if not np.isfinite(array).all():
+        raise InputError(name, "finite numbers", array[~np.isfinite(array)][0])
+    return array.astype(np.float64)
 
 
 def value_of(model: Model, labels: Bools) -> float:

@@ -23,13 +23,13 @@ def _compare(scores, lower, wrong):  # type: ignore[no-untyped-def]
     """Add to `wrong` (l,) what `violations` counts, by comparing; how many pairs those are."""
     total = 0
     for a in range(len(scores)):
-        bar, found = scores[a] - 1.0, 0
+        bar, count = scores[a] - 1.0, 0
         for b in range(lower[a], len(scores)):
             near = scores[b] > bar
-            found += near
+            count += near
             wrong[b] += near
-        wrong[a] -= found
-        total += found
+        wrong[a] -= count
+        total += count
     return total
 
 
@@ -63,9 +63,9 @@ def _count(scores, lower, wrong):  # type: ignore[no-untyped-def]
         while next_one >= 0 and scores[order[next_one]] > scores[a] - 1.0:
             _add(tree, lower[order[next_one]])
             next_one -= 1
-        found = (length - 1 - next_one) - _sum(tree, lower[a])
-        wrong[a] -= found
-        total += found
+        count = (length - 1 - next_one) - _sum(tree, lower[a])
+        wrong[a] -= count
+        total += count
     tree[:] = 0
     next_one = 0
     for b in order:  # from the lowest score up: those of higher grade that are too near
@@ -86,16 +86,16 @@ def _violations(scores, members, starts, lower, short, wrong):  # type: ignore[n
     total = 0
     for number in range(len(starts) - 1):
         first, last = starts[number], starts[number + 1]
-        own, its = room[: last - first], counts[: last - first]
-        for place in range(last - first):
-            own[place] = scores[members[first + place]]
-        its[:] = 0
+        own, own_counts = room[: last - first], counts[: last - first]
+        for k in range(last - first):
+            own[k] = scores[members[first + k]]
+        own_counts[:] = 0
         if last - first <= short:
-            total += _compare(own, lower[first:last], its)
+            total += _compare(own, lower[first:last], own_counts)
         else:
-            total += _count(own, lower[first:last], its)
-        for place in range(last - first):
-            wrong[members[first + place]] += its[place]
+            total += _count(own, lower[first:last], own_counts)
+        for k in range(last - first):
+            wrong[members[first + k]] += own_counts[k]
     return total
 
 
@@ -104,15 +104,15 @@ def _laplacian(scores, values, members, starts, lower, out):  # type: ignore[no-
     """Add value_a - value_b to a and its opposite to b, for the similar pairs and those of `violations`."""
     for number in range(len(starts) - 1):
         first, last = starts[number], starts[number + 1]
-        for place in range(first, last):
-            a = members[place]
-            for other in range(place + 1, first + lower[place]):
-                step = values[a] - values[members[other]]
+        for k in range(first, last):
+            a = members[k]
+            for j in range(k + 1, first + lower[k]):
+                step = values[a] - values[members[j]]
                 out[a] += step
-                out[members[other]] -= step
+                out[members[j]] -= step
             bar = scores[a] - 1.0
-            for other in range(first + lower[place], last):
-                b = members[other]
+            for j in range(first + lower[k], last):
+                b = members[j]
                 if scores[b] > bar:
                     out[a] += values[a] - values[b]
                     out[b] -= values[a] - values[b]

@@ -146,10 +146,8 @@ def select(
 
 
 @nb.njit(cache=True, nogil=True)
-def _push(
-    stack: Ints, place: int, start: int, end: int, low: int, high: int, depth: int, ordered: int
-) -> None:
-    row = stack[place]
+def _push(stack: Ints, top: int, start: int, end: int, low: int, high: int, depth: int, ordered: int) -> None:
+    row = stack[top]
     row[0], row[1], row[2], row[3], row[4], row[5] = start, end, low, high, depth, ordered
 
 

@@ -77,9 +77,9 @@ def best_labelling(
     enumerate_best(model, cut, parts.larger_than(1), labels)
     if cut:
         labels[: parts.starts[cut]] = best_cut(network_of(model, cut))
-    found = np.empty_like(labels)
-    found[parts.order] = labels
-    return found, value_of(model, labels)
+    best = np.empty_like(labels)
+    best[parts.order] = labels
+    return best, value_of(model, labels)
 
 
 def _pack(rounds: Iterable[Bools], words: Ints, flips: Ints) -> None:

@@ -78,13 +78,15 @@ def most_violated_ranking(
     coefficients = np.empty(len(scores))
     counted = algorithm == "buckets" or (algorithm == "auto" and negatives >= FEW)
     grid = bin_grid(scores) if counted else None
-    found = buckets(scores, positives, derivative, grid, ranks, coefficients) if grid else None
-    if found is None:
+    rank_counts_and_product = (
+        buckets(scores, positives, derivative, grid, ranks, coefficients) if grid else None
+    )
+    if rank_counts_and_product is None:
         _check_finite(scores)
         rows = np.flatnonzero(~is_relevant)
         _compare(algorithm, chosen, scores[rows], derivative, ranks)
-        found = _write_coefficients(scores, rows, ranks, count, coefficients)
-    rank_counts, product = found
+        rank_counts_and_product = _write_coefficients(scores, rows, ranks, count, coefficients)
+    rank_counts, product = rank_counts_and_product
 
     above = np.cumsum(rank_counts[1 : count + 1])  # irrelevant samples above the i-th relevant one
     coefficients[from_top] = (negatives - 2.0 * above) / (float(count) * negatives)
@@ -112,12 +114,12 @@ def _write_coefficients(
 
 
 def _checked(scores: npt.ArrayLike, relevant: npt.ArrayLike) -> tuple[Floats, Bools]:
-    given, mask = np.asarray(scores), np.asarray(relevant)
-    if given.ndim != 1 or mask.shape != given.shape:
-        raise InputError("scores and relevant", "one shape (n,)", f"{given.shape} and {mask.shape}")
-    if not is_real(given):
-        raise InputError("scores", "real numbers", str(given.dtype))
-    values = np.ascontiguousarray(given, dtype=np.float64)
+    array, mask = np.asarray(scores), np.asarray(relevant)
+    if array.ndim != 1 or mask.shape != array.shape:
+        raise InputError("scores and relevant", "one shape (n,)", f"{array.shape} and {mask.shape}")
+    if not is_real(array):
+        raise InputError("scores", "real numbers", str(array.dtype))
+    values = np.ascontiguousarray(array, dtype=np.float64)
     return values, mask if mask.dtype == np.bool_ else check_relevance(mask, len(values)) > 0
 
 

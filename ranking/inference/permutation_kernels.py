@@ -23,7 +23,7 @@ class Model(NamedTuple):
     pooled: Floats
 
 
-class Standing(NamedTuple):
+class SearchState(NamedTuple):
     """Where a search stands in a sequence of n samples, the rows (n,) of the pool.
 
     order: (n,) numbers of the samples by place. placed: (n, L) rows of the table in that order. sums, roots:
@@ -42,7 +42,7 @@ class Partners(NamedTuple):
     """The best swap of each place with a later one: (n - 1,) its gain, the later place, and whether both are stale."""
 
     gains: Floats
-    places: Ints
+    positions: Ints
     stale: Bools
 
 
@@ -74,7 +74,7 @@ def new_paths(trees, n):  # type: ignore[no-untyped-def]
 def _new_standing(model, rows):  # type: ignore[no-untyped-def]
     n, length = len(rows), model.table.shape[1]
     sums, roots = np.empty(n - length + 1), np.empty(n - length + 1)
-    return Standing(model, rows, np.empty(n, np.int64), np.empty((n, length)), sums, roots)
+    return SearchState(model, rows, np.empty(n, np.int64), np.empty((n, length)), sums, roots)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -88,35 +88,35 @@ def _root(value):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _window(w, at):  # type: ignore[no-untyped-def]
+def _window(w, state):  # type: ignore[no-untyped-def]
     """The sum of window w, from the definition; max-pooled differences by one walk with the largest value so far."""
-    length = at.placed.shape[1]
-    total = at.model.offset
+    length = state.placed.shape[1]
+    total = state.model.offset
     for k in range(length):
-        total += at.placed[w + k, k]
-    for c in range(len(at.model.pooled)):
-        highest, best = at.model.features[at.rows[at.order[w]], c], -np.inf
+        total += state.placed[w + k, k]
+    for c in range(len(state.model.pooled)):
+        highest, best = state.model.features[state.rows[state.order[w]], c], -np.inf
         for k in range(1, length):
-            value = at.model.features[at.rows[at.order[w + k]], c]
+            value = state.model.features[state.rows[state.order[w + k]], c]
             best = max(best, highest - value)
             highest = max(highest, value)
-        total += at.model.pooled[c] * best
+        total += state.model.pooled[c] * best
     return total
 
 
 @numba.njit(cache=True, nogil=True)
-def _swap(a, b, at):  # type: ignore[no-untyped-def]
-    at.order[a], at.order[b] = at.order[b], at.order[a]
-    for k in range(at.placed.shape[1]):
-        at.placed[a, k], at.placed[b, k] = at.placed[b, k], at.placed[a, k]
+def _swap(a, b, state):  # type: ignore[no-untyped-def]
+    state.order[a], state.order[b] = state.order[b], state.order[a]
+    for k in range(state.placed.shape[1]):
+        state.placed[a, k], state.placed[b, k] = state.placed[b, k], state.placed[a, k]
 
 
 @numba.njit(cache=True, nogil=True)
-def _gain(a, b, at):  # type: ignore[no-untyped-def]
+def _gain(a, b, state):  # type: ignore[no-untyped-def]
     """By how much the value grows when the samples at places a < b change places."""
-    if len(at.model.pooled):
-        return _gain_pooled(a, b, at)
-    placed, sums, roots = at.placed, at.sums, at.roots
+    if len(state.model.pooled):
+        return _gain_pooled(a, b, state)
+    placed, sums, roots = state.placed, state.sums, state.roots
     length, last = placed.shape[1], len(sums) - 1
     gain = 0.0
     for w in range(max(0, a - length + 1), min(a, b - length, last) + 1):  # windows that hold a alone
@@ -130,53 +130,53 @@ def _gain(a, b, at):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _gain_pooled(a, b, at):  # type: ignore[no-untyped-def]
+def _gain_pooled(a, b, state):  # type: ignore[no-untyped-def]
     """The same where windows are no sums over samples: each that changes is computed anew."""
-    length, last = at.placed.shape[1], len(at.sums) - 1
+    length, last = state.placed.shape[1], len(state.sums) - 1
     gain = 0.0
-    _swap(a, b, at)
+    _swap(a, b, state)
     for w in range(max(0, a - length + 1), min(b, last) + 1):
         if w <= a or w > b - length:
-            gain += _root(_window(w, at)) - at.roots[w]
-    _swap(a, b, at)
+            gain += _root(_window(w, state)) - state.roots[w]
+    _swap(a, b, state)
     return gain
 
 
 @numba.njit(cache=True, nogil=True)
-def _best_partner(a, best, at, above=np.inf, after=-1):  # type: ignore[no-untyped-def]
+def _best_partner(a, partners, state, above=np.inf, after=-1):  # type: ignore[no-untyped-def]
     """Fill in the best partner of place a, of equal gains the first; with `above` and `after`, that next to them."""
-    gains, places, stale = best
-    gains[a], places[a], stale[a] = -np.inf, a + 1, False
-    for b in range(a + 1, len(at.order)):
-        gain = _gain(a, b, at)
+    gains, positions, stale = partners
+    gains[a], positions[a], stale[a] = -np.inf, a + 1, False
+    for b in range(a + 1, len(state.order)):
+        gain = _gain(a, b, state)
         if gain > gains[a] and (gain < above or (gain == above and b > after)):
-            gains[a], places[a] = gain, b
+            gains[a], positions[a] = gain, b
 
 
 @numba.njit(cache=True, nogil=True)
-def _swap_and_refresh(a, b, best, at):  # type: ignore[no-untyped-def]
+def _swap_and_refresh(a, b, partners, state):  # type: ignore[no-untyped-def]
     """Swap a and b; the windows that hold them, and the best partners that this may change, are computed again.
 
     A gain changes only where one of its two places shares a window with a or b.
     """
-    gains, places, stale = best
-    n, length = len(at.order), at.placed.shape[1]
-    _swap(a, b, at)
-    for w in range(max(0, a - length + 1), min(b, len(at.sums) - 1) + 1):
+    gains, positions, stale = partners
+    n, length = len(state.order), state.placed.shape[1]
+    _swap(a, b, state)
+    for w in range(max(0, a - length + 1), min(b, len(state.sums) - 1) + 1):
         if w <= a or w > b - length:
-            at.sums[w] = _window(w, at)
-            at.roots[w] = _root(at.sums[w])
+            state.sums[w] = _window(w, state)
+            state.roots[w] = _root(state.sums[w])
     for c in range(n - 1):
         near = abs(c - a) < length or abs(c - b) < length
-        near_partner = abs(places[c] - a) < length or abs(places[c] - b) < length
+        near_partner = abs(positions[c] - a) < length or abs(positions[c] - b) < length
         if near or near_partner or stale[c]:
-            _best_partner(c, best, at)
+            _best_partner(c, partners, state)
             continue
         for d in range(max(c + 1, a - length + 1), min(n, b + length)):
             if d < a + length or d > b - length:
-                gain = _gain(c, d, at)
-                if gain > gains[c] or (gain == gains[c] and d < places[c]):
-                    gains[c], places[c] = gain, d
+                gain = _gain(c, d, state)
+                if gain > gains[c] or (gain == gains[c] and d < positions[c]):
+                    gains[c], positions[c] = gain, d
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -206,58 +206,58 @@ def _seen(order, a, b, trees, paths):  # type: ignore[no-untyped-def]
         for step in range(paths.depths[tree] + 1):
             if step:
                 p, q = paths.swaps[tree, step - 1, 0], paths.swaps[tree, step - 1, 1]
-                here, there = _after_swap(p, order, a, b), _after_swap(q, order, a, b)
-                differ -= (walked[p] != here) + (walked[q] != there)
+                sample_p, sample_q = _after_swap(p, order, a, b), _after_swap(q, order, a, b)
+                differ -= (walked[p] != sample_p) + (walked[q] != sample_q)
                 walked[p], walked[q] = walked[q], walked[p]
-                differ += (walked[p] != here) + (walked[q] != there)
+                differ += (walked[p] != sample_p) + (walked[q] != sample_q)
             if differ == 0 or (differ == 2 and (step < paths.depths[tree] or paths.complete[tree])):
                 return True
     return False
 
 
 @numba.njit(cache=True, nogil=True)
-def _climb(tree, at, paths):  # type: ignore[no-untyped-def]
+def _climb(tree, state, paths):  # type: ignore[no-untyped-def]
     """From a start, the best swap after the best swap while the value grows, n of them at most.
 
     Orders that this tree itself has visited need no test: none has a greater value than the present one, which was
     the best of them when it was chosen.
     """
-    n = len(at.order)
-    at.order[:] = paths.starts[tree]
+    n = len(state.order)
+    state.order[:] = paths.starts[tree]
     for p in range(n):
-        at.placed[p] = at.model.table[at.rows[at.order[p]]]
-    least = 0.0
-    for w in range(len(at.sums)):
-        at.sums[w] = _window(w, at)
-        at.roots[w] = _root(at.sums[w])
-        least += ROUNDING * abs(at.roots[w])
-    best = Partners(np.empty(n - 1), np.empty(n - 1, np.int64), np.zeros(n - 1, np.bool_))
+        state.placed[p] = state.model.table[state.rows[state.order[p]]]
+    threshold = 0.0
+    for w in range(len(state.sums)):
+        state.sums[w] = _window(w, state)
+        state.roots[w] = _root(state.sums[w])
+        threshold += ROUNDING * abs(state.roots[w])
+    partners = Partners(np.empty(n - 1), np.empty(n - 1, np.int64), np.zeros(n - 1, np.bool_))
     for p in range(n - 1):
-        _best_partner(p, best, at)
+        _best_partner(p, partners, state)
     paths.depths[tree], paths.complete[tree] = 0, False
     while paths.depths[tree] < n:
-        a = np.argmax(best.gains)
-        while best.gains[a] > least and _seen(at.order, a, best.places[a], tree, paths):
-            _best_partner(a, best, at, best.gains[a], best.places[a])
-            best.stale[a] = True
-            a = np.argmax(best.gains)
-        if best.gains[a] <= least:
+        a = np.argmax(partners.gains)
+        while partners.gains[a] > threshold and _seen(state.order, a, partners.positions[a], tree, paths):
+            _best_partner(a, partners, state, partners.gains[a], partners.positions[a])
+            partners.stale[a] = True
+            a = np.argmax(partners.gains)
+        if partners.gains[a] <= threshold:
             paths.complete[tree] = True
             break
-        b, depth = best.places[a], paths.depths[tree]
+        b, depth = partners.positions[a], paths.depths[tree]
         paths.swaps[tree, depth, 0], paths.swaps[tree, depth, 1] = a, b
         paths.depths[tree] += 1
-        _swap_and_refresh(a, b, best, at)
-    paths.values[tree] = at.roots.sum()
+        _swap_and_refresh(a, b, partners, state)
+    paths.values[tree] = state.roots.sum()
 
 
 @numba.njit(cache=True, nogil=True)
-def _random(state):  # type: ignore[no-untyped-def]
+def _random(random_state):  # type: ignore[no-untyped-def]
     """The next state of splitmix64, and its number."""
-    state = state + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    random_state = random_state + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (random_state ^ (random_state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state, mixed ^ (mixed >> np.uint64(31))
+    return random_state, mixed ^ (mixed >> np.uint64(31))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -277,24 +277,24 @@ def _assign(model, rows, first, order):  # type: ignore[no-untyped-def]
     worths = np.zeros(n)
     for i in range(n):
         samples[n], p = i, n  # place n stands for none
-        least, done = np.full(n, np.inf), np.zeros(n + 1, np.bool_)
+        cheapest, settled = np.full(n, np.inf), np.zeros(n + 1, np.bool_)
         while samples[p] >= 0:
-            done[p], here, step, following = True, samples[p], np.inf, 0
+            settled[p], sample, step, following = True, samples[p], np.inf, 0
             for q in range(n):
-                if not done[q]:
+                if not settled[q]:
                     low, high = max(0, q - (n - length)), min(length - 1, q)
-                    worth = cumulated[here, high + 1] - cumulated[here, low]
-                    cost = -worth - worths[here] - prices[q]
-                    if cost < least[q]:
-                        least[q], before[q] = cost, p
-                    if least[q] < step:
-                        step, following = least[q], q
+                    worth = cumulated[sample, high + 1] - cumulated[sample, low]
+                    cost = -worth - worths[sample] - prices[q]
+                    if cost < cheapest[q]:
+                        cheapest[q], before[q] = cost, p
+                    if cheapest[q] < step:
+                        step, following = cheapest[q], q
             for q in range(n + 1):
-                if done[q]:
+                if settled[q]:
                     worths[samples[q]] += step
                     prices[q] -= step
                 elif q < n:
-                    least[q] -= step
+                    cheapest[q] -= step
             p = following
         while p != n:
             samples[p], p = samples[before[p]], before[p]
@@ -302,7 +302,7 @@ def _assign(model, rows, first, order):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _new_start(tree, model, rows, first, state, paths):  # type: ignore[no-untyped-def]
+def _new_start(tree, model, rows, first, random_state, paths):  # type: ignore[no-untyped-def]
     """Fill in the start of a tree, an order that no tree saw; the state, and whether there is one.
 
     `first`, then the best order without roots where windows are sums over samples, then random orders.
@@ -310,20 +310,20 @@ def _new_start(tree, model, rows, first, state, paths):  # type: ignore[no-untyp
     order = paths.starts[tree]
     order[:] = first
     if tree == 0:
-        return state, True
+        return random_state, True
     if tree == 1 and len(model.pooled) == 0:
         _assign(model, rows, first, order)
         if not _seen(order, 0, 0, tree, paths):
-            return state, True
+            return random_state, True
         order[:] = first
     for _ in range(DRAWS):
         for p in range(len(order) - 1, 0, -1):
-            state, number = _random(state)
+            random_state, number = _random(random_state)
             q = np.int64(number % np.uint64(p + 1))
             order[p], order[q] = order[q], order[p]
         if not _seen(order, 0, 0, tree, paths):
-            return state, True
-    return state, False
+            return random_state, True
+    return random_state, False
 
 
 @numba.njit(cache=True, nogil=True)
@@ -332,12 +332,12 @@ def search(model, rows, first, seed, paths):  # type: ignore[no-untyped-def]
 
     rows: (n,) of the pool. Random orders follow from the seed and `first` alone.
     """
-    at, state = _new_standing(model, rows), np.uint64(seed)
+    state, random_state = _new_standing(model, rows), np.uint64(seed)
     for tree in range(len(paths.values)):
-        state, found = _new_start(tree, model, rows, first, state, paths)
-        if not found:
+        random_state, has_start = _new_start(tree, model, rows, first, random_state, paths)
+        if not has_start:
             return tree
-        _climb(tree, at, paths)
+        _climb(tree, state, paths)
     return len(paths.values)
 
 
@@ -369,19 +369,19 @@ def fill_exhaustive(model, members, ends, first, orders, values):  # type: ignor
     for number in range(len(values)):
         begin, end = ends[number], ends[number + 1]
         n = end - begin
-        at, numbers = _new_standing(model, members[begin:end]), np.arange(n)
+        state, numbers = _new_standing(model, members[begin:end]), np.arange(n)
         totals = np.zeros(n + 1)  # of the windows that end before a place
         best, changed = -np.inf, 0
         while changed >= 0:
             for p in range(changed, n):
-                at.order[p] = first[begin + numbers[p]]
-                at.placed[p] = model.table[at.rows[at.order[p]]]
+                state.order[p] = first[begin + numbers[p]]
+                state.placed[p] = model.table[state.rows[state.order[p]]]
                 totals[p + 1] = totals[p]
                 if p + 1 >= length:
-                    totals[p + 1] += _root(_window(p + 1 - length, at))
+                    totals[p + 1] += _root(_window(p + 1 - length, state))
             if totals[n] > best:
                 best = totals[n]
-                orders[begin:end] = at.order
+                orders[begin:end] = state.order
             changed = _next_permutation(numbers)
         values[number] = best
 

@@ -110,8 +110,8 @@ class PairsOfEitherSign(AttractivePairs):
         self.doubling = Doubling.of(self.components)
 
     def best(self, unary: Floats, penalty: Floats) -> tuple[Floats, Floats]:
-        found = bounded_labelling(unary, self.components.edges, penalty, self.doubling)
-        return found.labels, found.differs
+        labelling = bounded_labelling(unary, self.components.edges, penalty, self.doubling)
+        return labelling.labels, labelling.differs
 
     def max_marginals(self, unary: Floats, penalty: Floats) -> MaxMarginals:
         return bounded_max_marginals(unary, self.components.edges, penalty, self.doubling)
@@ -140,8 +140,8 @@ class PottsCliques(Potentials):
         self.inside = _inside(self.cliques, self.components.edges)
 
     def features(self, affinity: Features) -> Features:
-        found: Features = (self.inside @ affinity) / self.inside.sum(axis=1)[:, None]
-        return found.astype(affinity.dtype)
+        means: Features = (self.inside @ affinity) / self.inside.sum(axis=1)[:, None]
+        return means.astype(affinity.dtype)
 
     def best(self, unary: Floats, penalty: Floats) -> tuple[Floats, Floats]:
         labels = self.cliques.best_labelling(unary, penalty)
@@ -154,8 +154,8 @@ class PottsCliques(Potentials):
         return self.cliques.max_marginals(unary, penalty)
 
     def of_edges(self, penalty: Floats) -> Floats:
-        found: Floats = self.inside.T @ penalty
-        return found
+        sums: Floats = self.inside.T @ penalty
+        return sums
 
 
 def _inside(cliques: Cliques, edges: Ints) -> csr_array:
@@ -169,8 +169,8 @@ def _inside(cliques: Cliques, edges: Ints) -> csr_array:
             order[np.searchsorted(keys, members[first] * cliques.n + members[second], sorter=order)]
         )
         rows.append(np.full(len(first), number))
-    places = np.concatenate(rows), np.concatenate(columns)
-    return csr_array(coo_array((np.ones(len(places[0])), places), shape=(len(cliques), len(edges))))
+    entries = np.concatenate(rows), np.concatenate(columns)
+    return csr_array(coo_array((np.ones(len(entries[0])), entries), shape=(len(cliques), len(edges))))
 
 
 POTENTIALS: dict[str, type[Potentials]] = {

@@ -58,33 +58,33 @@ def winner_takes_all(orders: Ints, values: Floats, starts: Ints) -> Ints:
 
 
 @numba.njit(cache=True, nogil=True)
-def _fill_votes(orders, weights, starts, way, fused):  # type: ignore[no-untyped-def]
-    """way: the number of one of VOTES."""
+def _fill_votes(orders, weights, starts, rule, fused):  # type: ignore[no-untyped-def]
+    """rule: the number of one of VOTES."""
     for number in range(len(starts) - 1):
         begin, end = starts[number], starts[number + 1]
         n = end - begin
-        places, votes, left = np.zeros(n), np.zeros(n), np.ones(n, np.bool_)
-        front = np.zeros(
+        mean_positions, votes, unplaced = np.zeros(n), np.zeros(n), np.ones(n, np.bool_)
+        next_unplaced = np.zeros(
             len(orders), np.int64
         )  # how many of each order have been placed, up to the first that has not
         for r in range(len(orders)):
             for p in range(n if weights[r, number] > 0.0 else 0):
-                places[orders[r, begin + p]] += weights[r, number] * p
+                mean_positions[orders[r, begin + p]] += weights[r, number] * p
         for p in range(n):
-            if way < 2:
+            if rule < 2:
                 votes[:] = 0.0
             for r in range(len(orders)):
                 if weights[r, number] > 0.0:
-                    while way == 0 and not left[orders[r, begin + front[r]]]:
-                        front[r] += 1
-                    at = front[r] if way == 0 else p
-                    votes[orders[r, begin + at]] += weights[r, number]
+                    while rule == 0 and not unplaced[orders[r, begin + next_unplaced[r]]]:
+                        next_unplaced[r] += 1
+                    position = next_unplaced[r] if rule == 0 else p
+                    votes[orders[r, begin + position]] += weights[r, number]
             best = -1
             for i in range(n):
-                if left[i] and (
+                if unplaced[i] and (
                     best < 0
                     or votes[i] > votes[best]
-                    or (votes[i] == votes[best] and places[i] < places[best])
+                    or (votes[i] == votes[best] and mean_positions[i] < mean_positions[best])
                 ):
                     best = i
-            fused[begin + p], left[best] = best, False
+            fused[begin + p], unplaced[best] = best, False

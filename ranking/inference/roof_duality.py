@@ -46,8 +46,8 @@ def bounded_labelling(
     >>> bounded_labelling([1.0, 0.5], [[0, 1]], [2.0])
     HalfLabelling(labels=array([1., 0.]), differs=array([1.]), value=3.0)
     """
-    given, doubling = _checked(unary, edges, penalty, doubling)
-    model = doubling.model(given)
+    original, doubling = _checked(unary, edges, penalty, doubling)
+    model = doubling.model(original)
     parts = model.components
     labels = model.unary >= 0
     enumerate_best(model, doubling.large, parts.larger_than(1), labels)
@@ -68,8 +68,8 @@ def bounded_max_marginals(
     >>> found.positive, found.negative, found.exact
     (array([3. , 2.5]), array([2.5, 3. ]), array([ True,  True]))
     """
-    given, doubling = _checked(unary, edges, penalty, doubling)
-    model = doubling.model(given)
+    original, doubling = _checked(unary, edges, penalty, doubling)
+    model = doubling.model(original)
     parts, words = model.components, words_of(model.components)
     labels, flips = model.unary >= 0, np.ones(words[-1], np.uint64)  # right for components of one sample
     enumerate_labellings(model, doubling.large, parts.larger_than(1), labels, words, flips)
@@ -77,17 +77,17 @@ def bounded_max_marginals(
         network = doubling.network(model)
         labels[: parts.starts[doubling.large]] = doubling.best(network)
         for number in range(doubling.large):
-            places = slice(parts.starts[number], parts.starts[number + 1])
-            own, best = slice(words[places.start], words[places.stop]), labels[places]
-            found = forced_labellings(network.part(number, parts.edge_starts), best)
-            flips[own] = pack(np.array(list(found)) ^ best)
-    return BoundedMaxMarginals(given, doubling, PairwiseMaxMarginals.of(model, labels, words, flips))
+            positions = slice(parts.starts[number], parts.starts[number + 1])
+            own, best = slice(words[positions.start], words[positions.stop]), labels[positions]
+            labellings = forced_labellings(network.part(number, parts.edge_starts), best)
+            flips[own] = pack(np.array(list(labellings)) ^ best)
+    return BoundedMaxMarginals(original, doubling, PairwiseMaxMarginals.of(model, labels, words, flips))
 
 
 def _checked(
     unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, doubling: Doubling | None
 ) -> tuple[Model, Doubling]:
-    components = None if doubling is None else doubling.given
+    components = None if doubling is None else doubling.original
     model = checked_model(unary, edges, penalty, components, highest=np.inf)
     return model, Doubling.of(model.components) if doubling is None else doubling
 
@@ -101,25 +101,25 @@ class BoundedMaxMarginals:
     what flips with the first copy of a sample is the labelling with y_i = 1, with the second that with y_i = 0.
     """
 
-    _given: Model
+    _original: Model
     _doubling: Doubling
     _doubled: PairwiseMaxMarginals
 
     @cached_property
     def positive(self) -> Floats:
         """(n,) no labelling with y_i = 1 is worth more."""
-        return self._doubled.best + self._gains(np.ones(self._given.components.samples, bool))
+        return self._doubled.best + self._gains(np.ones(self._original.components.samples, bool))
 
     @cached_property
     def negative(self) -> Floats:
         """(n,) no labelling with y_i = 0 is worth more."""
-        return self._doubled.best + self._gains(np.zeros(self._given.components.samples, bool))
+        return self._doubled.best + self._gains(np.zeros(self._original.components.samples, bool))
 
     @cached_property
     def difference(self) -> Floats:
         """(n,) positive - negative, of what differs between the two labellings alone."""
-        one = np.ones(self._given.components.samples, bool)
-        return self._gains(one) - self._gains(~one)
+        ones = np.ones(self._original.components.samples, bool)
+        return self._gains(ones) - self._gains(~ones)
 
     @property
     def map(self) -> Bools:
@@ -134,20 +134,20 @@ class BoundedMaxMarginals:
     @property
     def relaxed(self) -> Bools:
         """(n,) whether a sample's component is too large to enumerate."""
-        found: Bools = self._doubling.second != np.arange(self._given.components.samples)
-        return found
+        relaxed: Bools = self._doubling.second != np.arange(self._original.components.samples)
+        return relaxed
 
     @property
     def exact(self) -> Bools:
         """(n,) whether the bounds of a sample's component are attained by labellings."""
-        found: Bools = self.excess == 0.0
-        return found
+        exact: Bools = self.excess == 0.0
+        return exact
 
     def labelling(self, i: int, label: bool) -> Bools:
         """(n,) the best known labelling with y_i = `label`; outside the component of i it is the map."""
         if not 0 <= i < len(self.map):
             raise InputError("sample", f"0 to {len(self.map) - 1}", i)
-        labels, parts = self.map.copy(), self._given.components
+        labels, parts = self.map.copy(), self._original.components
         number = int(parts.component_of[i])
         members = parts.order[parts.starts[number] : parts.starts[number + 1]]
         if number < self._doubling.large:
@@ -158,36 +158,36 @@ class BoundedMaxMarginals:
 
     def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
         """As of `PairwiseMaxMarginals`; a half label counts half, in edges too."""
-        place, wanted = self._chosen(labels)
+        copy_of, doubled_labels = self._chosen(labels)
         weight = np.zeros(self._doubling.components.samples)
-        weight[place] = finite("weights", weights, len(place))
-        return self._doubling.collapsed(*self._doubled.sums(wanted, weight))
+        weight[copy_of] = finite("weights", weights, len(copy_of))
+        return self._doubling.collapsed(*self._doubled.sums(doubled_labels, weight))
 
     def values(self, labels: npt.ArrayLike, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Floats:
         """As of `PairwiseMaxMarginals`; a half label counts half, in edges too."""
-        place, wanted = self._chosen(labels)
-        scores = finite("unary", unary, len(place))
-        costs = finite("penalty", penalty, len(self._given.penalty), "per edge")
-        return self._doubled.values(wanted, *self._doubling.expanded(scores, costs))[place]
+        copy_of, doubled_labels = self._chosen(labels)
+        scores = finite("unary", unary, len(copy_of))
+        costs = finite("penalty", penalty, len(self._original.penalty), "per edge")
+        return self._doubled.values(doubled_labels, *self._doubling.expanded(scores, costs))[copy_of]
 
     def _chosen(self, labels: npt.ArrayLike) -> tuple[Ints, Bools]:
         """(n,) which copy of each sample flips to the labelling with its wanted label, and (N,) labels that say so."""
-        ask = finite("labels", labels, self._given.components.samples) != 0
-        second, own = self._doubling.second, np.arange(len(ask))
-        place = np.where(ask, own, second)
-        wanted = self._doubled.map.copy()
-        wanted[place] = np.where(second != own, ~wanted[place], ask)
-        return place, wanted
+        requested = finite("labels", labels, self._original.components.samples) != 0
+        second, own = self._doubling.second, np.arange(len(requested))
+        copy_of = np.where(requested, own, second)
+        doubled_labels = self._doubled.map.copy()
+        doubled_labels[copy_of] = np.where(second != own, ~doubled_labels[copy_of], requested)
+        return copy_of, doubled_labels
 
     def _gains(self, labels: Bools) -> Floats:
         """(n,) what the relaxed labelling with each sample's label is worth more than the best: 0 or less."""
-        place, wanted = self._chosen(labels)
-        gains = np.where(wanted != self._doubled.map, -np.abs(self._doubled.difference), 0.0)
-        return gains[place]
+        copy_of, doubled_labels = self._chosen(labels)
+        gains = np.where(doubled_labels != self._doubled.map, -np.abs(self._doubled.difference), 0.0)
+        return gains[copy_of]
 
     @cached_property
     def _rounded(self) -> _Rounded:
-        return _Rounded.of(self._given, self._doubling, self._doubled, self)
+        return _Rounded.of(self._original, self._doubling, self._doubled, self)
 
 
 class _Candidates(NamedTuple):
@@ -210,52 +210,59 @@ class _Rounded(NamedTuple):
 
     @classmethod
     def of(
-        cls, given: Model, doubling: Doubling, doubled: PairwiseMaxMarginals, bounds: BoundedMaxMarginals
+        cls, original: Model, doubling: Doubling, doubled: PairwiseMaxMarginals, bounds: BoundedMaxMarginals
     ) -> _Rounded:
-        components = given.components
+        components = original.components
         n = components.samples
         labels, excess, parts = doubled.map[:n].copy(), np.zeros(n), []
-        own, given = (np.empty(n), np.empty(len(given.penalty))), _outvotable(given)
-        own[0][components.order], own[1][components.edge_order] = given.unary, given.penalty
-        most = np.stack([bounds.values(np.full(n, label), *own) for label in (False, True)])
+        own, original = (np.empty(n), np.empty(len(original.penalty))), _outvotable(original)
+        own[0][components.order], own[1][components.edge_order] = original.unary, original.penalty
+        upper = np.stack([bounds.values(np.full(n, label), *own) for label in (False, True)])
         for number in range(doubling.large):
-            found = _candidates(given, number, doubled.labellings(number))
+            candidates = _candidates(original, number, doubled.labellings(number))
             members = components.order[components.starts[number] : components.starts[number + 1]]
-            labels[members] = found.map
-            above = (most[:, members] - found.worth).max(axis=0)
+            labels[members] = candidates.map
+            above = (upper[:, members] - candidates.worth).max(axis=0)
             pairs = slice(components.edge_starts[number], components.edge_starts[number + 1])
-            scale = np.abs(own[0][members]).sum() + np.abs(given.penalty[pairs]).sum()
+            scale = np.abs(own[0][members]).sum() + np.abs(original.penalty[pairs]).sum()
             excess[members] = np.where(above <= ROUNDING * scale, 0.0, above)
-            parts.append(found)
+            parts.append(candidates)
         return cls(labels, excess, parts)
 
 
-def _outvotable(given: Model) -> Model:
-    """`given`, of each score no more than decides its sample against all penalties that touch it, and a little.
+def _outvotable(model: Model) -> Model:
+    """`model`, of each score no more than decides its sample against all penalties that touch it, and a little.
 
     What differs between two labellings that are best with a label of one sample stays, and is not lost in the rounding
     of a score far above it.
     """
     touching = np.bincount(
-        given.components.ends.ravel(), np.repeat(np.abs(given.penalty), 2), given.components.samples
+        model.components.ends.ravel(), np.repeat(np.abs(model.penalty), 2), model.components.samples
     )
-    most = 2.0 * touching + (touching.max(initial=0.0) or 1.0)
-    return given._replace(unary=np.clip(given.unary, -most, most))
+    limit = 2.0 * touching + (touching.max(initial=0.0) or 1.0)
+    return model._replace(unary=np.clip(model.unary, -limit, limit))
 
 
-def _candidates(given: Model, number: int, relaxed: Bools) -> _Candidates:
+def _candidates(model: Model, number: int, relaxed: Bools) -> _Candidates:
     """Round the relaxed labellings (2s, 2s) of a component to p and to q, improve each, and take the best of all."""
-    parts = given.components
-    places = slice(parts.starts[number], parts.starts[number + 1])
+    parts = model.components
+    positions = slice(parts.starts[number], parts.starts[number + 1])
     pairs = slice(parts.edge_starts[number], parts.edge_starts[number + 1])
-    size = places.stop - places.start
-    tried = np.concatenate([relaxed[:, :size], relaxed[:, size:]])
-    held = np.tile(np.arange(size), len(tried) // size)
-    values = np.empty(len(tried))
-    _climb(tried, held, given.unary[places], given.penalty[pairs], parts.ends[pairs] - places.start, values)
+    size = positions.stop - positions.start
+    labellings = np.concatenate([relaxed[:, :size], relaxed[:, size:]])
+    held = np.tile(np.arange(size), len(labellings) // size)
+    values = np.empty(len(labellings))
+    _climb(
+        labellings,
+        held,
+        model.unary[positions],
+        model.penalty[pairs],
+        parts.ends[pairs] - positions.start,
+        values,
+    )
     order = np.argsort(-values, kind="stable")
-    first = np.stack([tried[order].argmin(axis=0), tried[order].argmax(axis=0)])
-    return _Candidates(tried[order[0]], tried[order[first]], values[order[first]])
+    first = np.stack([labellings[order].argmin(axis=0), labellings[order].argmax(axis=0)])
+    return _Candidates(labellings[order[0]], labellings[order[first]], values[order[first]])
 
 
 @nb.njit(cache=True, nogil=True)
@@ -296,10 +303,14 @@ def _arcs(size: int, ends: Ints) -> tuple[Ints, Ints, Ints]:
     for end in ends.ravel():
         first[end + 1] += 1
     first = np.cumsum(first)
-    at, heads, edge_of = first.copy(), np.empty(2 * len(ends), np.int64), np.empty(2 * len(ends), np.int64)
+    next_slot, heads, edge_of = (
+        first.copy(),
+        np.empty(2 * len(ends), np.int64),
+        np.empty(2 * len(ends), np.int64),
+    )
     for e in range(len(ends)):
         for side in range(2):
             tail = ends[e, side]
-            heads[at[tail]], edge_of[at[tail]] = ends[e, 1 - side], e
-            at[tail] += 1
+            heads[next_slot[tail]], edge_of[next_slot[tail]] = ends[e, 1 - side], e
+            next_slot[tail] += 1
     return first, heads, edge_of

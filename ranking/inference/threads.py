@@ -46,17 +46,17 @@ def split(n: int, positives: Ints) -> list[Part]:
     ]
 
 
-def rows(n: int, least: int) -> list[slice]:
-    """0 ... n in as many parts as there are processors, and `least` for each of them; one at least."""
-    number = max(1, min(MOST_PARTS, n // least))
+def rows(n: int, fewest: int) -> list[slice]:
+    """0 ... n in as many parts as there are processors, and `fewest` for each of them; one at least."""
+    number = max(1, min(MOST_PARTS, n // fewest))
     edges = np.linspace(0, n, number + 1).astype(np.int64)
     return [slice(edges[part], edges[part + 1]) for part in range(number)]
 
 
 def each(work: Callable[[P], T], parts: Sequence[P]) -> list[T]:
     """`work` of every part, the first in this thread; worth it where `work` lets go of the interpreter's lock."""
-    others = [_threads().submit(work, part) for part in parts[1:]]
-    return [work(parts[0]), *[other.result() for other in others]]
+    futures = [_threads().submit(work, part) for part in parts[1:]]
+    return [work(parts[0]), *[future.result() for future in futures]]
 
 
 @cache

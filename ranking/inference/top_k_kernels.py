@@ -80,10 +80,10 @@ def _flip(turn, number, turns, on, scores, doubled, mutual):  # type: ignore[no-
 @numba.njit(cache=True, nogil=True)
 def _lowest_bit(number):  # type: ignore[no-untyped-def]
     """The place of the lowest 1 of a number > 0: which bit a Gray code changes at that step."""
-    place = 0
-    while not (number >> place) & 1:
-        place += 1
-    return place
+    bit = 0
+    while not (number >> bit) & 1:
+        bit += 1
+    return bit
 
 
 @numba.njit(cache=True, nogil=True)
@@ -118,17 +118,17 @@ def _top(values, n, m, guess, room):  # type: ignore[no-untyped-def]
             total += equal * pivot
             m -= equal
             source, size = source + 1, below
-        given, rounds = room[source], rounds + 1
+        source_values, rounds = room[source], rounds + 1
         if rounds > MOST_ROUNDS:
-            ordered = np.sort(given[:size])
+            ordered = np.sort(source_values[:size])
             return total + _sum(ordered[size - m :], m), ordered[size - m]
-        a, b, c = given[0], given[size >> 1], given[size - 1]
+        a, b, c = source_values[0], source_values[size >> 1], source_values[size - 1]
         pivot = max(min(a, b), min(max(a, b), c))
         target = 2 if source < 2 else 0
         high, low = room[target], room[target + 1]
         above = below = equal = 0
         for x in range(size):
-            value = given[x]
+            value = source_values[x]
             high[above] = value
             low[below] = value
             above += value > pivot
@@ -175,20 +175,20 @@ def fill_best(unary, core, F, k, forced, members, values):  # type: ignore[no-un
         n, turns, sure, base = _gather(unary[image], core, F, forced[image], free, doubled, flips, mutual)
         scores[:n] = doubled[0, :n]
         on[:] = False
-        value, places, best, last, chosen = base, k[image] - sure, -np.inf, 0.0, 0
+        value, remaining, best, last, chosen = base, k[image] - sure, -np.inf, 0.0, 0
         for step in range(1 << turns):
             if step:
                 change, gain = _flip(_lowest_bit(step), n, turns, on, scores, doubled, mutual)
-                places -= change
+                remaining -= change
                 value += gain
-            if places < 0 or places > n:
+            if remaining < 0 or remaining > n:
                 continue
             total = value
-            if places > 0:
-                gain, last = _top(scores, n, places, last, room)
+            if remaining > 0:
+                gain, last = _top(scores, n, remaining, last, room)
                 total += gain
             if total > best:
-                best, chosen = total, places
+                best, chosen = total, remaining
                 best_on[:turns] = on[:turns]
                 best_scores[:n] = scores[:n]
         _mark(image, core, forced, free, n, flips, turns, best_on, best_scores, room, chosen, members)
@@ -196,19 +196,19 @@ def fill_best(unary, core, F, k, forced, members, values):  # type: ignore[no-un
 
 
 @numba.njit(cache=True, nogil=True)
-def _mark(image, core, forced, free, n, flips, turns, on, scores, room, places, members):  # type: ignore[no-untyped-def]
+def _mark(image, core, forced, free, n, flips, turns, on, scores, room, remaining, members):  # type: ignore[no-untyped-def]
     """Write the members of the best configuration: of equal scores the labels with the lower numbers."""
     for i in range(members.shape[1]):
         members[image, i] = forced[image, i] > 0
     for x in range(turns):
         members[image, core[flips[x]]] = on[x]
-    if places == 0:
+    if remaining == 0:
         return
-    _, last = _top(scores, n, places, scores[0], room)
+    _, last = _top(scores, n, remaining, scores[0], room)
     above = 0
     for x in range(n):
         above += scores[x] > last
-    equal = places - above
+    equal = remaining - above
     for x in range(n):
         if scores[x] > last or (scores[x] == last and equal > 0):
             equal -= scores[x] == last
@@ -244,30 +244,30 @@ def fill_max_marginals(unary, core, F, k, forced, inside, outside):  # type: ign
         n, turns, sure, base = _gather(unary[image], core, F, forced[image], free, doubled, flips, mutual)
         scores[:n] = doubled[0, :n]
         on[:] = False
-        value, places, best, guess = base, k[image] - sure, -np.inf, 0.0
+        value, remaining, best, guess = base, k[image] - sure, -np.inf, 0.0
         within, without = inside[image], outside[image]
         for step in range(1 << turns):
             if step:
                 change, gain = _flip(_lowest_bit(step), n, turns, on, scores, doubled, mutual)
-                places -= change
+                remaining -= change
                 value += gain
-            if places < 0 or places > n:
+            if remaining < 0 or remaining > n:
                 continue
             total, last = value, np.inf
-            if places > 0:
-                gain, last = _top(scores, n, places, guess, room)
+            if remaining > 0:
+                gain, last = _top(scores, n, remaining, guess, room)
                 guess = last
                 total += gain
-            first = _first_outside(scores, n, places, last)
+            first = _first_outside(scores, n, remaining, last)
             best = max(best, total)
             for x in range(turns):
                 side = within if on[x] else without
                 side[core[flips[x]]] = max(side[core[flips[x]]], total)
             for x in range(n):
                 i = free[x]
-                if places > 0:
+                if remaining > 0:
                     within[i] = max(within[i], total + min(0.0, scores[x] - last))
-                if places < n:
+                if remaining < n:
                     without[i] = max(without[i], total - max(0.0, scores[x] - first))
         for i in range(L):
             if forced[image, i] > 0:

@@ -39,11 +39,11 @@ class Comparison:
         """
         if not rankings:
             raise InputError("rankings", "at least one ranking", "none")
-        sorts = [np.argsort(one.samples) for one in rankings]
+        sorts = [np.argsort(ranking.samples) for ranking in rankings]
         samples, relevance = rankings[0].samples[sorts[0]], rankings[0].relevance[sorts[0]]
-        for one, sort in zip(rankings, sorts, strict=True):
-            if not np.array_equal(one.samples[sort], samples) or not np.array_equal(
-                one.relevance[sort], relevance
+        for ranking, sort in zip(rankings, sorts, strict=True):
+            if not np.array_equal(ranking.samples[sort], samples) or not np.array_equal(
+                ranking.relevance[sort], relevance
             ):
                 raise InputError(
                     "rankings",
@@ -51,9 +51,9 @@ class Comparison:
                     "other samples or another relevance in some",
                     "compare training runs of one image set and one query",
                 )
-        scores = np.array([one.scores[sort] for one, sort in zip(rankings, sorts, strict=True)])
-        places = np.array([sort + 1 for sort in sorts])  # a ranking stands in the order of its places
-        return cls(tuple(rankings), samples, relevance, scores, places)
+        scores = np.array([ranking.scores[sort] for ranking, sort in zip(rankings, sorts, strict=True)])
+        ranks = np.array([sort + 1 for sort in sorts])  # a ranking stands in the order of its places
+        return cls(tuple(rankings), samples, relevance, scores, ranks)
 
     def __len__(self) -> int:
         return len(self.rankings)
@@ -61,20 +61,20 @@ class Comparison:
     @cached_property
     def precisions(self) -> Floats:
         """(r, n) the precision at the place of each relevant sample, whose mean is AP; 0 of the others."""
-        found = np.zeros(self.places.shape)
-        for number, places in enumerate(self.places):
+        precisions = np.zeros(self.places.shape)
+        for number, ranks in enumerate(self.places):
             relevant = np.flatnonzero(self.relevance)
-            from_top = relevant[np.argsort(places[relevant])]
-            found[number, from_top] = np.arange(1, len(from_top) + 1) / places[from_top]
-        return found
+            from_top = relevant[np.argsort(ranks[relevant])]
+            precisions[number, from_top] = np.arange(1, len(from_top) + 1) / ranks[from_top]
+        return precisions
 
-    def risen(self, one: int, other: int) -> Ints:
-        """(n,) by how many places each sample stands higher in ranking `other` than in ranking `one`."""
-        risen: Ints = self.places[one] - self.places[other]
+    def risen(self, first: int, second: int) -> Ints:
+        """(n,) by how many places each sample stands higher in ranking `second` than in ranking `first`."""
+        risen: Ints = self.places[first] - self.places[second]
         return risen
 
-    def gains(self, one: int, other: int) -> Floats:
-        """(n,) what each relevant sample adds to the AP of ranking `other` less that of ranking `one`: the difference
+    def gains(self, first: int, second: int) -> Floats:
+        """(n,) what each relevant sample adds to the AP of ranking `second` minus that of `first`: the difference
         of the precisions at its places over |P|. Their sum is that difference; 0 of irrelevant samples.
 
         ValueError where nothing is relevant, for then there is no AP.
@@ -82,7 +82,7 @@ class Comparison:
         positives = np.count_nonzero(self.relevance)
         if not positives:
             raise InputError("relevance", "at least one relevant sample", "none", "choose another split")
-        gains: Floats = (self.precisions[other] - self.precisions[one]) / positives
+        gains: Floats = (self.precisions[second] - self.precisions[first]) / positives
         return gains
 
 
@@ -93,5 +93,5 @@ def most(values: Floats | Ints, count: int) -> Ints:
     array([2, 4])
     """
     order = np.argsort(-values, kind="stable")[:count]
-    found: Ints = order[values[order] > 0]
-    return found
+    chosen: Ints = order[values[order] > 0]
+    return chosen

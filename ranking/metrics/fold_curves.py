@@ -59,8 +59,8 @@ class Difference(NamedTuple):
     high: Floats
 
 
-def difference(one: FoldCurve, other: FoldCurve) -> Difference:
-    """`one` minus `other` on the same folds, with Student's interval of 95% over folds.
+def difference(left: FoldCurve, right: FoldCurve) -> Difference:
+    """`left` minus `right` on the same folds, with Student's interval of 95% over folds.
 
     It takes the folds as independent. They share training images, so it is an approximation, somewhat too narrow.
 
@@ -68,18 +68,18 @@ def difference(one: FoldCurve, other: FoldCurve) -> Difference:
     >>> [round(float(end[0]), 3) for end in difference(flat, FoldCurve("b", "random", np.array([[0.4], [0.5]])))]
     [0.15, -0.485, 0.785]
     """
-    if one.folds.shape != other.folds.shape:
-        came = f"{one.folds.shape} and {other.folds.shape}"
-        raise InputError("two curves", "the same folds and questions", came)
-    apart = FoldCurve("", "", one.folds - other.folds)
-    count = len(apart.folds)
-    half = np.full(apart.folds.shape[1], np.nan)
+    if left.folds.shape != right.folds.shape:
+        got = f"{left.folds.shape} and {right.folds.shape}"
+        raise InputError("two curves", "the same folds and questions", got)
+    differences = FoldCurve("", "", left.folds - right.folds)
+    count = len(differences.folds)
+    half = np.full(differences.folds.shape[1], np.nan)
     if count > 1:
-        half = float(student.ppf(0.5 + CONFIDENCE / 2, count - 1)) * apart.spread / np.sqrt(count)
-    return Difference(apart.mean, apart.mean - half, apart.mean + half)
+        half = float(student.ppf(0.5 + CONFIDENCE / 2, count - 1)) * differences.spread / np.sqrt(count)
+    return Difference(differences.mean, differences.mean - half, differences.mean + half)
 
 
-def curves_of(told: Sequence[Mapping[str, Any]]) -> list[FoldCurve]:
+def curves_of(records: Sequence[Mapping[str, Any]]) -> list[FoldCurve]:
     """The curves of a result, {"method", "settings", "strategy", "folds"} each; ValueError for what is none.
 
     All have the same folds and questions, and no two the same method, settings and strategy.
@@ -87,13 +87,13 @@ def curves_of(told: Sequence[Mapping[str, Any]]) -> list[FoldCurve]:
     try:
         curves = [
             FoldCurve(
-                str(one["method"]),
-                str(one["strategy"]),
-                np.array(one["folds"], np.float64),
-                dict(one["settings"]),
-                _given(one, told),
+                str(record["method"]),
+                str(record["strategy"]),
+                np.array(record["folds"], np.float64),
+                dict(record["settings"]),
+                _given(record, records),
             )
-            for one in told
+            for record in records
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
@@ -110,9 +110,9 @@ def curves_of(told: Sequence[Mapping[str, Any]]) -> list[FoldCurve]:
     return curves
 
 
-def _given(one: Mapping[str, Any], told: Sequence[Mapping[str, Any]]) -> str:
+def _given(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> str:
     """The settings of a curve that not all curves of its method share: "core_size = 3"."""
-    own = dict(one["settings"])
-    others = [dict(other["settings"]) for other in told if other["method"] == one["method"]]
-    telling = [name for name in own if any(other.get(name) != own[name] for other in others)]
+    own = dict(record["settings"])
+    curves = [dict(curve["settings"]) for curve in records if curve["method"] == record["method"]]
+    telling = [name for name in own if any(curve.get(name) != own[name] for curve in curves)]
     return ", ".join(f"{name} = {own[name]}" for name in telling)

@@ -61,10 +61,10 @@ class Redrawn:
         """Of one ranking's measure."""
         return interval(float(self.values[measure][ranking]), self.drawn[measure][ranking], level)
 
-    def difference(self, measure: str, ranking: int, other: int, level: float = LEVEL) -> Interval:
-        """Of the measure of `ranking` less that of `other`, on the same draws."""
+    def difference(self, measure: str, ranking: int, baseline: int, level: float = LEVEL) -> Interval:
+        """Of the measure of `ranking` less that of `baseline`, on the same draws."""
         values, drawn = self.values[measure], self.drawn[measure]
-        return interval(float(values[ranking] - values[other]), drawn[ranking] - drawn[other], level)
+        return interval(float(values[ranking] - values[baseline]), drawn[ranking] - drawn[baseline], level)
 
     def undefined(self, measure: str) -> int:
         """How many draws are left out, because the measure is not defined on them."""
@@ -93,8 +93,8 @@ def redrawn(
     """
     grades, values = np.asarray(relevance), np.atleast_2d(np.asarray(scores, np.float64))
     if not np.isin(grades, (0, 1)).all():
-        came = grades[~np.isin(grades, (0, 1))][0].item()
-        raise InputError("relevance", "0 or 1, because intervals of more grades are not supported", came)
+        got = grades[~np.isin(grades, (0, 1))][0].item()
+        raise InputError("relevance", "0 or 1, because intervals of more grades are not supported", got)
     n = len(grades)
     if np.shape(units) != (n,) or values.shape[1:] != (n,):
         expected = f"shapes (r, {n}) and ({n},) for {n} samples"
@@ -102,21 +102,23 @@ def redrawn(
     names, unit_of = np.unique(np.asarray(units), return_inverse=True)
     if len(names) < 2:
         raise InputError("units", "at least two images to draw from", len(names), "measure on more images")
-    orders = [metrics.ranking_order(grades, one) for one in values]
-    found = [
-        {"AP": metrics.average_precision(grades, one), "NDCG": metrics.ndcg(grades, one)}
-        | {f"P@{k}": metrics.precision_at_k(grades, one, k) for k in cutoffs}
-        for one in values
+    orders = [metrics.ranking_order(grades, row) for row in values]
+    measured = [
+        {"AP": metrics.average_precision(grades, row), "NDCG": metrics.ndcg(grades, row)}
+        | {f"P@{k}": metrics.precision_at_k(grades, row, k) for k in cutoffs}
+        for row in values
     ]
-    drawn = {name: np.empty((len(values), draws)) for name in found[0]}
+    drawn = {name: np.empty((len(values), draws)) for name in measured[0]}
     generator, step = np.random.default_rng(seed), max(1, MOST_COUNTS // n)
     for begin in range(0, draws, step):
         counts = drawn_counts(len(names), min(step, draws - begin), generator)
         for number, order in enumerate(orders):
-            told = measures_of_counts(grades[order] > 0, np.take(counts, unit_of[order], axis=1), cutoffs)
-            for name, one in told.items():
-                drawn[name][number, begin : begin + len(one)] = one
-    return Redrawn({name: np.array([one[name] for one in found]) for name in drawn}, drawn)
+            by_measure = measures_of_counts(
+                grades[order] > 0, np.take(counts, unit_of[order], axis=1), cutoffs
+            )
+            for name, row in by_measure.items():
+                drawn[name][number, begin : begin + len(row)] = row
+    return Redrawn({name: np.array([row[name] for row in measured]) for name in drawn}, drawn)
 
 
 def drawn_counts(units: int, draws: int, generator: np.random.Generator) -> Ints:
@@ -140,26 +142,26 @@ def measures_of_counts(relevant: Bools, counts: Ints, cutoffs: Sequence[int] = (
     copies, total = counts[:, relevant], upto[:, -1]
     below = upto[:, relevant]  # places of all up to these copies
     above = below - copies
-    found = np.cumsum(copies, axis=1)
-    positives = found[:, -1] if found.shape[1] else np.zeros(len(counts), np.int64)
-    places = np.arange(1, int(total.max(initial=0)) + 1)
-    harmonic = np.concatenate([[0.0], np.cumsum(1 / places)])
-    discounts = np.concatenate([[0.0], np.cumsum(1 / np.log2(1 + places))])
-    terms = copies + (found - below) * (harmonic[below] - harmonic[above])
+    relevant_upto = np.cumsum(copies, axis=1)
+    positives = relevant_upto[:, -1] if relevant_upto.shape[1] else np.zeros(len(counts), np.int64)
+    ranks = np.arange(1, int(total.max(initial=0)) + 1)
+    harmonic = np.concatenate([[0.0], np.cumsum(1 / ranks)])
+    discounts = np.concatenate([[0.0], np.cumsum(1 / np.log2(1 + ranks))])
+    terms = copies + (relevant_upto - below) * (harmonic[below] - harmonic[above])
     defined = positives > 0
-    told = {
+    measures = {
         "AP": _share(terms.sum(axis=1), positives, defined),
         "NDCG": _share((discounts[below] - discounts[above]).sum(axis=1), discounts[positives], defined),
     }
     first = (above < max(cutoffs, default=0)).any(axis=0)  # the others stand below every cutoff
     for k in cutoffs:
         among = np.clip(k - above[:, first], 0, copies[:, first]).sum(axis=1)
-        told[f"P@{k}"] = _share(among, np.full(len(among), k), defined & (total >= k))
-    return told
+        measures[f"P@{k}"] = _share(among, np.full(len(among), k), defined & (total >= k))
+    return measures
 
 
-def _share(part: npt.NDArray[np.generic], whole: npt.NDArray[np.generic], defined: Bools) -> Floats:
-    shares: Floats = np.divide(part, whole, out=np.full(len(defined), np.nan), where=defined)
+def _share(part: npt.NDArray[np.generic], total: npt.NDArray[np.generic], defined: Bools) -> Floats:
+    shares: Floats = np.divide(part, total, out=np.full(len(defined), np.nan), where=defined)
     return shares
 
 
@@ -171,8 +173,8 @@ def interval(value: float, drawn: Floats, level: float = LEVEL) -> Interval:
     >>> interval(2.0, np.array([1.0, 2.0, np.nan, 3.0]), level=0.5)
     Interval(value=2.0, low=1.5, high=2.5)
     """
-    known = drawn[~np.isnan(drawn)]
-    if not len(known):
+    defined = drawn[~np.isnan(drawn)]
+    if not len(defined):
         raise InputError("draws", "at least one with a value", "none", "measure on more images")
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
     return Interval(value, float(low), float(high))

@@ -66,8 +66,8 @@ def precision_recall_curve(
     """
     grades, values = _validated(relevance, scores)
     order = _order(grades, values)
-    found = np.cumsum(_with_relevant(grades)[order] > 0)
-    return found / np.arange(1, len(found) + 1), found / found[-1], order
+    hits = np.cumsum(_with_relevant(grades)[order] > 0)
+    return hits / np.arange(1, len(hits) + 1), hits / hits[-1], order
 
 
 def average_precision(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
@@ -189,15 +189,15 @@ def _validated(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Grades,
         raise InputError("scores", "real numbers", values.dtype)
     if np.isnan(values).any():
         rows = np.flatnonzero(np.isnan(values))
-        came = f"{len(rows):,} of {len(values):,} that are NaN, the first in row {rows[0]:,}"
-        raise InputError("scores", "no NaN", came)
+        got = f"{len(rows):,} of {len(values):,} that are NaN, the first in row {rows[0]:,}"
+        raise InputError("scores", "no NaN", got)
     return check_relevance(relevance, len(values)), values.astype(np.float64)
 
 
 def _with_relevant(grades: Grades) -> Grades:
     if not grades.any():
-        came = f"{len(grades):,} samples of which none is relevant"
-        raise InputError("relevance", "a sample with a grade above 0", came, "omit a query that has none")
+        got = f"{len(grades):,} samples of which none is relevant"
+        raise InputError("relevance", "a sample with a grade above 0", got, "omit a query that has none")
     return grades
 
 
@@ -221,8 +221,8 @@ def _ranked(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> Grades:
 
 
 def _average_precision(ranked: Grades) -> float:
-    places = np.flatnonzero(ranked) + 1
-    return float(np.mean(np.arange(1, len(places) + 1) / places))
+    ranks = np.flatnonzero(ranked) + 1
+    return float(np.mean(np.arange(1, len(ranks) + 1) / ranks))
 
 
 def _precision(ranked: Grades, k: int) -> float:
@@ -248,8 +248,8 @@ def _wrong_pairs(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[int, 
     grades, values = _validated(relevance, scores)
     levels, counts = np.unique(grades, return_counts=True)
     if len(levels) < 2:
-        came = f"{len(grades):,} samples with {len(levels)} different grades"
-        raise InputError("relevance", "at least two different grades", came, "omit a query without them")
+        got = f"{len(grades):,} samples with {len(levels)} different grades"
+        raise InputError("relevance", "at least two different grades", got, "omit a query without them")
     pairs = (len(grades) ** 2 - int(counts @ counts)) // 2
     return _ascents(np.searchsorted(levels, grades[_order(grades, values)])), pairs
 
@@ -262,10 +262,10 @@ def _ascents(numbers: Ints) -> int:
     """
     pairs = 0
     for bit in reversed(range(int(numbers.max()).bit_length())):
-        one, block = (numbers >> bit) & 1, numbers >> (bit + 1)
-        zeros_before = np.cumsum(1 - one)
-        zeros_of_block = np.bincount(block[one == 0], minlength=int(block.max()) + 1)
+        ones, block = (numbers >> bit) & 1, numbers >> (bit + 1)
+        zeros_before = np.cumsum(1 - ones)
+        zeros_of_block = np.bincount(block[ones == 0], minlength=int(block.max()) + 1)
         earlier = np.cumsum(zeros_of_block) - zeros_of_block  # zeros of the blocks before
-        pairs += int(one @ (zeros_before - earlier[block]))
+        pairs += int(ones @ (zeros_before - earlier[block]))
         numbers = numbers[np.argsort(numbers >> bit, kind="stable")]
     return pairs

@@ -13,16 +13,16 @@ from ranking.core.errors import InputError
 from ranking.metrics.ranked import Ranking, zero_one_at_cut
 
 
-def small_ranking(ranked: Ranking, others: Ints, place: int) -> Ranking:
+def small_ranking(ranked: Ranking, fixed: Ints, rank: int) -> Ranking:
     """Samples of `ranked` in an order that is made up: `with_image_at(others, place)`.
 
     The moving one is the best of the relevant; the others of each kind keep their order.
     """
-    relevance = with_image_at(others, place)
+    relevance = with_image_at(fixed, rank)
     right, wrong = (iter(ranked.samples[kind]) for kind in (ranked.relevance > 0, ranked.relevance == 0))
     mover = next(right)
-    rest = [next(right if relevant else wrong) for relevant in others]
-    samples = np.insert(np.array(rest), place - 1, mover)
+    rest = [next(right if relevant else wrong) for relevant in fixed]
+    samples = np.insert(np.array(rest), rank - 1, mover)
     return Ranking(samples, relevance, -np.arange(len(samples), dtype=np.float64))
 
 
@@ -37,15 +37,15 @@ class Measures:
     zero_one: float
 
 
-def with_image_at(others: Ints, place: int) -> Ints:
-    """The relevance (n,) from the top, with a relevant image put at `place`, from 1, among `others` (n - 1,).
+def with_image_at(fixed: Ints, rank: int) -> Ints:
+    """The relevance (n,) from the top, with a relevant image put at `rank`, from 1, among `fixed` (n - 1,).
 
     >>> with_image_at(np.array([0, 1, 0]), 3).tolist()
     [0, 1, 1, 0]
     """
-    if not 1 <= place <= len(others) + 1:
-        raise InputError("place", f"1 to {len(others) + 1:,}", place)
-    return np.insert(others, place - 1, 1)
+    if not 1 <= rank <= len(fixed) + 1:
+        raise InputError("place", f"1 to {len(fixed) + 1:,}", rank)
+    return np.insert(fixed, rank - 1, 1)
 
 
 def measures(relevance: Ints, k: int) -> Measures:
@@ -65,9 +65,9 @@ def changes(values: Sequence[float]) -> list[int]:
     >>> changes([1.0, 0.5, 0.5, 0.25])
     [1, 3]
     """
-    return [int(place) + 1 for place in np.flatnonzero(np.diff(values))]
+    return [int(rank) + 1 for rank in np.flatnonzero(np.diff(values))]
 
 
-def measures_by_place(others: Ints, k: int) -> list[Measures]:
+def measures_by_place(fixed: Ints, k: int) -> list[Measures]:
     """The measures with the image at place 1, 2, ..., n."""
-    return [measures(with_image_at(others, place), k) for place in range(1, len(others) + 2)]
+    return [measures(with_image_at(fixed, rank), k) for rank in range(1, len(fixed) + 2)]

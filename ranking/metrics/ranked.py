@@ -27,12 +27,12 @@ class Ranking:
     def __post_init__(self) -> None:
         shapes = [np.shape(column) for column in (self.samples, self.relevance, self.scores)]
         if len(shapes[0]) != 1 or len(set(shapes)) != 1:
-            came = ", ".join(map(str, shapes))
-            raise InputError("samples, relevance and scores", "shape (n,) each", f"shapes {came}")
+            got = ", ".join(map(str, shapes))
+            raise InputError("samples, relevance and scores", "shape (n,) each", f"shapes {got}")
         rises = np.flatnonzero(self.scores[1:] > self.scores[:-1])
         if len(rises):
-            came = f"a higher score after rank {rises[0] + 1:,}"
-            raise InputError("scores", "scores that do not rise from the top", came, "use Ranking.of")
+            got = f"a higher score after rank {rises[0] + 1:,}"
+            raise InputError("scores", "scores that do not rise from the top", got, "use Ranking.of")
 
     @classmethod
     def of(cls, samples: Ints, relevance: Ints, scores: Floats) -> Ranking:
@@ -73,9 +73,9 @@ def places(relevance: Ints, scores: Floats) -> Ints:
     array([3, 2, 1])
     """
     order = ranking_order(relevance, scores)
-    found = np.empty(len(order), np.int64)
-    found[order] = np.arange(1, len(order) + 1)
-    return found
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(1, len(order) + 1)
+    return ranks
 
 
 def first_irrelevant(relevance: Ints) -> int | None:
@@ -84,8 +84,8 @@ def first_irrelevant(relevance: Ints) -> int | None:
     >>> first_irrelevant(np.array([1, 0, 1])), first_irrelevant(np.array([1]))
     (2, None)
     """
-    places = np.flatnonzero(relevance == 0)
-    return int(places[0]) + 1 if len(places) else None
+    rows = np.flatnonzero(relevance == 0)
+    return int(rows[0]) + 1 if len(rows) else None
 
 
 def first_mistake(relevance: Ints) -> int | None:
@@ -105,7 +105,7 @@ def precision_terms(relevance: Ints) -> list[tuple[int, int]]:
     >>> precision_terms(np.array([1, 0, 1, 0, 1]))
     [(1, 1), (2, 3), (3, 5)]
     """
-    return [(found, int(place) + 1) for found, place in enumerate(np.flatnonzero(relevance), start=1)]
+    return [(count, int(row) + 1) for count, row in enumerate(np.flatnonzero(relevance), start=1)]
 
 
 def zero_one_at_cut(relevance: Ints) -> float:

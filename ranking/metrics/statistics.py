@@ -25,34 +25,34 @@ def mean_interval(values: Sequence[float]) -> Interval:
     >>> [round(one, 3) for one in mean_interval([0.4, 0.5, 0.6])]
     [0.5, 0.252, 0.748]
     """
-    given = np.asarray(values, np.float64)
-    if not len(given):
+    array = np.asarray(values, np.float64)
+    if not len(array):
         raise InputError("values of a mean", "at least one value", "none")
-    return _interval(given, EQUAL * float(np.abs(given).max()))
+    return _interval(array, EQUAL * float(np.abs(array).max()))
 
 
-def difference_interval(one: Sequence[float], other: Sequence[float]) -> Interval:
+def difference_interval(left: Sequence[float], right: Sequence[float]) -> Interval:
     """Student's interval of the mean of the differences, fold by fold, as `mean_interval`: NaN ends exactly where
     `paired_t_test` knows nothing, and where all differences are 0.
 
     >>> [round(end, 3) for end in difference_interval([0.5, 0.6, 0.8], [0.4, 0.5, 0.6])]
     [0.133, -0.01, 0.277]
     """
-    return _interval(*_apart(one, other))
+    return _interval(*_apart(left, right))
 
 
-def _interval(given: Floats, rounding: float) -> Interval:
+def _interval(values: Floats, rounding: float) -> Interval:
     """rounding: up to what two of the values differ by rounding alone."""
-    mean = float(given.mean())
-    if np.ptp(given) <= rounding:
+    mean = float(values.mean())
+    if np.ptp(values) <= rounding:
         return Interval(mean, math.nan, math.nan)
-    half = float(stats.t.ppf(0.5 + CONFIDENCE / 2, len(given) - 1) * given.std(ddof=1)) / math.sqrt(
-        len(given)
+    half = float(stats.t.ppf(0.5 + CONFIDENCE / 2, len(values) - 1) * values.std(ddof=1)) / math.sqrt(
+        len(values)
     )
     return Interval(mean, mean - half, mean + half)
 
 
-def paired_t_test(one: Sequence[float], other: Sequence[float]) -> float:
+def paired_t_test(left: Sequence[float], right: Sequence[float]) -> float:
     """The two-sided p of Student's t-test of the differences, fold by fold (high-order, section 5).
 
     Where all differences are 0, it is 1. Where they all are equal but not 0, or there is one, nothing tells how they
@@ -61,12 +61,12 @@ def paired_t_test(one: Sequence[float], other: Sequence[float]) -> float:
     >>> round(paired_t_test([0.5, 0.6, 0.8], [0.4, 0.5, 0.6]), 4)
     0.0572
     """
-    apart, rounding = _apart(one, other)
-    if not apart.any():
+    differences, rounding = _apart(left, right)
+    if not differences.any():
         return 1.0
-    if np.ptp(apart) <= rounding:
+    if np.ptp(differences) <= rounding:
         return math.nan
-    return float(stats.ttest_1samp(apart, 0.0).pvalue)
+    return float(stats.ttest_1samp(differences, 0.0).pvalue)
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -75,20 +75,20 @@ def holm(values: Sequence[float]) -> list[float]:
     >>> [round(p, 6) for p in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
     """
-    given = np.asarray(values, np.float64)
-    order = np.argsort(given, kind="stable")  # NaN goes last
-    factors = len(given) - np.arange(len(given))
-    corrected = np.empty(len(given))
-    corrected[order] = np.minimum(np.maximum.accumulate(factors * given[order]), 1.0)
+    p = np.asarray(values, np.float64)
+    order = np.argsort(p, kind="stable")  # NaN goes last
+    factors = len(p) - np.arange(len(p))
+    corrected = np.empty(len(p))
+    corrected[order] = np.minimum(np.maximum.accumulate(factors * p[order]), 1.0)
     return [float(value) for value in corrected]
 
 
-def _apart(one: Sequence[float], other: Sequence[float]) -> tuple[Floats, float]:
+def _apart(left: Sequence[float], right: Sequence[float]) -> tuple[Floats, float]:
     """The differences, fold by fold, those of rounding alone as 0; and up to what two of them differ by rounding."""
-    first, second = np.asarray(one, np.float64), np.asarray(other, np.float64)
+    first, second = np.asarray(left, np.float64), np.asarray(right, np.float64)
     if first.shape != second.shape or first.ndim != 1 or not len(first):
         shapes = f"{first.shape} and {second.shape}"
         raise InputError("values of a paired test", "the same number of both, at least one", shapes)
-    apart = first - second
+    differences = first - second
     rounding = EQUAL * float(np.maximum(np.abs(first), np.abs(second)).max())
-    return np.where(np.abs(apart) <= rounding, 0.0, apart), rounding
+    return np.where(np.abs(differences) <= rounding, 0.0, differences), rounding

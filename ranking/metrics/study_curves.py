@@ -33,7 +33,10 @@ class Curve:
     def of(cls, line: str, at: Sequence[At], values: Sequence[Mapping[str, Measured]]) -> Curve:
         """From what was measured at each place, one number each."""
         together = {
-            name: Measured([one[name].mean[0] for one in values], [one[name].error[0] for one in values])
+            name: Measured(
+                [row[name].mean[0] for row in values],
+                [row[name].error[0] for row in values],
+            )
             for name in values[0]
         }
         return cls(line, list(at), together)
@@ -51,29 +54,29 @@ class Outcome:
     proven: bool
 
     def to_json(self) -> dict[str, Any]:
-        told = [
+        curves = [
             {
                 "line": curve.line,
                 "at": curve.at,
-                "measures": {name: one._asdict() for name, one in curve.measures.items()},
+                "measures": {name: measured._asdict() for name, measured in curve.measures.items()},
             }
             for curve in self.curves
         ]
-        return {"curves": told, "proven": self.proven}
+        return {"curves": curves, "proven": self.proven}
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Outcome:
+    def from_json(cls, record: Mapping[str, Any]) -> Outcome:
         """What `to_json` gave; ValueError for anything else."""
         try:
             curves = [
                 Curve(
-                    str(one["line"]),
-                    list(one["at"]),
-                    {name: Measured(**given) for name, given in one["measures"].items()},
+                    str(row["line"]),
+                    list(row["at"]),
+                    {name: Measured(**numbers) for name, numbers in row["measures"].items()},
                 )
-                for one in told["curves"]
+                for row in record["curves"]
             ]
-            return cls(curves, bool(told["proven"]))
+            return cls(curves, bool(record["proven"]))
         except (KeyError, TypeError, AttributeError) as error:
             raise InputError("outcome of the study", "curves", repr(error), "measure it again") from error
 

@@ -94,7 +94,7 @@ def test_the_second_tree_begins_at_the_best_order_without_roots(n: int, length: 
         scores = WindowScores(np.random.default_rng(seed).normal(size=(n, length)))
         worth = np.zeros((n, n))
         for window in range(n - length + 1):
-            worth[:, window : window + length] += scores.places
+            worth[:, window : window + length] += scores.table
         best = worth[linear_sum_assignment(worth, maximize=True)].sum()
         record = search_trees(scores, np.random.default_rng(seed).permutation(n), trees=2)
         totals = scores.windows(record.orders).sum(axis=1)
@@ -113,7 +113,7 @@ def test_many_sequences_are_each_by_itself() -> None:
     found = best_permutations(scores, members, starts, first, trees=2, seed=3)
     for number in rng.integers(len(sizes), size=40):
         span = slice(starts[number], starts[number + 1])
-        own = WindowScores(scores.places[members[span]])
+        own = WindowScores(scores.table[members[span]])
         again = best_permutations(own, *alone(sizes[number])[:2], first[span], trees=2, seed=3)
         assert found.orders[span].tolist() == again.orders.tolist()
         assert found.values[number] == again.values[0] == pytest.approx(own.values(again.orders[None])[0])
