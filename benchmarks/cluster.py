@@ -166,7 +166,7 @@ def shards(n: int, d: int, methods: Sequence[str]) -> str:
         print(f"{name} was trained here in {local[name][0]:.0f} s", file=sys.stderr)
     del here
     with local_cluster(2) as cluster, connected(cluster.scheduler_address) as client:
-        warm = ShardedFeatures.dealt(client, made(0, 200, 5))
+        warm = ShardedFeatures.scattered(client, made(0, 200, 5))
         fit_on_shards(make_method("AP-SVM"), warm, np.arange(200) < 20)
         before = client.run(memory)
         places = sorted(before)

@@ -25,7 +25,7 @@ def check_products(cluster: Any) -> None:
     features, _ = samples()
     generator = np.random.default_rng(0)
     with connected(cluster.scheduler_address) as client:
-        sharded = ShardedFeatures.dealt(client, features)
+        sharded = ShardedFeatures.scattered(client, features)
         block, there = Block(features, 1.5), ShardedBlock(sharded, 1.5)
         assert there.shape == features.shape == (len(sharded), 17)
         weights, coefficients = generator.standard_normal(17), generator.standard_normal(301)
@@ -48,7 +48,7 @@ def check_training(cluster: Any, name: str) -> None:
     here: Any = make_method(name, **settings).fit([Query(features, relevance)])
     method: Any = make_method(name, **settings)
     with connected(cluster.scheduler_address) as client:
-        sharded = ShardedFeatures.dealt(client, features)
+        sharded = ShardedFeatures.scattered(client, features)
         assert fit_on_shards(method, sharded, relevance) is method
         scores = score_on_shards(method, sharded)
     proven, known = method.certificate, here.certificate

@@ -57,8 +57,10 @@ class Questions(NamedTuple):
 def next_questions(prediction: LabelPrediction, urgency: Urgency) -> Questions:
     """The most urgent label that has no answer, of each image; of equally urgent ones the first."""
     open_ = prediction.answers == 0
-    wanted = np.maximum(urgency(prediction), -np.finfo(np.float64).max)  # settled labels come last, not never
-    labels = np.argmax(np.where(open_, wanted, -np.inf), axis=1)
+    urgencies = np.maximum(
+        urgency(prediction), -np.finfo(np.float64).max
+    )  # settled labels come last, not never
+    labels = np.argmax(np.where(open_, urgencies, -np.inf), axis=1)
     maxima, rows = prediction.max_marginals, np.arange(len(labels))
     inside, outside = maxima.inside[rows, labels], maxima.outside[rows, labels]
     return Questions(np.where(open_.any(axis=1), labels, -1), inside, outside)
@@ -151,11 +153,11 @@ def simulate(method: LabelRanker, images: LabelSet, urgency: Urgency, questions:
     k is the number of labels of each image, as the paper evaluates; answered labels are forced. Images without labels
     are left out, for their break-even precision is not defined.
     """
-    kept = images.part(images.labels.any(axis=1))
-    if not len(kept):
+    labelled = images.part(images.labels.any(axis=1))
+    if not len(labelled):
         raise InputError("images", "at least one image with a label, as break-even precision needs")
-    prediction = method.prediction(kept, k=kept.labels.sum(axis=1))
-    return np.asarray(precisions(prediction, kept.labels, urgency, questions).mean(axis=1))
+    prediction = method.prediction(labelled, k=labelled.labels.sum(axis=1))
+    return np.asarray(precisions(prediction, labelled.labels, urgency, questions).mean(axis=1))
 
 
 def precisions(prediction: LabelPrediction, labels: Bools, urgency: Urgency, questions: int) -> Floats:

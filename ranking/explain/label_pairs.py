@@ -61,9 +61,9 @@ class LabelPairs:
             return float("nan")
         return float(np.corrcoef(self.weight, self.log_lift)[0, 1])
 
-    def part(self, places: npt.ArrayLike) -> LabelPairs:
+    def part(self, indices: npt.ArrayLike) -> LabelPairs:
         """The pairs at some places, in that order."""
-        chosen = np.asarray(places)
+        chosen = np.asarray(indices)
         if not chosen.size and chosen.dtype != np.bool_:
             chosen = chosen.astype(np.int64)
         return replace(self, **{column: getattr(self, column)[chosen] for column in COLUMNS})
@@ -77,10 +77,10 @@ class LabelPairs:
         partners = np.where(pairs.first == label, pairs.second, pairs.first)
         return replace(pairs, first=np.full_like(partners, label), second=partners)
 
-    def strongest(self, sign: int, most: int) -> Ints:
-        """The places of at most `most` pairs whose F has a sign, 1 or -1; the strongest first."""
+    def strongest(self, sign: int, count: int) -> Ints:
+        """The places of at most `count` pairs whose F has a sign, 1 or -1; the strongest first."""
         order = np.argsort(-sign * self.weight, kind="stable")
-        return np.asarray(order[sign * self.weight[order] > 0][:most])
+        return np.asarray(order[sign * self.weight[order] > 0][:count])
 
 
 def label_pairs(names: tuple[str, ...], core: Ints, interactions: Floats, labels: Bools) -> LabelPairs:
@@ -98,8 +98,8 @@ def label_pairs(names: tuple[str, ...], core: Ints, interactions: Floats, labels
         expected = (
             f"shapes {(len(core), size)} and (images, {size}) for {size} labels, {len(core)} in the core"
         )
-        came = f"{interactions.shape} and {labels.shape}"
-        raise InputError("interactions and labels", expected, came)
+        got = f"{interactions.shape} and {labels.shape}"
+        raise InputError("interactions and labels", expected, got)
     rank = np.full(size, len(core))
     rank[core] = np.arange(len(core))  # of two in the core, the pair is that of the earlier one
     row, second = np.nonzero(rank[None, :] > np.arange(len(core))[:, None])

@@ -89,20 +89,20 @@ def leaning(model: Neighbourhood, test: bool, image_of: Ints, strengths: Sequenc
         raise InputError("strengths", expected, list(strengths))
     if type(model.potentials) is not AttractivePairs:
         raise InputError("potentials", AttractivePairs.name, model.potentials.name, "train with those")
-    taken, edges = model.test == test, model.components.edges
-    inside = taken[edges[:, 0]]  # no edge joins the splits
-    number = np.cumsum(taken) - 1
-    edges, penalty, unary = number[edges[inside]], model.penalty[inside], model.unary[taken]
+    in_split, edges = model.test == test, model.components.edges
+    edge_in_split = in_split[edges[:, 0]]  # no edge joins the splits
+    number = np.cumsum(in_split) - 1
+    edges, penalty, unary = number[edges[edge_in_split]], model.penalty[edge_in_split], model.unary[in_split]
     components = Components.of(len(unary), edges)
     scores = [
         max_marginals(unary, edges, strength * penalty, components=components).difference
         for strength in strengths
     ]
-    relevance = model.relevant[taken].astype(np.int64)
+    relevance = model.relevant[in_split].astype(np.int64)
     return Leaning(
         np.asarray(strengths, np.float64),
         relevance,
-        image_of[taken],
-        np.stack([places(relevance, of_strength) for of_strength in scores]),
-        np.array([average_precision(relevance, of_strength) for of_strength in scores]),
+        image_of[in_split],
+        np.stack([places(relevance, scores_at_strength) for scores_at_strength in scores]),
+        np.array([average_precision(relevance, scores_at_strength) for scores_at_strength in scores]),
     )

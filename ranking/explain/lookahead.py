@@ -120,8 +120,8 @@ class Asker:
             answers[rows[NO::3], labels[NO::3]] = -1
             skipped[rows[SKIP::3], labels[SKIP::3]] = True
             below = self._questions(answers, skipped)
-            for place, row in enumerate(parents):
-                level[row].after.extend(below[3 * place : 3 * place + 3])
+            for number, row in enumerate(parents):
+                level[row].after.extend(below[3 * number : 3 * number + 3])
             level = below
         return root[0]
 
@@ -162,14 +162,14 @@ class Asker:
             axis=1
         ) >= prediction.k  # all open labels are outside then, else inside
         doubt = np.where(full[:, None], prediction.unary, -prediction.unary)
-        places = np.argsort(np.argsort(-doubt, axis=1, kind="stable"), axis=1)
-        settled = -SETTLED * (1.0 + places / doubt.shape[1])
+        ranks = np.argsort(np.argsort(-doubt, axis=1, kind="stable"), axis=1)
+        settled = -SETTLED * (1.0 + ranks / doubt.shape[1])
         return np.where(skipped, -np.inf, np.maximum(self.urgency(prediction), settled))
 
     def _depth(self) -> int:
         """How many answers can be looked ahead with MOST_WORK."""
-        one = self.alone.unary.shape[1] * 2.0 ** len(self.alone.core)
-        depths = [depth for depth in range(1, DEEPEST + 1) if one * 1.5 * 3.0**depth <= MOST_WORK]
+        work = self.alone.unary.shape[1] * 2.0 ** len(self.alone.core)
+        depths = [depth for depth in range(1, DEEPEST + 1) if work * 1.5 * 3.0**depth <= MOST_WORK]
         return depths[-1] if depths else 1
 
 
@@ -197,6 +197,6 @@ def needed(precisions: list[float]) -> int | None:
     >>> needed([0.5, 1.0, 0.5, 1.0, 1.0]), needed([0.5]), needed([1.0])
     (3, None, 0)
     """
-    wrong = [number for number, precision in enumerate(precisions) if precision < 1.0]
-    last = wrong[-1] + 1 if wrong else 0
+    imperfect = [number for number, precision in enumerate(precisions) if precision < 1.0]
+    last = imperfect[-1] + 1 if imperfect else 0
     return last if last < len(precisions) else None

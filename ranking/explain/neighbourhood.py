@@ -76,7 +76,7 @@ class Neighbourhood:
                 "make the graph of each split alone",
             )
         marginals = potentials.max_marginals(scores, costs)
-        one, zero = np.ones(len(scores), bool), np.zeros(len(scores), bool)
+        ones, zeros = np.ones(len(scores), bool), np.zeros(len(scores), bool)
         no_scores, no_costs = np.zeros_like(scores), np.zeros_like(costs)
         rank, wrong = _placed(relevant, marginals.difference, test)
         alone, wrong_alone = _placed(relevant, scores, test)
@@ -90,8 +90,9 @@ class Neighbourhood:
             rank=rank,
             alone=alone,
             helped=wrong_alone - wrong,
-            unary_part=marginals.values(one, scores, no_costs) - marginals.values(zero, scores, no_costs),
-            pairwise_part=marginals.values(one, no_scores, costs) - marginals.values(zero, no_scores, costs),
+            unary_part=marginals.values(ones, scores, no_costs) - marginals.values(zeros, scores, no_costs),
+            pairwise_part=marginals.values(ones, no_scores, costs)
+            - marginals.values(zeros, no_scores, costs),
         )
 
     @property
@@ -150,26 +151,26 @@ class Neighbourhood:
         starts = self.components.edge_starts
         return self.components.edge_order[starts[number] : starts[number + 1]]
 
-    def around(self, i: int, most: int) -> Ints:
-        """At most `most` samples of the component of i, ascending: i and those that the fewest edges lead to.
+    def around(self, i: int, limit: int) -> Ints:
+        """At most `limit` samples of the component of i, ascending: i and those that the fewest edges lead to.
 
         Of equally near ones, those that a strong penalty ties to a nearer one come first.
         """
         number = int(self.component_of[i])
         members = self.members(number)
-        if len(members) <= most:
+        if len(members) <= limit:
             return members
         chosen = self.edges_of(number)
         edges, strengths = self.components.edges[chosen], -self.penalty[chosen]
         reached = np.zeros(len(self.unary), bool)
         reached[i], count = True, 1
-        while count < most:
+        while count < limit:
             ties = np.zeros(len(reached))
             leads = reached[edges]
             for end in (0, 1):
                 outwards = leads[:, 1 - end] & ~leads[:, end]
                 np.maximum.at(ties, edges[outwards, end], 1.0 + strengths[outwards])
-            ring = np.argsort(-ties, kind="stable")[: min(most - count, np.count_nonzero(ties))]
+            ring = np.argsort(-ties, kind="stable")[: min(limit - count, np.count_nonzero(ties))]
             reached[ring] = True
             count += len(ring)
         return np.flatnonzero(reached)

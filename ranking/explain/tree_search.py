@@ -66,20 +66,20 @@ def tree_search(method: MidRank, length: int, features: Features, trees: int) ->
     n = len(features)
     if n > MOST_COMPARED:
         return TreeSearch(visited, None, None)
-    whole = exhaustive_permutations(scores, np.arange(n), np.array([0, n]), first)
-    return TreeSearch(visited, whole.orders, float(whole.values[0]))
+    exhaustive = exhaustive_permutations(scores, np.arange(n), np.array([0, n]), first)
+    return TreeSearch(visited, exhaustive.orders, float(exhaustive.values[0]))
 
 
 def shown_nodes(trees: SearchTrees, children: int) -> Ints:
     """The nodes that a picture has room for: those on paths, roots, and of each node's others the `children` best."""
-    kept = trees.path | (trees.parents < 0)
+    is_shown = trees.path | (trees.parents < 0)
     order = np.argsort(-trees.values, kind="stable")
     of_parent: dict[int, int] = {}
-    for node in order[~kept[order]].tolist():
+    for node in order[~is_shown[order]].tolist():
         parent = int(trees.parents[node])
         of_parent[parent] = of_parent.get(parent, 0) + 1
-        kept[node] = of_parent[parent] <= children
-    shown: Ints = np.flatnonzero(kept)
+        is_shown[node] = of_parent[parent] <= children
+    shown: Ints = np.flatnonzero(is_shown)
     return shown
 
 

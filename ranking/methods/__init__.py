@@ -42,11 +42,11 @@ def methods_by_loss() -> dict[str, str]:
     >>> methods_by_loss()["ap"]
     'AP-SVM'
     """
-    found: dict[str, str] = {}
+    methods: dict[str, str] = {}
     for name in method_names(ranks="samples"):
         if (loss := METHODS.get(name).loss) is not None:
-            found.setdefault(loss, name)
-    return found
+            methods.setdefault(loss, name)
+    return methods
 
 
 def check_ranks(name: str, ranks: str) -> None:

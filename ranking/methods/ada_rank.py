@@ -27,21 +27,21 @@ def _qualities(columns, grades, gains, members, starts, out):  # type: ignore[no
         rows = members[starts[number] : starts[number + 1]]
         best = 0.0
         for a in range(len(rows)):
-            place = 1
+            rank = 1
             for b in range(len(rows)):
                 above = grades[rows[b]] > grades[rows[a]]
-                place += above or (grades[rows[b]] == grades[rows[a]] and b < a)
-            best += gains[rows[a]] / np.log2(1.0 + place)
+                rank += above or (grades[rows[b]] == grades[rows[a]] and b < a)
+            best += gains[rows[a]] / np.log2(1.0 + rank)
         for f in range(columns.shape[1]):
             total = 0.0
             for a in range(len(rows)):
-                own, place = columns[rows[a], f], 1
+                own, rank = columns[rows[a], f], 1
                 for b in range(len(rows)):
-                    other = columns[rows[b], f]
+                    score = columns[rows[b], f]
                     lower = grades[rows[b]] < grades[rows[a]]
                     before = lower or (grades[rows[b]] == grades[rows[a]] and b < a)
-                    place += other > own or (other == own and before)
-                total += gains[rows[a]] / np.log2(1.0 + place)
+                    rank += score > own or (score == own and before)
+                total += gains[rows[a]] / np.log2(1.0 + rank)
             out[number, f] = total / best
 
 
@@ -57,8 +57,8 @@ class WeakRankers:
         spread = self._pool[np.unique(sequences.members)].std(axis=0)
         factors = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
         self.scales = np.concatenate([factors, -factors])
-        each = [self._ndcg(sign * factors * self._pool) for sign in (1.0, -1.0)]
-        self._qualities = np.concatenate(each, axis=1, dtype=np.float32)
+        qualities = [self._ndcg(sign * factors * self._pool) for sign in (1.0, -1.0)]
+        self._qualities = np.concatenate(qualities, axis=1, dtype=np.float32)
 
     def best(self, shares: Floats, aside: Bools) -> tuple[int, float]:
         """The ranker of the highest mean quality that is not set aside, and its weight in the sum."""
@@ -72,9 +72,9 @@ class WeakRankers:
 
     def _ndcg(self, columns: Floats) -> Floats:
         """(m, f) of each sequence by each column (n, f) of scores."""
-        given = self._sequences
-        out = np.empty((len(given), columns.shape[1]))
-        _qualities(columns, given.grades, self._gains, given.members, given.starts, out)
+        sequences = self._sequences
+        out = np.empty((len(sequences), columns.shape[1]))
+        _qualities(columns, sequences.grades, self._gains, sequences.members, sequences.starts, out)
         return out
 
 
@@ -113,9 +113,9 @@ class AdaRank(LinearOrder):
         rankers = WeakRankers(ordered, gains_of(sequences.grades, self.gain))
         direction = self.direction = np.zeros(sequences.features.shape[1])
         reached, aside = rankers.quality(direction), np.zeros(2 * len(direction), np.bool_)
-        shares, least = np.full(len(ordered), 1.0 / len(ordered)), float(np.exp(-reached).mean())
+        shares, best_loss = np.full(len(ordered), 1.0 / len(ordered)), float(np.exp(-reached).mean())
         with suppress(StopTraining):  # the best sum so far is the result
-            clock.report(0, least, -np.inf, 1)
+            clock.report(0, best_loss, -np.inf, 1)
             for number in range(1, self.rounds + 1):
                 ranker, weight = rankers.best(shares, aside)
                 longer = direction.copy()
@@ -127,9 +127,9 @@ class AdaRank(LinearOrder):
                     aside[:] = False
                     direction, powers = longer, np.exp(-reached)
                     shares = powers / powers.sum()
-                    if powers.mean() < least:
-                        self.direction, least = direction, float(powers.mean())
-                clock.report(number, least, -np.inf, number + 1)
+                    if powers.mean() < best_loss:
+                        self.direction, best_loss = direction, float(powers.mean())
+                clock.report(number, best_loss, -np.inf, number + 1)
                 if aside.all() or reached.min() >= NEARLY_PERFECT:
                     break
 

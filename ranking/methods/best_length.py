@@ -48,21 +48,21 @@ def best_length(
         held = np.flatnonzero(fold == number)[:MOST_JUDGED]
         if not has_order(rest) or not len(held):  # of one sequence nothing is left
             continue
-        other = train(rest)
+        rankers = train(rest)
         for few in np.array_split(held, -(-len(held) // AT_ONCE)):
-            if reports.stopped or reports.asked_to_stop():
+            if reports.stopped or reports.should_stop():
                 return lengths[0]
-            _add_taus(other, sequences.part(few), lengths, sums, counts)
+            _add_taus(rankers, sequences.part(few), lengths, sums, counts)
     means = np.divide(sums, counts, out=np.full(len(sums), -np.inf), where=counts > 0)
     return lengths[int(np.argmax(means))]
 
 
 def _add_taus(
-    other: LengthRankers, judged: SequenceSet, lengths: tuple[int, ...], sums: Floats, counts: Floats
+    rankers: LengthRankers, judged: SequenceSet, lengths: tuple[int, ...], sums: Floats, counts: Floats
 ) -> None:
-    """Add the taus of the rankers of `other` to those of the same length, and count them."""
-    for taus in taus_of(judged, other.rankings(judged)):
-        for length, tau in zip(other.lengths, taus.tolist(), strict=True):
+    """Add the taus of the rankers of `rankers` to those of the same length, and count them."""
+    for taus in taus_of(judged, rankers.rankings(judged)):
+        for length, tau in zip(rankers.lengths, taus.tolist(), strict=True):
             if length in lengths and not np.isnan(tau):
-                place = lengths.index(length)
-                sums[place], counts[place] = sums[place] + tau, counts[place] + 1
+                i = lengths.index(length)
+                sums[i], counts[i] = sums[i] + tau, counts[i] + 1

@@ -31,13 +31,13 @@ COST = {
 }  # in a formula, by unit of C
 
 
-def cost_unit(of: str) -> Any:
-    """The setting that says what C of a weighted 0-1 loss is counted in, `of`: whose C it is."""
+def cost_unit(owner: str) -> Any:
+    """The setting that says what C of a weighted 0-1 loss is counted in, `owner`: whose C it is."""
     return setting(
         RANKING_UNIT,
         label="Unit of C",
-        help=f"ranking: {of} is divided by 4|P||N|, so that one value suits the weighted 0-1 loss and ranking losses "
-        "alike. paper: as in the paper, where it has to be smaller the more images there are.",
+        help=f"ranking: {owner} is divided by 4|P||N|, so that one value suits the weighted 0-1 loss and ranking "
+        "losses alike. paper: as in the paper, where it has to be smaller the more images there are.",
         formula=r"\frac{C}{4\,|\mathcal P|\,|\mathcal N|}\quad\text{or}\quad C",
         choices=(RANKING_UNIT, PAPER_UNIT),
         advanced=True,
@@ -51,14 +51,14 @@ def cost_in(unit: str, C: float, queries: Sequence[Bools]) -> float:
 
 def closed_gap(
     default: float = 1e-3,
-    words: str = "Training ends when the objective is proven to be within this share of the best possible.",
+    help: str = "Training ends when the objective is proven to be within this share of the best possible.",
     formula: str = r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
 ) -> Any:
-    """The setting tolerance, the duality gap at which training ends as a share of what `words` and `formula` say."""
+    """The setting tolerance, the duality gap at which training ends as a share of what `help` and `formula` say."""
     return setting(
         default,
         label="Stop at this duality gap",
-        help=words,
+        help=help,
         formula=formula,
         minimum=1e-7,
         maximum=0.5,

@@ -25,23 +25,25 @@ def core_labels(labels: Bools, size: int) -> list[int]:
     core: list[int] = []
     configuration = np.zeros(images, np.int64)
     for _ in range(size):
-        told = [-np.inf if c in core else _told(configuration, labels, c, core) for c in range(count)]
-        core.append(int(np.argmax(told)))
+        information = [
+            -np.inf if c in core else _joint_information(configuration, labels, c, core) for c in range(count)
+        ]
+        core.append(int(np.argmax(information)))
         _, configuration = np.unique(2 * configuration + labels[:, core[-1]], return_inverse=True)
     return core
 
 
-def _told(configuration: np.ndarray, labels: Bools, added: int, core: list[int]) -> float:
+def _joint_information(configuration: np.ndarray, labels: Bools, added: int, core: list[int]) -> float:
     """The sum over labels outside of the core and `added` of their mutual information with the configuration."""
     with_it = labels[:, added]
     groups = int(configuration.max(initial=0)) + 1
-    both = [_counts(configuration[rows], labels[rows], groups) for rows in (with_it, ~with_it)]
+    present_by_mark = [_counts(configuration[rows], labels[rows], groups) for rows in (with_it, ~with_it)]
     sizes = np.concatenate(
         [np.bincount(configuration[rows], minlength=groups) for rows in (with_it, ~with_it)]
     )
-    present = np.concatenate(both)
-    kept = sizes > 0
-    information = _information(sizes[kept].astype(np.float64), present[kept])
+    present = np.concatenate(present_by_mark)
+    nonempty = sizes > 0
+    information = _information(sizes[nonempty].astype(np.float64), present[nonempty])
     information[[*core, added]] = 0.0
     return float(information.sum())
 

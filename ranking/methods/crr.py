@@ -24,14 +24,14 @@ REPORTS = 50  # of progress, in one training
 
 
 @numba.njit(cache=True, nogil=True)
-def _descend(weights, features, targets, first, second, shrink, delay, done):  # type: ignore[no-untyped-def]
-    """Steps for the pairs (first, second), or for single samples where second is -1; `done` came before them."""
+def _descend(weights, features, targets, first, second, shrink, delay, taken):  # type: ignore[no-untyped-def]
+    """Steps for the pairs (first, second), or for single samples where second is -1; `taken` came before them."""
     for step in range(len(first)):
         i, j = first[step], second[step]
         error = -targets[i] if j < 0 else targets[j] - targets[i]
         for c in range(len(weights)):
             error += weights[c] * (features[i, c] if j < 0 else features[i, c] - features[j, c])
-        rate = 1.0 / (shrink * (done + step + delay))
+        rate = 1.0 / (shrink * (taken + step + delay))
         for c in range(len(weights)):
             x = features[i, c] if j < 0 else features[i, c] - features[j, c]
             weights[c] -= rate * (shrink * weights[c] + error * x)
@@ -78,12 +78,12 @@ class CRR(LinearOrder):
 
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> None:
         clock, generator = Clock(on_progress), np.random.default_rng(self.seed)
-        pairs, given = GradedPairs(sequences), PointTargets.of(sequences)
+        pairs, samples = GradedPairs(sequences), PointTargets.of(sequences)
         features = with_constant(sequences.features.astype(np.float64, copy=False))
         targets, shares = np.zeros(len(features)), np.zeros(len(features))
-        targets[given.rows], shares[given.rows] = given.targets, given.shares
+        targets[samples.rows], shares[samples.rows] = samples.targets, samples.shares
         weights = np.zeros(features.shape[1])
-        delay = 4.0 * self.C * float(np.square(features[given.rows]).sum(axis=1).max()) + 1.0
+        delay = 4.0 * self.C * float(np.square(features[samples.rows]).sum(axis=1).max()) + 1.0
         edges = np.linspace(0, self.steps, min(REPORTS, self.steps) + 1).astype(np.int64)
 
         def objective() -> float:
@@ -93,10 +93,10 @@ class CRR(LinearOrder):
             return float(0.5 * weights @ weights + self.C * loss)
 
         with suppress(StopTraining):  # the weights so far are the result
-            for done, after in itertools.pairwise(edges.tolist()):
-                clock.report(done, objective(), -np.inf, 0)
-                first, second = self._drawn(pairs, after - done, generator)
-                _descend(weights, features, targets, first, second, 1.0 / self.C, delay, done)
+            for taken, after in itertools.pairwise(edges.tolist()):
+                clock.report(taken, objective(), -np.inf, 0)
+                first, second = self._drawn(pairs, after - taken, generator)
+                _descend(weights, features, targets, first, second, 1.0 / self.C, delay, taken)
             clock.report(self.steps, objective(), -np.inf, 0)
         self.direction = weights[:-1]
 
@@ -107,8 +107,8 @@ class CRR(LinearOrder):
         worse = length - pairs.lower  # samples of lower grade in the same sequence
         number = generator.integers(0, pairs.number, count)
         ends = np.cumsum(worse)
-        place = np.searchsorted(ends, number, side="right")
-        other = owner_start[place] + length[place] - (ends[place] - number)
-        alone = generator.random(count) < self.alpha
-        place = np.where(alone, generator.integers(0, len(pairs.members), count), place)
-        return pairs.members[place], np.where(alone, -1, pairs.members[other])
+        position = np.searchsorted(ends, number, side="right")
+        partner = owner_start[position] + length[position] - (ends[position] - number)
+        is_single = generator.random(count) < self.alpha
+        position = np.where(is_single, generator.integers(0, len(pairs.members), count), position)
+        return pairs.members[position], np.where(is_single, -1, pairs.members[partner])

@@ -95,15 +95,15 @@ class HighOrderMethod(LinearMethod):
         kind = b"" if self.potentials == AttractivePairs.name else self.potentials.encode()
         return zlib.crc32(np.float64(self.eta).tobytes() + kind, samples.fingerprint)
 
-    def _starting_point(self, other: Self, samples: TrainingSet) -> Start:
-        start = super()._starting_point(other, samples)
-        known = 0 if start.weights is None else len(start.weights) - samples.features.shape[1]
+    def _starting_point(self, warm_start: Self, samples: TrainingSet) -> Start:
+        start = super()._starting_point(warm_start, samples)
+        entries = 0 if start.weights is None else len(start.weights) - samples.features.shape[1]
         needed = 0 if samples.graph is None else samples.graph.affinity.shape[1]
-        if known != needed:
+        if entries != needed:
             raise InputError(
                 "warm_start",
                 f"weights for affinities of {needed} entries, as the queries have",
-                known,
+                entries,
                 "start from a run whose graphs were made from the same features",
             )
         if start.weights is None:

@@ -96,29 +96,29 @@ class HOAPSVM(HighOrderMethod):
         neighbours = self.neighbours(samples)
         risk = self.risk_of(samples, ranking, neighbours)
         upper, clock = Surrogate(risk, neighbours, ranking), Clock(on_progress)
-        nothing = risk.C * risk.oracle(np.zeros(len(samples.relevant))).loss  # the objective at weights 0
+        objective_at_zero = risk.C * risk.oracle(np.zeros(len(samples.relevant))).loss
 
         def wait(_: ProgressEvent) -> None:
-            clock.report(0, nothing, 0.0, 0)
+            clock.report(0, objective_at_zero, 0.0, 0)
 
-        def descend(first: Floats, clock: Clock, left: int, other: Solution | None = None) -> Solution:
-            planes = start.working_set if other is None else other.working_set
-            weights = None if other is None else other.weights
+        def descend(first: Floats, clock: Clock, left: int, alternative: Solution | None = None) -> Solution:
+            planes = start.working_set if alternative is None else alternative.working_set
+            weights = None if alternative is None else alternative.weights
             begin, stopped = upper.best_length(first, wait if left and start.weights is None else None)
-            found = cccp(
+            solution = cccp(
                 upper.touching, begin, self.tolerance, 0 if stopped else left, clock, planes, weights
             )
-            return replace(found, stopped=stopped or found.stopped)
+            return replace(solution, stopped=stopped or solution.stopped)
 
-        first, stopped, other = start.weights, False, None
+        first, stopped, alternative = start.weights, False, None
         if first is None:
             first, stopped = self._first_weights(samples, wait, risk.shape[1])
         if self.start == BOTH and not stopped:
             unary, stopped = self._ap_weights(samples, wait, risk.shape[1])
-            other = descend(unary, Clock(wait), 0 if stopped else self.max_iterations)
-            stopped = other.stopped or stopped
-        found = descend(first, clock, 0 if stopped else self.max_iterations, other)
-        return replace(found, stopped=stopped or found.stopped)
+            alternative = descend(unary, Clock(wait), 0 if stopped else self.max_iterations)
+            stopped = alternative.stopped or stopped
+        solution = descend(first, clock, 0 if stopped else self.max_iterations, alternative)
+        return replace(solution, stopped=stopped or solution.stopped)
 
     def _first_weights(self, samples: TrainingSet, wait: OnProgress, size: int) -> tuple[Floats, bool]:
         """The weights (size,) that training begins with, and whether a callback asked for the end."""
@@ -134,15 +134,15 @@ class HOAPSVM(HighOrderMethod):
             tolerance=START_TOLERANCE,
             max_iterations=self.max_iterations,
         )
-        found = hob.solve(samples, wait, Start())
-        return found.weights, found.stopped
+        solution = hob.solve(samples, wait, Start())
+        return solution.weights, solution.stopped
 
     def _ap_weights(self, samples: TrainingSet, wait: OnProgress, size: int) -> tuple[Floats, bool]:
         """The same of AP-SVM with w2 = 0: no weights with w2 = 0 have an objective lower by more than the tolerance."""
         ap = APSVM(C=2.0 * self.C, tolerance=self.tolerance, max_iterations=self.max_iterations)
-        found, weights = ap.solve(samples, wait, Start()), np.zeros(size)
-        weights[: len(found.weights)] = found.weights / SCALE
-        return weights, found.stopped
+        solution, weights = ap.solve(samples, wait, Start()), np.zeros(size)
+        weights[: len(solution.weights)] = solution.weights / SCALE
+        return weights, solution.stopped
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,8 +179,8 @@ class Surrogate:
             return weights, False
         along = self.neighbours.max_marginals(self.risk.exact_scores(weights)).difference / length
         ray = LinearRisk(Block(along[:, np.newaxis]), self.risk.C, self.ranking)
-        found = cutting_plane(ray, RAY_TOLERANCE, RAY_STEPS, wait, start=np.array([length]))
-        return (max(float(found.weights[0]), 0.0) / length) * weights, found.stopped
+        solution = cutting_plane(ray, RAY_TOLERANCE, RAY_STEPS, wait, start=np.array([length]))
+        return (max(float(solution.weights[0]), 0.0) / length) * weights, solution.stopped
 
     def _most_violated(self, scores: Floats) -> Cut:
         """The most violated ranking of the upper-bounded scores (Proposition 5) and its labellings, as a cut.
@@ -190,11 +190,11 @@ class Surrogate:
         scores, fixed = np.split(scores, [len(scores) - len(self.neighbours.relevant)])
         unary, penalty = self.neighbours.split(scores)
         relevant = self.neighbours.relevant
-        found = self.neighbours.max_marginals(scores)
-        excess = found.values(~relevant, unary, penalty) + fixed
+        marginals = self.neighbours.max_marginals(scores)
+        excess = marginals.values(~relevant, unary, penalty) + fixed
         cut = self.ranking(np.where(relevant, -excess, excess))
         weights = np.abs(cut.coefficients)
-        return Cut(np.concatenate([*found.sums(~relevant, weights), weights]), cut.loss)
+        return Cut(np.concatenate([*marginals.sums(~relevant, weights), weights]), cut.loss)
 
 
 @dataclass(frozen=True, eq=False)

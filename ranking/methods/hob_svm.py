@@ -106,7 +106,7 @@ class HOBSVM(HighOrderMethod):
         small = MANY * len(components) > components.samples
         if self.solver == "auto":
             glimpse, near = BEFORE_FRANK_WOLFE if small else BEFORE_COMPONENT_PLANES
-            relay.one_slack(PATIENCE, lambda done, gap: done < glimpse or gap < near)
+            relay.one_slack(PATIENCE, lambda iterations, gap: iterations < glimpse or gap < near)
         if self.solver == "Frank-Wolfe" or small:
             relay.turn(
                 lambda left: block_frank_wolfe(

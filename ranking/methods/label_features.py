@@ -35,8 +35,8 @@ class LinearMap:
 
     @classmethod
     def fitted(cls, label_set: LabelSet, gamma: float) -> tuple[Self, LabelFeatures]:
-        made = cls(label_set.features.shape[1], len(label_set.names))
-        return made, made(label_set.features)
+        label_map = cls(label_set.features.shape[1], len(label_set.names))
+        return label_map, label_map(label_set.features)
 
     def __call__(self, features: Features) -> LabelFeatures:
         return _with_constant(features.astype(np.float64), self.labels)
@@ -62,9 +62,9 @@ class KernelMap:
         width = cls.width_of(features, gamma)
         kernel = cls.kernel(features, features, width)
         root, pivots, rank, _ = lapack.dpstrf(kernel, tol=RANK * float(kernel.diagonal().max()), lower=1)
-        kept = pivots[:rank] - 1
-        made = cls(features[kept], np.tril(root[:rank, :rank]), width, len(label_set.names))
-        return made, made(features)
+        chosen = pivots[:rank] - 1
+        label_map = cls(features[chosen], np.tril(root[:rank, :rank]), width, len(label_set.names))
+        return label_map, label_map(features)
 
     def __call__(self, features: Features) -> LabelFeatures:
         kernel = self.kernel(features.astype(np.float64), self.basis, self.width)
@@ -77,7 +77,7 @@ class KernelMap:
         return gamma
 
     @staticmethod
-    def kernel(one: Floats, other: Floats, width: float) -> Floats:
+    def kernel(left: Floats, right: Floats, width: float) -> Floats:
         raise NotImplementedError
 
 
@@ -88,8 +88,8 @@ class LinearKernelMap(KernelMap):
     kind: ClassVar[str] = "linear kernel"
 
     @staticmethod
-    def kernel(one: Floats, other: Floats, width: float) -> Floats:
-        return one @ other.T
+    def kernel(left: Floats, right: Floats, width: float) -> Floats:
+        return left @ right.T
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +103,10 @@ class RBFMap(KernelMap):
         return _relative(gamma, 2.0 * float(features.var(axis=0).sum()))
 
     @staticmethod
-    def kernel(one: Floats, other: Floats, width: float) -> Floats:
+    def kernel(left: Floats, right: Floats, width: float) -> Floats:
         from scipy.spatial.distance import cdist  # as below: who knows all methods does not need it
 
-        return np.asarray(np.exp(-width * cdist(one, other, "sqeuclidean")))
+        return np.asarray(np.exp(-width * cdist(left, right, "sqeuclidean")))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +123,11 @@ class ChiSquareMap(KernelMap):
         return _relative(gamma, -float(additive_chi2_kernel(features).mean()))
 
     @staticmethod
-    def kernel(one: Floats, other: Floats, width: float) -> Floats:
+    def kernel(left: Floats, right: Floats, width: float) -> Floats:
         from sklearn.metrics.pairwise import chi2_kernel  # as above
 
-        _check_histograms(one)
-        return np.asarray(chi2_kernel(one, other, gamma=width))
+        _check_histograms(left)
+        return np.asarray(chi2_kernel(left, right, gamma=width))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ class OneVsAllMap:
     @classmethod
     def fitted(cls, label_set: LabelSet, gamma: float) -> tuple[Self, LabelFeatures]:
         features = np.ascontiguousarray(label_set.features, np.float64)
-        made = cls._trained(features, label_set.labels)
+        label_map = cls._trained(features, label_set.labels)
         scores = np.empty(label_set.labels.shape)
         _, unit = np.unique(label_set.groups, return_inverse=True)
         fold = (np.random.default_rng(0).permutation(int(unit.max(initial=-1)) + 1) % FOLDS)[unit]
@@ -154,8 +154,8 @@ class OneVsAllMap:
             if out.any() and not out.all():
                 scores[out] = cls._trained(features[~out], label_set.labels[~out]).scores(features[out])
             elif out.all():
-                scores[out] = made.scores(features)
-        return made, LabelFeatures(np.ones((len(features), 1)), scores)
+                scores[out] = label_map.scores(features)
+        return label_map, LabelFeatures(np.ones((len(features), 1)), scores)
 
     @classmethod
     def _trained(cls, features: Floats, labels: Any) -> Self:

@@ -128,10 +128,10 @@ class LabelRanker(Method):
         self._check(label_set)
         core = np.array(self.choose_core(label_set), np.int64)
         kind = MAPS[self.unary]
-        features, given = kind.fitted(label_set, self.gamma)
+        features, label_features = kind.fitted(label_set, self.gamma)
         fingerprint = self._identify(label_set, core)
         start = None if warm_start is None else self._start(warm_start, fingerprint)
-        solution = self._solve(self.risk(label_set, given, core), Clock(on_progress), start)
+        solution = self._solve(self.risk(label_set, label_features, core), Clock(on_progress), start)
         self.features, self.core, self.names = features, core, label_set.names
         self.columns, self.fingerprint = label_set.features.shape[1], fingerprint
         mean = float(label_set.labels.sum(axis=1).mean())
@@ -139,11 +139,13 @@ class LabelRanker(Method):
         self.weights, self.certificate = solution.weights, solution.certificate
         return self
 
-    def risk(self, label_set: LabelSet, given: LabelFeatures, core: Ints) -> TopKRisk:
+    def risk(self, label_set: LabelSet, label_features: LabelFeatures, core: Ints) -> TopKRisk:
         """The objective on `label_set`, whose mapped features are given; of a fixed k its truth is still to choose."""
         labels = label_set.labels
         k = labels.sum(axis=1) if self.k == 0 else np.full(len(labels), self.k)
-        return TopKRisk(given.shared, given.own, labels, labels, k.astype(np.int64), core, self.C)
+        return TopKRisk(
+            label_features.shared, label_features.own, labels, labels, k.astype(np.int64), core, self.C
+        )
 
     def _solve(self, risk: TopKRisk, clock: Clock, start: TopKWeights | None) -> TopKSolution:
         if self.k == 0:
@@ -188,22 +190,24 @@ class LabelRanker(Method):
 
     def _identify(self, label_set: LabelSet, core: Ints) -> int:
         """Equal numbers: weights of one training are weights of the other."""
-        said = (
+        settings = (
             f"{label_set.features.shape} {label_set.features.dtype} {self.unary} {self.gamma} {core.tolist()}"
         )
         features = np.ascontiguousarray(label_set.features).reshape(-1).view(np.uint8)
-        return zlib.crc32(features.data, zlib.crc32(label_set.labels.tobytes(), zlib.crc32(said.encode())))
+        return zlib.crc32(
+            features.data, zlib.crc32(label_set.labels.tobytes(), zlib.crc32(settings.encode()))
+        )
 
-    def _start(self, other: Self, fingerprint: int) -> TopKWeights:
-        if type(other) is not type(self) or other.weights is None:
-            raise InputError("warm_start", f"a fitted {self.name}", repr(other))
-        if other.fingerprint != fingerprint:
+    def _start(self, warm_start: Self, fingerprint: int) -> TopKWeights:
+        if type(warm_start) is not type(self) or warm_start.weights is None:
+            raise InputError("warm_start", f"a fitted {self.name}", repr(warm_start))
+        if warm_start.fingerprint != fingerprint:
             raise InputError(
                 "warm_start",
                 "a run on the same images, labels, core and scores of single labels",
                 remedy="start from a run that differs only in C, k or solver",
             )
-        return other.weights
+        return warm_start.weights
 
     # -----------------------------------------------------------------------------------------------------
     # Prediction
@@ -230,12 +234,12 @@ class LabelRanker(Method):
                 label_set.features.shape[1],
             )
         unary = weights.unary(*self.features(label_set.features))
-        given = np.zeros(unary.shape, np.int8) if answers is None else np.asarray(answers, np.int8)
-        if given.shape != unary.shape:
-            raise InputError("answers", f"shape {unary.shape}, one per image and label", given.shape)
-        places = np.broadcast_to(np.asarray(self.usual_k if k is None else k), (len(unary),))
-        places = np.clip(places, (given > 0).sum(axis=1), unary.shape[1] - (given < 0).sum(axis=1))
-        return LabelPrediction(unary, self.core, weights.interactions, places, given)
+        marks = np.zeros(unary.shape, np.int8) if answers is None else np.asarray(answers, np.int8)
+        if marks.shape != unary.shape:
+            raise InputError("answers", f"shape {unary.shape}, one per image and label", marks.shape)
+        sizes = np.broadcast_to(np.asarray(self.usual_k if k is None else k), (len(unary),))
+        sizes = np.clip(sizes, (marks > 0).sum(axis=1), unary.shape[1] - (marks < 0).sum(axis=1))
+        return LabelPrediction(unary, self.core, weights.interactions, sizes, marks)
 
     def scores(self, label_set: LabelSet, k: npt.ArrayLike | None = None) -> Floats:
         """(M, L) by which the labels of each image rank; `prediction` says more."""
@@ -285,7 +289,7 @@ class LabelRanker(Method):
             method.features = MAPS[method.unary](**header["map"], **stored)
             method._check_shapes()
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise saved.not_one(path, error) from error
+            raise saved.unreadable(path, error) from error
         return method
 
     def _check_shapes(self) -> None:

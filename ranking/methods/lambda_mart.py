@@ -20,20 +20,20 @@ NEAR = 0.01  # added to a difference of scores that divides a lambda, as in Ligh
 @numba.njit(cache=True, nogil=True)
 def _from_top(values, order):  # type: ignore[no-untyped-def]
     """Fill `order` with the places of `values` from the highest down, equal ones as they came."""
-    for place in range(len(values)):
-        slot = place
-        while slot > 0 and values[order[slot - 1]] < values[place]:
+    for position in range(len(values)):
+        slot = position
+        while slot > 0 and values[order[slot - 1]] < values[position]:
             order[slot] = order[slot - 1]
             slot -= 1
-        order[slot] = place
+        order[slot] = position
 
 
 @numba.njit(cache=True, nogil=True)
 def _dcg(gains, order):  # type: ignore[no-untyped-def]
     """Of the first places alone."""
     total = 0.0
-    for place in range(min(len(order), TRUNCATION)):
-        total += gains[order[place]] / np.log2(2.0 + place)
+    for position in range(min(len(order), TRUNCATION)):
+        total += gains[order[position]] / np.log2(2.0 + position)
     return total
 
 
@@ -49,11 +49,11 @@ def _pull(scores, gains, order, best, slopes, bends):  # type: ignore[no-untyped
                 continue
             if gains[high] < gains[low]:
                 high, low = low, high
-            ahead = scores[high] - scores[low]
+            lead = scores[high] - scores[low]
             change = (1.0 / np.log2(2.0 + x) - 1.0 / np.log2(2.0 + y)) * (gains[high] - gains[low]) / best
             if spread:
-                change /= NEAR + abs(ahead)
-            chance = 1.0 / (1.0 + np.exp(ahead))
+                change /= NEAR + abs(lead)
+            chance = 1.0 / (1.0 + np.exp(lead))
             slopes[high] -= change * chance
             slopes[low] += change * chance
             bends[high] += change * chance * (1.0 - chance)
@@ -72,8 +72,11 @@ def _lambdas(scores, gains, members, starts, gradient, curvature):  # type: igno
     for number in range(len(starts) - 1):
         first, length = starts[number], starts[number + 1] - starts[number]
         own, worth, order = np.empty(length), np.empty(length), np.empty(length, np.int64)
-        for place in range(length):
-            own[place], worth[place] = scores[members[first + place]], gains[members[first + place]]
+        for position in range(length):
+            own[position], worth[position] = (
+                scores[members[first + position]],
+                gains[members[first + position]],
+            )
         _from_top(worth, order)
         best = _dcg(worth, order)
         if best <= 0.0:
@@ -83,9 +86,9 @@ def _lambdas(scores, gains, members, starts, gradient, curvature):  # type: igno
         slopes, bends = np.zeros(length), np.zeros(length)
         size = _pull(own, worth, order, best, slopes, bends)
         factor = np.log2(1.0 + size) / size if size > 0.0 else 0.0
-        for place in range(length):
-            gradient[members[first + place]] += factor * slopes[place]
-            curvature[members[first + place]] += factor * bends[place]
+        for position in range(length):
+            gradient[members[first + position]] += factor * slopes[position]
+            curvature[members[first + position]] += factor * bends[position]
     return lost
 
 
@@ -107,9 +110,9 @@ class LambdaMART(Boosted):
     gain: str = gain_setting()
 
     def boosting(self, sequences: SequenceSet, rows: Ints) -> Boosting:
-        place = np.zeros(len(sequences.features), np.int64)
-        place[rows] = np.arange(len(rows))
-        members, gains = place[sequences.members], gains_of(sequences.grades[rows], self.gain)
+        row_of = np.zeros(len(sequences.features), np.int64)
+        row_of[rows] = np.arange(len(rows))
+        members, gains = row_of[sequences.members], gains_of(sequences.grades[rows], self.gain)
         loss = 0.0
 
         def lambdas(sums: Floats, _: object) -> tuple[Floats, Floats]:

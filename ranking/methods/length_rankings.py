@@ -39,11 +39,11 @@ def scores_of_orders(orders: Ints, starts: Ints) -> Floats:
 def taus_of(sequences: SequenceSet, rankings: Rankings) -> list[Floats]:
     """For each sequence with two different grades: (r,) Kendall tau of each ranker, NaN where it has no order."""
     scores = [scores_of_orders(orders, sequences.starts) for orders in rankings.orders]
-    found = []
+    taus_by_sequence = []
     for number in range(len(sequences)):
         span = slice(sequences.starts[number], sequences.starts[number + 1])
         grades = sequences.grades[sequences.members[span]]
         if (grades != grades[0]).any():
-            taus = np.array([kendall_tau(grades, one[span]) for one in scores])
-            found.append(np.where(np.isnan(rankings.values[:, number]), np.nan, taus))
-    return found
+            taus = np.array([kendall_tau(grades, row[span]) for row in scores])
+            taus_by_sequence.append(np.where(np.isnan(rankings.values[:, number]), np.nan, taus))
+    return taus_by_sequence

@@ -87,18 +87,19 @@ class LinearMethod(SampleMethod):
         """Equal numbers: cuts of one training are cuts of the other, normals included."""
         return samples.fingerprint
 
-    def _starting_point(self, other: Self, samples: TrainingSet) -> Start:
-        if type(other) is not type(self) or other.solution is None:
-            raise InputError("warm_start", f"a fitted {self.name}", repr(other))
-        if other.columns != samples.features.shape[1]:
+    def _starting_point(self, warm_start: Self, samples: TrainingSet) -> Start:
+        if type(warm_start) is not type(self) or warm_start.solution is None:
+            raise InputError("warm_start", f"a fitted {self.name}", repr(warm_start))
+        if warm_start.columns != samples.features.shape[1]:
             raise InputError(
                 "warm_start",
                 f"weights for {samples.features.shape[1]} features, as the queries have",
-                other.columns,
+                warm_start.columns,
                 "start from a run on the same features",
             )
-        same = other.fingerprint == self.identify(samples)
-        return Start(other.solution.weights, other.solution if same else None, other.cost(samples.by_query))
+        same_samples = warm_start.fingerprint == self.identify(samples)
+        solution = warm_start.solution
+        return Start(solution.weights, solution if same_samples else None, warm_start.cost(samples.by_query))
 
     @property
     def certificate(self) -> Certificate | None:
@@ -153,7 +154,7 @@ class LinearMethod(SampleMethod):
             method.fingerprint = header["fingerprint"]
             method.pairs = int(header.get("pairs", 0))  # the first files did not say it
         except (KeyError, TypeError, ValueError) as error:
-            raise saved.not_one(path, error) from error
+            raise saved.unreadable(path, error) from error
         return method
 
 

@@ -32,11 +32,11 @@ def _likelihood(scores, members, starts, lower, slope):  # type: ignore[no-untyp
         tails = np.full(length + 1, -np.inf)
         for a in range(length - 1, -1, -1):
             tails[a] = np.logaddexp(tails[a + 1], scores[rows[a]])
-        inverse, done = -np.inf, 0  # of the places whose lower grades have begun
+        inverse, begun = -np.inf, 0  # of the places whose lower grades have begun
         for b in range(length):
-            while done < b and first_lower[done] <= b:
-                inverse = np.logaddexp(inverse, -np.logaddexp(scores[rows[done]], tails[first_lower[done]]))
-                done += 1
+            while begun < b and first_lower[begun] <= b:
+                inverse = np.logaddexp(inverse, -np.logaddexp(scores[rows[begun]], tails[first_lower[begun]]))
+                begun += 1
             own = scores[rows[b]]
             denominator = np.logaddexp(own, tails[first_lower[b]])
             total += denominator - own

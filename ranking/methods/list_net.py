@@ -26,9 +26,9 @@ def _cross_entropy(scores, grades, members, starts, slope):  # type: ignore[no-u
             mass += np.exp(scores[i] - highest)
             worth += np.exp(grades[i] - best)
         for i in rows:
-            wanted = np.exp(grades[i] - best) / worth
-            total += wanted * (np.log(mass) + highest - scores[i])
-            slope[i] += np.exp(scores[i] - highest) / mass - wanted
+            target = np.exp(grades[i] - best) / worth
+            total += target * (np.log(mass) + highest - scores[i])
+            slope[i] += np.exp(scores[i] - highest) / mass - target
     return total
 
 

@@ -45,13 +45,13 @@ class McRank(Boosted):
             )
         self.grades = levels.astype(np.float64)
         counts = np.bincount(sequences.members, minlength=len(sequences.features))[rows]
-        given = {
+        dataset_arguments = {
             "label": classes,
             "weight": counts / counts.mean(),
             "init_score": np.zeros((len(rows), len(levels))),  # all grades are equally probable
         }
         options = {"objective": "multiclass", "num_class": len(levels), "metric": "multi_logloss"}
-        return Boosting(options, given, None, lambda booster: float(booster.eval_train()[0][2]))
+        return Boosting(options, dataset_arguments, None, lambda booster: float(booster.eval_train()[0][2]))
 
     def scores_of(self, features: Floats) -> Floats:
         chances = self.outputs(features).reshape(-1, len(self.grades))  # also of no samples

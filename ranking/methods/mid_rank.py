@@ -20,7 +20,7 @@ from ranking.methods.registry import METHODS
 from ranking.methods.round_reports import RoundReports
 from ranking.methods.subsequence_maps import MAX_POOLED, blocks, max_pooled
 from ranking.methods.subsequences import deltas, longest_subsequence, training_subsequences
-from ranking.solvers.sdca import PlaceHinges, sdca
+from ranking.solvers.sdca import PositionHinges, sdca
 
 
 class LengthRanker(NamedTuple):
@@ -101,8 +101,8 @@ class MidRank(MidRankSettings):
     # -----------------------------------------------------------------------------------------------------
 
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> Certificate:
-        most = longest_subsequence(sequences, self.ties)
-        shortest, longest = min(self.shortest, most), min(self.longest, most)
+        longest_possible = longest_subsequence(sequences, self.ties)
+        shortest, longest = min(self.shortest, longest_possible), min(self.longest, longest_possible)
         reports = RoundReports(on_progress)
         self.start = RankSVM(C=self.start_C).fit(sequences, reports)
         self.rankers, self.best_length = {}, 0
@@ -119,34 +119,35 @@ class MidRank(MidRankSettings):
 
             def train(rest: SequenceSet) -> MidRank:
                 ends = self.lengths[0], self.lengths[-1]
-                other = replace(self, fusion="weighted votes", shortest=ends[0], longest=ends[1])
-                return other if reports.stopped else other.fit(rest, reports.again)
+                method = replace(self, fusion="weighted votes", shortest=ends[0], longest=ends[1])
+                return method if reports.stopped else method.fit(rest, reports.repeat)
 
             self.best_length = best_length(train, self.lengths, sequences, reports, self.seed)
-        primal, dual = sum(one.primal for one in proven), sum(one.dual for one in proven)
+        primal = sum(certificate.primal for certificate in proven)
+        dual = sum(certificate.dual for certificate in proven)
         return Certificate(
             primal,
             dual,
             primal - dual,
-            sum(one.iterations for one in proven),
-            sum(one.seconds for one in proven),
-            all(one.converged for one in proven) and not reports.stopped,
+            sum(certificate.iterations for certificate in proven),
+            sum(certificate.seconds for certificate in proven),
+            all(certificate.converged for certificate in proven) and not reports.stopped,
         )
 
-    def problem(self, sequences: SequenceSet, length: int) -> PlaceHinges:
+    def problem(self, sequences: SequenceSet, length: int) -> PositionHinges:
         """Eq. 4 for one length, on subsequences of `sequences` that the seed decides."""
-        drawn = training_subsequences(
+        subsequences = training_subsequences(
             sequences, length, self.subsequences, self.drawn, self.scrambled, self.seed + length, self.ties
         )
-        signs = deltas(sequences.grades[drawn.rows], self.disagreement)
-        features, rows = sequences.features, drawn.rows
+        signs = deltas(sequences.grades[subsequences.rows], self.disagreement)
+        features, rows = sequences.features, subsequences.rows
         if self.representation == MAX_POOLED:
             features, rows = max_pooled(features, rows), np.arange(len(rows))[:, None]
             matrix = np.ones((1, 1))
         else:
             matrix = blocks(self.representation, length)
         costs = np.ones(len(signs))
-        return PlaceHinges(features, rows, matrix, signs, costs, len(signs) / self.C, self.constant)
+        return PositionHinges(features, rows, matrix, signs, costs, len(signs) / self.C, self.constant)
 
     # -----------------------------------------------------------------------------------------------------
     # Prediction
@@ -175,7 +176,7 @@ class MidRank(MidRankSettings):
         for row, length in enumerate(self.rankers):
             enough = sizes >= length
             inside = enough[owner]
-            found = best_permutations(
+            best = best_permutations(
                 self.window_scores(length, sequences.features),
                 sequences.members[inside],
                 np.concatenate([[0], np.cumsum(sizes[enough])]),
@@ -183,7 +184,7 @@ class MidRank(MidRankSettings):
                 self.trees,
                 self.seed,
             )
-            orders[row, inside], values[row, enough] = found.orders, found.values
+            orders[row, inside], values[row, enough] = best.orders, best.values
         return Rankings(self.lengths, first, orders, values)
 
     def score_sequences(self, sequences: SequenceSet) -> Floats:
@@ -199,9 +200,11 @@ class MidRank(MidRankSettings):
             fused[inside] = rankings.orders[self.lengths.index(self.best_length), inside]
             return fused
         ends = np.concatenate([[0], np.cumsum(sizes[judged])])
-        given = rankings.orders[:, inside], rankings.values[:, judged], ends
+        judged_orders = rankings.orders[:, inside], rankings.values[:, judged], ends
         voted = self.fusion == "weighted votes"
-        fused[inside] = weighted_votes(*given, self.votes) if voted else winner_takes_all(*given)
+        fused[inside] = (
+            weighted_votes(*judged_orders, self.votes) if voted else winner_takes_all(*judged_orders)
+        )
         return fused
 
     def scores_of(self, features: Floats) -> Floats:
@@ -218,13 +221,13 @@ class MidRank(MidRankSettings):
 
     def arrays(self) -> Arrays:
         assert self.start is not None
-        kept: Arrays = {
+        arrays: Arrays = {
             "start": self.start.direction,
             "lengths": np.array(self.lengths),
             "levels": np.array([ranker.level for ranker in self.rankers.values()]),
             "best_length": np.array(self.best_length),
         }
-        return {**kept, **{f"theta_{length}": theta for length, theta in self.weights.items()}}
+        return {**arrays, **{f"theta_{length}": theta for length, theta in self.weights.items()}}
 
     def restore(self, arrays: Arrays) -> None:
         self.start = RankSVM(C=self.start_C)

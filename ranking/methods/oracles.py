@@ -26,7 +26,7 @@ def by_query(cut: Callable[[Floats, Bools], Cut], samples: TrainingSet) -> Calla
 
 def ranking_cut(scores: Floats, relevant: Bools, loss: str, algorithm: str = "auto") -> Cut:
     """The most violated ranking as a cut: the coefficients of Psi(X, R) - Psi(X, R*) (quicksort, Lemma 6)."""
-    found = most_violated_ranking(scores, relevant, loss, algorithm)
+    violated = most_violated_ranking(scores, relevant, loss, algorithm)
     positives = int(np.count_nonzero(relevant))
     truth = np.where(relevant, 1.0 / positives, -1.0 / (len(relevant) - positives))
-    return Cut(found.coefficients - truth, found.loss)
+    return Cut(violated.coefficients - truth, violated.loss)

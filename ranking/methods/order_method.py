@@ -129,7 +129,7 @@ class OrderMethod(Method):
             method.columns = int(header["columns"])
             method.restore(arrays)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise saved.not_one(path, error) from error
+            raise saved.unreadable(path, error) from error
         return method
 
 

@@ -28,23 +28,23 @@ class RoundReports:
             raise StopTraining
         self.last = (self.iterations + event.iteration, self.seconds + event.seconds)
         self.event = replace(event, iteration=self.last[0], seconds=self.last[1], round=self.number)
-        self._tell(self.event)
+        self._pass_on(self.event)
 
-    def again(self, _: ProgressEvent) -> None:
+    def repeat(self, _: ProgressEvent) -> None:
         """For trainings that tell nothing of their own: passes the last event on once more, which may stop them."""
         if self.stopped:
             raise StopTraining
         if self.event is not None:
-            self._tell(self.event)
+            self._pass_on(self.event)
 
-    def asked_to_stop(self) -> bool:
+    def should_stop(self) -> bool:
         """Whether training shall end, where nothing is told for long: the last event, once more, may stop it."""
         if not self.stopped and self.event is not None:
             with suppress(StopTraining):
-                self._tell(self.event)
+                self._pass_on(self.event)
         return self.stopped
 
-    def _tell(self, event: ProgressEvent) -> None:
+    def _pass_on(self, event: ProgressEvent) -> None:
         if self.on_progress is None:
             return
         try:

@@ -35,16 +35,16 @@ def read(path: Path | str | IO[bytes], method: str) -> tuple[dict[str, Any], dic
         with np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
         header = json.loads(str(arrays.pop("header")))
-        found = header["method"], header["version"]
+        saved_by = header["method"], header["version"]
     except (*UNREADABLE, KeyError, TypeError, AttributeError) as error:
-        raise not_one(path, error) from error
-    if found != (method, VERSION):
-        came = f"{found[0]} (file version {found[1]})"
-        raise InputError(str(path), f"{method} (file version {VERSION})", came)
+        raise unreadable(path, error) from error
+    if saved_by != (method, VERSION):
+        got = f"{saved_by[0]} (file version {saved_by[1]})"
+        raise InputError(str(path), f"{method} (file version {VERSION})", got)
     return header, arrays
 
 
-def not_one(path: Path | str | IO[bytes], error: Exception) -> InputError:
+def unreadable(path: Path | str | IO[bytes], error: Exception) -> InputError:
     """What to say of a file that is none, or not a whole one."""
     return InputError(
         str(path), "a saved method", f"a file that cannot be read ({error})", "train and save it again"

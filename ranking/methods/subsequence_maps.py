@@ -65,8 +65,8 @@ def max_pooled(features: Features, rows: Ints) -> Floats:
     """
     highest: Floats = features[rows[:, 0]].astype(np.float64)
     best: Floats = np.full(highest.shape, -np.inf)
-    for place in range(1, rows.shape[1]):
-        values = features[rows[:, place]]
+    for position in range(1, rows.shape[1]):
+        values = features[rows[:, position]]
         best = np.maximum(best, highest - values)
         highest = np.maximum(highest, values)
     return best

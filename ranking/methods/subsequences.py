@@ -84,10 +84,10 @@ def training_subsequences(
 
 def _too_long(levels: _Levels, length: int, ties: str) -> InputError:
     longest = levels.longest(ties).max(initial=0)
-    most = "samples" if ties == EQUAL else "different grades"
+    unit = "samples" if ties == EQUAL else "different grades"
     return InputError(
         "length",
-        f"at most {longest}, the most {most} that a sequence has",
+        f"at most {longest}, the most {unit} that a sequence has",
         length,
         "choose a shorter length, or longer sequences",
     )
@@ -136,23 +136,25 @@ class _Levels:
         longest: Ints = np.where(self.counts > 1, self.sizes, 1) if ties == EQUAL else self.counts
         return longest
 
-    def members(self, chosen: Ints, places: Ints, generator: np.random.Generator) -> Ints:
-        """(m, L) a row of the pool for each level `places` (m, L) of the sequences `chosen` (m,)."""
-        level = self.first[chosen][:, None] + places
+    def members(self, chosen: Ints, numbers: Ints, generator: np.random.Generator) -> Ints:
+        """(m, L) a row of the pool for each level `numbers` (m, L) of the sequences `chosen` (m,)."""
+        level = self.first[chosen][:, None] + numbers
         begin, size = self.starts[level], self.starts[level + 1] - self.starts[level]
         rows: Ints = self.sorted[begin + np.floor(generator.random(level.shape) * size).astype(np.int64)]
         return rows
 
-    def with_two_grades(self, chosen: Ints, at: Ints, generator: np.random.Generator) -> Ints:
-        """(m, L) the sorted members `at` (m, L) of the sequences `chosen`; where all have one grade, one of
+    def with_two_grades(self, chosen: Ints, positions: Ints, generator: np.random.Generator) -> Ints:
+        """(m, L) the sorted members `positions` (m, L) of the sequences `chosen`; where all have one grade, one of
         them is replaced by a sample of another grade of the sequence."""
-        level = self.level[at]
+        level = self.level[positions]
         alone = np.flatnonzero((level == level[:, :1]).all(axis=1))
-        own, same = chosen[alone], level[alone, 0]
-        size = self.starts[same + 1] - self.starts[same]
-        other = self.begin[own] + _below(self.sizes[own] - size, generator)
-        replaced, column = at.copy(), generator.integers(at.shape[1], size=len(alone))
-        replaced[alone, column] = np.where(other < self.starts[same], other, other + size)
+        own, single_level = chosen[alone], level[alone, 0]
+        size = self.starts[single_level + 1] - self.starts[single_level]
+        replacement = self.begin[own] + _below(self.sizes[own] - size, generator)
+        replaced, column = positions.copy(), generator.integers(positions.shape[1], size=len(alone))
+        replaced[alone, column] = np.where(
+            replacement < self.starts[single_level], replacement, replacement + size
+        )
         return replaced
 
     def windows(self, chosen: Ints, length: int, generator: np.random.Generator) -> Ints:
@@ -172,12 +174,12 @@ def _any_grades(
 ) -> Ints:
     """(m, L) samples of the sequences `chosen` (m,) with falling grades, equal ones in random order."""
     if drawn == "any":
-        drawn_at = levels.begin[chosen][:, None] + _any(levels.sizes[chosen], length, generator)
-        at = levels.with_two_grades(chosen, drawn_at, generator)
+        start = levels.begin[chosen][:, None] + _any(levels.sizes[chosen], length, generator)
+        positions = levels.with_two_grades(chosen, start, generator)
     else:
-        at = levels.windows(chosen, length, generator)
-    order = np.argsort(levels.level[at] + generator.random(at.shape), axis=1)
-    rows: Ints = levels.sorted[np.take_along_axis(at, order, axis=1)]
+        positions = levels.windows(chosen, length, generator)
+    order = np.argsort(levels.level[positions] + generator.random(positions.shape), axis=1)
+    rows: Ints = levels.sorted[np.take_along_axis(positions, order, axis=1)]
     return rows
 
 
@@ -195,30 +197,30 @@ def _consecutive(counts: Ints, length: int, generator: np.random.Generator) -> I
 def _any(counts: Ints, length: int, generator: np.random.Generator) -> Ints:
     """(m, L) rising numbers below each count, every choice with the same chance (Floyd's algorithm)."""
     chosen = np.full((len(counts), length), -1)
-    for place in range(length):
-        top = counts - length + place
+    for column in range(length):
+        top = counts - length + column
         drawn = np.floor(generator.random(len(counts)) * (top + 1)).astype(np.int64)
-        known = (chosen == drawn[:, None]).any(axis=1)
-        chosen[:, place] = np.where(known, top, drawn)
+        is_taken = (chosen == drawn[:, None]).any(axis=1)
+        chosen[:, column] = np.where(is_taken, top, drawn)
     return np.sort(chosen, axis=1)
 
 
-def _scrambled(rows: Ints, grades: Ints, how: str, generator: np.random.Generator) -> Ints:
+def _scrambled(rows: Ints, grades: Ints, kind: str, generator: np.random.Generator) -> Ints:
     """(m, L) each row in an order in which a grade rises; `grades` (n,) of the pool."""
-    if how == "reversed":
+    if kind == "reversed":
         return rows[:, ::-1]
     scrambled = rows.copy()
     left = np.arange(len(rows))
     while len(left):
-        order = _orders(len(left), rows.shape[1], how, generator)
+        order = _orders(len(left), rows.shape[1], kind, generator)
         scrambled[left] = np.take_along_axis(rows[left], order, axis=1)
         left = left[in_order(grades[scrambled[left]])]
     return scrambled
 
 
-def _orders(count: int, length: int, how: str, generator: np.random.Generator) -> Ints:
+def _orders(count: int, length: int, kind: str, generator: np.random.Generator) -> Ints:
     """(count, L) random orders: any, or one swap away from the rising one."""
-    if how == "any order":
+    if kind == "any order":
         return np.argsort(generator.random((count, length)), axis=1)
     order = np.tile(np.arange(length), (count, 1))
     pair = _any(np.full(count, length), 2, generator)
@@ -257,7 +259,7 @@ def deltas(grades: Ints, disagreement: str) -> Floats:
         higher, lower = grades[:, first], grades[:, second]
         sizes = (higher < lower).sum(axis=1) / (higher != lower).sum(axis=1)
     else:
-        gains = np.stack([(grades < grades[:, [place]]).sum(axis=1) for place in range(length)], axis=1)
+        gains = np.stack([(grades < grades[:, [i]]).sum(axis=1) for i in range(length)], axis=1)
         rising = np.sort(gains, axis=1)
         sizes = (_dcg(rising[:, ::-1]) - _dcg(gains)) / (_dcg(rising[:, ::-1]) - _dcg(rising))
     return np.where(in_order(grades), 1.0, -sizes)

@@ -45,8 +45,8 @@ class TrainingSet:
                     f"{size} per sample, as the first query has",
                     query.features.shape[1],
                 )
-        one = len(queries) == 1
-        features = queries[0].features if one else np.concatenate([query.features for query in queries])
+        single = len(queries) == 1
+        features = queries[0].features if single else np.concatenate([query.features for query in queries])
         features = np.ascontiguousarray(features)
         ends = np.cumsum([len(query) for query in queries]).tolist()
         parts = tuple(slice(*pair) for pair in zip([0, *ends[:-1]], ends, strict=True))
@@ -67,17 +67,17 @@ def _octets(array: np.ndarray) -> memoryview:
 
 def _stacked(graphs: Sequence[SimilarityGraph | None], firsts: Sequence[int]) -> SimilarityGraph | None:
     """The graphs of queries whose samples begin at those rows, as one; ValueError for affinities of two sizes."""
-    known = [(graph, first) for graph, first in zip(graphs, firsts, strict=True) if graph is not None]
-    if not known:
+    present = [(graph, first) for graph, first in zip(graphs, firsts, strict=True) if graph is not None]
+    if not present:
         return None
-    sizes = {graph.affinity.shape[1] for graph, _ in known}
+    sizes = {graph.affinity.shape[1] for graph, _ in present}
     if len(sizes) > 1:
         raise InputError("graphs of the queries", "affinities of one size", sorted(sizes))
-    if len(known) == 1 and known[0][1] == 0:
-        return known[0][0]
+    if len(present) == 1 and present[0][1] == 0:
+        return present[0][0]
     return SimilarityGraph(
-        np.concatenate([graph.edges + first for graph, first in known]),
-        np.concatenate([graph.affinity for graph, _ in known]),
+        np.concatenate([graph.edges + first for graph, first in present]),
+        np.concatenate([graph.affinity for graph, _ in present]),
     )
 
 

@@ -28,7 +28,7 @@ from ranking.core import Bools, Floats, Ints, OnProgress, StopTraining, relative
 from ranking.core.errors import InputError
 from ranking.inference import Components, best_labelling
 from ranking.solvers.block import Block
-from ranking.solvers.block_turns import ENUMERATED, descend, gain, score_places
+from ranking.solvers.block_turns import ENUMERATED, descend, gain, score_positions
 from ranking.solvers.clock import Clock, stalled
 from ranking.solvers.line import Line, Point
 from ranking.solvers.risk import Cut, LinearRisk, Solution, certified
@@ -132,8 +132,8 @@ class _Anchor:
         free, copy = _Anchor(self.weights, 0.0), state.copy()
         copy.refresh(free)
         connected = active[state.layout.samples[active] > 1]
-        every = np.flatnonzero(state.layout.samples > 1)
-        copy.sweep(generator.permutation(connected if len(connected) else every), free)
+        all_connected = np.flatnonzero(state.layout.samples > 1)
+        copy.sweep(generator.permutation(connected if len(connected) else all_connected), free)
         copy.refresh(free)
         return copy
 
@@ -168,13 +168,13 @@ class _Layout:
                 f"{components.samples} samples and {len(components.edges)} edges",
                 "take Components.of(n, edges)",
             )
-        for name, given in (("relevant", relevant), ("costs", costs)):
-            if given.shape != (n,):
-                raise InputError(name, f"the shape ({n},), one per sample", given.shape)
+        for name, array in (("relevant", relevant), ("costs", costs)):
+            if array.shape != (n,):
+                raise InputError(name, f"the shape ({n},), one per sample", array.shape)
         sizes, edges = components.sizes, np.diff(components.edge_starts)
         number = np.arange(len(components))
-        of_place = np.concatenate([np.repeat(number, sizes), np.repeat(number, edges)])
-        order = np.argsort(of_place, kind="stable")
+        component_of = np.concatenate([np.repeat(number, sizes), np.repeat(number, edges)])
+        order = np.argsort(component_of, kind="stable")
         first = np.repeat(components.starts[:-1], edges)
         ends = np.concatenate([np.zeros((n, 2), np.int64), components.ends - first[:, None]])
         labels = relevant.astype(bool)
@@ -214,8 +214,8 @@ class _State:
     @classmethod
     def at_start(cls, risk: LinearRisk, layout: _Layout, start: Cut | None) -> Self:
         """All weight on the truth; or on the combination `start`, each component's part as one plane."""
-        places, count = len(layout.score), len(layout.samples)
-        planes = np.zeros((SLOTS, places))
+        positions, count = len(layout.score), len(layout.samples)
+        planes = np.zeros((SLOTS, positions))
         losses, shares = np.zeros((SLOTS, count)), np.zeros((SLOTS, count))
         shares[0] = risk.C
         state = cls(risk, layout, planes, losses, shares, np.ones(count, np.int64))
@@ -267,21 +267,21 @@ class _State:
     def _label(self, number: int, labels: Bools) -> None:
         """Write the most violated labelling of one large component, and where it differs."""
         layout, (unary, pairwise) = self.layout, self.blocks
-        places = slice(layout.starts[number], layout.starts[number + 1])
+        positions = slice(layout.starts[number], layout.starts[number + 1])
         size = layout.samples[number]
-        scores = np.empty(places.stop - places.start)
-        score_places(
-            layout.score[places], unary.features, pairwise.features, unary.scale, pairwise.scale,
+        scores = np.empty(positions.stop - positions.start)
+        score_positions(
+            layout.score[positions], unary.features, pairwise.features, unary.scale, pairwise.scale,
             self.unary, self.pairwise, scores,
         )  # fmt: skip
         ends, truth, costs = (
-            layout.ends[places][size:],
-            layout.truth[places][:size],
-            layout.costs[places][:size],
+            layout.ends[positions][size:],
+            layout.truth[positions][:size],
+            layout.costs[positions][:size],
         )
         augmented = scores[:size] + np.where(truth, -costs, costs)
         best, _ = best_labelling(augmented, ends, np.minimum(scores[size:], 0.0))
-        labels[places] = np.concatenate([best, best[ends[:, 0]] != best[ends[:, 1]]])
+        labels[positions] = np.concatenate([best, best[ends[:, 0]] != best[ends[:, 1]]])
 
     def refresh(self, anchor: _Anchor | None) -> None:
         """The weights from the multipliers, so that no rounding adds up; and what they prove."""
@@ -331,14 +331,14 @@ def _checked_plane(risk: LinearRisk, layout: _Layout, start: Cut) -> Floats:
     share = plane + layout.truth
     first = np.repeat(layout.starts[:-1], np.diff(layout.starts))
     edge = np.arange(len(plane)) - first >= np.repeat(layout.samples, np.diff(layout.starts))
-    one, other = (share[first[edge] + layout.ends[edge, k]] for k in (0, 1))
-    beyond = [
+    left, right = (share[first[edge] + layout.ends[edge, k]] for k in (0, 1))
+    violations = [
         -share,
         share - 1.0,
-        np.abs(one - other) - share[edge],
-        share[edge] - np.minimum(one + other, 2 - one - other),
+        np.abs(left - right) - share[edge],
+        share[edge] - np.minimum(left + right, 2 - left - right),
     ]
-    if max(float(part.max(initial=0.0)) for part in beyond) > FEASIBLE:
+    if max(float(part.max(initial=0.0)) for part in violations) > FEASIBLE:
         raise InputError(
             "start",
             f"a combination of labellings of total C = {risk.C:g} for each component",

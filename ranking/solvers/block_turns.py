@@ -31,14 +31,14 @@ def _add(factor: float, row: Features, total: Floats) -> None:
 
 
 @nb.njit(cache=True, nogil=True)
-def score_places(
-    score: Ints, X: Features, A: Features, scale: float, eta: float, v: Floats, w2: Floats, found: Floats
+def score_positions(
+    score: Ints, X: Features, A: Features, scale: float, eta: float, v: Floats, w2: Floats, scores: Floats
 ) -> None:
     """Write the scores of places."""
     n = len(X)
     for k in range(len(score)):
         i = score[k]
-        found[k] = scale * _dot(X[i], v) if i < n else eta * _dot(A[i - n], w2)
+        scores[k] = scale * _dot(X[i], v) if i < n else eta * _dot(A[i - n], w2)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -80,12 +80,12 @@ def _slot(
     Where all slots are taken, one without weight is given up; or the two with the least become one.
     """
     for j in range(used):
-        same = True
+        equal = True
         for k in range(len(labels)):
             if planes[j, k] != 1.0 * labels[k] - 1.0 * truth[k]:
-                same = False
+                equal = False
                 break
-        if same:
+        if equal:
             return j
     slot = used
     if used == len(shares):
@@ -110,37 +110,37 @@ def _slot(
 
 
 @nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def _bent(step: float, bare: Floats, way: Floats, pull: Floats) -> tuple[float, float]:
+def _bent(step: float, bare: Floats, direction: Floats, pull: Floats) -> tuple[float, float]:
     """The slope and curvature of 1/2 ||min(0, bare + pull + step way)||^2 at a step."""
     slope = curvature = 0.0
     for k in range(len(bare)):
-        here = bare[k] + pull[k] + step * way[k]
-        if here < 0.0:
-            slope += here * way[k]
-            curvature += way[k] * way[k]
+        value = bare[k] + pull[k] + step * direction[k]
+        if value < 0.0:
+            slope += value * direction[k]
+            curvature += direction[k] * direction[k]
     return slope, curvature
 
 
 @nb.njit(cache=True, nogil=True)
 def _best_step(
-    rise: float, curvature: float, bare: Floats, way: Floats, pull: Floats, shrink: float, most: float
+    rise: float, curvature: float, bare: Floats, direction: Floats, pull: Floats, shrink: float, limit: float
 ) -> float:
     """The step in [0, most] with the largest rise step - 1/2 curvature step^2 - shrink/2 ||min(0, ...)||^2.
 
     The slope falls, in straight pieces: Newton's method ends in the right piece; bisection guards it.
     """
-    if rise - most * curvature - shrink * _bent(most, bare, way, pull)[0] >= 0.0:
-        return most
-    low, high, step = 0.0, most, 0.0
+    if rise - limit * curvature - shrink * _bent(limit, bare, direction, pull)[0] >= 0.0:
+        return limit
+    low, high, step = 0.0, limit, 0.0
     for _ in range(60):
-        bent, more = _bent(step, bare, way, pull)
-        slope, curve = rise - step * curvature - shrink * bent, curvature + shrink * more
+        bent, bent_curvature = _bent(step, bare, direction, pull)
+        slope, curve = rise - step * curvature - shrink * bent, curvature + shrink * bent_curvature
         if slope > 0.0:
             low = step
         else:
             high = step
         following = step + slope / curve if curve > 0.0 else (high if slope > 0.0 else low)
-        if abs(following - step) <= 1e-13 * most:
+        if abs(following - step) <= 1e-13 * limit:
             break
         step = following if low < following < high else 0.5 * (low + high)
     return step
@@ -192,11 +192,11 @@ def descend(
     labels: by place, the most violated labelling of components too large to enumerate.
     """
     n = len(X)
-    way, slope = np.empty(len(v)), np.empty(len(bare))
+    direction, slope = np.empty(len(v)), np.empty(len(bare))
     for c in order:
         part = slice(starts[c], starts[c + 1])
         rows, scores = score[part], np.empty(starts[c + 1] - starts[c])
-        score_places(rows, X, A, scale, eta, v, w2, scores)
+        score_positions(rows, X, A, scale, eta, v, w2, scores)
         if samples[c] <= ENUMERATED:
             _enumerate(scores, samples[c], ends[part], truth[part], costs[part], labels[part])
         held, loss, share = planes[:, part], losses[:, c], shares[:, c]
@@ -205,34 +205,34 @@ def descend(
         first = 0.0
         for turn in range(STEPS):
             if turn:
-                score_places(rows, X, A, scale, eta, v, w2, scores)
+                score_positions(rows, X, A, scale, eta, v, w2, scores)
             best, worst, between = _extremes(scores, held, loss, share, used[c])
             first = max(first, between)
             if between <= ENOUGH * first * (turn > 0):
                 break
-            for k in range(len(way)):
-                way[k] = 0.0
+            for k in range(len(direction)):
+                direction[k] = 0.0
             for k in range(len(slope)):
                 slope[k] = 0.0
             edges = False
             for k in range(len(rows)):
                 change = held[best, k] - held[worst, k]
                 if change != 0.0 and rows[k] < n:
-                    _add(-scale * change, X[rows[k]], way)
+                    _add(-scale * change, X[rows[k]], direction)
                 elif change != 0.0:
                     _add(-eta * change, A[rows[k] - n], slope)
                     edges = True
-            curvature, most = _dot(way, way), share[worst]
+            curvature, limit = _dot(direction, direction), share[worst]
             if edges:
-                rise = loss[best] - loss[worst] - _dot(way, v)
-                step = _best_step(rise, curvature, bare, slope, pull, shrink, most)
+                rise = loss[best] - loss[worst] - _dot(direction, v)
+                step = _best_step(rise, curvature, bare, slope, pull, shrink, limit)
                 _add(step, slope, bare)
                 for k in range(len(w2)):
                     w2[k] = min(0.0, shrink * (bare[k] + pull[k]))
             else:
-                step = min(between / curvature, most) if curvature * most > between else most
-            _add(step, way, v)
-            share[worst] = share[worst] - step if step < most else 0.0
+                step = min(between / curvature, limit) if curvature * limit > between else limit
+            _add(step, direction, v)
+            share[worst] = share[worst] - step if step < limit else 0.0
             share[best] += step
             if samples[c] == 1:
                 break

@@ -23,7 +23,7 @@ from ranking.solvers.risk import LinearRisk, Solution, WorkingSet, certified
 STILL = 1.0  # a round ends once it can gain no more than this times what it has gained
 
 
-def none_of_them(planes: WorkingSet) -> None:
+def no_shared_planes(planes: WorkingSet) -> None:
     """No plane of one bound is known to be one of another."""
 
 
@@ -36,7 +36,7 @@ class UpperBound:
 
     risk: LinearRisk
     point: Point
-    adopt: Callable[[WorkingSet], WorkingSet | None] = none_of_them
+    adopt: Callable[[WorkingSet], WorkingSet | None] = no_shared_planes
 
 
 def cccp(
@@ -46,19 +46,19 @@ def cccp(
     max_iterations: int = 10_000,
     clock: Clock | None = None,
     working_set: WorkingSet | None = None,
-    other: Floats | None = None,
+    alternative: Floats | None = None,
 ) -> Solution:
     """Minimise what `convexify` bounds, from `start` until no round can gain more than tolerance x objective.
 
     convexify: weights to the bound that touches there. An iteration is one of cutting planes within a round. clock:
     has run since training began, and tells of progress. working_set: planes of another bound of this objective, for
-    any C. other: weights from which the descent continues where they have a lower objective than its end. The
+    any C. alternative: weights from which the descent continues where they have a lower objective than its end. The
     certificate's primal is the objective at the returned weights, its dual the lower bound of the risk
     that touches it there.
     """
     descent = _Descent(convexify, start, tolerance, clock or Clock(None), working_set)
     stopped = descent.descend(max_iterations)
-    if other is not None and descent.jump(other) and not stopped:
+    if alternative is not None and descent.jump(alternative) and not stopped:
         stopped = descent.descend(max_iterations)
     return descent.solution(stopped)
 
@@ -123,9 +123,9 @@ class _Descent:
 
     def _begin(self, bound: UpperBound, planes: WorkingSet | None) -> None:
         self._bound, self._number = bound, self._number + 1
-        known = bound.adopt(planes) if planes is not None and len(planes) else None
-        passes = 2 if known is None else 3  # the exact scores, the normal of the first cut, those adopted
-        self._search = PlaneSearch(bound.risk, bound.point, known, passes)
+        adopted = bound.adopt(planes) if planes is not None and len(planes) else None
+        passes = 2 if adopted is None else 3  # the exact scores, the normal of the first cut, those adopted
+        self._search = PlaneSearch(bound.risk, bound.point, adopted, passes)
 
     def _enough(self) -> bool:
         value, best, dual = self._bound.point.objective, self._search.best.objective, self._search.bound

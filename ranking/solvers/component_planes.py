@@ -123,9 +123,9 @@ class _Planes:
     def add(self, coefficients: Floats, scores: Floats) -> None:
         """Add the plane of each group in which the labelling loses more at `scores` than any plane so far."""
         rows = self.risk.shape[0]
-        at = np.flatnonzero(coefficients)
-        owners, row = np.unique(self.group[at], return_inverse=True)
-        changes = sparse.csr_array((coefficients[at], (row, at)), shape=(len(owners), rows))
+        nonzero = np.flatnonzero(coefficients)
+        owners, row = np.unique(self.group[nonzero], return_inverse=True)
+        changes = sparse.csr_array((coefficients[nonzero], (row, nonzero)), shape=(len(owners), rows))
         losses = abs(changes) @ self.costs
         new = (
             losses + changes @ scores
@@ -179,11 +179,13 @@ class _Planes:
 
     def _move(self, shares: Floats) -> None:
         """Go to the best point on the way to `shares`, also where other columns begin to count on it."""
-        way = shares - self.shares
-        here, ahead = self.shares @ self.free, way @ self.free
-        slope = float(self.losses @ way - here @ ahead)
-        step = best_step(slope, float(ahead @ ahead), self.shares @ self.bound_part, way @ self.bound_part)
-        self.shares = np.maximum(self.shares + step * way, 0.0)
+        direction = shares - self.shares
+        current, change = self.shares @ self.free, direction @ self.free
+        slope = float(self.losses @ direction - current @ change)
+        step = best_step(
+            slope, float(change @ change), self.shares @ self.bound_part, direction @ self.bound_part
+        )
+        self.shares = np.maximum(self.shares + step * direction, 0.0)
         self.settle()
 
     def _newton(self) -> Floats:
@@ -229,19 +231,19 @@ def _face_optimum(
     if not len(moving):
         return best
     tied = full[moving]
-    against = heaviest[owner[moving]]
+    opposite = heaviest[owner[moving]]
     slopes = losses - gram[:, rest] @ best[rest]
-    cross = gram[np.ix_(moving, against)] * tied
+    cross = gram[np.ix_(moving, opposite)] * tied
     square = gram[np.ix_(moving, moving)] - cross - cross.T
-    square += gram[np.ix_(against, against)] * np.outer(tied, tied)
+    square += gram[np.ix_(opposite, opposite)] * np.outer(tied, tied)
     square.flat[:: len(moving) + 1] += RIDGE * float(square.diagonal().max()) + np.finfo(float).tiny
-    rise = slopes[moving] - slopes[against] * tied
+    rise = slopes[moving] - slopes[opposite] * tied
     try:
         step = linalg.cho_solve(linalg.cho_factor(square, check_finite=False), rise, check_finite=False)
     except linalg.LinAlgError:
         return shares  # planes cancel but for rounding: the steps within groups go on
     best[moving] = step
-    np.subtract.at(best, against[tied], step[tied])
+    np.subtract.at(best, opposite[tied], step[tied])
     return best
 
 

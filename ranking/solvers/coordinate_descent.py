@@ -73,13 +73,13 @@ def best_length(weights: Floats, margins: Floats, costs: Floats, C: float) -> tu
     meets them all.
     """
     square = float(weights @ weights)
-    ahead = margins > 0
-    kinks = costs[ahead] / margins[ahead]  # sample i counts while t < its kink
+    positive = margins > 0
+    kinks = costs[positive] / margins[positive]  # sample i counts while t < its kink
     order = np.argsort(kinks)
     kinks = kinks[order]
     # After the k-th kink: the slope of the hinge, and its value at t = 0.
-    slopes = margins[~ahead].sum() + np.append(np.cumsum(margins[ahead][order][::-1])[::-1], 0.0)
-    heights = costs[~ahead].sum() + np.append(np.cumsum(costs[ahead][order][::-1])[::-1], 0.0)
+    slopes = margins[~positive].sum() + np.append(np.cumsum(margins[positive][order][::-1])[::-1], 0.0)
+    heights = costs[~positive].sum() + np.append(np.cumsum(costs[positive][order][::-1])[::-1], 0.0)
     if square == 0.0:
         return 1.0, C * float(costs.sum())
     # Within each piece the primal is a parabola; the best t of a convex function is the best over all pieces.

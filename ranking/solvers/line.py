@@ -61,8 +61,8 @@ class Line:
             value = self._quadratic(step) + self.risk.C * max(self._remember(cut, step), 0.0)
             if value < best_value:
                 best_step, best_cut, best_value = step, cut, value
-            step, least = self._least()
-            if least > best_value - close:
+            step, lowest = self._least()
+            if lowest > best_value - close:
                 break
         if best_step == 0.0:
             return 0.0, self.origin

@@ -33,21 +33,21 @@ class Relay:
         self.risk, self.tolerance, self.max_iterations = risk, tolerance, max_iterations
         self.weights, self.dual = weights, dual
         self.planes = _plane_of(risk, dual) if planes is None and dual is not None else planes
-        self.found: Solution | None = None
+        self.solution: Solution | None = None
         self._on_progress = on_progress
         self._before = self._last = ProgressEvent(0, math.inf, -math.inf, 0.0, 0)
 
     def turn(self, solve: Callable[[int], Solution], iterations: int | None = None) -> Solution:
         """Let `solve` go on for so many iterations, the rest by default, unless the training has ended."""
-        found = self.found
-        done = 0 if found is None else found.certificate.iterations
-        left = min(self.max_iterations - done, iterations or self.max_iterations)
-        if found is None or not (found.certificate.converged or found.stopped or left <= 0):
+        solution = self.solution
+        used = 0 if solution is None else solution.certificate.iterations
+        left = min(self.max_iterations - used, iterations or self.max_iterations)
+        if solution is None or not (solution.certificate.converged or solution.stopped or left <= 0):
             self._before = self._last
-            found = self.found = self._joined(solve(left))
-            self.weights, self.dual = found.weights, found.dual
-            self.planes = found.working_set or _plane_of(self.risk, found.dual)
-        return found
+            solution = self.solution = self._joined(solve(left))
+            self.weights, self.dual = solution.weights, solution.dual
+            self.planes = solution.working_set or _plane_of(self.risk, solution.dual)
+        return solution
 
     def one_slack(
         self,
@@ -78,7 +78,7 @@ class Relay:
 
     def _joined(self, latest: Solution) -> Solution:
         """The weights of the lower objective with the better of both lower bounds, certified together."""
-        first = self.found
+        first = self.solution
         if first is None:
             return latest
         ended = latest.certificate

@@ -35,7 +35,7 @@ SWEEPS = 4  # between two measurements of the gap
 
 
 @dataclass(frozen=True, eq=False)
-class PlaceHinges:
+class PositionHinges:
     """The problem above. features: (n, d) of the pool. rows: (m, L). blocks: (p, L) M. deltas, costs: (m,), costs > 0.
 
     constant: one more component of every psi, the same number for all; 0 for none. Its weight is regularised.
@@ -49,9 +49,9 @@ class PlaceHinges:
     mu: float
     constant: float = 0.0
 
-    def margins(self, places: Floats, level: float) -> Floats:
+    def margins(self, position_weights: Floats, level: float) -> Floats:
         """(m,) delta_i theta.psi_i, for weights of places (L, d) and the weight of the constant."""
-        table = self.features @ places.T
+        table = self.features @ position_weights.T
         scores = table[self.rows, np.arange(self.rows.shape[1])].sum(axis=1)
         margins: Floats = self.deltas * (scores + self.constant * level)
         return margins
@@ -59,8 +59,8 @@ class PlaceHinges:
     def weights(self, alpha: Floats) -> tuple[Floats, float]:
         """theta of dual variables, (p, d), and the weight of the constant: in float64, from the definition."""
         table = np.zeros((len(self.features), self.rows.shape[1]))
-        for place in range(self.rows.shape[1]):
-            table[:, place] = np.bincount(self.rows[:, place], alpha * self.deltas, len(table))
+        for position in range(self.rows.shape[1]):
+            table[:, position] = np.bincount(self.rows[:, position], alpha * self.deltas, len(table))
         stacked = table.T @ self.features.astype(np.float64)
         return self.blocks @ stacked / self.mu, self.constant * float(alpha @ self.deltas) / self.mu
 
@@ -76,7 +76,7 @@ class PlaceHinges:
 
 
 @dataclass(frozen=True, eq=False)
-class PlaceWeights:
+class PositionWeights:
     """theta: (p, d); level: the weight of the constant; stopped: whether a callback asked to stop."""
 
     theta: Floats
@@ -86,12 +86,12 @@ class PlaceWeights:
 
 
 def sdca(
-    problem: PlaceHinges,
+    problem: PositionHinges,
     tolerance: float = 1e-2,
     max_iterations: int = 1000,
     on_progress: OnProgress | None = None,
     seed: int = 0,
-) -> PlaceWeights:
+) -> PositionWeights:
     """Minimise `problem` to a relative gap, which is recomputed in float64 from the definition at the end.
 
     An iteration is a few passes over the subsequences that are not known to be at a bound. A small mu with examples
@@ -100,16 +100,16 @@ def sdca(
     """
     clock = Clock(on_progress)
     few = problem.blocks.shape[0] * problem.features.shape[1] < FEW_WEIGHTS
-    found = _ascended(problem, tolerance, max_iterations, SLOW if few else max_iterations, clock, seed)
-    left = max_iterations - found.certificate.iterations
-    if few and left > 0 and not (found.certificate.converged or found.stopped):
-        return _by_planes(problem, found, tolerance, left, clock)
-    return found
+    ascended = _ascended(problem, tolerance, max_iterations, SLOW if few else max_iterations, clock, seed)
+    left = max_iterations - ascended.certificate.iterations
+    if few and left > 0 and not (ascended.certificate.converged or ascended.stopped):
+        return _by_planes(problem, ascended, tolerance, left, clock)
+    return ascended
 
 
 def _ascended(
-    problem: PlaceHinges, tolerance: float, max_iterations: int, slow: int, clock: Clock, seed: int
-) -> PlaceWeights:
+    problem: PositionHinges, tolerance: float, max_iterations: int, slow: int, clock: Clock, seed: int
+) -> PositionWeights:
     """By ascent, which ends early where `slow` iterations have not halved the gap."""
     work = problem if len(problem.features) >= problem.features.shape[1] else _turned(problem)
     ascent = _Ascent(work)
@@ -143,17 +143,17 @@ def _ascended(
     dual = min(primal, max(problem.dual(ascent.alpha), problem.dual(alpha)))  # they may cross by rounding
     converged = relative_gap(primal, dual) <= tolerance
     certificate = Certificate(primal, dual, primal - dual, iteration, clock.seconds, converged)
-    return PlaceWeights(theta, level, certificate, stopped)
+    return PositionWeights(theta, level, certificate, stopped)
 
 
 def _by_planes(
-    problem: PlaceHinges, found: PlaceWeights, tolerance: float, max_iterations: int, clock: Clock
-) -> PlaceWeights:
+    problem: PositionHinges, ascended: PositionWeights, tolerance: float, max_iterations: int, clock: Clock
+) -> PositionWeights:
     """By cutting planes, which go on from what ascent has found."""
-    mu, before = problem.mu, found.certificate
+    mu, before = problem.mu, ascended.certificate
 
     def split(weights: Floats) -> tuple[Floats, float]:
-        return weights[:-1].reshape(found.theta.shape), float(weights[-1])
+        return weights[:-1].reshape(ascended.theta.shape), float(weights[-1])
 
     def hinges(weights: Floats) -> Cut:
         theta, level = split(weights)
@@ -164,7 +164,7 @@ def _by_planes(
         bounds = min(before.primal, mu * event.primal), max(before.dual, mu * event.dual)
         clock.report(before.iterations + event.iteration, *bounds, event.passes, event.planes)
 
-    start = _flat(found.theta, found.level)
+    start = _flat(ascended.theta, ascended.level)
     ended = planes_of_weights(hinges, start, 1.0 / mu, tolerance, max_iterations, report)
     theta, level = split(ended.weights)
     primal = problem.primal(theta, level)
@@ -172,26 +172,28 @@ def _by_planes(
     iterations = before.iterations + ended.certificate.iterations
     converged = relative_gap(primal, dual) <= tolerance
     certificate = Certificate(primal, dual, primal - dual, iterations, clock.seconds, converged)
-    return PlaceWeights(theta, level, certificate, ended.stopped)
+    return PositionWeights(theta, level, certificate, ended.stopped)
 
 
 def _flat(theta: Floats, level: float) -> Floats:
     return np.append(theta.ravel(), level)
 
 
-def _best_length(problem: PlaceHinges, theta: Floats, level: float, margins: Floats) -> tuple[float, float]:
+def _best_length(
+    problem: PositionHinges, theta: Floats, level: float, margins: Floats
+) -> tuple[float, float]:
     """The t >= 0 with the least primal at t theta, and that primal."""
     length, value = best_length(_flat(theta, level), problem.costs * margins, problem.costs, 1.0 / problem.mu)
     return length, problem.mu * value
 
 
-def _turned(problem: PlaceHinges) -> PlaceHinges:
+def _turned(problem: PositionHinges) -> PositionHinges:
     """The same problem for fewer samples than features, in coordinates of the space that they span: X = (QR)'.
 
     Inner products, and with them all dual variables, stay as they are; a pass costs L n instead of L d.
     """
     triangle: Floats = np.linalg.qr(problem.features.T.astype(np.float64), mode="r")  # type: ignore[assignment]
-    return PlaceHinges(
+    return PositionHinges(
         np.ascontiguousarray(triangle.T),
         problem.rows,
         problem.blocks,
@@ -205,7 +207,7 @@ def _turned(problem: PlaceHinges) -> PlaceHinges:
 class _Ascent:
     """The dual variables, and one round of ascent."""
 
-    def __init__(self, problem: PlaceHinges) -> None:
+    def __init__(self, problem: PositionHinges) -> None:
         self.problem = problem
         self.features = np.ascontiguousarray(problem.features, np.float64)
         self.mixing = problem.blocks.T @ problem.blocks  # K = M'M
@@ -221,7 +223,7 @@ class _Ascent:
         movable = (self.alpha > 0) | (margins < 1.0)
         movable &= (self.alpha < problem.costs) | (margins > 1.0)
         active = np.flatnonzero(movable & (self.curvatures > 0))
-        places, levels = np.ascontiguousarray(problem.blocks.T @ theta), np.array([level])
+        position_weights, levels = np.ascontiguousarray(problem.blocks.T @ theta), np.array([level])
         for _ in range(SWEEPS):
             _ascend(
                 self.features,
@@ -234,7 +236,7 @@ class _Ascent:
                 problem.mu,
                 problem.constant,
                 self.alpha,
-                places,
+                position_weights,
                 levels,
             )
         return 1 + round(SWEEPS * len(active) / len(self.alpha))
@@ -267,17 +269,17 @@ def _ascend(
     mu: float,
     constant: float,
     alpha: Floats,
-    places: Floats,
+    position_weights: Floats,
     levels: Floats,
 ) -> None:
     """Maximise the dual along one variable after the other, keeping the weights of places and of the constant."""
-    length, columns = places.shape
+    length, columns = position_weights.shape
     for i in order:
         score = constant * levels[0]
         for k in range(length):
             row = rows[i, k]
             for c in range(columns):
-                score += places[k, c] * features[row, c]
+                score += position_weights[k, c] * features[row, c]
         step = (1.0 - deltas[i] * score) / curvatures[i]
         updated = min(max(alpha[i] + step, 0.0), costs[i])
         change = (updated - alpha[i]) * deltas[i] / mu
@@ -289,4 +291,4 @@ def _ascend(
                     if mixing[k, j] != 0.0:
                         weight, row = change * mixing[k, j], rows[i, j]
                         for c in range(columns):
-                            places[k, c] += weight * features[row, c]
+                            position_weights[k, c] += weight * features[row, c]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class ShardedFeatures:
     """Features (n, d) in shards, whose rows follow each other in the order of the shards.
 
-    >>> ShardedFeatures.dealt(client, features).shape  # doctest: +SKIP
+    >>> ShardedFeatures.scattered(client, features).shape  # doctest: +SKIP
     (100000, 2916)
     """
 
@@ -42,11 +42,11 @@ class ShardedFeatures:
             raise InputError("shards", "the same number of features in each", widths)
         self._ends = np.cumsum([rows for rows, _ in shapes])
         self.shape: tuple[int, int] = (int(self._ends[-1]), widths[0])
-        places = client.who_has(self._shards)
-        self._places = [list(places[shard.key]) for shard in self._shards]
+        workers_of = client.who_has(self._shards)
+        self._holders = [list(workers_of[shard.key]) for shard in self._shards]
 
     @classmethod
-    def dealt(cls, client: Client, features: Features) -> ShardedFeatures:
+    def scattered(cls, client: Client, features: Features) -> ShardedFeatures:
         """Deal the rows of features (n, d) that are here evenly among the workers, a shard each."""
         workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
         parts = np.array_split(features, len(workers))
@@ -75,20 +75,27 @@ class ShardedFeatures:
 
         ConnectionError where rows are gone with their worker.
         """
-        asked = [
+        futures = [
             self._client.submit(
-                _product, shard, scale, product, given, workers=place, allow_other_workers=True, pure=False
+                _product,
+                shard,
+                scale,
+                product,
+                arguments,
+                workers=holders,
+                allow_other_workers=True,
+                pure=False,
             )
-            for shard, place, given in zip(self._shards, self._places, values, strict=True)
+            for shard, holders, arguments in zip(self._shards, self._holders, values, strict=True)
         ]
         try:
-            found: list[Floats] = self._client.gather(asked)
+            products: list[Floats] = self._client.gather(futures)
         except CancelledError as error:
             raise ConnectionError(
                 f"a worker is gone, and with it rows of the features that lay nowhere else ({error}); deal them again, "
                 "or give shards that workers read, which are read again where one is lost"
             ) from error
-        return found
+        return products
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +146,7 @@ def _checked_shape(rows: Any) -> tuple[int, ...]:
 def _product(
     rows: Features, scale: float, product: Callable[..., Floats], values: tuple[Floats, ...]
 ) -> Floats:
-    found: Floats = product(
+    result: Floats = product(
         Block(as_floats(np.asarray(rows)), scale), *values
     )  # as `check_features` takes them
-    return found
+    return result

@@ -58,15 +58,15 @@ def solve_by_interior_point(quadratic: Floats, linear: Floats) -> Floats:
     m, height = len(linear), float(np.abs(linear).max())
     if linear.max() <= 0:
         return np.zeros(m)  # no plane gains anything
-    squares, ways = np.linalg.eigh(quadratic)
-    root = ways * np.sqrt(np.maximum(squares, 0.0) / height)
-    nothing, one = sparse.csc_matrix((m, m)), sparse.eye(m, format="csc")
-    cost = sparse.block_diag([nothing, one], format="csc")
-    held = sparse.bmat([[root.T, -one], [-one, None], [np.ones((1, m)), None]], format="csc")
+    squares, vectors = np.linalg.eigh(quadratic)
+    root = vectors * np.sqrt(np.maximum(squares, 0.0) / height)
+    zeros, identity = sparse.csc_matrix((m, m)), sparse.eye(m, format="csc")
+    cost = sparse.block_diag([zeros, identity], format="csc")
+    held = sparse.bmat([[root.T, -identity], [-identity, None], [np.ones((1, m)), None]], format="csc")
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = INTERIOR
-    found = clarabel.DefaultSolver(
+    solution = clarabel.DefaultSolver(
         cost,
         np.append(-linear / height, np.zeros(m)),
         held,
@@ -74,9 +74,9 @@ def solve_by_interior_point(quadratic: Floats, linear: Floats) -> Floats:
         [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(m + 1)],
         settings,
     ).solve()
-    x: Floats = np.maximum(np.array(found.x[:m]), 0.0)
+    x: Floats = np.maximum(np.array(solution.x[:m]), 0.0)
     if not np.isfinite(x).all():
-        raise ArithmeticError(f"the quadratic program over {m} planes was not solved ({found.status})")
+        raise ArithmeticError(f"the quadratic program over {m} planes was not solved ({solution.status})")
     return x / max(float(x.sum()), 1.0)
 
 
@@ -110,9 +110,10 @@ def solve_bound_simplex_qp(
     value = -np.inf
     for _ in range(ROUNDS):
         counted = rows[:, x @ rows > 0]
-        way = solve(quadratic + counted @ counted.T, linear) - x
-        pull = quadratic @ way
-        x = x + best_step(float(linear @ way - x @ pull), float(way @ pull), x @ rows, way @ rows) * way
+        direction = solve(quadratic + counted @ counted.T, linear) - x
+        pull = quadratic @ direction
+        slope, curvature = float(linear @ direction - x @ pull), float(direction @ pull)
+        x = x + best_step(slope, curvature, x @ rows, direction @ rows) * direction
         before, value = value, _value(quadratic, linear, rows, x)
         if value - before <= SETTLED * abs(value):
             break

@@ -48,9 +48,9 @@ class Planes:
         shares[:, 0] = 1.0
         return cls(outputs, shares, np.ones(images, np.int64))
 
-    def add(self, rows: Ints, found: Bools) -> None:
+    def add(self, rows: Ints, outputs: Bools) -> None:
         """Keep outputs (n, L) of the images `rows` where they are new; without free slots all images get more."""
-        while _keep(rows, found, self.outputs, self.shares, self.used):
+        while _keep(rows, outputs, self.outputs, self.shares, self.used):
             self.outputs = np.concatenate([self.outputs, np.zeros_like(self.outputs)], axis=1)
             self.shares = np.concatenate([self.shares, np.zeros_like(self.shares)], axis=1)
 
@@ -91,18 +91,18 @@ def top_k_planes(
     planes = planes or Planes.at_truth(risk)
     few = risk.flat(risk.zero()).size <= FEW_WEIGHTS
     slow = SLOW if few else max_iterations
-    found = _by_shares(risk, tolerance, max_iterations, slow, clock, start, planes, number, seed)
-    left = max_iterations - found.certificate.iterations
-    if few and left > 0 and not (found.certificate.converged or found.stopped):
-        return _by_one_slack(risk, found, tolerance, left, clock, number)
-    return found
+    solution = _by_shares(risk, tolerance, max_iterations, slow, clock, start, planes, number, seed)
+    left = max_iterations - solution.certificate.iterations
+    if few and left > 0 and not (solution.certificate.converged or solution.stopped):
+        return _by_one_slack(risk, solution, tolerance, left, clock, number)
+    return solution
 
 
 def _by_one_slack(
-    risk: TopKRisk, found: TopKSolution, tolerance: float, max_iterations: int, clock: Clock, number: int
+    risk: TopKRisk, solution: TopKSolution, tolerance: float, max_iterations: int, clock: Clock, number: int
 ) -> TopKSolution:
     """By one-slack cutting planes, which go on from what moving shares has found."""
-    before = found.certificate
+    before = solution.certificate
     # The gap that `openness` asks for, as a share of the objective; what can be gained is at least what is gained now.
     share = risk.measure(before.primal, before.primal) / max(before.primal, 1e-300)
 
@@ -112,7 +112,7 @@ def _by_one_slack(
 
     ended = planes_of_weights(
         lambda flat: risk.hinge(risk.shaped(flat)),
-        risk.flat(found.weights),
+        risk.flat(solution.weights),
         1.0,
         tolerance * share,
         max_iterations,
@@ -143,13 +143,13 @@ def _by_shares(
     iteration = still = passes = 0
     stopped = False
     gaps: list[float] = []
-    asked = weights if start is None else start
+    point = weights if start is None else start
     try:
         while True:
-            found = risk.most_violated(asked)
-            value, before = risk.objective(asked, found), (best_value, bound)
+            violated = risk.most_violated(point)
+            value, before = risk.objective(point, violated), (best_value, bound)
             if value < best_value:
-                best, best_value = TopKWeights(*(part.copy() for part in asked)), value
+                best, best_value = TopKWeights(*(part.copy() for part in point)), value
             bound = max(bound, dual)
             passes += 2
             clock.report(iteration, best_value, bound, passes, int(planes.used.sum()), number)
@@ -160,18 +160,18 @@ def _by_shares(
             gaps.append(best_value - bound)
             if closed or iteration >= max_iterations or still >= STANDSTILL or stalled(gaps, slow):
                 break
-            everyone = np.arange(len(planes.used))
-            planes.add(everyone, found.members)
+            images = np.arange(len(planes.used))
+            planes.add(images, violated.members)
             sweeps = 0
             promise = np.inf
             while sweeps < MOST_SWEEPS and promise > CLOSE * (best_value - bound):
-                promise = planes.sweep(risk, weights, generator.permutation(everyone))
+                promise = planes.sweep(risk, weights, generator.permutation(images))
                 sweeps += 1
-            for rows in np.array_split(generator.permutation(everyone), BATCHES):
+            for rows in np.array_split(generator.permutation(images), BATCHES):
                 planes.add(rows, risk.most_violated(weights, rows).members)
                 planes.sweep(risk, weights, rows)
             weights, dual = planes.settle(risk)
-            asked = weights
+            point = weights
             iteration += 1
             passes += 2 * sweeps + 3
     except StopTraining:
@@ -186,22 +186,22 @@ def _by_shares(
 
 
 @numba.njit(cache=True, nogil=True)
-def _keep(rows, found, outputs, shares, used):  # type: ignore[no-untyped-def]
+def _keep(rows, outputs_of_rows, outputs, shares, used):  # type: ignore[no-untyped-def]
     """Write new outputs of the images `rows` into free slots, or over one without a share; how many had no room."""
     _, slots, labels = outputs.shape
     full = 0
     for n in range(len(rows)):
-        m, known, free = rows[n], False, -1
+        m, is_known, free = rows[n], False, -1
         for r in range(used[m]):
-            same = True
+            equal = True
             for i in range(labels):
-                if outputs[m, r, i] != found[n, i]:
-                    same = False
+                if outputs[m, r, i] != outputs_of_rows[n, i]:
+                    equal = False
                     break
-            known = known or same
+            is_known = is_known or equal
             if shares[m, r] == 0.0 and free < 0:
                 free = r
-        if known:
+        if is_known:
             continue
         if used[m] < slots:
             free = used[m]
@@ -209,7 +209,7 @@ def _keep(rows, found, outputs, shares, used):  # type: ignore[no-untyped-def]
         if free < 0:
             full += 1
         else:
-            outputs[m, free] = found[n]
+            outputs[m, free] = outputs_of_rows[n]
     return full
 
 
@@ -290,9 +290,9 @@ def _sweep(order, X, Y, squares, costs, core, once, scale, W, a, F, outputs, sha
             if (promise <= ENOUGH * first and turn > 0) or promise <= 0.0:
                 break
             curvature = _curvature(squares[m], Y[m], core, once, outputs[m, to], outputs[m, off])
-            step, most = promise / (scale * curvature), shares[m, off]
-            if step >= most:
-                step = most
+            step, limit = promise / (scale * curvature), shares[m, off]
+            if step >= limit:
+                step = limit
                 shares[m, off] = 0.0
             else:
                 shares[m, off] -= step

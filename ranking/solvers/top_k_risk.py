@@ -38,9 +38,9 @@ class TopKWeights(NamedTuple):
         """(M, L) the scores s of images with features (M, p) and (M, L)."""
         return shared @ self.shared.T + own * self.own
 
-    def combined(self, other: TopKWeights, share: float) -> TopKWeights:
+    def combined(self, target: TopKWeights, share: float) -> TopKWeights:
         """(1 - share) of these and `share` of the others."""
-        return TopKWeights(*(a + share * (b - a) for a, b in zip(self, other, strict=True)))
+        return TopKWeights(*(a + share * (b - a) for a, b in zip(self, target, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,9 +141,9 @@ class TopKRisk:
         unary = weights.unary(self.shared[rows], self.own[rows]) + self.costs[rows]
         return best_top_ks(unary, self.core, weights.interactions, self.k[rows])
 
-    def objective(self, weights: TopKWeights, found: BestTopKs | None = None) -> float:
+    def objective(self, weights: TopKWeights, violated: BestTopKs | None = None) -> float:
         """The objective at `weights`, whose most violated outputs may be given."""
-        worst = self.most_violated(weights) if found is None else found
+        worst = self.most_violated(weights) if violated is None else violated
         unary = weights.unary(self.shared, self.own)
         right = np.sum(unary * self.truth) + np.vdot(self.once, weights.interactions * self.pairs(self.truth))
         return 0.5 * self.square(weights) + self.scale * float(worst.values.sum() - right)

@@ -30,7 +30,7 @@ def top_k_subgradient(
     generator = np.random.default_rng(seed)
     images = len(risk.k)
     # Sums over all images so far: of the subgradients without C, and of the losses of their outputs.
-    total, losses, seen = risk.zero(), 0.0, 0
+    total, losses, count = risk.zero(), 0.0, 0
     weights = average = best = risk.zero()
     best_value, bound, iteration = risk.objective(best), risk.least_loss, 0
     stopped = False
@@ -40,29 +40,29 @@ def top_k_subgradient(
             if iteration >= max_iterations or (iteration and risk.openness(best_value, bound) <= tolerance):
                 break
             for rows in np.array_split(generator.permutation(images), max(1, images // BATCH)):
-                found = risk.most_violated(weights, rows).members
-                total = _plus(total, risk, rows, found)
-                losses += float(risk.costs[rows][found].sum())
-                seen += len(rows)
-                weights = TopKWeights(*(-risk.C / seen * part for part in total))
-                average = average.combined(weights, 2.0 * len(rows) / (seen + len(rows)))
+                outputs = risk.most_violated(weights, rows).members
+                total = _plus(total, risk, rows, outputs)
+                losses += float(risk.costs[rows][outputs].sum())
+                count += len(rows)
+                weights = TopKWeights(*(-risk.C / count * part for part in total))
+                average = average.combined(weights, 2.0 * len(rows) / (count + len(rows)))
             iteration += 1
             for candidate in (average, weights):
                 value = risk.objective(candidate)
                 if value < best_value:
                     best, best_value = candidate, value
-            bound = max(bound, risk.C / seen * losses - 0.5 * risk.square(weights))
+            bound = max(bound, risk.C / count * losses - 0.5 * risk.square(weights))
     except StopTraining:
         stopped = True
     certificate = risk.certified(best, bound, tolerance, iteration, clock.seconds)
     return TopKSolution(best, certificate, stopped)
 
 
-def _plus(total: TopKWeights, risk: TopKRisk, rows: np.ndarray, found: np.ndarray) -> TopKWeights:
+def _plus(total: TopKWeights, risk: TopKRisk, rows: np.ndarray, outputs: np.ndarray) -> TopKWeights:
     """The sum with the subgradients of some images' bounds (c-star, eq. 9)."""
-    excess = found.astype(np.float64) - risk.truth[rows]
+    excess = outputs.astype(np.float64) - risk.truth[rows]
     return TopKWeights(
         total.shared + excess.T @ risk.shared[rows],
         total.own + np.einsum("ml,ml->l", excess, risk.own[rows]),
-        total.interactions + risk.pairs(found) - risk.pairs(risk.truth[rows]),
+        total.interactions + risk.pairs(outputs) - risk.pairs(risk.truth[rows]),
     )

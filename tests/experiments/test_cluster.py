@@ -140,7 +140,7 @@ def test_whole_numbers_and_no_features_train_on_shards_as_they_do_here(threads):
         method: Any = make_method("AP-SVM", C=10.0, tolerance=1e-3)
         here: Any = make_method("AP-SVM", C=10.0, tolerance=1e-3).fit([Query(given, relevant)])
         with connected(threads.scheduler_address) as client:
-            fit_on_shards(method, ShardedFeatures.dealt(client, given), relevant)
+            fit_on_shards(method, ShardedFeatures.scattered(client, given), relevant)
         assert method.certificate.converged
         assert here.certificate.converged
         assert method.certificate.primal == pytest.approx(here.certificate.primal, rel=2e-3)

@@ -102,7 +102,7 @@ def test_shards_that_a_worker_reads_are_read_again_where_it_is_lost(processes):
 def test_rows_that_are_gone_with_their_worker_are_an_error_of_the_connection(processes):
     features, relevance = samples()
     with connected(processes.scheduler_address) as client:
-        sharded = ShardedFeatures.dealt(client, features)
+        sharded = ShardedFeatures.scattered(client, features)
         kill_holder(processes, client, sharded._shards[0])
         with pytest.raises(ConnectionError):
             fit_on_shards(make_method("AP-SVM"), sharded, relevance)

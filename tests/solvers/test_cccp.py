@@ -105,13 +105,13 @@ def test_the_descent_continues_from_other_weights_where_they_are_better_than_its
         first = START if np.array_equal(high.weights, cccp(folded, START, 1e-5).weights) else -START
         for begin, other in ((first, low.weights), (-first, high.weights)):
             events = Heard()
-            found = cccp(folded, begin, 1e-5, clock=Clock(events), other=other)
+            found = cccp(folded, begin, 1e-5, clock=Clock(events), alternative=other)
             assert found.certificate.converged
             assert found.certificate.primal == pytest.approx(folded.objective(found.weights), rel=1e-12)
             assert found.certificate.primal <= low.certificate.primal * (1 + 2e-5), seed
             assert found.certificate.iterations == events[-1].iteration
             assert (np.diff([event.primal for event in events]) <= 0).all()
-        at_once = cccp(folded, first, 1e-5, max_iterations=0, other=low.weights)
+        at_once = cccp(folded, first, 1e-5, max_iterations=0, alternative=low.weights)
         assert at_once.certificate.primal <= low.certificate.primal, "even without iterations"
     assert jumps >= 2
 

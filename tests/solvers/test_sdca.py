@@ -13,18 +13,18 @@ from problems import Heard
 
 from ranking.methods.subsequence_maps import LINEAR, blocks
 from ranking.solvers import sdca as module
-from ranking.solvers.sdca import PlaceHinges, sdca
+from ranking.solvers.sdca import PositionHinges, sdca
 
 
 def problem(
     representation: str = "stacked difference", columns: int = 4, constant: float = 0.5, mu: float = 2.0
-) -> tuple[PlaceHinges, np.ndarray]:
+) -> tuple[PositionHinges, np.ndarray]:
     """Random hinges, and psi (m, D) of each."""
     rng = np.random.default_rng(0)
     features = rng.normal(size=(25, columns)).astype(np.float32)
     rows = np.stack([rng.permutation(25)[:4] for _ in range(60)])
     deltas, costs = rng.choice([-1.0, -0.4, 1.0], 60), rng.uniform(0.2, 2.0, 60)
-    hinges = PlaceHinges(features, rows, blocks(representation, 4), deltas, costs, mu, constant)
+    hinges = PositionHinges(features, rows, blocks(representation, 4), deltas, costs, mu, constant)
     samples = features.astype(np.float64)
     return hinges, np.stack([reference.psi_of(representation, samples[row]) for row in rows])
 

@@ -75,13 +75,13 @@ def _bound_bins(
     if low == high or start >= end:
         return
     edge = (start + end) // 2
-    place, score = int(bins.starts[edge]), bins.edge(edge)
-    above, below = _interval(problem, place + 1, score, bins.grid.slack, low, high)
+    position, score = int(bins.starts[edge]), bins.edge(edge)
+    above, below = _interval(problem, position + 1, score, bins.grid.slack, low, high)
     first, last = int(bins.starts[start - 1]), int(bins.starts[end])
-    bounds = (Bound(first, place, low, below), Bound(place, last, above, high))
+    bounds = (Bound(first, position, low, below), Bound(position, last, above, high))
     number = len(steps)
     run, probes = Bound(first, last, low, high), tuple(range(low, high))
-    steps.append(Step("edge", run, place, score, probes, above, 0, bounds, parent))
+    steps.append(Step("edge", run, position, score, probes, above, 0, bounds, parent))
     _bound_bins(problem, bins, Bound(start, edge, low, below), ranks, steps, number)
     _bound_bins(problem, bins, Bound(edge + 1, end, above, high), ranks, steps, number)
 
@@ -106,12 +106,12 @@ def _decide_by_sign(
     that the bin allows, settles those whose sign it cannot change; the others are left to `select`."""
     start, end, low, high = inside
     base = float(problem.relevant[low - 1])
-    most, least = (
+    largest_drop, smallest_drop = (
         float(problem.half_gains[low - 1]) * float(problem.steps[low - 1 + above])
         for above in (start, end - 1)
     )
-    slack = ROUNDING * (abs(base) + most)
-    surely_high, surely_low = base - most - slack, base - least + slack
+    slack = ROUNDING * (abs(base) + largest_drop)
+    surely_high, surely_low = base - largest_drop - slack, base - smallest_drop + slack
     run = scores[start:end]
     firsts = [score for score in run if score > surely_low]
     doubtful = [score for score in run if surely_high < score <= surely_low]

@@ -128,8 +128,8 @@ class Problem:
     def deltas(self) -> Floats:
         """(|N|, |P| + 1) the loss of the j-th irrelevant sample at each rank, delta_j(i) of condition (C2)."""
         p, n = len(self.positives), len(self.negatives)
-        places = np.arange(n)[:, None] + np.arange(p)[None, :]
-        costs = self.gains * self.steps[places]
+        positions = np.arange(n)[:, None] + np.arange(p)[None, :]
+        costs = self.gains * self.steps[positions]
         deltas = np.zeros((n, p + 1))
         deltas[:, :-1] = np.cumsum(costs[:, ::-1], axis=1)[:, ::-1]
         return deltas
@@ -158,5 +158,5 @@ class Problem:
 
     def order_of(self, ranks: Ints) -> Ints:
         """(n,) the samples from the top as interleaving ranks (|N|,) place them."""
-        place = np.concatenate([2 * np.arange(1, self.highest), 2 * np.asarray(ranks) - 1])
-        return np.concatenate([self.positives, self.negatives])[np.argsort(place, kind="stable")]
+        key = np.concatenate([2 * np.arange(1, self.highest), 2 * np.asarray(ranks) - 1])
+        return np.concatenate([self.positives, self.negatives])[np.argsort(key, kind="stable")]

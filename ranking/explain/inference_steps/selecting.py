@@ -23,8 +23,8 @@ def select(
     upper, probes = problem.best_rank(first + 1, score, low, high)
     lower = upper
     if last - first > 1:
-        lower, more = problem.best_rank(last, score, upper, high)
-        probes += more
+        lower, lower_probes = problem.best_rank(last, score, upper, high)
+        probes += lower_probes
     ranks[first], ranks[last - 1] = upper, lower
     sides = [
         Bound(start, first, low, upper),

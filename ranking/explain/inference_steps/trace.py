@@ -69,11 +69,11 @@ class Trace:
     @property
     def looked_at(self) -> int:
         """How many irrelevant samples were looked at one by one; the others were settled by their neighbours."""
-        places = {step.place for step in self.steps if step.what in ("sample", "median")}
+        evaluated = {step.place for step in self.steps if step.what in ("sample", "median")}
         for step in self.steps:
             if step.what == "bin":
-                places.update(range(step.run.start, step.run.end))
-        return len(places)
+                evaluated.update(range(step.run.start, step.run.end))
+        return len(evaluated)
 
     def bounds_after(self, count: int, highest: int) -> tuple[Ints, Ints]:
         """(|N|,) the lowest and the highest rank that each sample may have after the first `count` steps."""

@@ -22,9 +22,9 @@ from ranking.explain.inference_steps.trace import Bound, Step, Trace
 def greedy_steps(problem: Problem) -> Trace:
     """Every rank of every irrelevant sample is tried, after sorting (Yue et al. 2007)."""
     steps = []
-    for place, score in enumerate(problem.irrelevant.tolist()):
-        rank, probes = problem.best_rank(place + 1, score, 1, problem.highest)
-        steps.append(_settled(place, score, problem.highest, probes, rank))
+    for position, score in enumerate(problem.irrelevant.tolist()):
+        rank, probes = problem.best_rank(position + 1, score, 1, problem.highest)
+        steps.append(_settled(position, score, problem.highest, probes, rank))
     return _after_sorting("greedy", problem, steps)
 
 
@@ -33,8 +33,8 @@ def search_steps(problem: Problem) -> Trace:
     if problem.unimodal_to(1) is None:
         raise InputError("loss of search", "a unimodal one such as ap", problem.loss.name)
     steps = []
-    for place, score in enumerate(problem.irrelevant.tolist()):
-        j, probes = place + 1, list[int]()
+    for position, score in enumerate(problem.irrelevant.tolist()):
+        j, probes = position + 1, list[int]()
         low, high = 1, min(problem.highest, j)
         while low < high:
             middle = (low + high) // 2
@@ -44,9 +44,9 @@ def search_steps(problem: Problem) -> Trace:
             else:
                 high = middle
         if j < problem.highest:
-            low, more = problem.best_rank(j, score, low, problem.highest)
-            probes += more
-        steps.append(_settled(place, score, problem.highest, tuple(probes), low))
+            low, further_probes = problem.best_rank(j, score, low, problem.highest)
+            probes += further_probes
+        steps.append(_settled(position, score, problem.highest, tuple(probes), low))
     return _after_sorting("search", problem, steps)
 
 
@@ -60,9 +60,9 @@ def select_steps(problem: Problem) -> Trace:
     return Trace("select", tuple(steps), ranks)
 
 
-def _settled(place: int, score: float, highest: int, probes: tuple[int, ...], rank: int) -> Step:
-    run, bound = Bound(place, place + 1, 1, highest), Bound(place, place + 1, rank, rank)
-    return Step("sample", run, place, score, probes, rank, 0, (bound,), -1)
+def _settled(position: int, score: float, highest: int, probes: tuple[int, ...], rank: int) -> Step:
+    run, bound = Bound(position, position + 1, 1, highest), Bound(position, position + 1, rank, rank)
+    return Step("sample", run, position, score, probes, rank, 0, (bound,), -1)
 
 
 def _after_sorting(algorithm: str, problem: Problem, steps: list[Step]) -> Trace:
