@@ -46,8 +46,7 @@ from ranking.experiments.cross_validation.workers import (
     on_cluster,
     on_this_computer,
 )
-from ranking.methods.on_shards import fit_on_shards
-from ranking.solvers.shards import ShardedFeatures
+from ranking.methods.shards import ShardedFeatures, fit_on_shards
 
 TOLERANCE = 1e-2  # of the trainings on shards
 GRIDS: Grids = {"C": (1.0, 10.0, 100.0, 1000.0), "eta": (0.01, 1.0)}

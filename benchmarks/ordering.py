@@ -27,7 +27,7 @@ from ranking.inference.best_permutation import WindowScores, best_permutations, 
 from ranking.inference.permutation_kernels import new_paths, search
 from ranking.inference.rank_fusion import weighted_votes
 from ranking.methods.mid_rank import MidRank
-from ranking.methods.subsequence_maps import psi
+from ranking.methods.subsequence_maps import blocks
 
 LENGTHS = tuple(range(3, 9))
 TREES = 3
@@ -38,7 +38,8 @@ def plain_swap(order: np.ndarray, samples: np.ndarray, thetas: dict[int, np.ndar
     total = 0.0
     for length, theta in thetas.items():
         for start in range(len(order) - length + 1):
-            score = theta @ psi("stacked difference", samples[order[start : start + length]])
+            psi = (blocks("stacked difference", length) @ samples[order[start : start + length]]).ravel()
+            score = theta @ psi
             total += np.copysign(np.sqrt(abs(score)), score)
     return total
 

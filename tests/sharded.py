@@ -8,9 +8,8 @@ import numpy as np
 
 from ranking import Query, make_method
 from ranking.experiments.cluster import connected
-from ranking.methods.on_shards import fit_on_shards, score_on_shards
+from ranking.methods.shards import ShardedBlock, ShardedFeatures, fit_on_shards, score_on_shards
 from ranking.solvers.block import Block
-from ranking.solvers.shards import ShardedBlock, ShardedFeatures
 
 
 def samples(n: int = 301, d: int = 17) -> tuple[np.ndarray, np.ndarray]:

@@ -70,12 +70,3 @@ def max_pooled(features: Features, rows: Ints) -> Floats:
         best = np.maximum(best, highest - values)
         highest = np.maximum(highest, values)
     return best
-
-
-def psi(representation: str, samples: Features) -> Floats:
-    """psi of one subsequence (L, d), written out as one vector."""
-    if representation == MAX_POOLED:
-        pooled: Floats = max_pooled(samples, np.arange(len(samples))[None])[0]
-        return pooled
-    flat: Floats = (blocks(representation, len(samples)) @ samples).ravel()
-    return flat

@@ -21,10 +21,9 @@ from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.experiments.cross_validation.unit import Unit
 from ranking.experiments.cross_validation.workers import on_cluster, on_this_computer
-from ranking.methods.on_shards import fit_on_shards, score_on_shards
+from ranking.methods.shards import ShardedBlock, ShardedFeatures, fit_on_shards, score_on_shards
 from ranking.reports.at_home import workers_at
 from ranking.solvers import Cut, LinearRisk, coordinate_descent
-from ranking.solvers.shards import ShardedBlock, ShardedFeatures
 
 IMAGES = images(30)
 METHODS = (("AP-SVM", {}), ("HOAP-SVM", {"eta": 1.0}))

@@ -16,11 +16,11 @@ from ranking import Query, make_method
 from ranking.core import ProgressEvent, SequenceSet
 from ranking.core.settings import settings_dict
 from ranking.inference.rank_fusion import VOTES
-from ranking.methods import best_length, saved
+from ranking.methods import mid_rank, saved
 from ranking.methods.length_rankings import scores_of_orders
 from ranking.methods.mid_rank import MidRank
 from ranking.methods.mid_rank_settings import FUSIONS
-from ranking.methods.subsequence_maps import MAX_POOLED, REPRESENTATIONS, blocks, max_pooled, psi
+from ranking.methods.subsequence_maps import MAX_POOLED, REPRESENTATIONS, blocks, max_pooled
 from ranking.methods.subsequences import deltas, training_subsequences
 from ranking.metrics import kendall_tau
 
@@ -35,10 +35,11 @@ def mean_tau(method: MidRank, test: SequenceSet) -> float:
 def test_representations_are_those_of_the_paper() -> None:
     rng = np.random.default_rng(0)
     pool, rows = rng.normal(size=(9, 3)), np.array([[1, 5, 2, 8], [0, 8, 3, 4]])
+    pooled = max_pooled(pool, rows)
     for name in REPRESENTATIONS:
-        for row in rows:
-            np.testing.assert_allclose(psi(name, pool[row]), reference.psi_of(name, pool[row]))
-    np.testing.assert_allclose(max_pooled(pool, rows)[1], reference.psi_of(MAX_POOLED, pool[rows[1]]))
+        for number, row in enumerate(rows):
+            psi = pooled[number] if name == MAX_POOLED else (blocks(name, 4) @ pool[row]).ravel()
+            np.testing.assert_allclose(psi, reference.psi_of(name, pool[row]))
     with refused("representation", repr(MAX_POOLED)):
         blocks(MAX_POOLED, 3)
 
@@ -118,7 +119,7 @@ def test_the_best_length_is_the_best_on_held_out_sequences(monkeypatch: pytest.M
         def taus(*_: object, best: int = best) -> list[np.ndarray]:
             return [np.where(np.arange(3) == best, 0.9, 0.1), np.array([np.nan, 0.2, 0.2])]
 
-        monkeypatch.setattr(best_length, "taus_of", taus)
+        monkeypatch.setattr(mid_rank, "taus_of", taus)
         assert make_method("MidRank", fusion="best length", **FEW).fit(sequences(5)).best_length == 2 + best
 
 

@@ -15,8 +15,7 @@ from ranking import make_method
 from ranking.experiments.cluster import connected, local_cluster
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.experiments.cross_validation.workers import on_cluster
-from ranking.methods.on_shards import fit_on_shards
-from ranking.solvers.shards import ShardedBlock, ShardedFeatures
+from ranking.methods.shards import ShardedBlock, ShardedFeatures, fit_on_shards
 
 PLAN = planned(images(), folds=2)
 
