@@ -57,9 +57,9 @@ def main() -> None:
     arguments.add_argument("--methods", nargs="+", default=["SVM", "AP-SVM"])
     options = options_of(arguments, images=60, methods=["SVM"])
     print(machine() + "\n")
-    with tempfile.TemporaryDirectory() as place:
-        images = build(options.images, Path(place) / "set")
-        features = load_features(images, FEATURES, Path(place))
+    with tempfile.TemporaryDirectory() as folder:
+        images = build(options.images, Path(folder) / "set")
+        features = load_features(images, FEATURES, Path(folder))
     learn, test = ~images.test, images.test
     columns = {}
     for name in options.methods:

@@ -70,12 +70,12 @@ def by_processes(made: Material, check: Check) -> Iterator[Train]:
 
 
 def numbers(store: TrialStore) -> dict[str, tuple[object, bytes]]:
-    return {key: (one.measures, store.scores(key).tobytes()) for key, one in store.outcomes().items()}
+    return {key: (outcome.measures, store.scores(key).tobytes()) for key, outcome in store.outcomes().items()}
 
 
 def timed(
     plan: Plan,
-    given: Material,
+    data: Material,
     workers: Workers,
     on_cell: Callable[[int], None] = lambda done: None,
 ) -> tuple[float, dict[str, tuple[object, bytes]]]:
@@ -83,7 +83,7 @@ def timed(
     with tempfile.TemporaryDirectory() as folder:
         store = TrialStore(Path(folder))
         start = time.perf_counter()
-        run_experiment(plan, lambda: given, store, lambda one: on_cell(one.done), workers=workers)
+        run_experiment(plan, lambda: data, store, lambda progress: on_cell(progress.done), workers=workers)
         return time.perf_counter() - start, numbers(store)
 
 
@@ -96,7 +96,7 @@ def planned(image_set: ImageSet, grids: Grids) -> Plan:
 def experiment(rounds: int, seed: int, half: int, grids: Grids) -> str:
     image_set, features = images(seed, half)
     plan = planned(image_set, grids)
-    given = material(plan, image_set, features)
+    data = material(plan, image_set, features)
     with local_cluster(2) as cluster:
         contenders: dict[str, Workers] = {
             "two processes of joblib": by_processes,
@@ -104,10 +104,10 @@ def experiment(rounds: int, seed: int, half: int, grids: Grids) -> str:
             "two Dask workers": on_cluster(cluster.scheduler_address),
         }
         seconds: dict[str, list[float]] = {name: [] for name in contenders}
-        found = {}
+        seconds_of = {}
         for turn in range(rounds + 1):
             for name, workers in contenders.items():
-                took, found[name] = timed(plan, given, workers)
+                took, seconds_of[name] = timed(plan, data, workers)
                 if turn:  # the first is to warm up
                     seconds[name].append(took)
 
@@ -115,15 +115,15 @@ def experiment(rounds: int, seed: int, half: int, grids: Grids) -> str:
             if done == len(plan.validation) // 2:
                 os.kill(next(iter(cluster.workers.values())).process.pid, signal.SIGKILL)
 
-        took, disturbed = timed(plan, given, contenders["two Dask workers"], kill)
+        took, disturbed = timed(plan, data, contenders["two Dask workers"], kill)
     first = statistics.median(seconds["two processes of joblib"])
-    alone = found["two threads of joblib"]
+    alone = seconds_of["two threads of joblib"]
     rows = [
         [
             name,
             f"{statistics.median(one):.1f}",
             f"{first / statistics.median(one):.2f}",
-            same(found[name], alone),
+            same(seconds_of[name], alone),
         ]
         for name, one in seconds.items()
     ]
@@ -133,8 +133,8 @@ def experiment(rounds: int, seed: int, half: int, grids: Grids) -> str:
     return table([f"{len(alone)} trainings by", "seconds", "speed", "same numbers"], rows)
 
 
-def same(one: object, other: object) -> str:
-    return "yes" if one == other else "NO"
+def same(left: object, right: object) -> str:
+    return "yes" if left == right else "NO"
 
 
 def made(seed: int, n: int, d: int) -> np.ndarray:
@@ -148,8 +148,8 @@ def made(seed: int, n: int, d: int) -> np.ndarray:
 
 def memory() -> tuple[float, float]:
     """MB that this process has now, and had at most so far."""
-    told = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    return tuple(float(told[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))  # type: ignore[return-value]
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return tuple(float(status[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))  # type: ignore[return-value]
 
 
 def shards(n: int, d: int, methods: Sequence[str]) -> str:
@@ -160,38 +160,38 @@ def shards(n: int, d: int, methods: Sequence[str]) -> str:
     local = {}
     for name in methods:
         start = time.perf_counter()
-        one = make_method(name, C=TRAINED[name], tolerance=TOLERANCE).fit([Query(here, relevance)])
-        local[name] = time.perf_counter() - start, one.certificate
+        trained_here = make_method(name, C=TRAINED[name], tolerance=TOLERANCE).fit([Query(here, relevance)])
+        local[name] = time.perf_counter() - start, trained_here.certificate
         print(f"{name} was trained here in {local[name][0]:.0f} s", file=sys.stderr)
     del here
     with local_cluster(2) as cluster, connected(cluster.scheduler_address) as client:
         warm = ShardedFeatures.scattered(client, made(0, 200, 5))
         fit_on_shards(make_method("AP-SVM"), warm, np.arange(200) < 20)
         before = client.run(memory)
-        places = sorted(before)
+        holders = sorted(before)
         parts = [
-            client.submit(made, seed, half, d, workers=[place], pure=False)
-            for seed, place in enumerate(places)
+            client.submit(made, seed, half, d, workers=[holder], pure=False)
+            for seed, holder in enumerate(holders)
         ]
         sharded = ShardedFeatures(client, parts)
         for name in methods:
             start = time.perf_counter()
-            found = fit_on_shards(
+            proof = fit_on_shards(
                 make_method(name, C=TRAINED[name], tolerance=TOLERANCE), sharded, relevance
             ).certificate
             took, known = time.perf_counter() - start, local[name][1]
             print(f"{name} was trained on shards in {took:.0f} s", file=sys.stderr)
-            meet = found.dual <= known.primal and known.dual <= found.primal
+            meet = proof.dual <= known.primal and known.dual <= proof.primal
             rows.append(
                 [
-                    name, f"{local[name][0]:.1f}", f"{took:.1f}", f"{found.relative_gap:.2%}",
-                    f"{abs(found.primal / known.primal - 1):.2%}", "yes" if meet and found.converged else "NO",
+                    name, f"{local[name][0]:.1f}", f"{took:.1f}", f"{proof.relative_gap:.2%}",
+                    f"{abs(proof.primal / known.primal - 1):.2%}", "yes" if meet and proof.converged else "NO",
                 ]
             )  # fmt: skip
         after = client.run(memory)
-        for place in places:
-            now, most = after[place][0] - before[place][0], after[place][1] - before[place][0]
-            taken.append([place, f"{now:.0f}", f"{now / whole:.0%}", f"{most:.0f}", f"{most / whole:.0%}"])
+        for holder in holders:
+            now, most = after[holder][0] - before[holder][0], after[holder][1] - before[holder][0]
+            taken.append([holder, f"{now:.0f}", f"{now / whole:.0%}", f"{most:.0f}", f"{most / whole:.0%}"])
     header = ["method", "here, s", "on shards, s", "gap", "objectives differ by", "optimum within the gap"]
     used = ["worker", "MB more after", "of the features", "MB more at the peak", "of the features"]
     title = f"{n} x {d} features, {whole:.0f} MB"

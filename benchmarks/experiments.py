@@ -53,8 +53,8 @@ def images(seed: int, half: int) -> tuple[ImageSet, np.ndarray]:
     image = np.repeat(np.arange(2 * half), counts)
     n = len(image)
     doing = generator.integers(len(ACTIONS), size=2 * half)[image]
-    other = generator.random(n) < 0.1  # of a group, some do something else
-    doing[other] = generator.integers(len(ACTIONS), size=np.count_nonzero(other))
+    elsewhere = generator.random(n) < 0.1  # of a group, some do something else
+    doing[elsewhere] = generator.integers(len(ACTIONS), size=np.count_nonzero(elsewhere))
     labels = np.eye(len(ACTIONS), dtype=bool)[doing]
     shared = generator.standard_normal((2 * half, SIZE), dtype=np.float32)
     features = generator.standard_normal((n, SIZE), dtype=np.float32) + np.float32(SHARED) * shared[image]
@@ -67,11 +67,11 @@ def images(seed: int, half: int) -> tuple[ImageSet, np.ndarray]:
     names = np.array([f"{number:06}" for number in range(2 * half)])
     sizes, test = np.ones((2 * half, 2), np.int32), np.arange(2 * half) >= half
     ids = np.array([f"{number:06}" for number in range(n)])
-    found = ImageSet(
+    image_set = ImageSet(
         f"synthetic-{half}-{seed}", "Synthetic actions", Path(), tuple(ACTIONS), names, names, sizes, test,
         nothing, image.astype(np.int32), image.astype(np.int32), labels, ids,
     )  # fmt: skip
-    return found, features
+    return image_set, features
 
 
 def planned(image_set: ImageSet, queries: int, grids: Grids) -> Plan:
@@ -105,12 +105,12 @@ def run(folder: Path, seed: int, queries: int, half: int, grids: Grids, loud: bo
     plan = planned(image_set, queries, grids)
     ready, processor = time.perf_counter(), time.process_time()
 
-    def say(progress: Progress) -> None:
+    def report(progress: Progress) -> None:
         if loud and (progress.done % 50 == 0 or progress.seconds_left is None):
             left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
             print(f"{progress.done} of {progress.total}: {progress.what}{left}", file=sys.stderr)
 
-    results = run_experiment(plan, lambda: material(plan, image_set, features), TrialStore(folder), say)
+    results = run_experiment(plan, lambda: material(plan, image_set, features), TrialStore(folder), report)
     clock, processor = time.perf_counter() - ready, time.process_time() - processor
     return Run(ready - start, clock, processor, results)
 
@@ -156,18 +156,19 @@ def killed(seed: int, kills: int, few: Callable[[Path], Run], child: list[str], 
     return [str(done), str(ends), str(len(expected)), str(lost), "yes" if same else "NO"]
 
 
-def told(runs: dict[str, Run]) -> str:
+def time_table(runs: dict[str, Run]) -> str:
     results = next(iter(runs.values())).results
     rows = [
-        [name, f"{one.plan:.2f}", f"{one.clock:.2f}", f"{one.processor:.2f}"] for name, one in runs.items()
+        [name, f"{run_of.plan:.2f}", f"{run_of.clock:.2f}", f"{run_of.processor:.2f}"]
+        for name, run_of in runs.items()
     ]
     header = [f"{len(results.outcomes)} trainings", "to plan, s", "to run, s", "of processors, s"]
     return f"{table(header, rows)}\n{results.unproven} of them did not converge"
 
 
-def shown(found: Table) -> str:
-    rows = [[row.name, *(f"{value:.3f}" for value in row.values)] for row in found.rows]
-    return f"{found.title}\n{table(['', *found.columns], rows)}"
+def shown(results: Table) -> str:
+    rows = [[row.name, *(f"{value:.3f}" for value in row.values)] for row in results.rows]
+    return f"{results.title}\n{table(['', *results.columns], rows)}"
 
 
 def main() -> None:
@@ -191,7 +192,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         first = run(Path(folder), options.seed, options.queries, options.images, grids, loud=True)
         second = run(Path(folder), options.seed, options.queries, options.images, grids)
-        print(told({"first run": first, "second run": second}))
+        print(time_table({"first run": first, "second run": second}))
         print(shown(validation_table(first.results)))
         print(shown(test_table(first.results)))
     if options.kills:

@@ -47,8 +47,8 @@ class Scenes:
         corners = [(SIDE * column, SIDE * row) for row in range(ROWS) for column in range(COLUMNS)]
         boxes = [(left, top, left + SIDE, top + SIDE) for left, top in corners]
         for number in range(self.images):
-            told = tuple(SourceBox(box, ("even" if number % 2 else "odd",)) for box in boxes)
-            yield SourceImage(f"{number:05}", scene(number), told, test=number % 2 == 0)
+            annotated = tuple(SourceBox(box, ("even" if number % 2 else "odd",)) for box in boxes)
+            yield SourceImage(f"{number:05}", scene(number), annotated, test=number % 2 == 0)
 
 
 def scene(seed: int) -> bytes:

@@ -65,26 +65,28 @@ PHOTOGRAPHS = {HELMETS: "helmets/VOCdevkit", "Cards": "cards"}  # folders in the
 
 def sources(images: int, drawn: int, names: Sequence[str]) -> dict[str, list[Source]]:
     """The sets of those names that are there: `drawn` ones of action figures, each of so many images."""
-    found: dict[str, list[Source]] = {}
+    sources_of: dict[str, list[Source]] = {}
     if FIGURES in names:
-        found[FIGURES] = [drawn_source(FIGURES, images=images, seed=seed) for seed in range(drawn)]
+        sources_of[FIGURES] = [drawn_source(FIGURES, images=images, seed=seed) for seed in range(drawn)]
     root = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
-    for name, place in PHOTOGRAPHS.items():
-        if name in names and (root / place).is_dir():
-            found[name] = [make_source("PASCAL VOC", folder=str(root / place))]
+    for name, folder in PHOTOGRAPHS.items():
+        if name in names and (root / folder).is_dir():
+            sources_of[name] = [make_source("PASCAL VOC", folder=str(root / folder))]
         elif name in names:
-            print(f"{name} are ignored: no folder {root / place}.")
-    if HELMETS in names and HELMETS not in found:
+            print(f"{name} are ignored: no folder {root / folder}.")
+    if HELMETS in names and HELMETS not in sources_of:
         print(
             "Those of the README are the photographs of "
             "github.com/TigerandRosa/paper_code (Apache-2.0), resized to 480 pixels: boxes of the classes head and "
             "helmet, in the layout of PASCAL VOC 2007. RANKING_REAL_DATA names the folder that holds helmets/."
         )
-    return found
+    return sources_of
 
 
 def grid_words(grids: Grids) -> str:
-    return "; ".join(f"{name} of {', '.join(f'{one:g}' for one in values)}" for name, values in grids.items())
+    return "; ".join(
+        f"{name} of {', '.join(f'{value:g}' for value in values)}" for name, values in grids.items()
+    )
 
 
 def image_set(source: Source, folder: Path) -> ImageSet:
@@ -115,13 +117,13 @@ def say(progress: Progress) -> None:
         print(f"{progress.done} of {progress.total}: {progress.what}{left}", file=sys.stderr, flush=True)
 
 
-def measured(found: list[list[Findings]]) -> Floats:
+def measured(findings_of: list[list[Findings]]) -> Floats:
     """(sets, deals, queries, methods) test AP."""
-    queries = found[0][0].results.queries
+    queries = findings_of[0][0].results.queries
     return np.array(
         [
-            [[[one.results.test(query, name) for name in METHODS] for query in queries] for one in deals]
-            for deals in found
+            [[[deal.results.test(query, name) for name in METHODS] for query in queries] for deal in deals]
+            for deals in findings_of
         ],
         np.float64,
     )
@@ -129,10 +131,10 @@ def measured(found: list[list[Findings]]) -> Floats:
 
 def ap_table(queries: Sequence[str], values: Floats) -> str:
     """A row a query and a column a method: mean test AP, and how far sets and deals spread it."""
-    of_query = [values[:, :, place] for place in range(len(queries))]
+    of_query = [values[:, :, column] for column in range(len(queries))]
     rows = [
-        [name, *map(spread, of.reshape(-1, len(METHODS)).T)]
-        for name, of in zip(queries, of_query, strict=True)
+        [name, *map(spread, values_of.reshape(-1, len(METHODS)).T)]
+        for name, values_of in zip(queries, of_query, strict=True)
     ]
     if len(queries) > 2:
         rows.append(["Average", *map(spread, values.mean(axis=2).reshape(-1, len(METHODS)).T)])
@@ -162,17 +164,17 @@ def claims_table(values: Floats) -> str:
     """A row for each two methods: by how much the one is better, on how many actions, and whether that holds."""
     rows = []
     means = values.mean(axis=1)  # deals share their images: they are no observations of their own
-    for other, one in itertools.combinations(range(len(METHODS)), 2):
-        apart = (means[..., one] - means[..., other]).ravel()
+    for second, first in itertools.combinations(range(len(METHODS)), 2):
+        apart = (means[..., first] - means[..., second]).ravel()
         p = paired_t_test(apart, np.zeros_like(apart))
         ends = difference_interval(apart, np.zeros_like(apart))
-        by_query = (means[..., one] - means[..., other]).mean(axis=0)
+        by_query = (means[..., first] - means[..., second]).mean(axis=0)
         holds = "holds" if p < SIGNIFICANT and apart.mean() > 0 else "does not hold"
         if p < SIGNIFICANT and apart.mean() < 0:
             holds = "the other way round"
         rows.append(
             [
-                f"{METHODS[one]} better than {METHODS[other]}",
+                f"{METHODS[first]} better than {METHODS[second]}",
                 f"{apart.mean():+.3f}",
                 f"{ends.low:+.3f} to {ends.high:+.3f}",
                 f"{np.count_nonzero(by_query > 0)} of {len(by_query)}",
@@ -183,18 +185,20 @@ def claims_table(values: Floats) -> str:
     return table(["claim", "difference", "95%", "queries", "p", ""], rows)
 
 
-def chosen_words(found: list[list[Findings]]) -> list[str]:
+def chosen_words(findings_of: list[list[Findings]]) -> list[str]:
     """For each method which settings were chosen how often, over queries, deals and sets."""
-    said = []
+    sentences = []
     for name in METHODS:
         counts: Counter[str] = Counter()
-        for one in itertools.chain(*found):
-            for query in one.results.queries:
-                point = one.results.chosen(query, name)
+        for findings in itertools.chain(*findings_of):
+            for query in findings.results.queries:
+                point = findings.results.chosen(query, name)
                 assert point is not None
-                counts[point_words(point, one.results.at_end(query, name))] += 1
-        said.append(f"{name}: " + "; ".join(f"{words} ({count})" for words, count in counts.most_common()))
-    return said
+                counts[point_words(point, findings.results.at_end(query, name))] += 1
+        sentences.append(
+            f"{name}: " + "; ".join(f"{words} ({count})" for words, count in counts.most_common())
+        )
+    return sentences
 
 
 def fold_means(results: Results, query: str) -> list[float]:
@@ -202,16 +206,16 @@ def fold_means(results: Results, query: str) -> list[float]:
     return [statistics.fmean(results.validation(query, name) or (math.nan,)) for name in METHODS]
 
 
-def part_of(name: str, found: Findings) -> Part:
+def part_of(name: str, findings: Findings) -> Part:
     """What the best method on the folds and the first one make of the query where they lie farthest apart."""
-    results = found.results
+    results = findings.results
     means = {query: fold_means(results, query) for query in results.queries}
     average = [statistics.fmean(values) for values in zip(*means.values(), strict=True)]
     best = max(range(1, len(METHODS)), key=average.__getitem__)
     query = max(means, key=lambda query: means[query][best] - means[query][0])
-    crops, rows = (Thumbnails(found.images.folder) if name == FIGURES else None), []
+    crops, rows = (Thumbnails(findings.images.folder) if name == FIGURES else None), []
     for method in (METHODS[0], METHODS[best]):
-        ranked = found.ranking(query, method, None)
+        ranked = findings.ranking(query, method, None)
         if ranked is None:
             raise ValueError(f"{method} was not tested on {query!r}; run the command again")
         rows.append(
@@ -246,22 +250,22 @@ def main() -> None:
     grids = {name: values[-1:] for name, values in GRIDS.items()} if options.smoke else GRIDS
     print(machine() + "\n")
     print(grid_words(grids if options.variants is None else hoap_variants.GRIDS))
-    with tempfile.TemporaryDirectory() as place:
-        folder, parts = options.folder or Path(place), []
+    with tempfile.TemporaryDirectory() as scratch:
+        folder, parts = options.folder or Path(scratch), []
         for name, of_name in sources(options.images, options.drawn, options.sets).items():
-            queries, found = options.queries if name == FIGURES else (), []
+            queries, findings_of = options.queries if name == FIGURES else (), []
             if options.variants is not None:
                 report_variants(name, of_name, folder, options.queries, options.variants)
                 continue
             for number, source in enumerate(of_name):
                 images = image_set(source, folder / f"{name} {number}")
-                found.append(
+                findings_of.append(
                     [findings(images, folder, queries, deal, grids) for deal in range(options.deals)]
                 )
-            report(name, of_name[0], found)
+            report(name, of_name[0], findings_of)
             if options.smoke:
                 report_variants(name, of_name[:1], folder, queries[:1], hoap_variants.NAMES[-2:])
-            parts.append(part_of(name, found[0][0]))
+            parts.append(part_of(name, findings_of[0][0]))
         if parts:
             save(parts, options.picture or folder / "picture.webp")
 
@@ -278,20 +282,21 @@ def report_variants(
     print(hoap_variants.variants_table(hoap_variants.measured(sets, queries, further, say)))
 
 
-def report(name: str, source: Source, found: list[list[Findings]]) -> None:
+def report(name: str, source: Source, findings_of: list[list[Findings]]) -> None:
     """Print the tables of a set, or of several that were drawn alike."""
-    every = [one.results for one in itertools.chain(*found)]
-    images, share = len(found[0][0].images.image_names), getattr(source, "share", None)
+    every = [query_findings.results for query_findings in itertools.chain(*findings_of)]
+    images, share = len(findings_of[0][0].images.image_names), getattr(source, "share", None)
     drawn = (
         ""
         if share is None
         else f", {images} images each, with a chance of {share:g} that an action is shared"
     )
-    print(f"\n{name}: {len(found)} sets{drawn}; folds dealt in {len(found[0])} ways\n")
-    values = measured(found)
+    print(f"\n{name}: {len(findings_of)} sets{drawn}; folds dealt in {len(findings_of[0])} ways\n")
+    values = measured(findings_of)
     print(ap_table(every[0].queries, values) + "\n\n" + claims_table(values) + "\n")
-    print(*chosen_words(found), sep="\n")
-    trainings, unproven = sum(len(one.outcomes) for one in every), sum(one.unproven for one in every)
+    print(*chosen_words(findings_of), sep="\n")
+    trainings = sum(len(results.outcomes) for results in every)
+    unproven = sum(results.unproven for results in every)
     print(f"{trainings:,} trainings, {unproven} of them not converged.")
 
 

@@ -28,9 +28,9 @@ def fisher_vectors(image_set: ImageSet) -> Features:
         n_modes=MODES,
         gm_args={"covariance_type": "diag", "random_state": 0, "max_iter": 50},
     )
-    vectors = np.stack([fisher_vector(reduced.transform(one), mixture, improved=True) for one in described])
-    found = PCA(min(MOST, len(train) - 1), random_state=0).fit(vectors[train])
-    return found.transform(vectors).astype(np.float32)
+    vectors = np.stack([fisher_vector(reduced.transform(crop), mixture, improved=True) for crop in described])
+    pca = PCA(min(MOST, len(train) - 1), random_state=0).fit(vectors[train])
+    return pca.transform(vectors).astype(np.float32)
 
 
 def descriptors(image_set: ImageSet, image: int) -> np.ndarray:

@@ -30,31 +30,33 @@ from ranking.workspace.store import Store
 IMPORTED, WITH_PROBLEMS, REFUSED = "imported", "with problems", "refused"
 
 
-class Came(NamedTuple):
+class FuzzResult(NamedTuple):
     """What became of a file, and every text that a page would show of it."""
 
     what: str
-    said: list[str]
+    messages: list[str]
 
 
-Bring = Callable[[int, bytes, Path], Came]
+Bring = Callable[[int, bytes, Path], FuzzResult]
 Pack = Callable[[int, bytes], bytes]
 
 
-def looked_at_or_imported(place: Path, source: str, home: Path) -> Came:
+def looked_at_or_imported(path: Path, source: str, home: Path) -> FuzzResult:
     """What a worker does: half of the files, by their checksum, are looked at, and imported as what they are taken
     for; the others are imported at once as what they were."""
-    said, settings = list[str](), dict[str, Any]()
-    if zlib.crc32(place.read_bytes()) % 2:
-        look = look_at(str(place), None, {})
-        said += [json.dumps(look.to_json()), look.refused]
+    messages, settings = list[str](), dict[str, Any]()
+    if zlib.crc32(path.read_bytes()) % 2:
+        look = look_at(str(path), None, {})
+        messages += [json.dumps(look.to_json()), look.refused]
         if look.source is None:
-            return Came(REFUSED, said)
+            return FuzzResult(REFUSED, messages)
         source, settings = look.source, look.source_settings
-    return Came(imported(make_source(source, **{**settings, "folder": str(place)}), home, said), said)
+    return FuzzResult(
+        imported(make_source(source, **{**settings, "folder": str(path)}), home, messages), messages
+    )
 
 
-def imported(source: Any, home: Path, said: list[str]) -> str:
+def imported(source: Any, home: Path, messages: list[str]) -> str:
     """Import all of `source` into the home, as a worker does into its draft; and discard it."""
     draft = home / "draft"
     shutil.rmtree(draft, ignore_errors=True)
@@ -62,8 +64,8 @@ def imported(source: Any, home: Path, said: list[str]) -> str:
         _, problems = build_image_set(source, draft, lambda done, total: None)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    said.append(json.dumps([asdict(problem) for problem in problems]))
-    said += texts_of(problems)
+    messages.append(json.dumps([asdict(problem) for problem in problems]))
+    messages += texts_of(problems)
     return WITH_PROBLEMS if problems else IMPORTED
 
 
@@ -97,10 +99,10 @@ def as_a_name(files: Files) -> Pack:
     """The broken bytes are the name of a file, or of the folder that it lies in."""
 
     def pack(number: int, data: bytes) -> bytes:
-        told, names = data.decode("utf-8", errors="replace").replace("\0", "")[:60_000], list(files)
+        entry, names = data.decode("utf-8", errors="replace").replace("\0", "")[:60_000], list(files)
         aimed = names[number % len(names)]
-        other = told if number < len(names) else f"{told}/{aimed}"
-        return zipped({other if name == aimed else name: content for name, content in files.items()})
+        folder_name = entry if number < len(names) else f"{entry}/{aimed}"
+        return zipped({folder_name if name == aimed else name: content for name, content in files.items()})
 
     return pack
 
@@ -108,13 +110,14 @@ def as_a_name(files: Files) -> Pack:
 def typed(files: Files, aimed: Sequence[str], source: str, **settings: Any) -> Bring:
     """The broken file lies beside others that are good, and the path of the first of all is typed."""
 
-    def bring(number: int, data: bytes, home: Path) -> Came:
-        folder, said = home / "typed", list[str]()
+    def bring(number: int, data: bytes, home: Path) -> FuzzResult:
+        folder, messages = home / "typed", list[str]()
         folder.mkdir(exist_ok=True)
         for name, content in (files | {aimed[number]: data}).items():
             (folder / name).write_bytes(content)
-        return Came(
-            imported(make_source(source, file=str(folder / next(iter(files))), **settings), home, said), said
+        return FuzzResult(
+            imported(make_source(source, file=str(folder / next(iter(files))), **settings), home, messages),
+            messages,
         )
 
     return bring
@@ -122,7 +125,7 @@ def typed(files: Files, aimed: Sequence[str], source: str, **settings: Any) -> B
 
 def into_a_page(read: Callable[[bytes, Path], list[str]]) -> Bring:
     """What a page takes as it comes."""
-    return lambda number, data, home: Came(IMPORTED, read(data, home))
+    return lambda number, data, home: FuzzResult(IMPORTED, read(data, home))
 
 
 def own_image(data: bytes, home: Path) -> list[str]:
@@ -136,14 +139,14 @@ def own_image(data: bytes, home: Path) -> list[str]:
 def vectors(suffix: str, images: ImageSet) -> Bring:
     """Features of one's own for a set, whose path is typed."""
 
-    def bring(number: int, data: bytes, home: Path) -> Came:
+    def bring(number: int, data: bytes, home: Path) -> FuzzResult:
         folder = home / "vectors"
         folder.mkdir(exist_ok=True)
-        place = folder / f"x{suffix}"
-        place.write_bytes(data)
-        look = look_at_vectors(place, place.name, images, folder / "draft.npy")
+        path = folder / f"x{suffix}"
+        path.write_bytes(data)
+        look = look_at_vectors(path, path.name, images, folder / "draft.npy")
         what = REFUSED if look.refused else WITH_PROBLEMS if look.problems else IMPORTED
-        return Came(what, [json.dumps(look.to_json()), look.refused, *texts_of(look.problems)])
+        return FuzzResult(what, [json.dumps(look.to_json()), look.refused, *texts_of(look.problems)])
 
     return bring
 
@@ -154,10 +157,10 @@ def pairs(data: bytes, home: Path) -> list[str]:
 
 def protocol(data: bytes, home: Path) -> list[str]:
     try:
-        told = json.loads(data)
+        record = json.loads(data)
     except (ValueError, RecursionError) as error:  # which the page tells in these words
         raise ValueError(str(error)) from error
-    return [json.dumps(ExperimentSettings.from_json(told if isinstance(told, dict) else {}).to_json())]
+    return [json.dumps(ExperimentSettings.from_json(record if isinstance(record, dict) else {}).to_json())]
 
 
 def training(data: bytes, home: Path) -> list[str]:

@@ -32,25 +32,25 @@ def guided(seconds: int, only: str) -> int:
     from fuzz_kinds import KINDS
 
     ended = 0
-    for place, make in enumerate(KINDS):
+    for number, make in enumerate(KINDS):
         name = make().name
         if only.lower() in name.lower():
             print(f"\n{name}", flush=True)
             path = [str(ROOT), str(ROOT / "benchmarks"), *filter(None, [os.environ.get("PYTHONPATH")])]
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
-            command = [sys.executable, __file__, str(place), str(seconds)]
+            command = [sys.executable, __file__, str(number), str(seconds)]
             ended += subprocess.run(command, env=environment).returncode != 0
     return ended
 
 
-def one_kind(place: int, seconds: int) -> None:
+def one_kind(kind_number: int, seconds: int) -> None:
     import atheris
 
     with atheris.instrument_imports(include=WATCHED):
         import fuzz_bringing
         import fuzz_kinds
 
-    kind = fuzz_kinds.KINDS[place]()
+    kind = fuzz_kinds.KINDS[kind_number]()
     with tempfile.TemporaryDirectory() as folder:
         home, corpus = Path(folder) / "home", Path(folder) / "corpus"
         home.mkdir()
@@ -58,7 +58,7 @@ def one_kind(place: int, seconds: int) -> None:
         for number, data in enumerate(kind.good):
             (corpus / f"{number}").write_bytes(bytes([number]) + data)
 
-        def one(data: bytes) -> None:
+        def feed_one(data: bytes) -> None:
             if not data:
                 return
             try:
@@ -72,7 +72,7 @@ def one_kind(place: int, seconds: int) -> None:
             f"-rss_limit_mb={MEGABYTES}",
             "-print_final_stats=1",
         ]
-        atheris.Setup([sys.argv[0], *flags, "-close_fd_mask=0", str(corpus)], one)
+        atheris.Setup([sys.argv[0], *flags, "-close_fd_mask=0", str(corpus)], feed_one)
         atheris.Fuzz()
 
 

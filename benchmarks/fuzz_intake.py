@@ -44,7 +44,7 @@ MEMORY = 2 * 10**9  # bytes of addresses that a process may have
 
 
 @dataclass
-class Told:
+class KindTally:
     """What became of the files of one kind. findings: the number of the file, and what was found."""
 
     name: str
@@ -83,36 +83,38 @@ HEADER = ("kind", "files", REFUSED, WITH_PROBLEMS, IMPORTED, "ms each", "slowest
 # ---------------------------------------------------------------------------------------------------------
 
 
-def feed(told: Told, place: int, start: int, stop: int, options: argparse.Namespace, home: Path) -> None:
+def feed(
+    tally: KindTally, kind_number: int, start: int, stop: int, options: argparse.Namespace, home: Path
+) -> None:
     """Files `start` to `stop` of a kind; where a process dies, the next one goes on behind the file it died of."""
     while start < stop:
-        process = begin(place, start, stop, options, home)
+        process = begin(kind_number, start, stop, options, home)
         number, cause = start - 1, ""
         for line in lines(process, options.seconds):
             if isinstance(line, int):
                 number, cause = line, f"took longer than {options.seconds:g} s"
             elif "peak" in line:
-                told.peak = max(told.peak, line["peak"], line["of programs"])
+                tally.peak = max(tally.peak, line["peak"], line["of programs"])
             else:
-                told.note(number, line)
+                tally.note(number, line)
                 cause = ""
         code = process.wait()
         if code == 0:
             return
-        said = last_words(home)
+        stderr = last_words(home)
         if code > 0 or number < start:
-            raise RuntimeError(f"{told.name}: ended with {code} by itself, not by a file: {said}")
-        killed = f"died of {signal.Signals(-code).name}: {said}"
-        told.findings.append((number, cause if code == -signal.SIGKILL and cause else killed))
-        told.came["died"] += 1
+            raise RuntimeError(f"{tally.name}: ended with {code} by itself, not by a file: {stderr}")
+        killed = f"died of {signal.Signals(-code).name}: {stderr}"
+        tally.findings.append((number, cause if code == -signal.SIGKILL and cause else killed))
+        tally.came["died"] += 1
         start = number + 1
 
 
 def begin(
-    place: int, start: int, stop: int, options: argparse.Namespace, home: Path
+    kind_number: int, start: int, stop: int, options: argparse.Namespace, home: Path
 ) -> subprocess.Popen[bytes]:
     home.mkdir(parents=True, exist_ok=True)
-    arguments = [options.seed, place, start, stop, home]
+    arguments = [options.seed, kind_number, start, stop, home]
     environment = {
         **os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1",
         "RANKING_WORKER_MEMORY": str(options.memory), "RANKING_HOME": str(home / "store"), "TMPDIR": str(home),
@@ -142,37 +144,37 @@ def lines(process: subprocess.Popen[bytes], seconds: float) -> Iterator[Any]:
 
 def last_words(home: Path) -> str:
     """The error, and where a dump of a crash begins."""
-    said = (home / "stderr.txt").read_text(errors="replace").strip().splitlines()
-    crash = [place for place, line in enumerate(said) if line.startswith("Fatal Python error")]
-    return " | ".join(said[crash[0] : crash[0] + 6] if crash else said[-3:])[:600]
+    lines = (home / "stderr.txt").read_text(errors="replace").strip().splitlines()
+    crash = [number for number, line in enumerate(lines) if line.startswith("Fatal Python error")]
+    return " | ".join(lines[crash[0] : crash[0] + 6] if crash else lines[-3:])[:600]
 
 
-def run(options: argparse.Namespace, top: Path) -> list[Told]:
+def run(options: argparse.Namespace, top: Path) -> list[KindTally]:
     """All kinds, in chunks, in so many processes at once as are asked for."""
     with ThreadPoolExecutor(options.processes) as pool:
-        told, waiting, kinds = [], [], [make() for make in KINDS]
+        tallies, waiting, kinds = [], [], [make() for make in KINDS]
         shares = sum(kind.share for kind in kinds)
-        for place, kind in enumerate(kinds):
+        for number, kind in enumerate(kinds):
             if options.only.lower() not in kind.name.lower():
                 continue
-            one = Told(kind.name)
-            told.append(one)
+            tally = KindTally(kind.name)
+            tallies.append(tally)
             files = options.files if options.only else round(options.files * kind.share / shares)
             for start in range(options.first, options.first + files, CHUNK):
-                stop, home = min(start + CHUNK, options.first + files), top / "home" / f"{place}-{start}"
-                waiting.append(pool.submit(feed, one, place, start, stop, options, home))
+                stop, home = min(start + CHUNK, options.first + files), top / "home" / f"{number}-{start}"
+                waiting.append(pool.submit(feed, tally, number, start, stop, options, home))
         for each in waiting:
             each.result()
-    return told
+    return tallies
 
 
-def keep(told: list[Told], options: argparse.Namespace) -> None:
+def keep(tallies: list[KindTally], options: argparse.Namespace) -> None:
     """Write each file that something was found of into the folder that was asked for."""
     folder = Path(options.keep)
     folder.mkdir(parents=True, exist_ok=True)
     for kind in (make() for make in KINDS):
-        for one in told:
-            for number, text in one.findings if one.name == kind.name else ():
+        for tally in tallies:
+            for number, text in tally.findings if tally.name == kind.name else ():
                 good, data = file_of(kind, options.seed, number)
                 (folder / f"{kind.name.replace('/', ' ')} {number} of good {good}").write_bytes(data)
                 (folder / f"{kind.name.replace('/', ' ')} {number}.txt").write_text(text)
@@ -183,18 +185,20 @@ def keep(told: list[Told], options: argparse.Namespace) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def report(told: list[Told], outside: list[str], seconds: float) -> bool:
+def report(tallies: list[KindTally], outside: list[str], seconds: float) -> bool:
     """The table; whether nothing was found."""
-    total = Told("all")
-    for one in told:
-        total.came += one.came
-        total.seconds += one.seconds
-        total.slowest, total.peak = max(total.slowest, one.slowest), max(total.peak, one.peak)
-        total.findings += one.findings
-    print(table(HEADER, [one.row() for one in (*told, total)]))
-    alike = Counter(f"{one.name}: {text}" for one in told for _, text in one.findings)
+    total = KindTally("all")
+    for tally in tallies:
+        total.came += tally.came
+        total.seconds += tally.seconds
+        total.slowest, total.peak = max(total.slowest, tally.slowest), max(total.peak, tally.peak)
+        total.findings += tally.findings
+    print(table(HEADER, [tally.row() for tally in (*tallies, total)]))
+    alike = Counter(f"{tally.name}: {text}" for tally in tallies for _, text in tally.findings)
     first = {
-        f"{one.name}: {text}": number for one in reversed(told) for number, text in reversed(one.findings)
+        f"{tally.name}: {text}": number
+        for tally in reversed(tallies)
+        for number, text in reversed(tally.findings)
     }
     print(
         f"\n{seconds / 60:.1f} minutes; files written, changed or removed outside of the home: {len(outside)}"
@@ -217,13 +221,13 @@ def main() -> None:
         top = Path(folder)
         (top / "beside.txt").write_text("nobody writes here")
         before, begun = listing(top, top / "home"), time.monotonic()
-        told = run(options, top)
+        tallies = run(options, top)
         after = listing(top, top / "home")
         working = [str(path) for path in top.glob("home/*/cwd/*")]
         outside = sorted(name for name in {*before, *after} if before.get(name) != after.get(name)) + working
-        good = report(told, outside, time.monotonic() - begun)
+        good = report(tallies, outside, time.monotonic() - begun)
     if options.keep:
-        keep(told, options)
+        keep(tallies, options)
     if options.brought:
         from fuzz_server import bring_to_server
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from fuzz_bringing import (
     Bring,
-    Came,
+    FuzzResult,
     Pack,
     among,
     as_a_name,
@@ -74,10 +74,10 @@ def in_zip_files(
 ) -> Kind:
     """A kind that comes in ZIP files, which `pack` makes; `sources` say as what each good file would be imported."""
 
-    def bring(number: int, data: bytes, home: Path) -> Came:
-        place = home / "brought.zip"
-        place.write_bytes(pack(number, data))
-        return looked_at_or_imported(place, sources[number], home)
+    def bring(number: int, data: bytes, home: Path) -> FuzzResult:
+        path = home / "brought.zip"
+        path.write_bytes(pack(number, data))
+        return looked_at_or_imported(path, sources[number], home)
 
     return Kind(name, share, good, bring, also, pack)
 
@@ -159,7 +159,7 @@ def packed_again(name: str, share: float, inner: Files, bring: Bring) -> Kind:
     """The file is broken as a whole, or one of those in it, which is then packed as if nothing were."""
     entries = list(inner)
 
-    def bring_packed(number: int, data: bytes, home: Path) -> Came:
+    def bring_packed(number: int, data: bytes, home: Path) -> FuzzResult:
         return bring(0, data if number == 0 else zipped(inner | {entries[number - 1]: data}), home)
 
     return Kind(name, share, [zipped(inner), *inner.values()], bring_packed, ZIP)

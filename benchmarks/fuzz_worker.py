@@ -29,13 +29,13 @@ from ranking.jobs.worker_limits import limit_memory
 MEGABYTE = 2**20
 
 
-def main(seed: str, place: int, start: int, stop: int, home: Path) -> None:
+def main(seed: str, kind_number: int, start: int, stop: int, home: Path) -> None:
     faulthandler.enable()
     warnings.simplefilter("ignore")  # of readers of files, which a worker writes where nobody looks
     limit_memory()
     (home / "cwd").mkdir(parents=True, exist_ok=True)
     os.chdir(home / "cwd")
-    kind = KINDS[place]()
+    kind = KINDS[kind_number]()
     check_good(kind, home)
     watch = Watch(home, (parquet_to_csv.__file__, parquet_to_numbers.__file__))
     for number in range(start, stop):
@@ -47,29 +47,29 @@ def main(seed: str, place: int, start: int, stop: int, home: Path) -> None:
 def file_of(kind: Kind, seed: str, number: int) -> tuple[int, bytes]:
     """The broken file of that number, and which of the good ones it was."""
     draw = random.Random(f"{seed} {kind.name} {number}")
-    one = number % len(kind.good)
-    return one, mutated(draw, kind.good[one], kind.good, kind.also)
+    index = number % len(kind.good)
+    return index, mutated(draw, kind.good[index], kind.good, kind.also)
 
 
 def check_good(kind: Kind, home: Path) -> None:
     """RuntimeError where a file is refused before it was broken: then breaking it would try nothing."""
     for number, data in enumerate(kind.good):
         try:
-            came = kind.bring(number, data, home).what
+            outcome = kind.bring(number, data, home).what
         except ValueError as error:
-            came = f"{REFUSED}: {error}"
-        if came.startswith(REFUSED):
-            raise RuntimeError(f"{kind.name}: good file {number} was not imported ({came})")
+            outcome = f"{REFUSED}: {error}"
+        if outcome.startswith(REFUSED):
+            raise RuntimeError(f"{kind.name}: good file {number} was not imported ({outcome})")
 
 
 def fed(kind: Kind, broken: tuple[int, bytes], home: Path, watch: Watch) -> dict[str, Any]:
     """What became of one file, and what must not have."""
-    findings, said, what = list[str](), list[str](), REFUSED
+    findings, messages, what = list[str](), list[str](), REFUSED
     begun = time.perf_counter()
     try:
-        what, said = kind.bring(*broken, home)
+        what, messages = kind.bring(*broken, home)
     except ValueError as error:
-        said = [" ".join(str(error).split())]
+        messages = [" ".join(str(error).split())]
         try:
             check_wording(error)
         except Exception as unworded:
@@ -78,7 +78,7 @@ def fed(kind: Kind, broken: tuple[int, bytes], home: Path, watch: Watch) -> dict
         last = traceback.extract_tb(error.__traceback__)[-1]
         findings.append(f"{type(error).__name__} in {Path(last.filename).name}:{last.lineno}: {error}"[:500])
     seconds = time.perf_counter() - begun
-    findings += [f"cannot be printed: {text[:200]!r}" for text in said if not text.isprintable()]
+    findings += [f"cannot be printed: {text[:200]!r}" for text in messages if not text.isprintable()]
     findings += watch.taken()
     return {"came": what, "seconds": round(seconds, 4), "bytes": len(broken[1]), "findings": findings}
 

@@ -91,7 +91,7 @@ def some_vectors(images: ImageSet) -> dict[str, list[bytes]]:
     np.save(streams[2], np.asfortranarray(rows))
     np.savez(streams[3], features=rows, ids=ids)
     np.savez_compressed(streams[4], features=rows, ids=ids)
-    columns = {"id": ids.tolist(), **{f"f{place}": column for place, column in enumerate(rows.T)}}
+    columns = {"id": ids.tolist(), **{f"f{i}": column for i, column in enumerate(rows.T)}}
     parquet.write_table(pyarrow.table(columns), streams[5])
     whole = [stream.getvalue() for stream in streams]
     return {".npy": whole[:3], ".npz": whole[3:5], ".parquet": whole[5:]}
@@ -118,8 +118,8 @@ def exported_training() -> Files:
     with tempfile.TemporaryDirectory() as folder:
         images = hostile_set.fill(Path(folder) / "home", Path(folder) / "set")
         store = Store(Path(folder) / "home")
-        asked = TrainSettings(images.key, (("Colour", {}),), hostile_set.CLASSES[0], "AP-SVM", {"C": 1.0})
-        run = store.create_run("train", asked.to_json())
+        settings = TrainSettings(images.key, (("Colour", {}),), hostile_set.CLASSES[0], "AP-SVM", {"C": 1.0})
+        run = store.create_run("train", settings.to_json())
         store.end_run(run.id, "finished", result=worker.train(store, run, Report(run.events_file)))
         return unzipped(run_archive.export_run(store, run.id))
 

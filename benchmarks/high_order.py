@@ -114,44 +114,46 @@ def patient(seconds: float) -> Callable[[ProgressEvent], None]:
     return on_progress
 
 
-def frank_wolfe(of: Data, C: float, eta: float, tolerance: float, patience: float) -> tuple[float, float]:
-    costs, on_progress = misclassification_costs(of.relevant), patient(patience)
-    found = block_frank_wolfe(
-        of.risk(C, eta), of.relevant, costs, of.components, tolerance, on_progress=on_progress
+def frank_wolfe(
+    dataset: Data, C: float, eta: float, tolerance: float, patience: float
+) -> tuple[float, float]:
+    costs, on_progress = misclassification_costs(dataset.relevant), patient(patience)
+    solution = block_frank_wolfe(
+        dataset.risk(C, eta), dataset.relevant, costs, dataset.components, tolerance, on_progress=on_progress
     )
-    return found.certificate.seconds, found.certificate.relative_gap
+    return solution.certificate.seconds, solution.certificate.relative_gap
 
 
-def optimised(of: Data, C: float, eta: float, tolerance: float, patience: float) -> tuple[float, float]:
-    found = cutting_plane(of.risk(C, eta), tolerance, on_progress=patient(patience))
-    return found.certificate.seconds, found.certificate.relative_gap
+def optimised(dataset: Data, C: float, eta: float, tolerance: float, patience: float) -> tuple[float, float]:
+    solution = cutting_plane(dataset.risk(C, eta), tolerance, on_progress=patient(patience))
+    return solution.certificate.seconds, solution.certificate.relative_gap
 
 
 def shown(seconds: float, gap: float, tolerance: float) -> str:
     return f"{seconds:.2f}" if gap <= tolerance else f"> {seconds:.0f} (gap {gap:.1%})"
 
 
-def compared(of: Data, C: float, eta: float, patience: float) -> list[str]:
-    ours = frank_wolfe(of, C, eta, 0.01, patience)
-    others = optimised(of, C, eta, 0.01, patience), plain(of.risk(C, eta), 0.01, patience)
-    ratios = [f"{'' if gap <= 0.01 else '> '}{seconds / ours[0]:.0f}" for seconds, gap in others]
-    cells = [shown(*found, 0.01) for found in (ours, *others)]
+def compared(dataset: Data, C: float, eta: float, patience: float) -> list[str]:
+    ours = frank_wolfe(dataset, C, eta, 0.01, patience)
+    rivals = optimised(dataset, C, eta, 0.01, patience), plain(dataset.risk(C, eta), 0.01, patience)
+    ratios = [f"{'' if gap <= 0.01 else '> '}{seconds / ours[0]:.0f}" for seconds, gap in rivals]
+    cells = [shown(*result, 0.01) for result in (ours, *rivals)]
     return [f"{C:g}", f"{eta:g}", cells[0], cells[1], ratios[0], cells[2], ratios[1]]
 
 
-def peak(of: Data) -> float:
+def peak(dataset: Data) -> float:
     """The most memory that training takes beyond the features, over their size."""
     tracemalloc.start()
-    frank_wolfe(of, 0.1, 1.0, 1e-3, 60.0)
+    frank_wolfe(dataset, 0.1, 1.0, 1e-3, 60.0)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return most / (of.features.nbytes + of.affinity.nbytes)
+    return most / (dataset.features.nbytes + dataset.affinity.nbytes)
 
 
-def hoap(of: Data, C: float, eta: float, start: str) -> list[str]:
+def hoap(dataset: Data, C: float, eta: float, start: str) -> list[str]:
     """A row: HOAP-SVM beside AP-SVM at the same C."""
-    graph = SimilarityGraph(of.components.edges, of.affinity)
-    query = Query(of.features, of.relevant.astype(int), graph)
+    graph = SimilarityGraph(dataset.components.edges, dataset.affinity)
+    query = Query(dataset.features, dataset.relevant.astype(int), graph)
     alone = min(
         (make_method("AP-SVM", C=C).fit([query]).certificate for _ in range(3)), key=lambda c: c.seconds
     )
@@ -175,11 +177,13 @@ def hoap(of: Data, C: float, eta: float, start: str) -> list[str]:
 PHOTOGRAPHS = (("helmets/VOCdevkit", "head"), ("helmets/VOCdevkit", "helmet"), ("bccd", "WBC"))
 
 
-def queries(of: Data, folder: Path) -> Iterator[tuple[str, Query]]:
+def queries(data: Data, folder: Path) -> Iterator[tuple[str, Query]]:
     """The synthetic data and those photographs that are there, by name."""
     yield (
         "synthetic",
-        Query(of.features, of.relevant.astype(int), SimilarityGraph(of.components.edges, of.affinity)),
+        Query(
+            data.features, data.relevant.astype(int), SimilarityGraph(data.components.edges, data.affinity)
+        ),
     )
     for path, name in PHOTOGRAPHS:
         if (folder / path).is_dir():
@@ -203,9 +207,9 @@ def solvers(name: str, query: Query, C: float, eta: float) -> list[str]:
     auto = seconds("auto")
     if auto is None:
         return [name, f"{C:g}", f"{eta:g}", "no proof", "", "", ""]
-    others = [seconds(solver, auto) for solver in ("cutting plane", "Frank-Wolfe")]
-    ended = [other for other in others if other is not None]
-    cells = ["-" if other is None else f"{other:.2f}" for other in others]
+    rivals = [seconds(solver, auto) for solver in ("cutting plane", "Frank-Wolfe")]
+    ended = [rival for rival in rivals if rival is not None]
+    cells = ["-" if rival is None else f"{rival:.2f}" for rival in rivals]
     ratio = f"{auto / min(ended):.2f}" if ended else "< 1"
     return [name, f"{C:g}", f"{eta:g}", f"{auto:.2f}", *cells, ratio]
 
@@ -225,22 +229,22 @@ def main() -> None:
     options = options_of(
         arguments, patience=0.5, images=100, features=60, affinities=40, photographs=Path("none")
     )
-    of = data(options.seed, options.images, options.features, options.affinities)
-    frank_wolfe(of, 0.1, 1.0, 0.5, 60.0)  # compiles
+    dataset = data(options.seed, options.images, options.features, options.affinities)
+    frank_wolfe(dataset, 0.1, 1.0, 0.5, 60.0)  # compiles
     print(machine())
-    print(f"{len(of.features)} samples, {len(of.components.edges)} pairs")
+    print(f"{len(dataset.features)} samples, {len(dataset.components.edges)} pairs")
     header = ["C", "eta", "Frank-Wolfe, s", "one-slack, s", "ratio", "plain one-slack, s", "ratio"]
-    print(table(header, [compared(of, 0.1, eta, options.patience) for eta in (0.01, 1.0)]))
+    print(table(header, [compared(dataset, 0.1, eta, options.patience) for eta in (0.01, 1.0)]))
     etas = (0.01, 1.0, 100.0)
     rows = [
-        [f"{C:g}", *[shown(*frank_wolfe(of, C, eta, 1e-3, options.patience), 1e-3) for eta in etas]]
+        [f"{C:g}", *[shown(*frank_wolfe(dataset, C, eta, 1e-3, options.patience), 1e-3) for eta in etas]]
         for C in (1e-4, 1e-2, 1.0, 100.0)
     ]
     print(table(["to 0.1%: C", *[f"eta = {eta:g}" for eta in etas]], rows))
     header = ["HOB-SVM of", "C", "eta", "auto, s", "cutting plane, s", "Frank-Wolfe, s", "auto / better"]
     points = list(itertools.product((1e-4, 1e-3, 0.01, 0.1, 1.0, 10.0, 100.0), (0.01, 1.0)))
-    named = queries(of, options.photographs)
-    solvers("compiles", next(queries(of, options.photographs))[1], 1e-4, 1.0)
+    named = queries(dataset, options.photographs)
+    solvers("compiles", next(queries(dataset, options.photographs))[1], 1e-4, 1.0)
     print(table(header, [solvers(name, query, *point) for name, query in named for point in points]))
     header = [
         "C",
@@ -254,8 +258,8 @@ def main() -> None:
         "ratio",
     ]
     choices = itertools.product((100.0, 1000.0), (0.01, 1.0), ("AP-SVM", "HOB-SVM"))
-    print(table(header, [hoap(of, *choice) for choice in choices]))
-    print(f"peak of memory beyond the features: {peak(of):.2f} times their size")
+    print(table(header, [hoap(dataset, *choice) for choice in choices]))
+    print(f"peak of memory beyond the features: {peak(dataset):.2f} times their size")
 
 
 if __name__ == "__main__":

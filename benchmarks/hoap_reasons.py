@@ -67,7 +67,7 @@ def reasons_table(
                 method = make_method(name, C=C, eta=ETA, tolerance=TOLERANCE, **settings).fit([learn])
                 label = f"{name} from {settings['start']}" if settings else name
                 rows.setdefault(label, []).append(learned(method, learn, test, plain))
-    return table(HEADER, [row(label, found) for label, found in rows.items()])
+    return table(HEADER, [row(label, models) for label, models in rows.items()])
 
 
 def learned(method: Any, learn: Query, test: Query, plain: float) -> Learned:
@@ -85,15 +85,17 @@ def precisions(method: Any, query: Query) -> tuple[float, float]:
     return average_precision(query.relevance, unary), average_precision(query.relevance, method.score(query))
 
 
-def row(label: str, found: list[Learned]) -> list[str]:
+def row(label: str, learned: list[Learned]) -> list[str]:
     own = label != "HOB-SVM"
-    means = [fmean(one.penalty for one in found), fmean(one.positive for one in found)]
+    means = [fmean(model.penalty for model in learned), fmean(model.positive for model in learned)]
     means += [
-        fmean(getattr(one, side)[edges] for one in found) for side in ("learn", "test") for edges in (0, 1)
+        fmean(getattr(model, side)[edges] for model in learned)
+        for side in ("learn", "test")
+        for edges in (0, 1)
     ]
     return [
         label,
-        f"{sum(one.ratio > 1 + ROUNDING for one in found)} of {len(found)}" if own else "",
-        f"{sum(one.penalty == 0 for one in found)} of {len(found)}",
+        f"{sum(model.ratio > 1 + ROUNDING for model in learned)} of {len(learned)}" if own else "",
+        f"{sum(model.penalty == 0 for model in learned)} of {len(learned)}",
         *(f"{value:.3f}".replace("0.", ".", 1) for value in means),
     ]

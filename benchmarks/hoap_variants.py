@@ -51,7 +51,9 @@ def unchanged(material: Material, plan: Plan, images: ImageSet) -> Material:
 
 def compare_hog(material: Material, plan: Plan, images: ImageSet) -> Material:
     """Phi compares HOG alone."""
-    (columns,) = (place for part, place in feature_columns(BOX, images) if part.name == "HOG")
+    (columns,) = (
+        columns_of_hog for part, columns_of_hog in feature_columns(BOX, images) if part.name == "HOG"
+    )
     return replace(material, compared=np.arange(columns.start, columns.stop))
 
 
@@ -86,7 +88,7 @@ class Study:
     still: float = 1.0
     change: Change = unchanged
 
-    def run(self, images: ImageSet, folder: Path, queries: tuple[str, ...], say: Say) -> Results:
+    def run(self, images: ImageSet, folder: Path, queries: tuple[str, ...], report: Say) -> Results:
         """Its results on a set, as far as they are not kept in `folder`."""
         protocol = Protocol(
             images.key,
@@ -104,7 +106,7 @@ class Study:
             return self.change(material_of(plan, images, folder / "features"), plan, images)
 
         with rounds_end_at(self.still):
-            return run_experiment(plan, material, TrialStore(folder / "variants" / self.name), say)
+            return run_experiment(plan, material, TrialStore(folder / "variants" / self.name), report)
 
 
 @contextmanager
@@ -140,21 +142,21 @@ def name_of(study: Study, method: str, settings: dict[str, Any]) -> str:
 
 
 def measured(
-    sets: Sequence[tuple[ImageSet, Path]], queries: Sequence[str], further: Sequence[str], say: Say
+    sets: Sequence[tuple[ImageSet, Path]], queries: Sequence[str], further: Sequence[str], report: Say
 ) -> dict[str, Column]:
     """For each variant the chosen values of every query of every set. further: the names of studies after the first."""
-    found: dict[str, Column] = {}
+    columns: dict[str, Column] = {}
     for images, folder in sets:
         some = tuple(query for query in queries if query in images.classes)
         for study in (FIRST, *(study for study in FURTHER if study.name in further)):
-            results = study.run(images, folder, some, say)
+            results = study.run(images, folder, some, report)
             for method, settings in study.methods:
                 contender = name_of(study, method, settings)
-                column = found.setdefault(f"{study.name}: {contender}", [])
+                column = columns.setdefault(f"{study.name}: {contender}", [])
                 column += [value_of(results, query, contender) for query in results.queries]
-    hob, ap = (found[f"starts: HOAP-SVM (start: {start})"] for start in (HOB, AP))
-    found["starts: HOAP-SVM (start chosen on folds)"] = [max(pair) for pair in zip(hob, ap, strict=True)]
-    return found
+    hob, ap = (columns[f"starts: HOAP-SVM (start: {start})"] for start in (HOB, AP))
+    columns["starts: HOAP-SVM (start chosen on folds)"] = [max(pair) for pair in zip(hob, ap, strict=True)]
+    return columns
 
 
 def value_of(results: Results, query: str, contender: str) -> Chosen:
@@ -163,26 +165,26 @@ def value_of(results: Results, query: str, contender: str) -> Chosen:
     return fmean(results.validation(query, contender) or ()), test
 
 
-def variants_table(found: dict[str, Column]) -> str:
+def variants_table(columns: dict[str, Column]) -> str:
     """A row for each variant: AP on folds and test, and the difference of test AP from HOAP-SVM as in the paper and
     from HOB-SVM on the same features."""
     rows = []
-    for name, column in found.items():
+    for name, column in columns.items():
         study = name.partition(":")[0]
-        hob = found.get(f"{study}: {HOB}", found[f"starts: {HOB}"])
-        against = [] if name.endswith((f": {AP}", f": {HOB}")) else [found[PAPER], hob]
-        cells = [apart(column, other) if other is not column else "" for other in against] or ["", ""]
+        hob = columns.get(f"{study}: {HOB}", columns[f"starts: {HOB}"])
+        against = [] if name.endswith((f": {AP}", f": {HOB}")) else [columns[PAPER], hob]
+        cells = [apart(column, rival) if rival is not column else "" for rival in against] or ["", ""]
         rows.append([name, *(points(fmean(values)) for values in zip(*column, strict=True)), *cells])
     return table(["variant", "AP, folds", "test AP", "minus HOAP-SVM from HOB-SVM", "minus HOB-SVM"], rows)
 
 
-def apart(column: Column, other: Column) -> str:
+def apart(column: Column, rival: Column) -> str:
     """The mean difference of test AP; of several, with its 95% confidence interval and the p of a paired t-test."""
-    one, two = ([test for _, test in values] for values in (column, other))
-    mean = fmean(one) - fmean(two)
-    if one == two or len(one) == 1:
+    values_of_column, two = ([test for _, test in values] for values in (column, rival))
+    mean = fmean(values_of_column) - fmean(two)
+    if values_of_column == two or len(values_of_column) == 1:
         return signed(mean)
-    ends, p = difference_interval(one, two), paired_t_test(one, two)
+    ends, p = difference_interval(values_of_column, two), paired_t_test(values_of_column, two)
     return f"{signed(mean)} ({signed(ends.low)} to {signed(ends.high)}), p = {p:.2f}"
 
 

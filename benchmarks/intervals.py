@@ -41,10 +41,16 @@ def held(images: int, sets: int, truth: Floats, generator: np.random.Generator) 
         relevance, scores, image_of = population(images, generator)
         if not relevance.any():
             continue
-        found = redrawn(relevance, scores, image_of, seed=seed)
-        told = (found.interval("AP", 0), found.interval("AP", 1), found.difference("AP", 1, 0))
+        resampled = redrawn(relevance, scores, image_of, seed=seed)
+        intervals = (
+            resampled.interval("AP", 0),
+            resampled.interval("AP", 1),
+            resampled.difference("AP", 1, 0),
+        )
         values = (truth[0], truth[1], truth[1] - truth[0])
-        hits += [one.low <= value <= one.high for one, value in zip(told, values, strict=True)]
+        hits += [
+            interval.low <= value <= interval.high for interval, value in zip(intervals, values, strict=True)
+        ]
         used += 1
     return [f"{images:,}", *(f"{100 * share:.1f}%" for share in hits / used)]
 
@@ -53,12 +59,12 @@ def seconds(images: int, rankings: int, generator: np.random.Generator) -> float
     """The least of three."""
     relevance, scores, image_of = population(images, generator)
     several = np.repeat(scores, rankings // 2, axis=0)
-    found = []
+    times = []
     for _ in range(3):
         begun = time.perf_counter()
         redrawn(relevance, several, image_of, cutoffs=range(1, 21))
-        found.append(time.perf_counter() - begun)
-    return min(found)
+        times.append(time.perf_counter() - begun)
+    return min(times)
 
 
 def main() -> None:
@@ -70,7 +76,7 @@ def main() -> None:
     options = options_of(arguments, sets=20, images=[60], truth=4_000, timed=60)
     generator = np.random.default_rng(0)
     relevance, scores, _ = population(options.truth, generator)
-    truth = np.array([metrics.average_precision(relevance, one) for one in scores])
+    truth = np.array([metrics.average_precision(relevance, row) for row in scores])
     rows = [held(images, options.sets, truth, generator) for images in options.images]
     print(machine(), end="\n\n")
     print(

@@ -101,11 +101,11 @@ def visit(page: Page, url: str, run: str, more: str) -> None:
 
 
 def presses(page: Page, rounds: int) -> list[dict[str, Any]]:
-    found = []
+    times = []
     for number in range(rounds):
-        found.append(page.evaluate("key => questions.press(key)", "10"[number % 2]))
+        times.append(page.evaluate("key => questions.press(key)", "10"[number % 2]))
         page.wait_for_timeout(400)
-    return found
+    return times
 
 
 def measured(
@@ -116,19 +116,19 @@ def measured(
     ids = [str(name) for name in store.image_set(key).image_names[store.image_set(key).image_test]]
     rows = []
     with serving(home) as server:
-        for place, (beside, words) in enumerate((("no", "alone"), ("same", "beside its rival"))):
-            visit(page, server.url, run, f"rival={beside}&image={ids[place]}")
-            found = presses(page, rounds)
-            for what, said, must in (("painted", "new ranking painted", MUST), ("kept", "all on disk", "")):
-                times = [one[what] / 1000 for one in found]
-                rows.append(row(f"key to {said}, {words}", must, times))
+        for number, (beside, words) in enumerate((("no", "alone"), ("same", "beside its rival"))):
+            visit(page, server.url, run, f"rival={beside}&image={ids[number]}")
+            times_of = presses(page, rounds)
+            for what, text, must in (("painted", "new ranking painted", MUST), ("kept", "all on disk", "")):
+                times = [timing[what] / 1000 for timing in times_of]
+                rows.append(row(f"key to {text}, {words}", must, times))
         visit(page, server.url, run, f"image={ids[2]}")
         late = page.evaluate(
             "([keys, ms]) => questions.burst(keys, ms)", [list("10" * (AT_ONCE // 2)), INTERVAL]
         )
         events = AnswerStore(home).events(key, ids[2])
-        said = f"{len(events)} of {AT_ONCE}, on {len(fold(events).answers)} labels"
-        rows.append([f"{AT_ONCE} keys at {INTERVAL} ms: events on disk", f"{AT_ONCE}", said, ""])
+        text = f"{len(events)} of {AT_ONCE}, on {len(fold(events).answers)} labels"
+        rows.append([f"{AT_ONCE} keys at {INTERVAL} ms: events on disk", f"{AT_ONCE}", text, ""])
         rows.append(row("the same: from the last key to all on disk", "", [late / 1000]))
     return rows
 

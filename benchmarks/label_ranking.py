@@ -85,17 +85,17 @@ def processor_seconds(task: Callable[[], object], rounds: int = 7) -> float:
 
 def by_assignment(unary: np.ndarray, core: np.ndarray, interactions: np.ndarray, k: int) -> float:
     """The best value by a linear assignment of labels to places for each configuration of the core (section 3)."""
-    others, best = np.setdiff1d(np.arange(len(unary)), core), -np.inf
+    rest, best = np.setdiff1d(np.arange(len(unary)), core), -np.inf
     for chosen in itertools.product([False, True], repeat=len(core)):
         inside = core[list(chosen)]
-        places = k - len(inside)
-        if not 0 <= places <= len(others):
+        free = k - len(inside)
+        if not 0 <= free <= len(rest):
             continue
         rows = interactions[list(chosen)]
-        scores = unary[others] + 2.0 * rows[:, others].sum(axis=0)
-        gains = np.outer(scores, np.arange(len(others)) < places)
-        found = linear_sum_assignment(gains, maximize=True)
-        best = max(best, gains[found].sum() + unary[inside].sum() + rows[:, inside].sum())
+        scores = unary[rest] + 2.0 * rows[:, rest].sum(axis=0)
+        gains = np.outer(scores, np.arange(len(rest)) < free)
+        assignment = linear_sum_assignment(gains, maximize=True)
+        best = max(best, gains[assignment].sum() + unary[inside].sum() + rows[:, inside].sum())
     return float(best)
 
 
@@ -188,8 +188,10 @@ def show_exact(generator: np.random.Generator, models: int) -> None:
             model = OrderModel(generator.standard_normal(7), design, core, interactions, distance)
             values.append(best_order(model).value)
             gaps.append(values[-1] - approximate_order(model, method, seed).value)
-        scale, found = float(np.mean(np.abs(values))), float(np.mean(np.array(gaps) < 1e-9))
-        rows.append([method, f"{found:.0%}", f"{np.mean(gaps) / scale:.1%}", f"{max(gaps) / scale:.1%}"])
+        scale, share_found = float(np.mean(np.abs(values))), float(np.mean(np.array(gaps) < 1e-9))
+        rows.append(
+            [method, f"{share_found:.0%}", f"{np.mean(gaps) / scale:.1%}", f"{max(gaps) / scale:.1%}"]
+        )
     print(f"\nscipy's approximate quadratic assignment, 7 items, C = 2, {models} random models\n")
     print(table(["method", "exact", "mean gap, of the mean value", "largest"], rows))
 
@@ -223,9 +225,9 @@ def corel5k(_: int) -> LabelSet | None:
 
 def label_scenes(count: int) -> LabelSet:
     """The first scenes that the project draws, as GIST and colour."""
-    with tempfile.TemporaryDirectory() as place:
-        images, _ = build_image_set(make_source("Label scenes", images=count), Path(place) / "set")
-        return label_set(images, load_features(images, [("GIST", {}), ("Colour", {})], Path(place)))
+    with tempfile.TemporaryDirectory() as folder:
+        images, _ = build_image_set(make_source("Label scenes", images=count), Path(folder) / "set")
+        return label_set(images, load_features(images, [("GIST", {}), ("Colour", {})], Path(folder)))
 
 
 SETS: dict[str, Callable[[int], LabelSet | None]] = {"label scenes": label_scenes, "Corel5k": corel5k}
@@ -256,8 +258,8 @@ def by_logistic_regression(training: LabelSet, test: LabelSet) -> np.ndarray:
     """(M, L) log odds by one classifier a label, at scikit-learn's default C; a label that none has comes last."""
     scores = np.full(test.labels.shape, -np.inf)
     for i in np.flatnonzero(training.labels.any(axis=0)):
-        one = LogisticRegression(max_iter=1000).fit(training.features, training.labels[:, i])
-        scores[:, i] = one.decision_function(test.features)
+        classifier = LogisticRegression(max_iter=1000).fit(training.features, training.labels[:, i])
+        scores[:, i] = classifier.decision_function(test.features)
     return scores
 
 
@@ -268,12 +270,14 @@ def reference_rows(images: LabelSet, fold: np.ndarray) -> list[list[str]]:
     """What is reached without structure, and without questions."""
     rows = []
     for name, scores in REFERENCES.items():
-        found = []
+        precisions = []
         for number in range(int(fold.max()) + 1):
             test = images.part((fold == number) & images.labels.any(axis=1))
-            found.append(100.0 * mean_break_even_precision(test, scores(images.part(fold != number), test)))
+            precisions.append(
+                100.0 * mean_break_even_precision(test, scores(images.part(fold != number), test))
+            )
         blank = [""] * (len(QUESTIONS) - 1)
-        rows.append(["", name, "", f"{np.mean(found):.2f}", *blank, f"{np.std(found):.2f}"])
+        rows.append(["", name, "", f"{np.mean(precisions):.2f}", *blank, f"{np.std(precisions):.2f}"])
     return rows
 
 
@@ -285,7 +289,7 @@ def show_folds(
     for unary in unaries:
         means = {}
         for name in MODELS:
-            found: dict[str, list[np.ndarray]] = {strategy: [] for strategy in strategies}
+            curves: dict[str, list[np.ndarray]] = {strategy: [] for strategy in strategies}
             for number in range(folds):
                 training, test = images.part(fold != number), images.part(fold == number)
                 method = make_method(name, C=penalty, unary=unary).fit(training)
@@ -293,8 +297,8 @@ def show_folds(
                     if strategy not in strategies_for(len(method.core)):
                         continue
                     urgency = make_strategy(strategy, method, training)
-                    found[strategy].append(simulate(method, test, urgency, max(QUESTIONS))[list(QUESTIONS)])
-            for strategy, values in found.items():
+                    curves[strategy].append(simulate(method, test, urgency, max(QUESTIONS))[list(QUESTIONS)])
+            for strategy, values in curves.items():
                 if values:
                     means[name, strategy] = 100.0 * np.mean(values, axis=0)
                     deviation = 100.0 * np.std(values, axis=0)[0]

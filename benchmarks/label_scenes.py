@@ -33,18 +33,18 @@ def main() -> None:
     arguments.add_argument("--C", type=float, default=10.0, help="how much errors weigh (default: 10)")
     options = options_of(arguments, images=50)
     print(machine() + "\n")
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as folder:
         start, before = time.perf_counter(), os.times()
-        images, _ = build_image_set(make_source("Label scenes", images=options.images), Path(place) / "set")
+        images, _ = build_image_set(make_source("Label scenes", images=options.images), Path(folder) / "set")
         wall, after = time.perf_counter() - start, os.times()
         busy = after.user + after.system - before.user - before.system
         print(
             f"{options.images:,} images, {len(images.classes)} concepts, {images.labels.sum(axis=1).mean():.1f} an "
             f"image: {wall:.1f} s ({busy:.1f} s of processor time)\n"
         )
-        features = load_features(images, FEATURES, Path(place))
+        features = load_features(images, FEATURES, Path(folder))
     learn, test = ~images.test, images.test
-    found = []
+    measured = []
     for query in images.classes:
         relevance = images.relevance(query)
         if not relevance[learn].any() or not relevance[test].any():
@@ -52,10 +52,12 @@ def main() -> None:
             continue
         method = make_method("SVM", C=options.C, unit="paper").fit([Query(features[learn], relevance[learn])])
         scores = np.asarray(method.score(Query(features[test])), np.float64)
-        told = relevance[test], scores
-        found.append((break_even_precision(*told), average_precision(*told), relevance[test].mean(), query))
-    rows = [[query, *(f"{one:.3f}" for one in numbers)] for *numbers, query in sorted(found)]
-    rows.append(["mean", *(f"{np.mean(column):.3f}" for column in list(zip(*found, strict=True))[:3])])
+        pair = relevance[test], scores
+        measured.append(
+            (break_even_precision(*pair), average_precision(*pair), relevance[test].mean(), query)
+        )
+    rows = [[query, *(f"{number:.3f}" for number in numbers)] for *numbers, query in sorted(measured)]
+    rows.append(["mean", *(f"{np.mean(column):.3f}" for column in list(zip(*measured, strict=True))[:3])])
     print(table(["concept", "break-even", "AP", "share"], rows))
 
 

@@ -46,10 +46,10 @@ LOOK_SECONDS = 0.1
 # ---------------------------------------------------------------------------------------------------------
 
 
-def make_zip(place: Path, images: int) -> None:
+def make_zip(path: Path, images: int) -> None:
     """VOC of that many photographs, a third of them for the test."""
     names = [f"{number:06}" for number in range(images)]
-    with ThreadPoolExecutor(2) as pool, zipfile.ZipFile(place, "w", zipfile.ZIP_STORED) as file:
+    with ThreadPoolExecutor(2) as pool, zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as file:
         for part, chosen in (
             ("trainval", lambda number: number % 3),
             ("test", lambda number: not number % 3),
@@ -115,8 +115,8 @@ class Watch:
 
     def _clock(self, pid: int) -> None:
         with contextlib.suppress(psutil.Error):  # it has gone meanwhile
-            told = psutil.Process(pid).cpu_times()
-            self.busy[pid] = told.user + told.system
+            times = psutil.Process(pid).cpu_times()
+            self.busy[pid] = times.user + times.system
 
     def _listen(self, run: Run) -> None:
         now, size = time.monotonic(), run.events_file.stat().st_size if run.events_file.exists() else 0
@@ -156,19 +156,19 @@ def watching(watch: Watch) -> Iterator[Watch]:
 
 def size_of(home: Path) -> dict[str, int]:
     """Every file of a home but its database, and its bytes."""
-    found = {}
+    sizes = {}
     for path in home.rglob("*"):
         databases = ("ranking.sqlite", "queue.sqlite", "imports.sqlite", "looks.sqlite")
         if path.is_file() and not path.name.startswith(databases):
-            found[str(path)] = path.stat().st_size
-    return found
+            sizes[str(path)] = path.stat().st_size
+    return sizes
 
 
 class Person:
     """Who types a path and imports what is there."""
 
-    def __init__(self, tab: Tab, store: Store, place: Path) -> None:
-        self.tab, self.store, self.place = tab, store, place
+    def __init__(self, tab: Tab, store: Store, path: Path) -> None:
+        self.tab, self.store, self.place = tab, store, path
 
     async def look(self) -> None:
         await self.tab.open("image_sets")
@@ -230,8 +230,8 @@ class Person:
     def _is_done(self, run: Run, share: float) -> bool:
         from ranking.jobs.events import last_events
 
-        told = [event for event in last_events(run) if event.get("what") == "Importing images"]
-        return bool(told) and told[-1]["done"] >= share * told[-1]["total"]
+        events = [event for event in last_events(run) if event.get("what") == "Importing images"]
+        return bool(events) and events[-1]["done"] >= share * events[-1]["total"]
 
 
 async def measure(
@@ -253,14 +253,14 @@ def main() -> None:
     arguments.add_argument("--zip", type=Path, help="a file to import instead, as one that was made before")
     options = options_of(arguments, images=60)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        place, home = options.zip or Path(folder) / "photographs.zip", Path(folder) / "home"
-        if not place.exists():
-            make_zip(place, options.images)
+        path, home = options.zip or Path(folder) / "photographs.zip", Path(folder) / "home"
+        if not path.exists():
+            make_zip(path, options.images)
         os.environ["RANKING_HOME"] = str(home)
         stand_in_for_bundled_sets(Store(home))
         with serving(home) as server, watching(Watch(server, Store(home))) as watch:
-            rows, (stopped, gone, left) = asyncio.run(measure(server, Store(home), place))
-        megabytes = place.stat().st_size / 1e6
+            rows, (stopped, gone, left) = asyncio.run(measure(server, Store(home), path))
+        megabytes = path.stat().st_size / 1e6
     print(f"{machine()}; {megabytes:,.0f} MB\n")
     print(table(["step", "seconds"], rows))
     print(

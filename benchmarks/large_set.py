@@ -92,9 +92,9 @@ def peak_of(store: Store, settings: dict[str, Any]) -> tuple[Peak, Run]:
     run = jobs.start(store, "train", settings)
     own = resident = 0.0
     while jobs.poll(store, run.id).state not in ENDED:
-        told = _memory(run.pid)
-        own = max(own, told.get("RssAnon", 0.0) + told.get("RssShmem", 0.0))
-        resident = max(resident, told.get("VmHWM", 0.0))
+        memory = _memory(run.pid)
+        own = max(own, memory.get("RssAnon", 0.0) + memory.get("RssShmem", 0.0))
+        resident = max(resident, memory.get("VmHWM", 0.0))
         time.sleep(LOOK_SECONDS)
     run = store.run(run.id)
     if run.state != "finished":
@@ -125,10 +125,10 @@ def trainings(store: Store, key: str, columns: int, samples: int) -> tuple[list[
         peak, run = peak_of(store, settings)
         above = peak.resident - features
         within &= above <= MUST_MEMORY
-        told = run.result["certificate"]
+        certificate = run.result["certificate"]
         megabytes = [f"{size:.0f}" for size in (features, peak.own, peak.resident, above)]
         test = f"{run.result['test']['AP']:.3f}"
-        rows.append([what, *megabytes, f"{peak.seconds:.1f}", str(told["iterations"]), test])
+        rows.append([what, *megabytes, f"{peak.seconds:.1f}", str(certificate["iterations"]), test])
     return rows, within
 
 
@@ -195,15 +195,15 @@ def page_figures(home: Path, key: str, run: str, rounds: int) -> tuple[list[list
         with serving(home) as server:
             first = asyncio.run(first_of(server.url, page, query))
             again = [asyncio.run(first_of(server.url, page, query)) for _ in range(rounds)]
-            found: Figures = {}
+            figures: Figures = {}
             for _ in range(rounds):
                 for what, seconds in asyncio.run(rerun(server.url, page, query, grid, looks)).items():
-                    found.setdefault(what, []).extend(seconds)
+                    figures.setdefault(what, []).extend(seconds)
             memory = max(memory, server.memory())
         shown = [(f"{title}: opened, first of all", MUST_OPEN, [first])]
         shown += [(f"{title}: opened in a new tab", MUST_OPEN, again)]
-        shown += [(f"{title}: {what}", MUST_RERUN, seconds) for what, seconds in found.items()]
-        rows += [row(*one) for one in shown]
+        shown += [(f"{title}: {what}", MUST_RERUN, seconds) for what, seconds in figures.items()]
+        rows += [row(*cells) for cells in shown]
         within &= all(statistics.median(seconds) <= must for _, must, seconds in shown)
     return rows, within, memory
 
@@ -211,13 +211,15 @@ def page_figures(home: Path, key: str, run: str, rounds: int) -> tuple[list[list
 def in_chromium(home: Path, run: str, rounds: int) -> tuple[list[list[str]], bool]:
     """The same of Ranked images in a browser."""
     with serving(home) as server, browsing() as page:
-        found = grid_figures(page, server.url, run, rounds)
+        figures = grid_figures(page, server.url, run, rounds)
     shown = [
-        ("Chromium: Ranked images from another page, pictures in view", MUST_OPEN, found["come"]),
-        ("Chromium: Ranked images in a new tab, Streamlit's own scripts too", MUST_OPEN, found["new"]),
-        ("Chromium: Ranked images, a click on a picture, answered", MUST_RERUN, found["click"]),
+        ("Chromium: Ranked images from another page, pictures in view", MUST_OPEN, figures["come"]),
+        ("Chromium: Ranked images in a new tab, Streamlit's own scripts too", MUST_OPEN, figures["new"]),
+        ("Chromium: Ranked images, a click on a picture, answered", MUST_RERUN, figures["click"]),
     ]
-    return [row(*one) for one in shown], all(statistics.median(seconds) <= must for _, must, seconds in shown)
+    return [row(*cells) for cells in shown], all(
+        statistics.median(seconds) <= must for _, must, seconds in shown
+    )
 
 
 def row(what: str, must: float, seconds: list[float]) -> list[str]:

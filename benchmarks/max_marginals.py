@@ -62,17 +62,17 @@ def pymaxflow_flips(unary: np.ndarray, penalty: np.ndarray, components: Componen
     for number in range(components.larger_than(1)):
         part = network.part(number, components.edge_starts)
         graph: GraphFloat = part.graph()
-        places = np.arange(len(part.unary))
+        nodes = np.arange(len(part.unary))
         graph.maxflow()
-        labels = ~graph.get_grid_segments(places)
-        for place in places:
-            to_source = 0.0 if labels[place] else part.force[place]
-            graph.add_tedge(place, to_source, part.force[place] - to_source)
-            graph.mark_node(place)
+        labels = ~graph.get_grid_segments(nodes)
+        for node in nodes:
+            to_source = 0.0 if labels[node] else part.force[node]
+            graph.add_tedge(node, to_source, part.force[node] - to_source)
+            graph.mark_node(node)
             graph.maxflow(reuse_trees=True)
-            graph.get_grid_segments(places)
-            graph.add_tedge(place, part.force[place] - to_source, to_source)  # undone at the next cut
-            graph.mark_node(place)
+            graph.get_grid_segments(nodes)
+            graph.add_tedge(node, part.force[node] - to_source, to_source)  # undone at the next cut
+            graph.mark_node(node)
 
 
 def images(name: str, image_of: np.ndarray, rounds: int) -> list[list[str]]:
@@ -83,7 +83,7 @@ def images(name: str, image_of: np.ndarray, rounds: int) -> list[list[str]]:
     features = generator.standard_normal((n, SIZE), dtype=np.float32)
     weights = generator.standard_normal(SIZE, dtype=np.float32)
     with threadpool_limits(1):
-        found = medians(
+        seconds_of = medians(
             {
                 "auto": lambda: max_marginals(unary, edges, penalty, components=components),
                 "dynamic-cut": lambda: max_marginals(unary, edges, penalty, "dynamic-cut", components),
@@ -92,11 +92,11 @@ def images(name: str, image_of: np.ndarray, rounds: int) -> list[list[str]]:
             },
             rounds,
         )
-    own = found.pop("auto")
+    own = seconds_of.pop("auto")
     title = f"{name}: {n:,} samples, {len(edges):,} edges"
     return [
-        [title, "auto", milliseconds(own), other, milliseconds(seconds), f"{seconds / own:.3g}"]
-        for other, seconds in found.items()
+        [title, "auto", milliseconds(own), rival, milliseconds(seconds), f"{seconds / own:.3g}"]
+        for rival, seconds in seconds_of.items()
     ]
 
 
@@ -120,22 +120,22 @@ def one_component(name: str, strength: float, size: tuple[int, int]) -> list[str
     unary, penalty = generator.standard_normal(n), -strength * generator.random(len(edges))
     components = Components.of(n, edges)
     start = time.perf_counter()
-    found = max_marginals(unary, edges, penalty, "dynamic-cut", components)
+    marginals = max_marginals(unary, edges, penalty, "dynamic-cut", components)
     seconds = time.perf_counter() - start
 
     network = network_of(checked_model(unary, edges, penalty, components), 1)
     tried = np.linspace(0, components.sizes[0] - 1, COLD).astype(int)
     start = time.perf_counter()
-    cuts = [[forced_cut(network, place, label) for label in (True, False)] for place in tried]
+    cuts = [[forced_cut(network, node, label) for label in (True, False)] for node in tried]
     cold = (time.perf_counter() - start) / COLD * components.sizes[0]
-    for place, labellings in zip(tried, cuts, strict=True):
+    for node, labellings in zip(tried, cuts, strict=True):
         values = []
         for by_place in labellings:
-            labels = found.map.copy()
+            labels = marginals.map.copy()
             labels[components.order[: len(by_place)]] = by_place
             values.append(unary[labels].sum() + penalty[labels[edges[:, 0]] != labels[edges[:, 1]]].sum())
-        difference = found.difference[components.order[place]]
-        assert abs(values[0] - values[1] - difference) <= 1e-9 * np.abs(found.difference).max()
+        difference = marginals.difference[components.order[node]]
+        assert abs(values[0] - values[1] - difference) <= 1e-9 * np.abs(marginals.difference).max()
     title = f"one component, {name}, penalties to {strength:g}"
     return [title, "dynamic-cut", milliseconds(seconds), f"cold-cut, from {COLD} samples", milliseconds(cold),
             f"{cold / seconds:.3g}"]  # fmt: skip

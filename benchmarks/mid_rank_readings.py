@@ -66,26 +66,26 @@ def show(figures: Figures, attributes: int, count: int, tests: int, subsequences
 def row(name: str, chosen: list[Found], tested: list[Found]) -> list[str]:
     """tau by which a reading is chosen, of the other attributes, the measures of all, and the best length by itself."""
     alone: dict[str, list[float]] = {}
-    for found in tested:
-        for key in (key for key in found if key.startswith(f"{name} alone ")):
-            alone.setdefault(key.split(" alone ")[1], []).append(found[key][1])
+    for measures_of_run in tested:
+        for key in (key for key in measures_of_run if key.startswith(f"{name} alone ")):
+            alone.setdefault(key.split(" alone ")[1], []).append(measures_of_run[key][1])
     taus = {length: float(np.mean(values)) for length, values in alone.items()}
     best = max(taus, key=taus.__getitem__, default="")
-    others = tested[CHOOSING:] or tested
+    held_out = tested[CHOOSING:] or tested
     count = len(alone.get(best, []))
     few = f" ({count} attributes)" if count < len(tested) else ""
     return [
         name,
-        f"{np.mean([found[name][1] for found in chosen]):.3f}",
-        f"{np.mean([found[name][1] for found in others]):.3f}",
-        *in_digits(np.mean([found[name] for found in tested], axis=0)),
+        f"{np.mean([measures_of_run[name][1] for measures_of_run in chosen]):.3f}",
+        f"{np.mean([measures_of_run[name][1] for measures_of_run in held_out]):.3f}",
+        *in_digits(np.mean([measures_of_run[name] for measures_of_run in tested], axis=0)),
         f"{best}: {taus[best]:.3f}{few}" if best else "",
     ]
 
 
 def tried(train: SequenceSet, test: SequenceSet, subsequences: int) -> Found:
     """The measures of all readings and of their lengths alone; each model is trained once."""
-    found: Found = {"RankSVM": measures(make_method("RankSVM").fit(train), test)}
+    measures_by_name: Found = {"RankSVM": measures(make_method("RankSVM").fit(train), test)}
     methods: dict[str, MidRank] = {}
     rankings: dict[str, Rankings] = {}
     for name, trained, read in READINGS:
@@ -100,10 +100,10 @@ def tried(train: SequenceSet, test: SequenceSet, subsequences: int) -> Found:
         if key not in rankings:
             rankings[key] = method.rankings(test)
         ranked = rankings[key]
-        found[name] = measured(test, method.fused(ranked, test.starts))
+        measures_by_name[name] = measured(test, method.fused(ranked, test.starts))
         for length, orders in zip(ranked.lengths, ranked.orders, strict=True):
-            found[f"{name} alone {length}"] = measured(test, orders)
-    return found
+            measures_by_name[f"{name} alone {length}"] = measured(test, orders)
+    return measures_by_name
 
 
 def measured(test: SequenceSet, orders: np.ndarray) -> np.ndarray:
@@ -152,10 +152,10 @@ def persons(folder: Path) -> Pool:
 
 def digits() -> Pool:
     """As many to learn from as there are public figures."""
-    given = load_digits()
-    features = given.data / np.linalg.norm(given.data, axis=1, keepdims=True)
+    data = load_digits()
+    features = data.data / np.linalg.norm(data.data, axis=1, keepdims=True)
     train = np.random.default_rng(0).permutation(len(features)) < 241
-    return Pool(features.astype(np.float32), given.target, train)
+    return Pool(features.astype(np.float32), data.target, train)
 
 
 def made(pool: Pool, grades: int, length: int, count: int, seed: int) -> tuple[SequenceSet, SequenceSet]:

@@ -106,9 +106,9 @@ def committed(commit: str, path: str) -> str:
     ).stdout
 
 
-def files_at(commit: str, places: Sequence[str]) -> list[str]:
+def files_at(commit: str, folders: Sequence[str]) -> list[str]:
     listed = subprocess.run(
-        ["git", "ls-tree", "-r", "--name-only", commit, *(f"ranking/{place}" for place in places)],
+        ["git", "ls-tree", "-r", "--name-only", commit, *(f"ranking/{folder}" for folder in folders)],
         cwd=ROOT,
         check=True,
         capture_output=True,
@@ -142,23 +142,24 @@ def places_in(path: str, code: str) -> Iterator[tuple[tuple[str, tuple[int, int]
                 yield (path, start), (name, number)
 
 
-def draw(commit: str, places: Sequence[str], count: int, seed: int) -> list[Mutant]:
+def draw(commit: str, folders: Sequence[str], count: int, seed: int) -> list[Mutant]:
     """The mutants of that seed: the same for everybody."""
-    code = {path: committed(commit, path) for path in files_at(commit, places)}
+    code = {path: committed(commit, path) for path in files_at(commit, folders)}
     operators: dict[tuple[str, tuple[int, int]], list[tuple[str, int]]] = {}
     for path, text in code.items():
-        for place, operator in places_in(path, text):
-            operators.setdefault(place, []).append(operator)
+        for line, operator in places_in(path, text):
+            operators.setdefault(line, []).append(operator)
     generator = random.Random(seed)
-    of_place = {
-        place: sorted(key for key in operators if key[0].startswith(f"ranking/{place}")) for place in places
+    of_folder = {
+        folder: sorted(key for key in operators if key[0].startswith(f"ranking/{folder}"))
+        for folder in folders
     }
-    # Small places are not drowned by large ones: each has its share by the root of its size.
-    shares = np.sqrt([len(keys) for keys in of_place.values()])
+    # Small folders are not drowned by large ones: each has its share by the root of its size.
+    shares = np.sqrt([len(keys) for keys in of_folder.values()])
     counts = np.diff(np.rint(np.cumsum([0.0, *shares]) / shares.sum() * count).astype(int))
     drawn = []
     keys = [
-        key for keys, n in zip(of_place.values(), counts, strict=True) for key in generator.sample(keys, n)
+        key for keys, n in zip(of_folder.values(), counts, strict=True) for key in generator.sample(keys, n)
     ]
     for path, start in keys:
         name, number = generator.choice(operators[path, start])
@@ -326,7 +327,7 @@ def run(
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(processes) as pool:
         trees = copies(processes, Path(scratch))
 
-        def one(mutant: Mutant) -> None:
+        def try_mutant(mutant: Mutant) -> None:
             at = moved(mutant, committed(commit, mutant.path), (ROOT / mutant.path).read_text())
             if at is None:
                 outcome = "gone"
@@ -343,7 +344,7 @@ def run(
                 out.write_text(json.dumps(outcomes, indent=1))
             print(f"{len(outcomes):4d}  {outcome:60.60s}  {mutant.name}", flush=True)
 
-        list(pool.map(one, (mutant for mutant in mutants if mutant.name not in outcomes)))
+        list(pool.map(try_mutant, (mutant for mutant in mutants if mutant.name not in outcomes)))
     return outcomes
 
 
@@ -368,15 +369,15 @@ def main() -> None:
         return
     tests = GivenTests(options.tests) if options.tests else RecordedTests(ROOT, options.durations)
     outcomes = run(mutants, options.at, tests, options.out, options.processes, options.seconds)
-    rows = [row(place, outcomes) for place in options.places]
+    rows = [row(folder, outcomes) for folder in options.places]
     print(table(["place", "mutants", "killed", "survived", "gone"], [*rows, row("", outcomes)]))
 
 
-def row(place: str, outcomes: dict[str, str]) -> list[str]:
+def row(folder: str, outcomes: dict[str, str]) -> list[str]:
     """What became of the mutants of a place; of all where it is empty."""
-    those = [outcome for name, outcome in outcomes.items() if name.startswith(f"ranking/{place}")]
+    those = [outcome for name, outcome in outcomes.items() if name.startswith(f"ranking/{folder}")]
     lived, gone = sum(outcome.startswith("survived") for outcome in those), those.count("gone")
-    return [place or "all", *map(str, (len(those), len(those) - lived - gone, lived, gone))]
+    return [folder or "all", *map(str, (len(those), len(those) - lived - gone, lived, gone))]
 
 
 if __name__ == "__main__":

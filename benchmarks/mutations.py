@@ -41,11 +41,9 @@ TOKENS = (
 )  # fmt: skip
 
 
-def mutated(
-    draw: random.Random, data: bytes, others: Sequence[bytes], also: Sequence[Mutation] = ()
-) -> bytes:
-    """`data` after one to four mutations; `others` are what it is spliced with, `also` fit what kind of file it is."""
-    chosen: tuple[Mutation, ...] = (*ANYWHERE, lambda draw, data: splice(draw, data, draw.choice(others)))
+def mutated(draw: random.Random, data: bytes, files: Sequence[bytes], also: Sequence[Mutation] = ()) -> bytes:
+    """`data` after one to four mutations; `files` are what it is spliced with, `also` fit what kind of file it is."""
+    chosen: tuple[Mutation, ...] = (*ANYWHERE, lambda draw, data: splice(draw, data, draw.choice(files)))
     for _ in range(draw.choice((1, 1, 1, 2, 2, 4))):
         mutation = draw.choice(also) if also and draw.random() < 0.5 else draw.choice(chosen)
         data = mutation(draw, data)[:LONGEST]
@@ -82,12 +80,12 @@ def delete_block(draw: random.Random, data: bytes) -> bytes:
 
 def copy_block(draw: random.Random, data: bytes) -> bytes:
     start, end = _block(draw, data)
-    place = draw.randrange(len(data) + 1)
-    return data[:place] + data[start:end] * draw.choice((1, 1, 2, 50)) + data[place:]
+    target = draw.randrange(len(data) + 1)
+    return data[:target] + data[start:end] * draw.choice((1, 1, 2, 50)) + data[target:]
 
 
-def splice(draw: random.Random, data: bytes, other: bytes) -> bytes:
-    return data[: draw.randrange(len(data) + 1)] + other[draw.randrange(len(other) + 1) :]
+def splice(draw: random.Random, data: bytes, second: bytes) -> bytes:
+    return data[: draw.randrange(len(data) + 1)] + second[draw.randrange(len(second) + 1) :]
 
 
 def set_length(draw: random.Random, data: bytes) -> bytes:
@@ -96,18 +94,18 @@ def set_length(draw: random.Random, data: bytes) -> bytes:
     size = struct.calcsize(f"<{form}")
     if len(data) < size:
         return data
-    place = draw.randrange(len(data) - size + 1)
-    return data[:place] + _number(draw, form) + data[place + size :]
+    start = draw.randrange(len(data) - size + 1)
+    return data[:start] + _number(draw, form) + data[start + size :]
 
 
 def insert_token(draw: random.Random, data: bytes) -> bytes:
-    place = draw.randrange(len(data) + 1)
-    return data[:place] + draw.choice(TOKENS) + data[place:]
+    start = draw.randrange(len(data) + 1)
+    return data[:start] + draw.choice(TOKENS) + data[start:]
 
 
 def overwrite_token(draw: random.Random, data: bytes) -> bytes:
-    token, place = draw.choice(TOKENS), draw.randrange(len(data) + 1)
-    return data[:place] + token + data[place + len(token) :]
+    token, start = draw.choice(TOKENS), draw.randrange(len(data) + 1)
+    return data[:start] + token + data[start + len(token) :]
 
 
 ANYWHERE: tuple[Mutation, ...] = (
@@ -145,8 +143,8 @@ def replace_word(draw: random.Random, data: bytes) -> bytes:
     if not words:
         return insert_token(draw, data)
     word = draw.choice(words)
-    other = draw.choice((draw.choice(TOKENS), draw.choice(words)[0]))
-    return data[: word.start()] + other + data[word.end() :]
+    replacement = draw.choice((draw.choice(TOKENS), draw.choice(words)[0]))
+    return data[: word.start()] + replacement + data[word.end() :]
 
 
 def move_line(draw: random.Random, data: bytes) -> bytes:
@@ -178,20 +176,20 @@ ZIP_FIELDS = {
 def set_zip_field(draw: random.Random, data: bytes) -> bytes:
     """A flag, size, place, checksum, or length of a name becomes another."""
     mark = draw.choice(tuple(ZIP_FIELDS))
-    places = [found.start() for found in re.finditer(re.escape(mark), data)]
-    if not places:
+    starts = [match.start() for match in re.finditer(re.escape(mark), data)]
+    if not starts:
         return set_length(draw, data)
     field = draw.choice(ZIP_FIELDS[mark].split())
-    start, size = draw.choice(places) + int(field[:-1]), struct.calcsize(f"<{field[-1]}")
+    start, size = draw.choice(starts) + int(field[:-1]), struct.calcsize(f"<{field[-1]}")
     return data[:start] + _number(draw, field[-1]) + data[start + size :]
 
 
 def one_place(draw: random.Random, data: bytes) -> bytes:
     """Two entries of a ZIP file have one place, or nearly, as those of bombs have."""
-    places = [found.start() for found in re.finditer(b"PK\x01\x02", data)]
-    if len(places) < 2:
+    starts = [match.start() for match in re.finditer(b"PK\x01\x02", data)]
+    if len(starts) < 2:
         return set_length(draw, data)
-    first, second = draw.sample(places, 2)
+    first, second = draw.sample(starts, 2)
     start = (int.from_bytes(data[first + 42 : first + 46], "little") + draw.choice((0, 0, 1, 30))) % 2**32
     return data[: second + 42] + start.to_bytes(4, "little") + data[second + 46 :]
 
@@ -217,20 +215,24 @@ def set_jpeg_field(draw: random.Random, data: bytes) -> bytes:
     end = data.find(b"\xff\xda") + 14
     if end < 20:
         return flip_bits(draw, data)
-    place = draw.randrange(2, min(end, len(data)))
-    return data[:place] + bytes([draw.choice((0, 1, 2, 4, 17, 255, draw.randrange(256)))]) + data[place + 1 :]
+    position = draw.randrange(2, min(end, len(data)))
+    return (
+        data[:position]
+        + bytes([draw.choice((0, 1, 2, 4, 17, 255, draw.randrange(256)))])
+        + data[position + 1 :]
+    )
 
 
 def _chunks(data: bytes) -> list[tuple[int, int]]:
     """Where each chunk of a PNG begins, and how many bytes it claims."""
-    found, start = [], 8
+    chunks, start = [], 8
     while start + 12 <= len(data):
         size = int.from_bytes(data[start : start + 4], "big")
         if start + 12 + size > len(data):
             break
-        found.append((start, size))
+        chunks.append((start, size))
         start += 12 + size
-    return found
+    return chunks
 
 
 PNG: tuple[Mutation, ...] = (set_png_field,)

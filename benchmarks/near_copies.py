@@ -158,21 +158,22 @@ def copies_across(every: list[Original], count: int) -> list[list[str]]:
     """A row for each way in which copies are made."""
     chance = random.Random(0)
     chosen = chance.sample(range(len(every)), min(count, len(every)))
-    ways = [list(CHANGES)[place % len(CHANGES)] for place in range(len(chosen))]
+    ways = [list(CHANGES)[index % len(CHANGES)] for index in range(len(chosen))]
     files = [
-        (f"{one.kind} {one.name}", as_file(one.picture), bool(place % 2)) for place, one in enumerate(every)
+        (f"{original.kind} {original.name}", as_file(original.picture), bool(index % 2))
+        for index, original in enumerate(every)
     ]
-    for way, place in zip(ways, chosen, strict=True):
-        changed = CHANGES[way](every[place].picture, chance)
-        files.append((f"copy of {place}", as_file(changed), not place % 2))
+    for way, index in zip(ways, chosen, strict=True):
+        changed = CHANGES[way](every[index].picture, chance)
+        files.append((f"copy of {index}", as_file(changed), not index % 2))
     with tempfile.TemporaryDirectory() as folder:
         images, _ = build_image_set(Files(files), Path(folder) / "set")
         together = images.image_test
         before = np.array([test for _, _, test in files])
-    pairs = np.array([(place, len(every) + number) for number, place in enumerate(chosen)])
+    pairs = np.array([(index, len(every) + number) for number, index in enumerate(chosen)])
     rows = []
     for way in CHANGES:
-        of_way = pairs[[one == way for one in ways]]
+        of_way = pairs[[name == way for name in ways]]
         across = [int((split[of_way[:, 0]] != split[of_way[:, 1]]).sum()) for split in (before, together)]
         rows.append([way, f"{len(of_way):,}", *map(str, across)])
     rows.append(
@@ -183,14 +184,14 @@ def copies_across(every: list[Original], count: int) -> list[list[str]]:
 
 def joined_unlike(every: list[Original]) -> tuple[list[list[str]], float]:
     """A row for each kind of images; and the share of images that are joined with one that they are no copy of."""
-    found = near_copies([fingerprints(one.picture) for one in every])
-    wrong = [pair for pair in found.pairs if not alike(every[pair[0]], every[pair[1]])]
+    groups = near_copies([fingerprints(original.picture) for original in every])
+    wrong = [pair for pair in groups.pairs if not alike(every[pair[0]], every[pair[1]])]
     joined = Counter(every[image].kind for image in {int(image) for pair in wrong for image in pair})
-    counts = Counter(one.kind for one in every)
-    pairs = Counter(every[first].kind for first, _ in found.pairs)
+    counts = Counter(original.kind for original in every)
+    pairs = Counter(every[first].kind for first, _ in groups.pairs)
     rows = [[kind, f"{count:,}", str(pairs[kind]), str(joined[kind])] for kind, count in counts.items()]
     share = sum(joined.values()) / len(every)
-    rows.append(["all", f"{len(every):,}", str(len(found.pairs)), f"{sum(joined.values())} ({share:.2%})"])
+    rows.append(["all", f"{len(every):,}", str(len(groups.pairs)), f"{sum(joined.values())} ({share:.2%})"])
     return rows, share
 
 
@@ -235,18 +236,18 @@ def helmets() -> list[str] | None:
     folder = ROOT / PHOTOGRAPHS["helmets"]
     if not folder.is_dir():
         return None
-    with tempfile.TemporaryDirectory() as place:
-        images, _ = build_image_set(make_source("PASCAL VOC", folder=str(folder)), Path(place) / "set")
-        found = found_copies(images.folder)
-        assert found is not None
-        first, second = images.image_test[found.pairs].T
+    with tempfile.TemporaryDirectory() as scratch:
+        images, _ = build_image_set(make_source("PASCAL VOC", folder=str(folder)), Path(scratch) / "set")
+        copies = found_copies(images.folder)
+        assert copies is not None
+        first, second = images.image_test[copies.pairs].T
         sides = f"{int((~images.image_test).sum())} and {int(images.image_test.sum())}"
         own = keep_together(images.folder, False)
         before = f"{int((~own.image_test).sum())} and {int(own.image_test.sum())}"
     return [
-        str(len(found.pairs)),
-        str(len(found.across)),
-        str(found.test_images),
+        str(len(copies.pairs)),
+        str(len(copies.across)),
+        str(copies.test_images),
         before,
         str(int((first != second).sum())),
         sides,

@@ -56,27 +56,27 @@ def show_inference(generator: np.random.Generator, options: argparse.Namespace) 
     for n in options.samples:
         samples = generator.standard_normal((n, columns))
         thetas = {length: generator.standard_normal((length - 1) * columns) for length in LENGTHS}
-        given = np.arange(n), np.array([0, n]), generator.permutation(n)
+        sequence = np.arange(n), np.array([0, n]), generator.permutation(n)
 
         def fused() -> np.ndarray:
             orders, values = [], []
             for length, theta in thetas.items():  # noqa: B023
                 blocks, nothing = theta.reshape(length - 1, columns), np.zeros(columns)
-                places = np.vstack([blocks, nothing]) - np.vstack([nothing, blocks])
-                found = best_permutations(WindowScores(samples @ places.T), *given, trees=TREES)  # noqa: B023
-                orders.append(found.orders)
-                values.append(found.values)
-            return weighted_votes(np.stack(orders), np.stack(values), given[1])  # noqa: B023
+                position_weights = np.vstack([blocks, nothing]) - np.vstack([nothing, blocks])
+                best = best_permutations(WindowScores(samples @ position_weights.T), *sequence, trees=TREES)  # noqa: B023
+                orders.append(best.orders)
+                values.append(best.values)
+            return weighted_votes(np.stack(orders), np.stack(values), sequence[1])  # noqa: B023
 
         def some_plain_swaps() -> None:
-            order = given[2]  # noqa: B023
-            for place in range(1, 4):
-                order[[0, place]] = order[[place, 0]]
+            order = sequence[2]  # noqa: B023
+            for position in range(1, 4):
+                order[[0, position]] = order[[position, 0]]
                 plain_swap(order, samples, thetas)  # noqa: B023
 
         def all_orders() -> None:
             for length in LENGTHS:
-                exhaustive_permutations(WindowScores(samples[:, :length]), *given)  # noqa: B023
+                exhaustive_permutations(WindowScores(samples[:, :length]), *sequence)  # noqa: B023
 
         tasks = {"fused": fused, "plain": some_plain_swaps}
         if n <= 9:
@@ -97,11 +97,11 @@ def show_inference(generator: np.random.Generator, options: argparse.Namespace) 
     rows = []
     for n in options.long:
         scores = WindowScores(generator.standard_normal((n, 8)))
-        given = np.arange(n), np.array([0, n]), generator.permutation(n)
-        best_permutations(scores, *given)
+        sequence = np.arange(n), np.array([0, n]), generator.permutation(n)
+        best_permutations(scores, *sequence)
         tracemalloc.start()
         start = time.process_time()
-        best_permutations(scores, *given, trees=TREES)
+        best_permutations(scores, *sequence, trees=TREES)
         seconds = time.process_time() - start
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -149,8 +149,8 @@ def show_agreement(generator: np.random.Generator, options: argparse.Namespace) 
         best = exhaustive_permutations(scores, test.members, test.starts, first).values
         shares = []
         for trees in (1, 2, 3, 5, 10):
-            found = best_permutations(scores, test.members, test.starts, first, trees)
-            shares.append(f"{(found.values >= best - 1e-9).mean():.1%}")
+            searched = best_permutations(scores, test.members, test.starts, first, trees)
+            shares.append(f"{(searched.values >= best - 1e-9).mean():.1%}")
         rows.append([name, *shares])
     print(f"\nThe best of all orders of 8 samples was found, by the number of trees, {count} sequences\n")
     print(table(["scores, length", "1 tree", "2", "3", "5", "10"], rows))

@@ -138,11 +138,11 @@ def after_rounds(boosted: Boosted, test: SequenceSet, values: Sequence[float]) -
     """The accuracy after each number of rounds: more of them go on from fewer, so that one training has them all."""
     import lightgbm
 
-    whole, found = boosted.booster, []
+    whole, trials = boosted.booster, []
     for value in values:
         boosted.booster = lightgbm.Booster(model_str=whole.model_to_string(num_iteration=int(value)))
-        found.append(accuracy(boosted, test))
-    return found
+        trials.append(accuracy(boosted, test))
+    return trials
 
 
 def public_figures(attributes: int, count: int, tests: int, names: tuple[str, ...]) -> None:
@@ -163,8 +163,8 @@ def public_figures(attributes: int, count: int, tests: int, names: tuple[str, ..
             test = figures.sequences(attribute, rows[~figures.train], tests, 2)
             splits = figures.splits(attribute, rows[figures.train], min(count, 500))
             tried.append(tried_on(name, splits, train, test))
-        found, took = summed_up(tried)
-        lines.append([name, *found, *in_digits(np.array(PAPER[name]) / [1, 1, 100]), *took])
+        summary, took = summed_up(tried)
+        lines.append([name, *summary, *in_digits(np.array(PAPER[name]) / [1, 1, 100]), *took])
         print(f"  {' '.join(lines[-1])}", flush=True)
     header = ["method", "NDCG", "tau", "pairs", "paper: NDCG", "tau", "pairs", "seconds", "setting"]
     print("\n" + table(header, lines) + "\n")
@@ -188,9 +188,12 @@ def tried_on(name: str, splits: Splits, train: SequenceSet, test: SequenceSet) -
 
 def summed_up(tried: list[Tried]) -> tuple[list[str], list[str]]:
     """Mean measures; the median time, and between which values the setting was chosen."""
-    values = [one.value for one in tried]
-    took = [f"{statistics.median(one.seconds for one in tried):.2f}", f"{min(values):g} to {max(values):g}"]
-    return in_digits(np.mean([one.measures for one in tried], axis=0)), took
+    values = [trial.value for trial in tried]
+    took = [
+        f"{statistics.median(trial.seconds for trial in tried):.2f}",
+        f"{min(values):g} to {max(values):g}",
+    ]
+    return in_digits(np.mean([trial.measures for trial in tried], axis=0)), took
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -208,8 +211,8 @@ def timeline_cars(seeds: Sequence[int], images: int, count: int, names: tuple[st
     lines = []
     for name in names:
         tried = [tried_on(name, *case) for case in cases]
-        found, took = summed_up(tried)
-        lines.append([name, *found, " ".join(f"{one.measures[1]:.3f}" for one in tried), *took])
+        summary, took = summed_up(tried)
+        lines.append([name, *summary, " ".join(f"{trial.measures[1]:.3f}" for trial in tried), *took])
         print(f"  {' '.join(lines[-1])}", flush=True)
     print("\n" + table(["method", "NDCG", "tau", "pairs", "tau of each", "seconds", "setting"], lines) + "\n")
 
@@ -226,8 +229,8 @@ def car_features(seed: int, images: int, count: int) -> None:
         splits, train, test = cars_of(seed, images, count, describe)
         rival = tried_on("RankSVM", splits, train, test)
         own = measures(make_method("MidRank").fit(train), test)
-        for name, found in (("RankSVM", rival.measures), ("MidRank", own)):
-            lines.append([called, str(train.features.shape[1]), name, *in_digits(found)])
+        for name, measures_of in (("RankSVM", rival.measures), ("MidRank", own)):
+            lines.append([called, str(train.features.shape[1]), name, *in_digits(measures_of)])
             print(f"  {' '.join(lines[-1])}", flush=True)
     print(f"\nTimeline cars of seed {seed}: {count} sequences of {LENGTH} to learn from, {count} to test\n")
     print(table(["features", "columns", "method", "NDCG", "tau", "pairs"], lines) + "\n")
@@ -282,16 +285,16 @@ def speed(pools: Sequence[int], count: int, rounds: int) -> None:
         signs = np.where(grades[pairs[:, 0]] > grades[pairs[:, 1]], 1.0, -1.0)
         signs[swap] *= -1.0
         pairs[swap] = pairs[swap][:, ::-1]
-        given = problem(signs, csr_matrix(features[pairs[:, 0]] - features[pairs[:, 1]]))
+        problem_of_pairs = problem(signs, csr_matrix(features[pairs[:, 0]] - features[pairs[:, 1]]))
         for C in (10.0, 1e3, 1e5):
             options = parameter(f"-s 3 -c {C / len(pairs)} -B -1 -q")
             tasks: dict[str, Callable[[], object]] = {
                 "RankSVM": lambda: make_method("RankSVM", C=C).fit(made),  # noqa: B023 - run before C changes
-                "LIBLINEAR": lambda: train(given, options),  # noqa: B023 - nor its problem
+                "LIBLINEAR": lambda: train(problem_of_pairs, options),  # noqa: B023 - nor its problem
             }
             took = medians(tasks, rounds, cold=True)
             proven = make_method("RankSVM", C=C).fit(made).certificate
-            w = np.array(train(given, options).get_decfun()[0])
+            w = np.array(train(problem_of_pairs, options).get_decfun()[0])
             gaps = proven.relative_gap, _objective(made, w, C) / proven.dual - 1
             lines.append(
                 [
@@ -332,13 +335,13 @@ def example(folder: Path, part: str) -> SequenceSet:
 
 def ndcg_at(scores: np.ndarray, sequences: SequenceSet, k: int) -> float:
     """Mean over the queries; one without a relevant document counts as 1, as in LightGBM."""
-    found = []
+    values = []
     for number in range(len(sequences)):
         rows = sequences.sequence(number)
         grades = sequences.grades[rows]
         whole = ndcg(grades, scores[rows], gain="exponential", k=min(k, len(rows))) if grades.any() else 1.0
-        found.append(whole)
-    return statistics.fmean(found)
+        values.append(whole)
+    return statistics.fmean(values)
 
 
 def lightgbm_example(names: Sequence[str]) -> None:
@@ -378,9 +381,9 @@ def lightgbm_example(names: Sequence[str]) -> None:
         method = make_method(name, **settings).fit(train)
         seconds = time.perf_counter() - start
         scores = method.score(Query(test.features))
-        told = ", ".join(f"{key} {value}" for key, value in settings.items())
+        settings_text = ", ".join(f"{key} {value}" for key, value in settings.items())
         lines.append(
-            [f"{name} ({told})" if told else name]
+            [f"{name} ({settings_text})" if settings_text else name]
             + [f"{ndcg_at(scores, test, k):.4f}" for k in CUTOFFS]
             + [f"{seconds:.2f}"]
         )

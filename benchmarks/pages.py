@@ -181,11 +181,15 @@ def write_set(folder: Path, samples: int, title: str) -> None:
             picture, data = pool[number % POOL]
             # Equal boxes of different classes: no training on them ends soon.
             shown = [f"class {(n + number // POOL) % CLASSES}" for n in range(BOXES)]
-            told = [(SourceBox(box, (shown[n],), number=n), box) for n, box in enumerate(boxes)]
-            record = SourceImage(f"{number:06d}", data, tuple(box for box, _ in told), test=number % 2 == 0)
+            boxes_of_image = [(SourceBox(box, (shown[n],), number=n), box) for n, box in enumerate(boxes)]
+            record = SourceImage(
+                f"{number:06d}", data, tuple(box for box, _ in boxes_of_image), test=number % 2 == 0
+            )
             stored = Decoded(picture, data, ".jpg", hashlib.sha256(data).hexdigest())
             writer.add(
-                CheckedImage(record, stored, picture.size, told, crops[number % POOL], small[number % POOL])
+                CheckedImage(
+                    record, stored, picture.size, boxes_of_image, crops[number % POOL], small[number % POOL]
+                )
             )
     writer.finish(title)
 
@@ -275,11 +279,11 @@ def grid_figures(page: Page, url: str, run: str, rounds: int) -> dict[str, list[
 
 
 def clicks(page: Page, rounds: int) -> list[float]:
-    found = []
+    times = []
     for number in range(1, rounds + 1):
-        found.append(page.evaluate("number => bench.choose(number)", number) / 1000)
+        times.append(page.evaluate("number => bench.choose(number)", number) / 1000)
         page.wait_for_timeout(500)
-    return found
+    return times
 
 
 def clicks_while_training(page: Page, url: str, store: Store, run: str, rounds: int) -> list[float]:
@@ -295,10 +299,10 @@ def clicks_while_training(page: Page, url: str, store: Store, run: str, rounds: 
             training = jobs.poll(store, training.id)
             if training.state in ENDED:
                 raise RuntimeError(f"the training {training.state} too soon: {training.reason}")
-        found = clicks(page, rounds)
+        times = clicks(page, rounds)
         if jobs.poll(store, training.id).state != "running":
             raise RuntimeError("the training ended before the clicks did")
-        return found
+        return times
     finally:
         jobs.cancel(store, training.id)
 
@@ -308,23 +312,23 @@ def compared(page: Page, url: str, runs: Sequence[str], rounds: int) -> list[flo
     page.goto(f"{url}/compare?compared={','.join(runs)}", wait_until="commit")
     page.evaluate("bench.compared()")
     page.wait_for_timeout(1000)
-    found = []
+    times = []
     for number in range(2, rounds + 2):
-        found.append(page.evaluate("number => bench.follow(number)", number) / 1000)
+        times.append(page.evaluate("number => bench.follow(number)", number) / 1000)
         page.wait_for_timeout(500)
-    return found
+    return times
 
 
 def starts(page: Page, home: Path, rounds: int) -> list[float]:
     """From the command to a page that is painted; the first start of a home counts its ready-made set."""
-    found = []
+    times = []
     for _ in range(rounds):
         begun = time.perf_counter()
         with serving(home) as server:
             page.goto(server.url, wait_until="commit")
             page.evaluate("bench.started()")
-            found.append(time.perf_counter() - begun)
-    return found
+            times.append(time.perf_counter() - begun)
+    return times
 
 
 @contextmanager
@@ -338,9 +342,9 @@ def browsing() -> Iterator[Page]:
         browser.close()
 
 
-def row(what: str, must: str, found: Sequence[float], unit: str = "s") -> list[str]:
-    shown = f"{statistics.median(found):.3g} {unit}"
-    return [what, must, shown, f"{min(found):.3g} {unit}"]
+def row(what: str, must: str, times: Sequence[float], unit: str = "s") -> list[str]:
+    shown = f"{statistics.median(times):.3g} {unit}"
+    return [what, must, shown, f"{min(times):.3g} {unit}"]
 
 
 def measured(page: Page, home: Path, store: Store, rounds: int, sizes: Sequence[int]) -> list[list[str]]:
@@ -349,12 +353,14 @@ def measured(page: Page, home: Path, store: Store, rounds: int, sizes: Sequence[
     with serving(home) as server:
         for size in sizes:
             run = fill(store, size)
-            found = grid_figures(page, server.url, run, rounds)
+            figures = grid_figures(page, server.url, run, rounds)
             first = size == sizes[0]
             rerun = "<= 0.15 s" if first else "<= 0.25 s"
-            rows.append(row(f"{size:,}: 200 thumbnails, in view", "<= 0.6 s" if first else "", found["come"]))
-            rows.append(row(f"{size:,}: the same in a new tab", "", found["new"]))
-            rows.append(row(f"{size:,}: click on a thumbnail, answered", rerun, found["click"]))
+            rows.append(
+                row(f"{size:,}: 200 thumbnails, in view", "<= 0.6 s" if first else "", figures["come"])
+            )
+            rows.append(row(f"{size:,}: the same in a new tab", "", figures["new"]))
+            rows.append(row(f"{size:,}: click on a thumbnail, answered", rerun, figures["click"]))
             if first:
                 found_clicks = clicks_while_training(page, server.url, store, run, rounds)
                 rows.append(row(f"{size:,}: the same while a training runs", "<= 0.25 s", found_clicks))

@@ -28,12 +28,12 @@ class Figures:
     """The photographs: features of length 1, persons, and the grades that an attribute gives each person."""
 
     def __init__(self, file: Path) -> None:
-        given = loadmat(file)
-        features = given["feat"].astype(np.float64)
+        contents = loadmat(file)
+        features = contents["feat"].astype(np.float64)
         self.features = (features / np.linalg.norm(features, axis=1, keepdims=True)).astype(np.float32)
-        self.persons = given["class_labels"].ravel().astype(int) - 1
-        self.train = given["used_for_training"].ravel().astype(bool)
-        self.orders = given["relative_ordering"].astype(int) - 1  # (11, 8)
+        self.persons = contents["class_labels"].ravel().astype(int) - 1
+        self.train = contents["used_for_training"].ravel().astype(bool)
+        self.orders = contents["relative_ordering"].astype(int) - 1  # (11, 8)
 
     def sequences(self, attribute: int, rows: np.ndarray, count: int, seed: int) -> SequenceSet:
         """Sequences of one photograph of each person, out of `rows`."""
@@ -57,12 +57,12 @@ def measures(method: Any, sequences: SequenceSet) -> np.ndarray:
     """
     rows = sequences.members.reshape(len(sequences), -1)
     scores = method.score_sequences(sequences).reshape(rows.shape)
-    found = measures_of(sequences.grades[rows], scores)
+    values = measures_of(sequences.grades[rows], scores)
     for number in range(3):
         query = sequences.query(number)
         once = [measure(query.relevance, scores[number]) for measure in (ndcg, kendall_tau, pair_accuracy)]
-        np.testing.assert_allclose(found[number], once, rtol=1e-12)
-    return found.mean(axis=0)
+        np.testing.assert_allclose(values[number], once, rtol=1e-12)
+    return values.mean(axis=0)
 
 
 def measures_of(grades: np.ndarray, scores: np.ndarray) -> np.ndarray:

@@ -30,7 +30,7 @@ class Row(NamedTuple):
     """What a method made of a query; crops: the pictures of the samples, None where they are not for show."""
 
     method: str
-    told: str
+    caption: str
     ranking: Ranking
     crops: Thumbnails | None
 
@@ -63,28 +63,28 @@ def places(relevance: np.ndarray) -> tuple[list[int], list[int]]:
     ([0, 1, 2, 3, 4, 5, 6, 7], [8])
     """
     first, last = min(FIRST, len(relevance)), int(np.flatnonzero(relevance).max(initial=0))
-    wrong = [int(place) for place in np.flatnonzero(relevance == 0) if first <= place < last]
+    wrong = [int(rank) for rank in np.flatnonzero(relevance == 0) if first <= rank < last]
     return list(range(first)), wrong[:WRONG]
 
 
 def _draw(sheet: Image.Image, pen: ImageDraw.ImageDraw, y: int, row: Row) -> None:
     pen.text((EDGE, y + 14), row.method, INK, ImageFont.load_default(34))
-    pen.multiline_text((EDGE, y + 58), row.told, FAINT, ImageFont.load_default(28), spacing=8)
+    pen.multiline_text((EDGE, y + 58), row.caption, FAINT, ImageFont.load_default(28), spacing=8)
     first, wrong = places(row.ranking.relevance)
     x = EDGE + LABEL
-    for place in first:
-        _tile(sheet, pen, x, y, row, place)
+    for rank in first:
+        _tile(sheet, pen, x, y, row, rank)
         x += SIDE + GAP
     for dot in range(3 if wrong else 0):
         pen.ellipse([x + 10 + 14 * dot, y + SIDE // 2, x + 16 + 14 * dot, y + SIDE // 2 + 6], fill=FAINT)
     x += 6 * GAP
-    for place in wrong:
-        _tile(sheet, pen, x, y, row, place)
+    for rank in wrong:
+        _tile(sheet, pen, x, y, row, rank)
         x += SIDE + GAP
 
 
-def _tile(sheet: Image.Image, pen: ImageDraw.ImageDraw, x: int, y: int, row: Row, place: int) -> None:
-    right = bool(row.ranking.relevance[place])
+def _tile(sheet: Image.Image, pen: ImageDraw.ImageDraw, x: int, y: int, row: Row, rank: int) -> None:
+    right = bool(row.ranking.relevance[rank])
     colour, size = (GREEN, 2) if right else (RED, 6)
     if row.crops is None:
         top, bottom = y + SIDE // 4, y + 3 * SIDE // 4
@@ -93,13 +93,13 @@ def _tile(sheet: Image.Image, pen: ImageDraw.ImageDraw, x: int, y: int, row: Row
         )
         bottom += 1
     else:
-        picture = Image.open(io.BytesIO(row.crops.crop(int(row.ranking.samples[place])))).convert("RGB")
+        picture = Image.open(io.BytesIO(row.crops.crop(int(row.ranking.samples[rank])))).convert("RGB")
         picture = ImageOps.contain(picture, (SIDE, SIDE), Image.Resampling.BICUBIC)
         pen.rectangle([x, y, x + SIDE - 1, y + SIDE - 1], fill=PAPER)
         sheet.paste(picture, (x + (SIDE - picture.width) // 2, y + (SIDE - picture.height) // 2))
         pen.rectangle([x, y, x + SIDE - 1, y + SIDE - 1], outline=colour, width=size)
         bottom = y + SIDE
-    pen.text((x + SIDE / 2 - 14, bottom + 4), str(place + 1), colour, ImageFont.load_default(22), anchor="ma")
+    pen.text((x + SIDE / 2 - 14, bottom + 4), str(rank + 1), colour, ImageFont.load_default(22), anchor="ma")
     _mark(pen, x + SIDE // 2 + 16, bottom + 10, right, colour)
 
 

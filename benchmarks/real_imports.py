@@ -38,7 +38,7 @@ HEADER = ("folder", "read as", "images", "samples", "problems", "folder, s", "ZI
 
 
 @dataclass(frozen=True)
-class Brought:
+class ImportResult:
     """What came of one place. key: a hash of all of the set but its title, which is what a person calls the place; ""
     where it was refused."""
 
@@ -50,9 +50,9 @@ class Brought:
     problems: tuple[Problem, ...]
     seconds: float
 
-    def like(self, other: Brought) -> bool:
+    def like(self, rival: ImportResult) -> bool:
         """Whether the two differ in nothing but time. What is said of a refusal names the place, which differs."""
-        return (self.source, self.key, self.problems) == (other.source, other.key, other.problems)
+        return (self.source, self.key, self.problems) == (rival.source, rival.key, rival.problems)
 
 
 def folders_with_images(top: Path, deepest: int) -> Iterator[Path]:
@@ -64,36 +64,36 @@ def folders_with_images(top: Path, deepest: int) -> Iterator[Path]:
                 yield folder
 
 
-def bring(place: Path, scratch: Path) -> Brought:
+def bring(path: Path, scratch: Path) -> ImportResult:
     """Both stages of an import, and the draft discarded."""
     begun, draft = time.perf_counter(), scratch / "draft"
-    look = look_at(str(place), None, {})
+    look = look_at(str(path), None, {})
     if look.source is None or look.seen is None:
-        return Brought(look.source, look.refused, "", 0, 0, (), time.perf_counter() - begun)
-    source = make_source(look.source, **{**look.source_settings, "folder": str(place)})
+        return ImportResult(look.source, look.refused, "", 0, 0, (), time.perf_counter() - begun)
+    source = make_source(look.source, **{**look.source_settings, "folder": str(path)})
     try:
         images, problems = build_image_set(source, draft, lambda done, total: None)
         with np.load(draft / "columns.npz", allow_pickle=False) as columns:
             key = content_key("", list(images.classes), dict(columns))
     except ValueError as error:
-        return Brought(look.source, str(error), "", 0, 0, (), time.perf_counter() - begun)
+        return ImportResult(look.source, str(error), "", 0, 0, (), time.perf_counter() - begun)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     why = dict(look.detected)[look.source].why
-    told = (len(images.image_names), len(images), tuple(problems))
-    return Brought(look.source, why, key, *told, time.perf_counter() - begun)
+    summary = (len(images.image_names), len(images), tuple(problems))
+    return ImportResult(look.source, why, key, *summary, time.perf_counter() - begun)
 
 
 def packed(folder: Path, scratch: Path) -> Path:
     """`folder` as a ZIP file of its name."""
-    place = scratch / f"{folder.name}.zip"
-    with zipfile.ZipFile(place, "w", zipfile.ZIP_STORED) as file:
+    zip_file = scratch / f"{folder.name}.zip"
+    with zipfile.ZipFile(zip_file, "w", zipfile.ZIP_STORED) as file:
         for path in sorted(folder.rglob("*")):
             file.write(path, path.relative_to(folder))
-    return place
+    return zip_file
 
 
-def both(folder: Path) -> tuple[Brought, Brought]:
+def both(folder: Path) -> tuple[ImportResult, ImportResult]:
     with tempfile.TemporaryDirectory() as scratch:
         return bring(folder, Path(scratch)), bring(packed(folder, Path(scratch)), Path(scratch))
 
@@ -121,10 +121,10 @@ def manifest_of(folder: Path, target: Path) -> Path:
     return made
 
 
-def row(name: str, one: Brought, other: Brought) -> list[str]:
-    counts = [f"{count:,}" for count in (one.images, one.samples, len(one.problems))]
-    same = "yes" if one.like(other) else "no"
-    return [name, one.source or "nothing", *counts, f"{one.seconds:.1f}", f"{other.seconds:.1f}", same]
+def row(name: str, first: ImportResult, second: ImportResult) -> list[str]:
+    counts = [f"{count:,}" for count in (first.images, first.samples, len(first.problems))]
+    same = "yes" if first.like(second) else "no"
+    return [name, first.source or "nothing", *counts, f"{first.seconds:.1f}", f"{second.seconds:.1f}", same]
 
 
 def main() -> None:
@@ -152,17 +152,17 @@ def compare(top: Path, deepest: int) -> bool:
     rows, notes, alike = [], [], True
     for folder in folders_with_images(top, deepest):
         name = folder.relative_to(top.parent).as_posix()
-        one, other = both(folder)
-        alike &= one.like(other)
-        rows.append(row(name, one, other))
-        if one.source == "PASCAL VOC":
+        first, second = both(folder)
+        alike &= first.like(second)
+        rows.append(row(name, first, second))
+        if first.source == "PASCAL VOC":
             with tempfile.TemporaryDirectory() as scratch:
                 again = bring(manifest_of(folder, Path(scratch) / "manifest"), Path(scratch))
-            alike &= again.key == one.key
-            notes.append(f"{name} as a table of boxes: {'the same set' if again.key == one.key else again}")
-        kinds = Counter(f"{problem.expected} -> {problem.done}" for problem in one.problems)
+            alike &= again.key == first.key
+            notes.append(f"{name} as a table of boxes: {'the same set' if again.key == first.key else again}")
+        kinds = Counter(f"{problem.expected} -> {problem.done}" for problem in first.problems)
         notes += [
-            f"{name}: {one.why}",
+            f"{name}: {first.why}",
             *(f"  {count:,} times: {kind}" for kind, count in kinds.most_common()),
         ]
     print(table(HEADER, rows))

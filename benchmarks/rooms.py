@@ -134,24 +134,24 @@ class Person:
     async def answer(self) -> None:
         if self.tab.page != "label_questions":
             self.note("go to a page", await self.tab.open("label_questions", label_run=self.ranker))
-        told = self.tab.shown(QUESTIONS)
-        label = told["names"][told["tree"]["label"]]
+        question = self.tab.shown(QUESTIONS)
+        label = question["names"][question["tree"]["label"]]
         self.answered += 1
         event = {
             "session": self.session,
             "number": self.answered,
             "set": self.scenes,
-            "image": told["stamp"]["image"],
+            "image": question["stamp"]["image"],
             "label": label,
             "kind": self.draw.choice(("yes", "no")),
             "run": self.ranker,
-            "strategy": told["stamp"]["strategy"],
+            "strategy": question["stamp"]["strategy"],
             "inside": None,
             "outside": None,
             "counted": 0,
             "time": time.time(),
         }
-        log = {"events": [event], "token": told["token"], "shown": None}
+        log = {"events": [event], "token": question["token"], "shown": None}
         self.note("answer a question", await self.tab.send(QUESTIONS, {"log": log}))
 
     async def begin(self) -> None:
@@ -176,12 +176,12 @@ class Person:
     def crossed(self) -> list[str]:
         """What is not as it must be in the room."""
         store, answers = Store(self.home), AnswerStore(self.home).events(self.scenes)
-        found = []
+        mishaps = []
         if len(store.own_runs("train")) != self.started:
-            found.append(f"{self.room}: {len(store.own_runs('train'))} trainings, began {self.started}")
+            mishaps.append(f"{self.room}: {len(store.own_runs('train'))} trainings, began {self.started}")
         if {event.session for event in answers} - {self.session} or len(answers) != self.answered:
-            found.append(f"{self.room}: {len(answers)} answers, gave {self.answered}")
-        return found + [f"{self.room}: {one}" for one in self.tab.exceptions]
+            mishaps.append(f"{self.room}: {len(answers)} answers, gave {self.answered}")
+        return mishaps + [f"{self.room}: {exception}" for exception in self.tab.exceptions]
 
 
 async def crowd(people: list[Person], guide: Person, minutes: float) -> None:
@@ -229,7 +229,7 @@ def main() -> None:
             guide = Person(browsers, server.url, lent, options.pause)
             asyncio.run(crowd(people, guide, minutes))
             memory = server.memory()
-        mishaps = [one for person in people for one in person.crossed()]
+        mishaps = [mishap for person in people for mishap in person.crossed()]
         ended = sum(
             run.state == "finished" for person in people for run in Store(person.home).own_runs("train")
         )

@@ -133,16 +133,18 @@ def scores_of(method: Any, data: Any) -> np.ndarray:
 
 def rows(names: list[str], seeds: range) -> Iterator[list[str]]:
     for name in names:
-        before, slowest, found = time.perf_counter(), 0.0, {}
+        before, slowest, results = time.perf_counter(), 0.0, {}
         for seed in seeds:
             start = time.perf_counter()
             if ending := outcome(name, seed):
-                found[seed] = ending
+                results[seed] = ending
             slowest = max(slowest, time.perf_counter() - start)
-        for seed, ending in found.items():
+        for seed, ending in results.items():
             print(f"{name}, seed {seed}: {ending}")
-        refused, unproven = (sum(it.startswith(kind) for it in found.values()) for kind in ("refused", "gap"))
-        errors = len(found) - refused - unproven
+        refused, unproven = (
+            sum(it.startswith(kind) for it in results.values()) for kind in ("refused", "gap")
+        )
+        errors = len(results) - refused - unproven
         seconds = f"{time.perf_counter() - before:.0f}"
         yield [name, f"{len(seeds)}", f"{errors}", f"{refused}", f"{unproven}", f"{slowest:.2f}", seconds]
 

@@ -158,8 +158,8 @@ class Tab:
         delta = message.delta
         if delta.WhichOneof("type") != "new_element":
             return
-        place = tuple(message.metadata.delta_path)
-        self._elements[place] = (delta.new_element, delta.fragment_id)
+        path = tuple(message.metadata.delta_path)
+        self._elements[path] = (delta.new_element, delta.fragment_id)
         if delta.new_element.WhichOneof("type") == "exception":
             self.exceptions.append(f"{self.page}: {delta.new_element.exception.message}")
 
@@ -179,13 +179,13 @@ class Tab:
         self._every.clear()
 
 
-def upload(origin: str, place: str, name: str, data: bytes) -> None:
+def upload(origin: str, path: str, name: str, data: bytes) -> None:
     """Put a file where the server has said, with the cookie that shows that it comes from its own page."""
     with requests.Session() as session:
         session.get(f"{origin}/_stcore/health", timeout=LONGEST)
         token = next((cookie.value for cookie in session.cookies if "xsrf" in cookie.name), None) or ""
         answer = session.put(
-            urljoin(origin, place),
+            urljoin(origin, path),
             files={"file": (name, data)},
             headers={"X-Xsrftoken": token},
             timeout=LONGEST,

@@ -41,12 +41,12 @@ def build(images: int, folder: Path) -> ImageSet:
 def measured(train: SequenceSet, test: SequenceSet, method: str, C: float) -> tuple[float, float]:
     """Mean pair accuracy and NDCG over the sequences of `test`."""
     scores = make_method(method, C=C).fit(train).score(Query(test.features))
-    told = []
+    lines = []
     for number in range(len(test)):
         rows = test.sequence(number)
         grades = test.grades[rows]
-        told.append((pair_accuracy(grades, scores[rows]), ndcg(grades, scores[rows], gain="linear")))
-    accuracy, gain = np.mean(told, axis=0)
+        lines.append((pair_accuracy(grades, scores[rows]), ndcg(grades, scores[rows], gain="linear")))
+    accuracy, gain = np.mean(lines, axis=0)
     return float(accuracy), float(gain)
 
 

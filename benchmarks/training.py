@@ -137,8 +137,8 @@ def ap_svm(query: Query) -> dict[str, float]:
     with threadpool_limits(1):  # as the app's worker trains on two cores
         share_alone, alone = products_share(method, samples)
     theirs = DlibProblem(plain, TOLERANCE * certificate.primal)
-    dlib_seconds, found = clocked(lambda: dlib.solve_structural_svm_problem(theirs))
-    weights = np.asarray(found).ravel()
+    dlib_seconds, dlib_weights = clocked(lambda: dlib.solve_structural_svm_problem(theirs))
+    weights = np.asarray(dlib_weights).ravel()
     scores = plain.exact_scores(weights)
     reached = plain.objective(weights, scores, plain.oracle(scores))
     assert reached <= certificate.dual * (1 + 2 * TOLERANCE), "dlib stopped too early to be compared"
@@ -209,16 +209,16 @@ def main() -> None:
         queries = [Query(*make(seed, shape)) for seed in seeds]
         ap_svm(queries[0])  # compiles
         svm(queries[0], 0.01)
-        found = median_of([ap_svm(query) for query in queries])
+        medians = median_of([ap_svm(query) for query in queries])
         name = make.__name__
         rows.append(
             [
                 name,
                 f"AP-SVM, C = {C:g}",
-                milliseconds(found["ours"]),
-                f"{found['iterations']:g}",
-                f"dlib: {milliseconds(found['dlib'])} ms, {found['dlib iterations']:g} iterations",
-                f"{found['ours'] / found['dlib']:.2f}",
+                milliseconds(medians["ours"]),
+                f"{medians['iterations']:g}",
+                f"dlib: {milliseconds(medians['dlib'])} ms, {medians['dlib iterations']:g} iterations",
+                f"{medians['ours'] / medians['dlib']:.2f}",
             ]
         )
         rows.append(
@@ -227,36 +227,43 @@ def main() -> None:
                 "",
                 "",
                 "",
-                f"greedy: {milliseconds(found['greedy'])} ms",
-                f"{found['ours'] / found['greedy']:.2f}",
+                f"greedy: {milliseconds(medians['greedy'])} ms",
+                f"{medians['ours'] / medians['greedy']:.2f}",
             ]
         )
-        rows.append([name, "", "", "", "share of time in the products", f"{found['share']:.0%}"])
+        rows.append([name, "", "", "", "share of time in the products", f"{medians['share']:.0%}"])
         rows.append(
             [
                 name,
                 "with one thread",
-                milliseconds(found["alone"]),
-                f"{found['iterations']:g}",
+                milliseconds(medians["alone"]),
+                f"{medians['iterations']:g}",
                 "share of time in the products",
-                f"{found['share alone']:.0%}",
+                f"{medians['share alone']:.0%}",
             ]
         )
         for penalty in (0.001, 0.01, 0.1):
-            found = median_of([svm(query, penalty) for query in queries])
+            medians = median_of([svm(query, penalty) for query in queries])
             rows.append(
                 [
                     name,
                     f"SVM, C = {penalty:g}",
-                    milliseconds(found["ours"]),
-                    f"{found['iterations']:g}",
-                    f"LIBLINEAR: {'' if found['reached'] else '> '}{milliseconds(found['liblinear'])} ms",
-                    f"{'' if found['reached'] else '< '}{found['ours'] / found['liblinear']:.2f}",
+                    milliseconds(medians["ours"]),
+                    f"{medians['iterations']:g}",
+                    f"LIBLINEAR: {'' if medians['reached'] else '> '}{milliseconds(medians['liblinear'])} ms",
+                    f"{'' if medians['reached'] else '< '}{medians['ours'] / medians['liblinear']:.2f}",
                 ]
             )
-        found = median_of([ndcg_svm(query) for query in queries])
+        medians = median_of([ndcg_svm(query) for query in queries])
         rows.append(
-            [name, f"NDCG-SVM, C = {C:g}", milliseconds(found["ours"]), f"{found['iterations']:g}", "", ""]
+            [
+                name,
+                f"NDCG-SVM, C = {C:g}",
+                milliseconds(medians["ours"]),
+                f"{medians['iterations']:g}",
+                "",
+                "",
+            ]
         )
     print(machine())
     print(table(["features", "training", "ours, ms", "iterations", "against", "ours / theirs"], rows))

@@ -71,7 +71,7 @@ class Watch:
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open" or event in KNOWN:
-            self.noted += [f"{event}: {told}"[:300] for told in self._outside(event, arguments)]
+            self.noted += [f"{event}: {event_text}"[:300] for event_text in self._outside(event, arguments)]
 
     def _outside(self, event: str, arguments: tuple[Any, ...]) -> Iterator[str]:
         if event == "open":
@@ -109,9 +109,9 @@ KNOWN = frozenset((*ONE_PATH, *TWO_PATHS, *STARTS, *REACHES, "subprocess.Popen")
 
 def listing(folder: Path, without: Path) -> dict[str, tuple[int, int]]:
     """Every file below `folder` but not below `without`, with what changes where it is written."""
-    found = {}
+    files = {}
     for path in folder.rglob("*"):
         if not path.is_relative_to(without):
-            told = path.lstat()
-            found[str(path)] = (told.st_size if path.is_file() else 0, told.st_mtime_ns)
-    return found
+            status = path.lstat()
+            files[str(path)] = (status.st_size if path.is_file() else 0, status.st_mtime_ns)
+    return files

@@ -32,14 +32,14 @@ def precision_of(ranked: Sequence[int], k: int) -> float:
 
 
 def average_precision_of(ranked: Sequence[int]) -> float:
-    places = [place for place, grade in enumerate(ranked, start=1) if grade > 0]
-    return sum(precision_of(ranked, place) for place in places) / len(places)
+    ranks = [rank for rank, grade in enumerate(ranked, start=1) if grade > 0]
+    return sum(precision_of(ranked, rank) for rank in ranks) / len(ranks)
 
 
 def ndcg_of(ranked: Sequence[int], k: int, exponential: bool = False) -> float:
     def dcg(grades: Sequence[int]) -> float:
         gains = [2.0**grade - 1 if exponential else grade for grade in grades]
-        return sum(gain / math.log2(1 + place) for place, gain in enumerate(gains[:k], start=1))
+        return sum(gain / math.log2(1 + rank) for rank, gain in enumerate(gains[:k], start=1))
 
     return dcg(ranked) / dcg(sorted(ranked, reverse=True))
 
@@ -60,22 +60,22 @@ Sequences = Iterable[Sequence[int]]  # of rows of a pool
 Loss = Callable[[Sequence[int]], float]  # of the places, from 1, of the relevant samples, ascending
 
 
-def ap_loss(places: Sequence[int]) -> float:
+def ap_loss(positions: Sequence[int]) -> float:
     """Quicksort, eq. 6."""
-    return 1 - sum(index / place for index, place in enumerate(places, start=1)) / len(places)
+    return 1 - sum(index / position for index, position in enumerate(positions, start=1)) / len(positions)
 
 
-def ndcg_loss(places: Sequence[int]) -> float:
+def ndcg_loss(positions: Sequence[int]) -> float:
     """Quicksort, section 2.2."""
-    ideal = sum(1 / math.log2(1 + place) for place in range(1, len(places) + 1))
-    return 1 - sum(1 / math.log2(1 + place) for place in places) / ideal
+    ideal = sum(1 / math.log2(1 + position) for position in range(1, len(positions) + 1))
+    return 1 - sum(1 / math.log2(1 + position) for position in positions) / ideal
 
 
 LOSSES: dict[str, Loss] = {"ap": ap_loss, "ndcg": ndcg_loss}
 
 
-def places_of_relevant(order: Order, relevant: Sequence[bool]) -> list[int]:
-    return [place for place, sample in enumerate(order, start=1) if relevant[sample]]
+def positions_of_relevant(order: Order, relevant: Sequence[bool]) -> list[int]:
+    return [position for position, sample in enumerate(order, start=1) if relevant[sample]]
 
 
 def joint_feature_vector(order: Order, features: np.ndarray, relevant: Sequence[bool]) -> np.ndarray:
@@ -90,7 +90,7 @@ def joint_feature_vector(order: Order, features: np.ndarray, relevant: Sequence[
 
 def objective(order: Order, scores: np.ndarray, relevant: Sequence[bool], loss: Loss) -> float:
     """w.Psi(X, R) + Delta(R*, R), which the most violated ranking maximises (quicksort, eq. 5)."""
-    return float(joint_feature_vector(order, scores, relevant)) + loss(places_of_relevant(order, relevant))
+    return float(joint_feature_vector(order, scores, relevant)) + loss(positions_of_relevant(order, relevant))
 
 
 def interleavings(scores: np.ndarray, relevant: Sequence[bool]) -> Iterator[Order]:
@@ -100,7 +100,9 @@ def interleavings(scores: np.ndarray, relevant: Sequence[bool]) -> Iterator[Orde
     negatives = [sample for sample in from_top if not relevant[sample]]
     for chosen in itertools.combinations(range(len(scores)), len(positives)):
         next_positive, next_negative = iter(positives), iter(negatives)
-        yield tuple(next(next_positive if place in chosen else next_negative) for place in range(len(scores)))
+        yield tuple(
+            next(next_positive if position in chosen else next_negative) for position in range(len(scores))
+        )
 
 
 def best_objective(
@@ -133,10 +135,10 @@ def best_path(scores: np.ndarray, relevant: np.ndarray, terms: np.ndarray) -> fl
 
 def loss_terms(loss: str, positives: int, n: int) -> np.ndarray:
     """(|P|, n) what the i-th relevant sample adds to the loss at each place."""
-    index, place = np.arange(1, positives + 1)[:, None], np.arange(1, n + 1)[None, :]
+    index, position = np.arange(1, positives + 1)[:, None], np.arange(1, n + 1)[None, :]
     if loss == "ap":
-        return (1 - index / place) / positives
-    gained, ideal = 1 / np.log2(1.0 + place), 1 / np.log2(1.0 + index)
+        return (1 - index / position) / positives
+    gained, ideal = 1 / np.log2(1.0 + position), 1 / np.log2(1.0 + index)
     return (ideal - gained) / ideal.sum()
 
 
@@ -193,7 +195,7 @@ def part_of(
     samples: Sequence[int], unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray
 ) -> tuple[np.ndarray, list[tuple[int, int]], list[float]]:
     """The model of one component alone, its samples numbered from 0."""
-    number = {sample: place for place, sample in enumerate(samples)}
+    number = {sample: position for position, sample in enumerate(samples)}
     kept = [e for e, (i, j) in enumerate(edges) if i in number]
     return (
         unary[list(samples)],
@@ -204,11 +206,11 @@ def part_of(
 
 def differences_of(unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray) -> np.ndarray:
     """(n,) s_i of high-order, eq. 11: all labellings of each component, for the others' values cancel."""
-    found = np.empty(len(unary))
+    differences = np.empty(len(unary))
     for samples in connected(len(unary), edges):
         positive, negative = max_marginals_of(*part_of(samples, unary, edges, penalty))
-        found[samples] = positive - negative
-    return found
+        differences[samples] = positive - negative
+    return differences
 
 
 def relaxed_max_marginal(
@@ -237,7 +239,7 @@ def cliques_of(n: int, edges: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
         for part in itertools.combinations(range(n), size)
         if all(frozenset(pair) in joined for pair in itertools.combinations(part, 2))
     ]
-    return sorted(tuple(sorted(part)) for part in whole if not any(part < other for other in whole))
+    return sorted(tuple(sorted(part)) for part in whole if not any(part < larger for larger in whole))
 
 
 # Training: one-slack problems over a list of outputs, each (Psi(output) - Psi(truth), its loss)
@@ -252,7 +254,10 @@ def ranking_outputs(features: np.ndarray, relevant: Sequence[bool], loss: Loss) 
     truth = tuple(sorted(samples, key=lambda sample: not relevant[sample]))
     ideal = joint_feature_vector(truth, features, relevant)
     return [
-        (joint_feature_vector(order, features, relevant) - ideal, loss(places_of_relevant(order, relevant)))
+        (
+            joint_feature_vector(order, features, relevant) - ideal,
+            loss(positions_of_relevant(order, relevant)),
+        )
         for order in itertools.permutations(samples)
     ]
 
@@ -282,8 +287,8 @@ def labelling_outputs(
     truth = labelling_features(relevant, features, pairs, eta)
     outputs = []
     for labels in itertools.product([False, True], repeat=len(relevant)):
-        missed = sum(wanted and not label for wanted, label in zip(relevant, labels, strict=True))
-        false = sum(label and not wanted for wanted, label in zip(relevant, labels, strict=True))
+        missed = sum(true_label and not label for true_label, label in zip(relevant, labels, strict=True))
+        false = sum(label and not true_label for true_label, label in zip(relevant, labels, strict=True))
         loss = (balance * missed + false) / (balance * positives + negatives)
         outputs.append((labelling_features(labels, features, pairs, eta) - truth, loss))
     return outputs
@@ -510,7 +515,7 @@ def gist_of(grey: np.ndarray, scales: int, orientations: int, blocks: int) -> np
     stretched = 255 * (grey - grey.min()) / (grey.max() - grey.min())
     spectrum = np.fft.fft2(np.pad(prefiltered_of(stretched), border, "symmetric"))
     n = len(spectrum)
-    found = np.empty((scales, orientations, blocks, blocks))
+    energies = np.empty((scales, orientations, blocks, blocks))
     for scale, orientation in np.ndindex(scales, orientations):
         gain = np.empty((n, n))
         for (y, v), (x, u) in itertools.product(enumerate(frequencies(n)), repeat=2):
@@ -522,8 +527,8 @@ def gist_of(grey: np.ndarray, scales: int, orientations: int, blocks: int) -> np
             )
         response = np.abs(np.fft.ifft2(spectrum * gain))
         inside = response[border : border + side, border : border + side]
-        found[scale, orientation] = inside.reshape(blocks, part, blocks, part).mean(axis=(1, 3))
-    return found
+        energies[scale, orientation] = inside.reshape(blocks, part, blocks, part).mean(axis=(1, 3))
+    return energies
 
 
 # Sequences of graded samples: features (n, d) and grades (n,) of a pool, sequences of its rows
@@ -629,15 +634,15 @@ def votes_of(orders: Sequence[Order], values: Sequence[float], votes: str) -> li
         for i in range(len(orders[0]))
     ]
     fused: list[int] = []
-    for place in range(len(orders[0])):
+    for position in range(len(orders[0])):
         counts = [0.0] * len(orders[0])
         for w, order in zip(weights, orders, strict=True):
             if votes == "remaining order":
                 voted = [next(i for i in order if i not in fused)]
             elif votes == "exact position":
-                voted = [order[place]]
+                voted = [order[position]]
             else:
-                voted = list(order[: place + 1])
+                voted = list(order[: position + 1])
             for i in voted:
                 counts[i] += w
         left = [i for i in range(len(orders[0])) if i not in fused]
@@ -661,9 +666,11 @@ def list_net_loss(scores: np.ndarray, grades: Grades, sequences: Sequences) -> f
     """Mean over the sequences of -sum_i P_y(i) log P_s(i), softmax of grades and of scores."""
     losses = []
     for sequence in sequences:
-        wanted = [math.exp(grades[i]) / math.fsum(math.exp(grades[j]) for j in sequence) for i in sequence]
-        found = [math.exp(scores[i]) / math.fsum(math.exp(scores[j]) for j in sequence) for i in sequence]
-        losses.append(-math.fsum(p * math.log(q) for p, q in zip(wanted, found, strict=True)))
+        targets = [math.exp(grades[i]) / math.fsum(math.exp(grades[j]) for j in sequence) for i in sequence]
+        predictions = [
+            math.exp(scores[i]) / math.fsum(math.exp(scores[j]) for j in sequence) for i in sequence
+        ]
+        losses.append(-math.fsum(p * math.log(q) for p, q in zip(targets, predictions, strict=True)))
     return math.fsum(losses) / len(losses)
 
 
@@ -681,11 +688,11 @@ def crr_primal(
     w: np.ndarray, features: np.ndarray, grades: Grades, sequences: Sequences, C: float, alpha: float
 ) -> float:
     """1/2 ||w||^2 + C [alpha/2 mean squared error of targets + (1 - alpha)/2 that of their differences in pairs]."""
-    places = [i for sequence in sequences for i in sequence]
-    own = np.array([grades[i] for i in places], float)
+    members = [i for sequence in sequences for i in sequence]
+    own = np.array([grades[i] for i in members], float)
     targets = (np.array(grades, float) - own.mean()) / own.std()
     wrong = features @ w - targets
-    single = [wrong[i] ** 2 for i in places]
+    single = [wrong[i] ** 2 for i in members]
     paired = [(wrong[i] - wrong[j]) ** 2 for i, j in graded_pairs(grades, sequences)]
     loss = alpha * math.fsum(single) / len(single) + (1 - alpha) * math.fsum(paired) / len(paired)
     return float(w @ w) / 2 + C * loss / 2
@@ -736,10 +743,10 @@ def serve_one_by_one(tickets: Sequence[Any], served: Mapping[str, int]) -> list[
     """The runs that wait, as `ranking.workspace.job_queue` says who goes next: of the rooms that wait the one that has
     the fewest at work, then the one not served for longest, then whose first waiting was asked for first; again and
     again."""
-    working = Counter(one.room for one in tickets if one.works)
-    turns, waiting, order = Counter(served), [one for one in tickets if not one.works], []
+    working = Counter(ticket.room for ticket in tickets if ticket.works)
+    turns, waiting, order = Counter(served), [ticket for ticket in tickets if not ticket.works], []
     while waiting:
-        following = min(waiting, key=lambda one: (working[one.room], turns[one.room], one.number))
+        following = min(waiting, key=lambda ticket: (working[ticket.room], turns[ticket.room], ticket.number))
         waiting.remove(following)
         order.append(following.run)
         working[following.room] += 1
@@ -752,7 +759,7 @@ def serve_one_by_one(tickets: Sequence[Any], served: Mapping[str, int]) -> list[
 
 def pca_of(
     training: Sequence[Sequence[float]],
-    others: Sequence[Sequence[float]],
+    rows_to_project: Sequence[Sequence[float]],
     components: int,
     whiten: bool = False,
     least: float = 1e-10,
@@ -764,4 +771,6 @@ def pca_of(
     variances = (lengths**2 / len(rows))[:components]
     variances = variances[variances >= least]
     scale = np.sqrt(variances.mean() / variances) if whiten else 1.0
-    return (np.array(others, np.float64) - rows.mean(axis=0)) @ directions[: len(variances)].T * scale
+    return (
+        (np.array(rows_to_project, np.float64) - rows.mean(axis=0)) @ directions[: len(variances)].T * scale
+    )

@@ -65,8 +65,8 @@ def bounded_max_marginals(
     """Max-marginals of the same model, in large components upper bounds on them.
 
     >>> found = bounded_max_marginals([1.0, 0.5], [[0, 1]], [2.0])
-    >>> found.positive, found.negative, found.exact
-    (array([3. , 2.5]), array([2.5, 3. ]), array([ True,  True]))
+    >>> found.positive, found.negative, found.excess
+    (array([3. , 2.5]), array([2.5, 3. ]), array([0., 0.]))
     """
     original, doubling = _checked(unary, edges, penalty, doubling)
     model = doubling.model(original)
@@ -136,12 +136,6 @@ class BoundedMaxMarginals:
         """(n,) whether a sample's component is too large to enumerate."""
         relaxed: Bools = self._doubling.second != np.arange(self._original.components.samples)
         return relaxed
-
-    @property
-    def exact(self) -> Bools:
-        """(n,) whether the bounds of a sample's component are attained by labellings."""
-        exact: Bools = self.excess == 0.0
-        return exact
 
     def labelling(self, i: int, label: bool) -> Bools:
         """(n,) the best known labelling with y_i = `label`; outside the component of i it is the map."""

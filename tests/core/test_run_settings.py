@@ -47,12 +47,12 @@ def test_settings_survive_json():
 
 @pytest.mark.parametrize("settings", [ORDERS, STUDY])
 def test_settings_of_mid_rank_keep_the_meaning_of_the_version_that_wrote_them(settings):
-    told = settings.to_json()
-    for given, meant in (
+    record = settings.to_json()
+    for stored, meant in (
         ({"trees": 2}, {"trees": 2, "ties": "forbidden", "votes": "kept"}),
         ({"trees": 2, **LATER}, {"trees": 2, **LATER}),
     ):
-        assert type(settings).from_json({**told, "method_settings": given}).method_settings == meant
+        assert type(settings).from_json({**record, "method_settings": stored}).method_settings == meant
     assert replace(settings, method_settings={}).to_json()["method_settings"] == LATER
 
 

@@ -102,8 +102,8 @@ def test_a_graph_holds_arrays_in_the_precision_of_its_affinity():
     assert graph.edges.shape == (2, 2)
     assert graph.affinity.dtype == np.float64
     empty = SimilarityGraph(np.empty((0, 2), int), np.empty((0, 1)))
-    for given in (graph, empty):
-        assert Query(FEATURES, graph=given).graph is given
+    for original in (graph, empty):
+        assert Query(FEATURES, graph=original).graph is original
     for precision in (np.float32, np.float64):
         affinity = np.ones((1, 2), precision)
         assert SimilarityGraph(np.array([[0, 1]]), affinity).affinity is affinity

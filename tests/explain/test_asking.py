@@ -39,15 +39,15 @@ def star() -> LabelRanker:
 def test_the_next_question_is_the_label_with_the_closest_maxima(star):
     """By forcing each label inside and outside, one by one."""
     prediction = star.prediction(images(), 3)
-    asked = next_questions(prediction, closest_maxima)
+    questions = next_questions(prediction, closest_maxima)
     for m in range(5):
         model = (prediction.unary[m], prediction.core, prediction.interactions, 3)
         maxima = [
             (best_top_k(*model, inside=[i]).value, best_top_k(*model, outside=[i]).value) for i in range(6)
         ]
         gaps = [abs(within - without) for within, without in maxima]
-        assert gaps[asked.labels[m]] == pytest.approx(min(gaps))
-        assert (asked.inside[m], asked.outside[m]) == pytest.approx(maxima[asked.labels[m]])
+        assert gaps[questions.labels[m]] == pytest.approx(min(gaps))
+        assert (questions.inside[m], questions.outside[m]) == pytest.approx(maxima[questions.labels[m]])
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

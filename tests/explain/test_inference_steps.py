@@ -43,8 +43,8 @@ def test_bounds_close_on_the_ranks_of_the_compiled_algorithm(loss, algorithm):
         with case(size, decimals, seed):
             assert value.objective == pytest.approx(fast.objective, rel=1e-9, abs=1e-12)
             if decimals is None:
-                given = fast.interleaving_ranks[np.argsort(-scores[~relevant], kind="stable")]
-                assert trace.ranks.tolist() == given.tolist()
+                ranks = fast.interleaving_ranks[np.argsort(-scores[~relevant], kind="stable")]
+                assert trace.ranks.tolist() == ranks.tolist()
                 assert value.loss == pytest.approx(fast.loss, abs=1e-12)
             assert (np.diff(trace.ranks) >= 0).all()
             assert_ends_where_it_says(trace, problem)
@@ -68,7 +68,7 @@ def test_the_functions_of_the_rank_add_up_to_the_objective_of_any_interleaving(l
     for order, ranks in listed.items():
         value, expected = problem.value_of(ranks), reference.objective(order, scores, relevant, loss_of)
         assert problem.values[np.arange(6), ranks - 1].sum() == pytest.approx(expected)
-        assert value.loss == pytest.approx(loss_of(reference.places_of_relevant(order, relevant)))
+        assert value.loss == pytest.approx(loss_of(reference.positions_of_relevant(order, relevant)))
         assert value.score + value.loss == value.objective
 
 

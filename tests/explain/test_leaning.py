@@ -60,18 +60,18 @@ def made(off: list[int], learnt: list[int], relevance: list[int], image_of: list
 
 
 def test_the_most_lifted_is_relevant_and_rose_most():
-    found = made([5, 4, 3, 2, 1], [1, 3, 2, 4, 5], [0, 1, 1, 0, 1], [0, 0, 1, 1, 1])
-    assert found.rise.tolist() == [4, 1, 1, -2, -4]
-    assert found.most_lifted() == 1, "the first that rose most; sample 0 is not relevant"
-    assert found.precision_at(0.9) == 0.5, "of the nearest strength"
+    curve = made([5, 4, 3, 2, 1], [1, 3, 2, 4, 5], [0, 1, 1, 0, 1], [0, 0, 1, 1, 1])
+    assert curve.rise.tolist() == [4, 1, 1, -2, -4]
+    assert curve.most_lifted() == 1, "the first that rose most; sample 0 is not relevant"
+    assert curve.precision_at(0.9) == 0.5, "of the nearest strength"
     assert made([2, 1], [1, 2], [0, 1], [0, 0]).most_lifted() is None, "none relevant rises"
 
 
 def test_the_most_misled_image_shows_nothing_relevant_and_rises_whole_and_high():
     off, learnt = [8, 7, 6, 5, 10, 9, 4, 3, 2, 11], [6, 5, 9, 2, 4, 3, 8, 10, 7, 1]
     image_of = [0, 0, 1, 1, 2, 2, 3, 3, 4, 5]
-    found = made(off, learnt, [0, 0, 0, 1, 0, 0, 0, 0, 0, 0], image_of)
-    rows = found.most_misled()
+    curve = made(off, learnt, [0, 0, 0, 1, 0, 0, 0, 0, 0, 0], image_of)
+    rows = curve.most_misled()
     assert rows.tolist() == [4, 5], "1 shows a relevant one, 3 and 4 fall, 5 is alone, 0 ends lower"
     assert made([3, 1, 2], [1, 3, 2], [0, 0, 1], [0, 0, 1]).most_misled() is None, "one of its samples falls"
 

@@ -38,7 +38,7 @@ def walk(model: Asker, branches: tuple[int, ...], position: Position) -> tuple[i
         skipped[label] = branch == lookahead.SKIP
         answers[label] = {lookahead.SKIP: 0, lookahead.YES: 1}.get(branch, -1)
     prediction = model.given(answers[None])
-    found = prediction.max_marginals
+    maxima = prediction.max_marginals
     open_ = [i for i in range(len(answers)) if answers[i] == 0 and not skipped[i]]
     if not open_:
         return -1, 0.0, 0.0, prediction.scores[0]
@@ -47,7 +47,7 @@ def walk(model: Asker, branches: tuple[int, ...], position: Position) -> tuple[i
     label = max(
         open_, key=lambda i: (urgency[i], sign * prediction.unary[0, i] if urgency[i] == -np.inf else -i)
     )
-    return label, float(found.inside[0, label]), float(found.outside[0, label]), prediction.scores[0]
+    return label, float(maxima.inside[0, label]), float(maxima.outside[0, label]), prediction.scores[0]
 
 
 @pytest.mark.parametrize("urgency", [closest_maxima, core_first, fixed_order(LABELS, 3)])
@@ -72,11 +72,11 @@ def test_without_skips_the_first_question_is_that_of_the_strategy():
     questions = next_questions(model.alone, closest_maxima)
     root = model.ahead(nothing())
     assert (root.label, root.inside, root.outside) == tuple(part[0] for part in questions)
-    other = (root.label + 1) % LABELS  # what a person sees already is asked first unless it is answered
-    assert model.ahead(nothing(), first=other, depth=0).label == other
+    next_label = (root.label + 1) % LABELS  # what a person sees already is asked first unless it is answered
+    assert model.ahead(nothing(), first=next_label, depth=0).label == next_label
     position = nothing()
-    position.answers[other] = -1
-    assert model.ahead(position, first=other, depth=0).label != other
+    position.answers[next_label] = -1
+    assert model.ahead(position, first=next_label, depth=0).label != next_label
 
 
 def test_the_order_of_urgency_begins_with_the_question_and_holds_each_open_label_once():
@@ -92,11 +92,11 @@ def test_skipped_labels_are_not_asked_again_though_all_others_are_settled():
     model, position = asker(), nothing()
     position.answers[:K] = 1  # the top k is full: the others have no choice, but may be answered
     position.skipped[K] = True
-    asked = []
+    labels = []
     while (label := model.ahead(position, depth=0).label) >= 0:
-        asked.append(label)
+        labels.append(label)
         position.answers[label] = -1
-    assert sorted(asked) == list(range(K + 1, LABELS))
+    assert sorted(labels) == list(range(K + 1, LABELS))
     assert model.ahead(position).after == []
 
 

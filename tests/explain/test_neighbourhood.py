@@ -64,8 +64,8 @@ def test_ranks_are_those_of_the_two_rankings_of_its_split():
 
 def wrong_pairs(i: int, scores: np.ndarray, relevant: np.ndarray, test: np.ndarray) -> int:
     """How many pairs with a sample of the other kind are in the wrong order; equal scores are."""
-    others = [j for j in range(len(scores)) if test[j] == test[i] and relevant[j] != relevant[i]]
-    return sum(scores[j] >= scores[i] if relevant[i] else scores[i] >= scores[j] for j in others)
+    opposite = [j for j in range(len(scores)) if test[j] == test[i] and relevant[j] != relevant[i]]
+    return sum(scores[j] >= scores[i] if relevant[i] else scores[i] >= scores[j] for j in opposite)
 
 
 def test_help_is_counted_in_pairs_of_a_relevant_and_an_irrelevant_sample():
@@ -99,18 +99,18 @@ def plain(n: int, edges: list[list[int]], penalty: list[float]) -> Neighbourhood
 
 
 def test_members_and_edges_of_a_component_are_its_own():
-    found = plain(6, [[0, 4], [4, 2], [1, 3]], [-1.0, -1.0, -2.0])
-    assert [found.members(number).tolist() for number in range(3)] == [[0, 2, 4], [1, 3], [5]]
-    assert [sorted(found.edges_of(number).tolist()) for number in range(3)] == [[0, 1], [2], []]
+    model = plain(6, [[0, 4], [4, 2], [1, 3]], [-1.0, -1.0, -2.0])
+    assert [model.members(number).tolist() for number in range(3)] == [[0, 2, 4], [1, 3], [5]]
+    assert [sorted(model.edges_of(number).tolist()) for number in range(3)] == [[0, 1], [2], []]
 
 
 def test_around_a_sample_the_nearest_come_first_and_of_those_the_strongest_ties():
     """A path 0 - 1 - 2 - 3, and 4 to 6 beside 1 with ties of growing strength."""
     edges = [[0, 1], [1, 2], [2, 3], [1, 4], [1, 5], [1, 6]]
-    found = plain(7, edges, [-1.0, -0.5, -9.0, -1.0, -2.0, -3.0])
+    model = plain(7, edges, [-1.0, -0.5, -9.0, -1.0, -2.0, -3.0])
     for most, expected in ((1, [0]), (4, [0, 1, 5, 6]), (6, [0, 1, 2, 4, 5, 6]), (99, list(range(7)))):
-        assert found.around(0, most).tolist() == expected
-    assert found.around(3, 2).tolist() == [2, 3]
+        assert model.around(0, most).tolist() == expected
+    assert model.around(3, 2).tolist() == [2, 3]
 
 
 def test_what_is_no_such_model_is_refused():

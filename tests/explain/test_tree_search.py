@@ -52,19 +52,19 @@ def test_the_best_is_the_best_of_all_orders_and_may_be_missed(method):
         assert search.found_best is bool(np.isclose(reached, highest)), seed
         missed = TreeSearch(search.trees, search.best, float(search.trees.values.max()) + 0.1)
         assert missed.found_best is False
-    found = tree_search(method, 3, samples(MOST_COMPARED + 1), 1)
-    assert (found.best, found.best_value, found.found_best) == (None, None, None), "too many orders"
+    result = tree_search(method, 3, samples(MOST_COMPARED + 1), 1)
+    assert (result.best, result.best_value, result.found_best) == (None, None, None), "too many orders"
 
 
 def test_paths_and_swaps(method):
-    found = tree_search(method, 3, samples(6), 2)
-    trees = found.trees
+    result = tree_search(method, 3, samples(6), 2)
+    trees = result.trees
     for node in range(len(trees.values)):
-        path = found.path_to(node)
+        path = result.path_to(node)
         assert path[-1] == node
         assert trees.parents[path[0]] == -1
         assert len(path) == trees.depths[node] + 1
-        swap = found.swapped(node)
+        swap = result.swapped(node)
         if swap is None:
             assert trees.depths[node] == 0
             continue
@@ -78,11 +78,11 @@ def test_a_picture_has_the_paths_and_the_best_of_the_others(method):
     shown = shown_nodes(trees, children=2)
     assert np.isin(np.flatnonzero(trees.path | (trees.parents < 0)), shown).all()
     for parent in np.unique(trees.parents[shown]):
-        others = [node for node in shown if trees.parents[node] == parent and not trees.path[node]]
+        off_path = [node for node in shown if trees.parents[node] == parent and not trees.path[node]]
         left_out = np.setdiff1d(np.flatnonzero((trees.parents == parent) & ~trees.path), shown)
         if parent >= 0:
-            assert len(others) <= 2
-            assert not len(left_out) or trees.values[left_out].max() <= trees.values[others].min()
+            assert len(off_path) <= 2
+            assert not len(left_out) or trees.values[left_out].max() <= trees.values[off_path].min()
     np.testing.assert_array_equal(shown_nodes(trees, 10_000), np.arange(len(trees.values)))
 
 

@@ -56,10 +56,11 @@ class Made(RankingLoss):
 FLAT_AT_THE_TOP = Made(lambda at: 1 / np.log2(np.maximum(at, 2)))
 
 
-def root_loss(places: list[int]) -> float:
-    count = len(places)
+def root_loss(positions: list[int]) -> float:
+    count = len(positions)
     return sum(
-        (count - index) / count * (index**-0.5 - place**-0.5) for index, place in enumerate(places, start=1)
+        (count - index) / count * (index**-0.5 - position**-0.5)
+        for index, position in enumerate(positions, start=1)
     )
 
 
@@ -69,12 +70,12 @@ ALGORITHMS = {name: algorithms_for(name) for name in loss_names()} | {"root": al
 PAIRS = [(loss, algorithm) for loss, algorithms in ALGORITHMS.items() for algorithm in algorithms]
 
 
-def order_of(found: MostViolatedRanking, scores: np.ndarray, relevant: np.ndarray) -> reference.Order:
+def order_of(ranking: MostViolatedRanking, scores: np.ndarray, relevant: np.ndarray) -> reference.Order:
     """The ranking that the interleaving ranks mean: a sample of rank r stands below r - 1 relevant ones."""
     ranks = np.zeros(len(scores), int)
-    ranks[~relevant] = found.interleaving_ranks
+    ranks[~relevant] = ranking.interleaving_ranks
     positives = sorted(
-        np.flatnonzero(relevant), key=lambda sample: (-scores[sample], -found.coefficients[sample])
+        np.flatnonzero(relevant), key=lambda sample: (-scores[sample], -ranking.coefficients[sample])
     )
     negatives = sorted(np.flatnonzero(~relevant), key=lambda sample: (ranks[sample], -scores[sample]))
     placed = [(i, 1, sample) for i, sample in enumerate(positives, start=1)]
@@ -82,25 +83,25 @@ def order_of(found: MostViolatedRanking, scores: np.ndarray, relevant: np.ndarra
     return tuple(int(sample) for _, _, sample in sorted(placed, key=lambda entry: entry[:2]))
 
 
-def check_ranking(found: MostViolatedRanking, scores: np.ndarray, relevant: np.ndarray, loss: str) -> None:
+def check_ranking(ranking: MostViolatedRanking, scores: np.ndarray, relevant: np.ndarray, loss: str) -> None:
     """Coefficients, loss and interleaving ranks speak of one ranking, in which nothing crosses."""
-    order = order_of(found, scores, relevant)
+    order = order_of(ranking, scores, relevant)
     positives, negatives = int(relevant.sum()), int((~relevant).sum())
 
     kinds = relevant[list(order)]
     above = np.where(kinds, np.cumsum(~kinds), np.cumsum(kinds))  # of the other kind
     from_pairs = np.empty(len(scores))  # each pair adds +1 to the higher and -1 to the lower sample
     from_pairs[list(order)] = np.where(kinds, negatives - 2 * above, positives - 2 * above)
-    whole = found.coefficients * positives * negatives
+    whole = ranking.coefficients * positives * negatives
     np.testing.assert_allclose(whole, from_pairs, atol=1e-6)  # integers
-    np.testing.assert_array_equal((positives + 2 - np.rint(whole[~relevant])) / 2, found.interleaving_ranks)
+    np.testing.assert_array_equal((positives + 2 - np.rint(whole[~relevant])) / 2, ranking.interleaving_ranks)
 
-    places = reference.places_of_relevant(order, relevant)
-    assert math.isclose(found.loss, DEFINITIONS[loss](places), rel_tol=1e-12, abs_tol=1e-13)
-    assert found.interleaving_ranks.min() >= 1
-    assert found.interleaving_ranks.max() <= positives + 1
-    from_top = np.lexsort((found.interleaving_ranks, -scores[~relevant]))
-    ranks, sorted_scores = found.interleaving_ranks[from_top], -scores[~relevant][from_top]
+    positions = reference.positions_of_relevant(order, relevant)
+    assert math.isclose(ranking.loss, DEFINITIONS[loss](positions), rel_tol=1e-12, abs_tol=1e-13)
+    assert ranking.interleaving_ranks.min() >= 1
+    assert ranking.interleaving_ranks.max() <= positives + 1
+    from_top = np.lexsort((ranking.interleaving_ranks, -scores[~relevant]))
+    ranks, sorted_scores = ranking.interleaving_ranks[from_top], -scores[~relevant][from_top]
     # Where rounding the largest score swallows all others, samples that it cannot tell apart may cross.
     rounding = np.finfo(float).eps * np.abs(scores).max()
     before = (
@@ -112,9 +113,9 @@ def check_ranking(found: MostViolatedRanking, scores: np.ndarray, relevant: np.n
     assert (ranks >= highest_before).all(), "ranks fall along the sorted scores"
 
 
-def hinge(found: MostViolatedRanking, scores: np.ndarray, relevant: np.ndarray) -> float:
+def hinge(ranking: MostViolatedRanking, scores: np.ndarray, relevant: np.ndarray) -> float:
     """How much the ranking violates its constraint: objective less w.Psi(X, R*), summed without cancellation."""
     positives, negatives = int(relevant.sum()), int((~relevant).sum())
-    whole = np.rint(found.coefficients * positives * negatives)
+    whole = np.rint(ranking.coefficients * positives * negatives)
     truth = np.where(relevant, negatives, -positives)
-    return math.fsum(scores * ((whole - truth) / (positives * negatives))) + found.loss
+    return math.fsum(scores * ((whole - truth) / (positives * negatives))) + ranking.loss

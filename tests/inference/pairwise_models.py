@@ -22,7 +22,7 @@ def worth(labels: np.ndarray, case: Case) -> float:
 
 
 def check_sums_and_values(
-    found: Any, component_of: np.ndarray, terms: list[np.ndarray], generator: np.random.Generator
+    marginals: Any, component_of: np.ndarray, terms: list[np.ndarray], generator: np.random.Generator
 ) -> None:
     """`sums` and `values` are those of the labellings: each of its sample's component, with random labels, weights
     and models. terms: the samples of each edge or clique, which costs once where their labels differ."""
@@ -32,15 +32,15 @@ def check_sums_and_values(
     samples, broken, values = np.zeros(n), np.zeros(m), np.zeros(n)
     for i in range(n):
         inside = component_of == component_of[i]
-        labelling = found.labelling(i, labels[i])
+        labelling = marginals.labelling(i, labels[i])
         differ = np.array([inside[term[0]] and len(set(labelling[term])) > 1 for term in terms], bool)
         samples += weights[i] * (labelling & inside)
         broken += weights[i] * differ
         values[i] = unary[labelling & inside].sum() + penalty[differ].sum()
-    sums = found.sums(labels, weights)
+    sums = marginals.sums(labels, weights)
     np.testing.assert_allclose(sums[0], samples, atol=1e-12)
     np.testing.assert_allclose(sums[1], broken, atol=1e-12)
-    np.testing.assert_allclose(found.values(labels, unary, penalty), values, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(marginals.values(labels, unary, penalty), values, rtol=1e-9, atol=1e-12)
 
 
 def random_edges(generator: np.random.Generator, n: int, m: int) -> np.ndarray:

@@ -25,8 +25,8 @@ def star(
 def order_model(seed: int, size: int, items: int = 5) -> OrderModel:
     rng = np.random.default_rng(seed)
     unary, core, interactions = star(rng, items, size)
-    places = np.arange(items)
-    distance = np.abs(places[:, None] - places) + 0.1 * np.eye(items)
+    positions = np.arange(items)
+    distance = np.abs(positions[:, None] - positions) + 0.1 * np.eye(items)
     return OrderModel(unary, -np.sort(-rng.normal(size=items)), core, interactions, distance)
 
 

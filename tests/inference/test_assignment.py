@@ -36,16 +36,18 @@ def cases() -> Iterator[tuple[np.ndarray, np.ndarray, np.random.Generator]]:
         yield scores, rng.permutation(relevant), rng
 
 
-def ranked(relevant: np.ndarray, places: np.ndarray) -> list[int]:
-    return [int(mark) for mark in relevant[np.argsort(places)]]
+def ranked(relevant: np.ndarray, positions: np.ndarray) -> list[int]:
+    return [int(mark) for mark in relevant[np.argsort(positions)]]
 
 
 def test_ap_is_a_quadratic_form() -> None:
     for _, relevant, _ in cases():
-        for places in all_orders(len(relevant)):
-            marks = ranked(relevant, places)
-            assert average_precision(relevant, places) == pytest.approx(reference.average_precision_of(marks))
-            at_each = precision_rows(len(marks)) @ permutation_matrix(places).T @ relevant
+        for positions in all_orders(len(relevant)):
+            marks = ranked(relevant, positions)
+            assert average_precision(relevant, positions) == pytest.approx(
+                reference.average_precision_of(marks)
+            )
+            at_each = precision_rows(len(marks)) @ permutation_matrix(positions).T @ relevant
             expected = [reference.precision_of(marks, k) for k in range(1, len(marks) + 1)]
             assert at_each == pytest.approx(expected)
 
@@ -63,15 +65,15 @@ def test_values_are_score_plus_loss(violated: bool) -> None:
             c_star_assignment(scores, relevant, k, core, interactions, violated),
             ap_assignment(scores, relevant, violated),
         )
-        for places, *values in zip(orders, *(form.values(orders) for form in forms), strict=True):
-            marks = ranked(relevant, places)
-            top = sum(scores[i] for i in range(n) if places[i] < k)
+        for positions, *values in zip(orders, *(form.values(orders) for form in forms), strict=True):
+            marks = ranked(relevant, positions)
+            top = sum(scores[i] for i in range(n) if positions[i] < k)
             missed = violated * (1 - reference.precision_of(marks, k))
-            pairs = sum(F[i, j] * abs(places[i] - places[j]) for i in range(n) for j in range(n))
-            by_rank = sum(scores[i] / (places[i] + 1) for i in range(n))
+            pairs = sum(F[i, j] * abs(positions[i] - positions[j]) for i in range(n) for j in range(n))
+            by_rank = sum(scores[i] / (positions[i] + 1) for i in range(n))
             lost = violated * (1 - reference.average_precision_of(marks))
             assert values == pytest.approx([top + missed, top + missed + pairs, by_rank + lost])
-            models = [form.constant + form.model.value(places) for form in forms]
+            models = [form.constant + form.model.value(positions) for form in forms]
             assert values == pytest.approx(models), "the product's own form is the same problem"
 
 
@@ -85,11 +87,11 @@ def test_exact_solvers_find_the_best_and_heuristics_no_more(violated: bool) -> N
             c_star_assignment(scores, relevant, n, core, interactions, violated),
             ap_assignment(scores, relevant, violated),
         ):
-            found = {solution.solver: solution for solution in solutions(form, seed=1)}
+            by_solver = {solution.solver: solution for solution in solutions(form, seed=1)}
             best = form.values(all_orders(n)).max()
-            assert (LINEAR in found) == form.is_linear
-            assert {ENUMERATION, EXACT, *HEURISTICS} <= set(found)
-            for name, solution in found.items():
+            assert (LINEAR in by_solver) == form.is_linear
+            assert {ENUMERATION, EXACT, *HEURISTICS} <= set(by_solver)
+            for name, solution in by_solver.items():
                 assert sorted(solution.positions.tolist()) == list(range(n))
                 assert solution.value == pytest.approx(form.values(solution.positions[None])[0])
                 assert solution.value <= best + 1e-9
@@ -103,10 +105,12 @@ def test_a_heuristic_misses_the_best_somewhere() -> None:
     rng, gaps = np.random.default_rng(0), dict.fromkeys(HEURISTICS, 0.0)
     for _ in range(20):
         scores, core, interactions = star(rng, 6, 2)
-        found = solutions(c_star_assignment(scores, np.arange(6) < 3, 2, core, interactions, violated=True))
-        for solution in found:
+        by_solver = solutions(
+            c_star_assignment(scores, np.arange(6) < 3, 2, core, interactions, violated=True)
+        )
+        for solution in by_solver:
             if not solution.exact:
-                gaps[solution.solver] = max(gaps[solution.solver], found[0].value - solution.value)
+                gaps[solution.solver] = max(gaps[solution.solver], by_solver[0].value - solution.value)
     assert min(gaps.values()) > 1e-3
 
 

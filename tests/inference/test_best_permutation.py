@@ -30,8 +30,8 @@ def ranker(
     if representation == "max-pooled difference":
         scores = WindowScores(np.zeros((n, length)), offset, samples, theta)
     else:
-        places = blocks(representation, length).T @ theta.reshape(-1, 3)
-        scores = WindowScores(samples @ places.T, offset)
+        position_weights = blocks(representation, length).T @ theta.reshape(-1, 3)
+        scores = WindowScores(samples @ position_weights.T, offset)
     return scores, lambda order: reference.value_of_order(
         order, samples, theta, length, representation, offset
     )
@@ -61,9 +61,9 @@ def test_trees_are_those_of_the_paper(representation: str, n: int, length: int, 
         assert path == reference.climb_of(value, path[0], visited)
     assert {tuple(order) for order in record.orders.tolist()} == visited
     assert len(record.orders) == len(visited)
-    found = best_permutations(scores, *alone(n), trees=4, seed=seed)
-    assert found.orders.tolist() == record.orders[record.best].tolist()
-    assert found.values[0] == pytest.approx(record.values[record.best], abs=1e-10)
+    best = best_permutations(scores, *alone(n), trees=4, seed=seed)
+    assert best.orders.tolist() == record.orders[record.best].tolist()
+    assert best.values[0] == pytest.approx(record.values[record.best], abs=1e-10)
     assert record.values[-1] == pytest.approx(value(tuple(record.orders[-1])), abs=1e-10)
     for node in np.flatnonzero(record.parents >= 0):
         parent = record.parents[node]
@@ -110,13 +110,13 @@ def test_many_sequences_are_each_by_itself() -> None:
     starts = np.append(0, np.cumsum(sizes))
     scores, members = WindowScores(rng.normal(size=(50, 3))), rng.integers(0, 50, starts[-1])
     first = np.concatenate([rng.permutation(size) for size in sizes])
-    found = best_permutations(scores, members, starts, first, trees=2, seed=3)
+    best = best_permutations(scores, members, starts, first, trees=2, seed=3)
     for number in rng.integers(len(sizes), size=40):
         span = slice(starts[number], starts[number + 1])
         own = WindowScores(scores.table[members[span]])
         again = best_permutations(own, *alone(sizes[number])[:2], first[span], trees=2, seed=3)
-        assert found.orders[span].tolist() == again.orders.tolist()
-        assert found.values[number] == again.values[0] == pytest.approx(own.values(again.orders[None])[0])
+        assert best.orders[span].tolist() == again.orders.tolist()
+        assert best.values[number] == again.values[0] == pytest.approx(own.values(again.orders[None])[0])
 
 
 def test_when_every_order_was_seen_there_are_no_more_trees() -> None:
@@ -127,8 +127,8 @@ def test_when_every_order_was_seen_there_are_no_more_trees() -> None:
 
 def test_equal_samples_stay_where_they_are() -> None:
     scores = WindowScores(np.ones((6, 3)))
-    found = best_permutations(scores, np.arange(6), np.array([0, 6]), np.array([3, 1, 0, 2, 5, 4]), trees=1)
-    assert found.orders.tolist() == [3, 1, 0, 2, 5, 4]
+    best = best_permutations(scores, np.arange(6), np.array([0, 6]), np.array([3, 1, 0, 2, 5, 4]), trees=1)
+    assert best.orders.tolist() == [3, 1, 0, 2, 5, 4]
 
 
 def test_no_sequences_have_no_best() -> None:
@@ -145,6 +145,6 @@ def test_values_of_many_orders_are_taken_a_part_at_a_time(monkeypatch: pytest.Mo
         WindowScores, "windows", lambda self, some: parts.append(len(some)) or windows(self, some)
     )
     monkeypatch.setattr(best_permutation, "AT_ONCE", 8 * 6 * 3 * 3)
-    found = scores.values(orders)
+    best = scores.values(orders)
     assert parts == [8] * 6 + [2]
-    np.testing.assert_allclose(found, [value(tuple(order)) for order in orders.tolist()], atol=1e-10)
+    np.testing.assert_allclose(best, [value(tuple(order)) for order in orders.tolist()], atol=1e-10)

@@ -74,28 +74,28 @@ def test_a_batch_is_its_images_one_by_one(size: int, monkeypatch: pytest.MonkeyP
     unary, k = rng.normal(size=(20, 40)), rng.integers(5, 20, 20)
     forced = rng.choice([-1, 0, 0, 0, 1], (20, 40))
     forced = np.where(np.cumsum(forced > 0, axis=1) > 5, 0, forced)
-    found = best_top_ks(unary, core, interactions, k, forced)
+    batch = best_top_ks(unary, core, interactions, k, forced)
     marginals = top_k_max_marginals(unary, core, interactions, k, forced)
     for m in range(20):
         inside, outside = (np.flatnonzero(forced[m] == mark) for mark in (1, -1))
-        one = best_top_k(unary[m], core, interactions, int(k[m]), inside, outside)
-        assert np.flatnonzero(found.members[m]).tolist() == one.members.tolist()
-        assert found.values[m] == one.value
+        single = best_top_k(unary[m], core, interactions, int(k[m]), inside, outside)
+        assert np.flatnonzero(batch.members[m]).tolist() == single.members.tolist()
+        assert batch.values[m] == single.value
         best = max(marginals.inside[m].max(), marginals.outside[m].max())
-        assert best == pytest.approx(one.value, rel=1e-12)
-    assert (marginals.difference[found.members] >= 0).all()
-    assert (marginals.difference[~found.members] <= 0).all()
+        assert best == pytest.approx(single.value, rel=1e-12)
+    assert (marginals.difference[batch.members] >= 0).all()
+    assert (marginals.difference[~batch.members] <= 0).all()
 
 
 def test_an_empty_core_sorts() -> None:
     unary = np.random.default_rng(0).normal(size=93)
-    found = best_top_k(unary, [], np.empty((0, 93)), 12)
-    assert found.members.tolist() == sorted(np.argsort(-unary)[:12].tolist())
+    best = best_top_k(unary, [], np.empty((0, 93)), 12)
+    assert best.members.tolist() == sorted(np.argsort(-unary)[:12].tolist())
 
 
 def test_no_images_have_no_best() -> None:
-    found = best_top_ks(np.empty((0, 4)), [1], np.zeros((1, 4)), 2)
-    assert (found.members.shape, found.values.shape) == ((0, 4), (0,))
+    best = best_top_ks(np.empty((0, 4)), [1], np.zeros((1, 4)), 2)
+    assert (best.members.shape, best.values.shape) == ((0, 4), (0,))
 
 
 def sum_of_top(kernel: Any, values: np.ndarray, m: int, guess: float) -> tuple[float, float]:

@@ -93,7 +93,9 @@ def test_more_cliques_than_anyone_can_use_are_refused_at_once(
     assert len(maximal_cliques(18, edges)) == 3**6
     monkeypatch.setattr(cliques, "MOST_CLIQUES", fewest)
     seen, grown = [], cliques._grown
-    monkeypatch.setattr(cliques, "_grown", lambda near: (seen.append(one) or one for one in grown(near)))
+    monkeypatch.setattr(
+        cliques, "_grown", lambda near: (seen.append(clique) or clique for clique in grown(near))
+    )
     with refused("cliques of similar samples"):
         maximal_cliques(18, edges)
     assert len(seen) == most + 1

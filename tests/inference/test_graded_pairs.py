@@ -27,7 +27,7 @@ def test_violated_pairs_are_counted() -> None:
         scores = rng.normal(size=len(made.features))
         if seed % 3 == 0:
             scores = np.round(scores)  # scores that tie, and pairs that are just a margin apart
-        pairs, wanted = GradedPairs(made), expected(made, scores)
+        pairs, expected_counts = GradedPairs(made), expected(made, scores)
         for short in (0, 5, 100):
             counts, violated = pairs.violations(scores, short)
-            assert (counts.tolist(), violated, pairs.number) == wanted, (seed, short)
+            assert (counts.tolist(), violated, pairs.number) == expected_counts, (seed, short)

@@ -68,12 +68,12 @@ def test_grades_above_zero_and_other_types_of_scores() -> None:
 
 def test_its_input_stays_as_it_was_and_results_repeat() -> None:
     rng = np.random.default_rng(2)
-    given = rng.normal(size=300), rng.uniform(size=300) < 0.2
-    before = [array.copy() for array in given]
+    query = rng.normal(size=300), rng.uniform(size=300) < 0.2
+    before = [array.copy() for array in query]
     for loss, algorithm in PAIRS:
-        first, again = (most_violated_ranking(*given, LOSSES[loss], algorithm) for _ in range(2))
+        first, again = (most_violated_ranking(*query, LOSSES[loss], algorithm) for _ in range(2))
         np.testing.assert_array_equal(first.coefficients, again.coefficients)
-    for array, unchanged in zip(given, before, strict=True):
+    for array, unchanged in zip(query, before, strict=True):
         np.testing.assert_array_equal(array, unchanged)
 
 

@@ -30,9 +30,9 @@ def test_losses_are_as_defined_at_every_pattern(name: str) -> None:
     for n in range(2, 9):
         for positives in range(1, n):
             assert loss.of_positions(np.arange(1.0, positives + 1)) == 0
-            for places in itertools.combinations(range(1, n + 1), positives):
-                computed = loss.of_positions(np.array(places, dtype=float))
-                assert computed == pytest.approx(reference.LOSSES[name](places), abs=1e-14)
+            for positions in itertools.combinations(range(1, n + 1), positives):
+                computed = loss.of_positions(np.array(positions, dtype=float))
+                assert computed == pytest.approx(reference.LOSSES[name](positions), abs=1e-14)
 
 
 @pytest.mark.parametrize("name", reference.LOSSES)

@@ -32,68 +32,68 @@ def documents(seed: int = 0) -> SequenceSet:
     return SequenceSet(features, grades, np.arange(300), np.arange(0, 301, 10))
 
 
-def booster_of(given: SequenceSet, rows: dict[str, Any], **settings: Any) -> lightgbm.Booster:
+def booster_of(data: SequenceSet, rows: dict[str, Any], **settings: Any) -> lightgbm.Booster:
     """Ten trees of LightGBM itself; rows: its arguments beside features and grades."""
     options = {**OPTIONS, "min_data_in_leaf": 5, **settings}
-    return lightgbm.train(options, lightgbm.Dataset(given.features, given.grades, params=options, **rows), 10)
+    return lightgbm.train(options, lightgbm.Dataset(data.features, data.grades, params=options, **rows), 10)
 
 
-def ten_trees(name: str, given: SequenceSet, **settings: Any) -> np.ndarray:
+def ten_trees(name: str, data: SequenceSet, **settings: Any) -> np.ndarray:
     """The scores that a method learns in ten rounds."""
-    method = make_method(name, rounds=10, leaves=31, **settings).fit(given)
-    return method.score(Query(given.features))
+    method = make_method(name, rounds=10, leaves=31, **settings).fit(data)
+    return method.score(Query(data.features))
 
 
 @pytest.mark.parametrize(("gain", "gains"), [("linear", [0, 1, 2, 3, 4]), ("exponential", [0, 1, 3, 7, 15])])
 def test_lambda_mart_is_lightgbms_own(gain: str, gains: list[int]) -> None:
-    given = documents()
-    booster = booster_of(given, {"group": [10] * 30}, objective="lambdarank", label_gain=gains)
-    scores = ten_trees("LambdaMART", given, gain=gain)
+    data = documents()
+    booster = booster_of(data, {"group": [10] * 30}, objective="lambdarank", label_gain=gains)
+    scores = ten_trees("LambdaMART", data, gain=gain)
     # Its sigmoid is a table, and it adds up in single precision.
-    np.testing.assert_allclose(scores, booster.predict(given.features), atol=1e-4)
+    np.testing.assert_allclose(scores, booster.predict(data.features), atol=1e-4)
     assert np.ptp(scores) > 1
 
 
 def test_a_sample_in_several_sequences_is_pulled_by_all_of_them() -> None:
     fine = sequences(1, levels=4)
     # Rounded, so that LightGBM's bins do not depend on how often a sample comes.
-    given = SequenceSet(np.round(2.0 * fine.features) / 2.0, fine.grades, fine.members, fine.starts)
-    apart = SequenceSet.of([given.query(number) for number in range(len(given))])
+    data = SequenceSet(np.round(2.0 * fine.features) / 2.0, fine.grades, fine.members, fine.starts)
+    apart = SequenceSet.of([data.query(number) for number in range(len(data))])
     once, many = (
         make_method("LambdaMART", rounds=1, leaves=4, least=1, learning_rate=1.0).fit(each)
-        for each in (given, apart)
+        for each in (data, apart)
     )
-    rows = Query(given.features)
+    rows = Query(data.features)
     np.testing.assert_allclose(once.score(rows), many.score(rows), rtol=1e-5)
 
 
 def test_mc_rank_expects_grades_as_lightgbms_classes_do() -> None:
-    given = documents(1)
+    data = documents(1)
     options = {"objective": "multiclass", "num_class": 5, "boost_from_average": False}
-    booster = booster_of(given, {"init_score": np.zeros((300, 5))}, **options)
-    expected = np.asarray(booster.predict(given.features)) @ np.arange(5)
-    scores = ten_trees("McRank", given)
+    booster = booster_of(data, {"init_score": np.zeros((300, 5))}, **options)
+    expected = np.asarray(booster.predict(data.features)) @ np.arange(5)
+    scores = ten_trees("McRank", data)
     np.testing.assert_allclose(scores, expected, atol=1e-4)
     assert np.ptp(scores) > 1
 
 
 def test_grades_that_no_sequence_has_are_not_learnt() -> None:
-    given = documents(2)
-    spread = SequenceSet(given.features, 10 * given.grades + 3, given.members, given.starts)
-    expected = 10 * ten_trees("McRank", given) + 3
+    data = documents(2)
+    spread = SequenceSet(data.features, 10 * data.grades + 3, data.members, data.starts)
+    expected = 10 * ten_trees("McRank", data) + 3
     np.testing.assert_allclose(ten_trees("McRank", spread), expected)
 
 
 def test_what_no_trees_or_gains_can_be_made_of_is_refused() -> None:
     many = SequenceSet(np.ones((257, 1)), np.arange(257), np.arange(257), [0, 257])
     high = SequenceSet(np.eye(2), np.array([0, 1001]), np.arange(2), np.array([0, 2]))
-    for method, given, came, most in (
+    for method, data, came, most in (
         (make_method("McRank"), many, 257, 256),
         (make_method("AdaRank", gain="exponential"), high, "1001", 1000),
         (make_method("LambdaMART", gain="exponential"), high, "1001", 1000),
     ):
         with refused("grades", came) as caught:
-            method.fit(given)
+            method.fit(data)
         assert str(most) in caught.value.expected
     for name, features in itertools.product(("LambdaMART", "McRank"), (np.zeros((30, 3)), np.eye(5))):
         with refused("training samples", f"{len(features)} samples that no feature splits"):
@@ -102,15 +102,15 @@ def test_what_no_trees_or_gains_can_be_made_of_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["LambdaMART", "McRank"])
 def test_files_without_their_trees_are_refused(tmp_path: Path, name: str) -> None:
-    path, given = tmp_path / "model.npz", documents()
-    method = make_method(name, rounds=3).fit(given)
+    path, data = tmp_path / "model.npz", documents()
+    method = make_method(name, rounds=3).fit(data)
     method.save(path)
-    scores = method.score(Query(given.features))
-    np.testing.assert_array_equal(type(method).load(path).score(Query(given.features)), scores)
+    scores = method.score(Query(data.features))
+    np.testing.assert_array_equal(type(method).load(path).score(Query(data.features)), scores)
     header, arrays = saved.read(path, name)
     del header["version"]
     narrow = make_method(name, rounds=3).fit(
-        SequenceSet(given.features[:, :5], given.grades, given.members, given.starts)
+        SequenceSet(data.features[:, :5], data.grades, data.members, data.starts)
     )
     changes: list[dict[str, Any]] = [
         {"booster": np.array("tree\n")},

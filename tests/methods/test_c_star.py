@@ -38,8 +38,10 @@ def test_training_ends_at_the_optimum(name: str, settings: dict[str, Any]) -> No
 @EACH
 @pytest.mark.parametrize("unary", ["linear", "one-vs-all SVMs"])
 def test_both_solvers_reach_one_optimum(name: str, settings: dict[str, Any], unary: str) -> None:
-    given = {"C": 2.0, "unary": unary, "tolerance": 2e-3, "max_iterations": 3000, **settings}
-    planes, descent = (make_method(name, solver=solver, **given).fit(images(2)) for solver in SOLVERS)
+    settings_of_all = {"C": 2.0, "unary": unary, "tolerance": 2e-3, "max_iterations": 3000, **settings}
+    planes, descent = (
+        make_method(name, solver=solver, **settings_of_all).fit(images(2)) for solver in SOLVERS
+    )
     proven = planes.certificate, descent.certificate
     assert all(certificate.converged for certificate in proven)
     least = min(certificate.primal for certificate in proven)
@@ -56,17 +58,17 @@ def test_a_core_of_no_labels_is_the_independent_model() -> None:
     np.testing.assert_array_equal(flat(star), flat(independent))
     np.testing.assert_array_equal(star.scores(label_set), independent.scores(label_set))
     assert star.certificate.primal == independent.certificate.primal
-    other = make_method("C-star p@k", core_size=1, C=5.0).fit(label_set)
-    assert other.certificate.primal < independent.certificate.primal  # the interactions are not idle
+    with_core = make_method("C-star p@k", core_size=1, C=5.0).fit(label_set)
+    assert with_core.certificate.primal < independent.certificate.primal  # the interactions are not idle
 
 
 @EACH
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_fixed_k_has_the_tightest_bound(name: str, settings: dict[str, Any], solver: str) -> None:
     label_set = images(6)
-    given = {"C": 3.0, "tolerance": 1e-2, "max_iterations": 3000, **settings}
+    settings_of_all = {"C": 3.0, "tolerance": 1e-2, "max_iterations": 3000, **settings}
     for k in (1, 3):
-        method = make_method(name, k=k, solver=solver, **given).fit(label_set)
+        method = make_method(name, k=k, solver=solver, **settings_of_all).fit(label_set)
         assert method.certificate.primal == pytest.approx(tightest_objective(method, label_set), rel=1e-9)
         assert method.certificate.dual <= method.certificate.primal
         assert method.prediction(label_set).best.members.sum(axis=1).tolist() == [k] * len(label_set)

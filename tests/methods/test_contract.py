@@ -172,12 +172,12 @@ def test_equal_runs_are_equal_and_leave_their_data_alone(case: Any) -> None:
 
 
 def test_what_has_no_rows_of_weights_has_no_direction() -> None:
-    def of(weights: np.ndarray | None) -> Any:
+    def direction_of(weights: np.ndarray | None) -> Any:
         return SimpleNamespace(unary_weights=weights)
 
-    assert score_direction(of(None)) is None
+    assert score_direction(direction_of(None)) is None
     with refused("weights of a linear method", (3, 4)):
-        score_direction(of(np.zeros((3, 4))))
+        score_direction(direction_of(np.zeros((3, 4))))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -213,8 +213,8 @@ def test_a_callback_can_stop_training(case: Any, settings: dict[str, Any]) -> No
 
 @pytest.mark.parametrize("case", ORDERS, ids=str)
 def test_methods_of_orders_report_progress_and_can_be_stopped(case: Any) -> None:
-    given, events = case.problem(9), Heard()
-    method = case.make().fit(given, on_progress=events)
+    data, events = case.problem(9), Heard()
+    method = case.make().fit(data, on_progress=events)
     for before, after in itertools.pairwise(events):
         assert after.iteration > before.iteration
         assert after.seconds >= before.seconds
@@ -225,9 +225,9 @@ def test_methods_of_orders_report_progress_and_can_be_stopped(case: Any) -> None
         total = sum(primal for number, primal in ends.items() if number or len(ends) == 1)
         assert method.certificate.primal == pytest.approx(total, rel=1e-3)
     two = Heard(lambda heard: len(heard) == 2)
-    stopped = case.make().fit(given, on_progress=two)
+    stopped = case.make().fit(data, on_progress=two)
     assert len(two) == 2
-    assert np.ptp(stopped.score(given.query(0))) > 0
+    assert np.ptp(stopped.score(data.query(0))) > 0
     certificate = stopped.certificate
     assert certificate is None or certificate.converged == (certificate.relative_gap <= stopped.tolerance)
 
@@ -305,8 +305,8 @@ def test_data_that_cannot_be_trained_on_or_scored(case: Any, tmp_path: Path) -> 
 
 @EVERY
 def test_what_is_no_warm_start_is_refused(case: Any) -> None:
-    others = [trained(other) for other in CASES if type(other) is type(case) and other.name != case.name]
-    wrong: list[Any] = [*others, case.make(), "model.npz", *case.refused_starts()]
+    starts = [trained(alike) for alike in CASES if type(alike) is type(case) and alike.name != case.name]
+    wrong: list[Any] = [*starts, case.make(), "model.npz", *case.refused_starts()]
     for start in wrong:
         with refused("warm_start"):
             case.make().fit(case.problem(), warm_start=start)
@@ -413,11 +413,11 @@ def test_files_that_are_broken_or_of_other_content_are_refused(case: Any, tmp_pa
     np.save(path.open("wb"), np.eye(2))
     with refused(str(path)):
         load(path)
-    others = {
+    changes = {
         f"{case.name} (file version 99)": {"version": 99},
         "SVM 2 (file version 1)": {"method": "SVM 2"},
     }
-    for came, change in others.items():
+    for came, change in changes.items():
         np.savez(path, **whole({**header, **change}, arrays))
         with refused(str(path), came) as caught:
             load(path)
@@ -497,25 +497,25 @@ def test_an_order_is_learned_also_where_some_sequences_have_none(case: Any) -> N
         same = np.flatnonzero(learn.grades == learn.grades[0])[:4]  # equal grades, and one sample alone
         members = np.concatenate([learn.members, same, [7]])
         starts = np.append(learn.starts, [len(members) - 1, len(members)])
-        given = SequenceSet(learn.features, learn.grades, members, starts)
-        assert accuracy(case, given, test) > least, (levels, noise)
+        with_unordered = SequenceSet(learn.features, learn.grades, members, starts)
+        assert accuracy(case, with_unordered, test) > least, (levels, noise)
 
 
 @pytest.mark.parametrize("case", ORDERS, ids=str)
 def test_queries_are_learned_as_their_sequences_whatever_else_the_pool_holds(case: Any) -> None:
     alone = sequences(4, pool=120, count=1, length=120)
     members, starts = alone.members, np.arange(0, 121, 6)
-    given = SequenceSet(alone.features[members], alone.grades[members], np.arange(120), starts)
+    reordered = SequenceSet(alone.features[members], alone.grades[members], np.arange(120), starts)
     more = SequenceSet(
-        np.concatenate([given.features, 100.0 * given.features]),
-        np.concatenate([given.grades, given.grades[::-1]]),
-        given.members,
-        given.starts,
+        np.concatenate([reordered.features, 100.0 * reordered.features]),
+        np.concatenate([reordered.grades, reordered.grades[::-1]]),
+        reordered.members,
+        reordered.starts,
     )
-    queries = [given.query(number) for number in range(len(given))]
-    expected = case.scores(case.make().fit(given), given)
-    np.testing.assert_array_equal(case.scores(case.make().fit(queries), given), expected)
-    np.testing.assert_allclose(case.scores(case.make().fit(more), given), expected, rtol=1e-6, atol=1e-8)
+    queries = [reordered.query(number) for number in range(len(reordered))]
+    expected = case.scores(case.make().fit(reordered), reordered)
+    np.testing.assert_array_equal(case.scores(case.make().fit(queries), reordered), expected)
+    np.testing.assert_allclose(case.scores(case.make().fit(more), reordered), expected, rtol=1e-6, atol=1e-8)
 
 
 def test_rank_puts_high_scores_first_and_keeps_the_order_of_equal_ones() -> None:

@@ -45,11 +45,11 @@ def test_scores_are_differences_of_max_marginals(name: str, dtype: Any) -> None:
     for seed in (1, 2):
         query = similar_problem(seed, n=9, dtype=dtype)
         row, features, pairs = flat(method.weights), query.features.astype(float), pairs_of(query)
-        one, zero = reference.best_by_label(
+        positive, negative = reference.best_by_label(
             lambda y: float(row @ reference.labelling_features(y, features, pairs, 2.0)),  # noqa: B023
             9,
         )
-        np.testing.assert_allclose(method.score(query), one - zero, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(method.score(query), positive - negative, rtol=1e-9, atol=1e-12)
     alone = method.score(dataclasses.replace(query, graph=None))
     assert np.abs(method.score(query) - alone).max() > 1e-3
 
@@ -64,14 +64,14 @@ def test_scores_are_differences_of_max_marginals_of_other_potentials_too(name: s
     means = [query.graph.affinity[[row[pair] for pair in pairs]].mean(axis=0) for pairs in pairs_of_clique]
     penalty = 2.0 * np.array(means) @ method.weights.pairwise
     unary = query.features @ (method.weights.unary[0] - method.weights.unary[1])
-    one, zero = reference.max_marginals_with_cliques(unary, cliques, penalty)
-    np.testing.assert_allclose(method.score(query), one - zero, rtol=1e-9, atol=1e-12)
+    positive, negative = reference.max_marginals_with_cliques(unary, cliques, penalty)
+    np.testing.assert_allclose(method.score(query), positive - negative, rtol=1e-9, atol=1e-12)
     assert penalty.min() < 0
     query = unlike_problem(1, n=8)
     method = fitted(name, query, potentials=EITHER, eta=2.0)
     model = reference.pairwise_model(method.weights, query.features, pairs_of(query), 2.0)
-    one, zero = reference.max_marginals_of(*model)
-    np.testing.assert_allclose(method.score(query), one - zero, rtol=1e-9, atol=1e-12)
+    positive, negative = reference.max_marginals_of(*model)
+    np.testing.assert_allclose(method.score(query), positive - negative, rtol=1e-9, atol=1e-12)
     assert model[2].max() > 0
 
 
@@ -111,12 +111,12 @@ def test_cliques_reach_the_optimum(C: float) -> None:
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_without_similar_samples_they_are_the_svm_and_the_ap_svm(C: float, potentials: str) -> None:
     alone = problem(6)
-    given = {"C": C, "potentials": potentials, "tolerance": 1e-6}
+    settings = {"C": C, "potentials": potentials, "tolerance": 1e-6}
     svm = make_method("SVM", C=C, unit="paper", solver="cutting plane", tolerance=1e-6).fit([alone])
     ap = make_method("AP-SVM", C=2 * C, tolerance=1e-6).fit([alone])
     for empty in (None, SimilarityGraph(np.empty((0, 2), int), np.empty((0, 3)))):
         query = dataclasses.replace(alone, graph=empty)
-        binary, ranks = fitted("HOB-SVM", query, **given), fitted("HOAP-SVM", query, **given)
+        binary, ranks = fitted("HOB-SVM", query, **settings), fitted("HOAP-SVM", query, **settings)
         assert binary.certificate.primal == pytest.approx(svm.certificate.primal, rel=2e-6)
         np.testing.assert_allclose(binary.weights.unary, svm.weights, atol=1e-2 * np.abs(svm.weights).max())
         assert ranks.certificate.primal == pytest.approx(ap.certificate.primal / 2, rel=2e-6)
@@ -164,7 +164,7 @@ def test_the_hoap_svm_descends_from_where_the_hob_svm_is(potentials: str) -> Non
 
 def test_bounds_take_part_in_training_and_are_reported() -> None:
     """The hinge of the HOB-SVM is then above that of all labellings; what it proves, it proves of the higher one."""
-    found = []
+    scores_and_bounds = []
     for seed in range(4):
         query = knotted_problem(seed)
         method = fitted("HOB-SVM", query, potentials=EITHER, C=100.0)
@@ -177,13 +177,13 @@ def test_bounds_take_part_in_training_and_are_reported() -> None:
         square = float(flat(method.weights) @ flat(method.weights))
         assert method.certificate.primal == pytest.approx(square / 2 + 100.0 * slack, rel=1e-4)
         scores, bounds = method.score(query), method.bounds(query)
-        one, zero = (reference.relaxed_max_marginal(*model, 0, label) for label in (True, False))
-        assert scores[0] == pytest.approx(one - zero, abs=1e-5)
+        positive, negative = (reference.relaxed_max_marginal(*model, 0, label) for label in (True, False))
+        assert scores[0] == pytest.approx(positive - negative, abs=1e-5)
         assert bounds.score == pytest.approx(np.abs(scores).max())
         assert bounds.excess == method.max_marginals(query).excess.max()
         assert (bounds.large, bounds.of) == (16, 16)
-        found.append(bounds.samples > 0 and bounds.excess > 0)
-    assert any(found)
+        scores_and_bounds.append(bounds.samples > 0 and bounds.excess > 0)
+    assert any(scores_and_bounds)
 
 
 @BOTH
@@ -200,9 +200,9 @@ def test_a_graph_of_one_query_alone_is_enough(name: str) -> None:
 def test_affinities_of_another_size_are_refused(name: str) -> None:
     query = similar_problem(10)
     wider = SimilarityGraph(query.graph.edges, np.ones((len(query.graph.edges), 3)))
-    other, no_graph = (dataclasses.replace(query, graph=graph) for graph in (wider, None))
+    wider_query, no_graph = (dataclasses.replace(query, graph=graph) for graph in (wider, None))
     method, alone = fitted(name, query), fitted(name, no_graph)
-    for trained, samples, known, came in ((method, other, 7, 3), (alone, query, 0, 7)):
+    for trained, samples, known, came in ((method, wider_query, 7, 3), (alone, query, 0, 7)):
         with refused("affinities of the query", came) as caught:
             trained.score(samples)
         assert str(known) in caught.value.expected
@@ -210,7 +210,7 @@ def test_affinities_of_another_size_are_refused(name: str) -> None:
             make_method(name, unit="paper").fit([samples], warm_start=trained)
         assert str(came) in caught.value.expected
     with refused("graphs of the queries", [3, 7]):
-        make_method(name).fit([query, other])
+        make_method(name).fit([query, wider_query])
 
 
 @BOTH

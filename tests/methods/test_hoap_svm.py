@@ -66,8 +66,8 @@ def test_the_bound_touches_the_objective_and_lies_nowhere_below(problem_of: Prob
             bound = upper.touching(here)
             assert bound.point.objective == value_of(bound.risk, here)
             assert bound.point.objective == pytest.approx(objective(here, queries), rel=1e-12)
-            for other in range(12):
-                there = random_weights(100 + other, size, 10.0 ** (other % 3 - 1))
+            for step_seed in range(12):
+                there = random_weights(100 + step_seed, size, 10.0 ** (step_seed % 3 - 1))
                 above.append(value_of(bound.risk, there) / objective(there, queries))
         assert min(above) >= 1 - 1e-12
         assert (max(above) > 1.01) == (problem_of is similar_problem)
@@ -80,12 +80,12 @@ def test_bounds_of_pairs_of_either_sign_are_touched_and_never_crossed() -> None:
     points = [generator.standard_normal(upper.risk.shape[1]) for _ in range(4)]
     for here in points:
         value = upper.touching(here).point.objective
-        found = upper.neighbours.max_marginals(upper.risk.exact_scores(here))
-        most_violated = upper.ranking(found.difference)
-        hinge = most_violated.loss + found.difference @ most_violated.coefficients
+        marginals = upper.neighbours.max_marginals(upper.risk.exact_scores(here))
+        most_violated = upper.ranking(marginals.difference)
+        hinge = most_violated.loss + marginals.difference @ most_violated.coefficients
         assert value == pytest.approx(0.5 * here @ here + 10.0 * hinge, rel=1e-9)
         assert all(value_of(upper.touching(there).risk, here) >= value * (1 - 1e-9) for there in points)
-        halves += np.count_nonzero(found.excess)
+        halves += np.count_nonzero(marginals.excess)
     assert halves
 
 
@@ -122,20 +122,20 @@ def test_no_other_length_of_the_first_weights_is_better() -> None:
     upper, helpful = bound_of(queries, C=3.0), np.append(towards, np.zeros(7))
     for seed, scale in enumerate((1e-3, 1.0, 1e3)):
         weights = scale * (5.0 * helpful + random_weights(seed, 13))
-        found, _ = upper.best_length(weights)
-        np.testing.assert_allclose(found / np.linalg.norm(found), weights / np.linalg.norm(weights))
-        least = objective(found, queries, C=3.0)
+        stretched, _ = upper.best_length(weights)
+        np.testing.assert_allclose(stretched / np.linalg.norm(stretched), weights / np.linalg.norm(weights))
+        least = objective(stretched, queries, C=3.0)
         assert least < objective(weights, queries, C=3.0)
         for t in [*np.linspace(0.0, 3.0, 61), 1.001, 0.999]:
-            assert least <= objective(t * found, queries, C=3.0) * (1 + 2e-6)
-        assert objective(upper.best_length(found)[0], queries, C=3.0) <= least
+            assert least <= objective(t * stretched, queries, C=3.0) * (1 + 2e-6)
+        assert objective(upper.best_length(stretched)[0], queries, C=3.0) <= least
     for useless in (-helpful, np.zeros(13)):
         assert not upper.best_length(useless)[0].any()
-    asked = Heard()
-    assert not upper.best_length(helpful, asked)[1]
+    reports = Heard()
+    assert not upper.best_length(helpful, reports)[1]
     heard = Heard(lambda events: len(events) == 1)
     assert upper.best_length(helpful, heard)[1]
-    assert len(heard) == 1 < len(asked), "a stop is heard in between"
+    assert len(heard) == 1 < len(reports), "a stop is heard in between"
 
 
 @pytest.mark.parametrize("start", STARTS)
@@ -231,8 +231,8 @@ def test_first_weights_are_those_of_the_method_that_is_named(monkeypatch: pytest
     loosely = {"tolerance": hoap_svm.START_TOLERANCE}
     hob = make_method("HOB-SVM", C=2.0, eta=0.7, unit="paper", **loosely).fit([query]).solution.weights
     ap = np.append(make_method("AP-SVM", C=10.0).fit([query]).solution.weights, np.zeros(7))
-    for expected, found in zip((hob, ap, ap), seen, strict=False):  # of both, AP-SVM first
-        cosine = expected @ found / np.linalg.norm(expected) / np.linalg.norm(found)
+    for expected, begun_with in zip((hob, ap, ap), seen, strict=False):  # of both, AP-SVM first
+        cosine = expected @ begun_with / np.linalg.norm(expected) / np.linalg.norm(begun_with)
         assert cosine == pytest.approx(1.0, abs=1e-12)
     assert not seen[3].any()
 

@@ -21,7 +21,7 @@ def test_features_of_a_kernel_have_its_values_as_products(kind: str, columns: in
     label_set, unseen = images(0, count=20, columns=columns), images(1, columns=columns)
     doubled = label_set.part([*range(20), 3, 3])
     gamma = 0.7
-    made, given = MAPS[kind].fitted(doubled, gamma)
+    made, label_features = MAPS[kind].fitted(doubled, gamma)
     x, y = doubled.features, unseen.features
     if kind == "linear kernel":
         among, across = x @ x.T, y @ x.T
@@ -31,12 +31,12 @@ def test_features_of_a_kernel_have_its_values_as_products(kind: str, columns: in
     else:
         width = gamma / -np.log(chi2_kernel(x, gamma=1.0)).mean()
         among, across = chi2_kernel(x, gamma=width), chi2_kernel(y, x, gamma=width)
-    trained, other = given.shared[:, 1:], made(y).shared[:, 1:]
+    trained, mapped = label_features.shared[:, 1:], made(y).shared[:, 1:]
     np.testing.assert_allclose(trained @ trained.T, among, atol=1e-7)
-    np.testing.assert_allclose(other @ trained.T, across, atol=1e-7)
+    np.testing.assert_allclose(mapped @ trained.T, across, atol=1e-7)
     assert trained.shape[1] == (columns if kind == "linear kernel" and columns == 3 else 20)
-    assert (given.shared[:, 0] == 1).all()
-    assert not given.own.any()
+    assert (label_features.shared[:, 0] == 1).all()
+    assert not label_features.own.any()
 
 
 def test_chi_square_is_of_histograms() -> None:
@@ -50,8 +50,8 @@ def test_chi_square_is_of_histograms() -> None:
         with refused("features", "numbers below 0"):
             refuse()
     empty = LabelSet(np.zeros((2, 3)), histograms.labels, histograms.names)
-    _, given = MAPS["chi-square kernel"].fitted(empty, 1.0)
-    np.testing.assert_allclose(given.shared[:, 1:] @ given.shared[:, 1:].T, np.ones((2, 2)))
+    _, label_features = MAPS["chi-square kernel"].fitted(empty, 1.0)
+    np.testing.assert_allclose(label_features.shared[:, 1:] @ label_features.shared[:, 1:].T, np.ones((2, 2)))
 
 
 def test_scores_of_training_images_are_of_svms_that_did_not_see_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,25 +64,25 @@ def test_scores_of_training_images_are_of_svms_that_did_not_see_them(monkeypatch
         return seen[-1][1]
 
     monkeypatch.setattr(OneVsAllMap, "_trained", classmethod(trained))
-    made, given = OneVsAllMap.fitted(label_set, 1.0)
+    made, label_features = OneVsAllMap.fitted(label_set, 1.0)
     assert len(seen) == 1 + FOLDS
     times = np.zeros(23)
     for features, svms in seen[1:]:
         held_out = ~(label_set.features[:, None] == features).all(axis=2).any(axis=1)
-        np.testing.assert_allclose(given.own[held_out], svms.scores(label_set.features[held_out]))
+        np.testing.assert_allclose(label_features.own[held_out], svms.scores(label_set.features[held_out]))
         times += held_out
     assert (times == 1).all()
     np.testing.assert_array_equal(seen[0][0], label_set.features)
     np.testing.assert_array_equal(made(label_set.features).own, made.scores(label_set.features))
-    assert given.shared.tolist() == [[1.0]] * 23
+    assert label_features.shared.tolist() == [[1.0]] * 23
 
 
 def test_labels_without_two_kinds_of_images_have_constant_scores() -> None:
     label_set = images(3)
     marks = label_set.labels.copy()
     marks[:, 0], marks[:, 1] = False, True
-    made, given = OneVsAllMap.fitted(LabelSet(label_set.features, marks, label_set.names), 1.0)
-    assert given.own[:, :2].tolist() == [[-1.0, 1.0]] * 14
+    made, label_features = OneVsAllMap.fitted(LabelSet(label_set.features, marks, label_set.names), 1.0)
+    assert label_features.own[:, :2].tolist() == [[-1.0, 1.0]] * 14
     assert made(label_set.features).own[:, :2].tolist() == [[-1.0, 1.0]] * 14
     single, score = OneVsAllMap.fitted(label_set.part([2]), 1.0)
     np.testing.assert_array_equal(score.own, np.where(label_set.labels[2], 1.0, -1.0)[None])

@@ -58,8 +58,8 @@ def test_the_certificate_is_eq_4_summed_over_lengths(
         psis = np.stack([reference.psi_of(representation, made.features[row]) for row in drawn.rows])
         signs = deltas(made.grades[drawn.rows], disagreement)
         ranker = method.rankers[length]
-        given = psis, signs, np.ones(300), 300 / method.C, method.constant
-        total += reference.subsequence_primal(ranker.theta.ravel(), ranker.level, *given)
+        arguments = psis, signs, np.ones(300), 300 / method.C, method.constant
+        total += reference.subsequence_primal(ranker.theta.ravel(), ranker.level, *arguments)
         # The values of orders are eq. 3 of these weights.
         offset = 0.5 * ranker.level if search == "counted" else 0.0
         value = reference.value_of_order(
@@ -147,12 +147,14 @@ def test_short_sequences_have_fewer_rankers_and_the_shortest_rank_svm() -> None:
     made = sequences(7, levels=6)
     method = make_method("MidRank", **{**FEW, "shortest": 3, "longest": 5}).fit(made)
     test = SequenceSet(made.features, made.grades, np.arange(13), np.array([0, 1, 3, 7, 13]))
-    found = method.rankings(test)
-    assert found.lengths == (3, 4, 5)
-    assert np.isnan(found.values).tolist() == [[True, True, False, False]] * 2 + [[True, True, True, False]]
-    assert (found.orders[:, :3] == found.first[:3]).all()
+    rankings = method.rankings(test)
+    assert rankings.lengths == (3, 4, 5)
+    assert np.isnan(rankings.values).tolist() == [[True, True, False, False]] * 2 + [
+        [True, True, True, False]
+    ]
+    assert (rankings.orders[:, :3] == rankings.first[:3]).all()
     scores = method.score_sequences(test)
-    assert scores[:3].tolist() == scores_of_orders(found.first[:3], np.array([0, 1, 3])).tolist()
+    assert scores[:3].tolist() == scores_of_orders(rankings.first[:3], np.array([0, 1, 3])).tolist()
     assert method.score(Query(np.empty((0, 5)))).shape == (0,)
 
 

@@ -128,9 +128,11 @@ def test_C_has_the_unit_of_ranking_losses_or_the_papers():
     for name in ("SVM", "HOB-SVM"):
         for queries, shares in (([few], [4 * 3 * 7]), ([few, many], [4 * 3 * 7, 4 * 12 * 28])):
             paper = 50.0 * float(np.mean([1 / share for share in shares]))
-            one = make_method(name, C=50.0, tolerance=1e-6).fit(queries)
-            other = make_method(name, C=paper, tolerance=1e-6, unit="paper").fit(queries)
-            assert one.certificate.primal == pytest.approx(other.certificate.primal, rel=2e-6)
+            in_ranking_unit = make_method(name, C=50.0, tolerance=1e-6).fit(queries)
+            in_paper_unit = make_method(name, C=paper, tolerance=1e-6, unit="paper").fit(queries)
+            assert in_ranking_unit.certificate.primal == pytest.approx(
+                in_paper_unit.certificate.primal, rel=2e-6
+            )
     assert "4" in method_class("SVM").objective_of({"unit": "ranking"})
     paper = method_class("SVM").objective_of({"unit": "paper"})
     assert paper.startswith(r"\tfrac12\|w\|^2 + C\max_Y")
@@ -144,6 +146,6 @@ def test_a_start_with_another_unit_proves_no_more_than_it_may():
     assert events[0].dual == pytest.approx(first.certificate.dual, rel=1e-9), (
         "equal problems: the proof holds"
     )
-    other = make_method("SVM", C=400.0, tolerance=1e-5).fit([query], warm_start=first)
+    warm = make_method("SVM", C=400.0, tolerance=1e-5).fit([query], warm_start=first)
     cold = make_method("SVM", C=400.0, tolerance=1e-5).fit([query])
-    assert other.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
+    assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)

@@ -38,15 +38,15 @@ def uneven(seed: int = 0) -> SequenceSet:
 
 @pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
 def test_svr_is_that_of_liblinear(C: float) -> None:
-    given = sequences(1)
-    method = make_method("SVR", C=C, tolerance=1e-6).fit(given)
-    rows, shares, targets = PointTargets.of(given)
-    own = given.grades[given.members]
-    np.testing.assert_allclose(targets, (given.grades[rows] - own.mean()) / own.std())
+    data = sequences(1)
+    method = make_method("SVR", C=C, tolerance=1e-6).fit(data)
+    rows, shares, targets = PointTargets.of(data)
+    own = data.grades[data.members]
+    np.testing.assert_allclose(targets, (data.grades[rows] - own.mean()) / own.std())
     theirs = LinearSVR(epsilon=0.1, C=C, tol=1e-8, max_iter=200_000, random_state=0)
-    theirs.fit(given.features[rows], targets, sample_weight=shares)
+    theirs.fit(data.features[rows], targets, sample_weight=shares)
     w = np.append(theirs.coef_, theirs.intercept_)
-    errors = np.abs(theirs.predict(given.features[rows]) - targets)
+    errors = np.abs(theirs.predict(data.features[rows]) - targets)
     primal = w @ w / 2 + C * shares @ np.maximum(0.0, errors - 0.1)
     assert method.certificate.primal == pytest.approx(primal, rel=1e-5)
     assert method.certificate.dual <= primal * (1 + 1e-9)
@@ -57,43 +57,43 @@ def test_svr_is_that_of_liblinear(C: float) -> None:
 @pytest.mark.parametrize("C", [0.1, 10.0, 1e4])
 def test_the_certificate_is_of_the_objective_with_all_pairs_or_lists(name: str, C: float) -> None:
     for dtype in (np.float32, np.float64):
-        given, case = sequences(2, levels=3, dtype=dtype), RanksOrders(name)
-        method = make_method(name, C=C).fit(given)
+        data, case = sequences(2, levels=3, dtype=dtype), RanksOrders(name)
+        method = make_method(name, C=C).fit(data)
         certificate = method.certificate
-        assert certificate.primal == pytest.approx(case.objective(method, given), rel=1e-9)
+        assert certificate.primal == pytest.approx(case.objective(method, data), rel=1e-9)
         assert certificate.converged
         assert 0 <= certificate.relative_gap <= 1e-3
-        exact = make_method(name, C=C, tolerance=1e-6).fit(given)
-        optimum = case.objective(exact, given)
+        exact = make_method(name, C=C, tolerance=1e-6).fit(data)
+        optimum = case.objective(exact, data)
         assert optimum is not None
         assert certificate.dual <= optimum <= certificate.primal * (1 + 1e-9)
         rng = np.random.default_rng(0)
         for size in (1e-3, 1e-2, 0.1):  # nothing near is below what the certificate proves
             near = SimpleNamespace(weights=exact.weights + size * rng.normal(size=5), C=C)
-            assert case.objective(near, given) >= exact.certificate.dual
+            assert case.objective(near, data) >= exact.certificate.dual
 
 
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_the_optimum_of_rank_svm_is_that_of_a_quadratic_program(C: float) -> None:
-    given = sequences(2, pool=20, count=8)
-    high, low = np.transpose(reference.graded_pairs(given.grades.tolist(), rows_of(given)))
-    w = cvxpy.Variable(given.features.shape[1])
-    losses = cvxpy.pos(1 - (given.features[high] - given.features[low]) @ w)
+    data = sequences(2, pool=20, count=8)
+    high, low = np.transpose(reference.graded_pairs(data.grades.tolist(), rows_of(data)))
+    w = cvxpy.Variable(data.features.shape[1])
+    losses = cvxpy.pos(1 - (data.features[high] - data.features[low]) @ w)
     objective = cvxpy.sum_squares(w) / 2 + C * cvxpy.sum(losses) / len(high)
     best = cvxpy.Problem(cvxpy.Minimize(objective)).solve()
-    certificate = make_method("RankSVM", C=C, tolerance=1e-6).fit(given).certificate
+    certificate = make_method("RankSVM", C=C, tolerance=1e-6).fit(data).certificate
     assert certificate.primal == pytest.approx(best, rel=2e-6)
     assert certificate.dual <= best * (1 + 1e-7)
 
 
 def test_the_pairs_of_relative_attributes_are_summed_up() -> None:
     for seed in range(30):
-        given = uneven(seed)
-        pairs, rng = GradedPairs(given), np.random.default_rng(seed)
+        data = uneven(seed)
+        pairs, rng = GradedPairs(data), np.random.default_rng(seed)
         scores, values = rng.normal(size=(2, 15))
-        ordered = reference.graded_pairs(given.grades.tolist(), rows_of(given))
-        both = [pair for rows in rows_of(given) for pair in itertools.combinations(rows, 2)]
-        similar = [(i, j) for i, j in both if given.grades[i] == given.grades[j]]
+        ordered = reference.graded_pairs(data.grades.tolist(), rows_of(data))
+        both = [pair for rows in rows_of(data) for pair in itertools.combinations(rows, 2)]
+        similar = [(i, j) for i, j in both if data.grades[i] == data.grades[j]]
         violated = [(i, j) for i, j in ordered if scores[i] - scores[j] < 1]
         expected = np.zeros(15)
         for i, j in [*similar, *violated]:
@@ -107,14 +107,14 @@ def test_the_pairs_of_relative_attributes_are_summed_up() -> None:
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
 def test_crr_comes_near_the_optimum_of_its_objective(alpha: float) -> None:
-    given, events = sequences(3), list[ProgressEvent]()
-    features = np.concatenate([given.features, np.ones((60, 1))], axis=1)
-    C, rows = 100.0, rows_of(given)
+    data, events = sequences(3), list[ProgressEvent]()
+    features = np.concatenate([data.features, np.ones((60, 1))], axis=1)
+    C, rows = 100.0, rows_of(data)
 
     def primal(w: np.ndarray) -> float:
-        return reference.crr_primal(w, features, given.grades.tolist(), rows, C, alpha)
+        return reference.crr_primal(w, features, data.grades.tolist(), rows, C, alpha)
 
-    method = make_method("CRR", C=C, alpha=alpha, steps=200_000).fit(given, on_progress=events.append)
+    method = make_method("CRR", C=C, alpha=alpha, steps=200_000).fit(data, on_progress=events.append)
     zero, unit = primal(np.zeros(6)), np.eye(6)
     slope = np.array([(primal(e) - primal(-e)) / 2 for e in unit])
     bend = np.array([[primal(a + b) - primal(a) - primal(b) + zero for b in unit] for a in unit])
@@ -125,42 +125,42 @@ def test_crr_comes_near_the_optimum_of_its_objective(alpha: float) -> None:
 
 
 def test_crr_draws_each_pair_as_often() -> None:
-    given = uneven(2)
-    pairs = GradedPairs(given)
+    data = uneven(2)
+    pairs = GradedPairs(data)
     drawn = make_method("CRR", alpha=0.0)._drawn(pairs, 40_000, np.random.default_rng(0))
-    found = Counter(zip(*(part.tolist() for part in drawn), strict=True))
-    expected = Counter(reference.graded_pairs(given.grades.tolist(), rows_of(given)))
-    assert set(found) == set(expected)
+    counts = Counter(zip(*(part.tolist() for part in drawn), strict=True))
+    expected = Counter(reference.graded_pairs(data.grades.tolist(), rows_of(data)))
+    assert set(counts) == set(expected)
     for pair, count in expected.items():
-        assert found[pair] == pytest.approx(40_000 * count / pairs.number, rel=0.2)
+        assert counts[pair] == pytest.approx(40_000 * count / pairs.number, rel=0.2)
     first, second = make_method("CRR", alpha=1.0)._drawn(pairs, 40_000, np.random.default_rng(0))
     assert (second == -1).all()
-    places = np.bincount(given.members, minlength=15) / len(given.members)
-    np.testing.assert_allclose(np.bincount(first, minlength=15) / 40_000, places, atol=0.01)
+    sample_shares = np.bincount(data.members, minlength=15) / len(data.members)
+    np.testing.assert_allclose(np.bincount(first, minlength=15) / 40_000, sample_shares, atol=0.01)
 
 
 def test_ada_rank_takes_the_weak_rankers_of_the_algorithm() -> None:
     drawn = sequences(4, noise=0.5)
     for sign in (1.0, -1.0):  # of features that are turned round the negatives are chosen
-        given = dataclasses.replace(drawn, features=sign * drawn.features)
-        spread = given.features[np.unique(given.members)].std(axis=0)
-        both = np.concatenate([given.features / spread, -given.features / spread], axis=1)
-        chosen = reference.ada_rank(both, given.grades.tolist(), rows_of(given), 2)
+        data = dataclasses.replace(drawn, features=sign * drawn.features)
+        spread = data.features[np.unique(data.members)].std(axis=0)
+        both = np.concatenate([data.features / spread, -data.features / spread], axis=1)
+        chosen = reference.ada_rank(both, data.grades.tolist(), rows_of(data), 2)
         assert chosen[0][0] != chosen[1][0]  # else it would be set aside
         expected = np.zeros(5)
         for column, weight in chosen:
             expected[column % 5] += (weight if column < 5 else -weight) / spread[column % 5]
-        method = make_method("AdaRank", rounds=2).fit(given)
+        method = make_method("AdaRank", rounds=2).fit(data)
         np.testing.assert_allclose(method.weights, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", LISTS)
 def test_losses_of_lists_and_their_slopes(name: str) -> None:
     for seed in range(20):
-        given = uneven(seed)
-        loss = make_method(name).loss(given)
+        data = uneven(seed)
+        loss = make_method(name).loss(data)
         scores = np.random.default_rng(seed).normal(size=15)
-        value = LISTS[name](scores, given.grades.tolist(), rows_of(given))
+        value = LISTS[name](scores, data.grades.tolist(), rows_of(data))
         assert loss(scores)[0] == pytest.approx(value, rel=1e-12)
         assert check_grad(lambda s: loss(s)[0], lambda s: loss(s)[1], scores) < 1e-6  # noqa: B023
     far = loss(1e4 * scores)  # no overflow
@@ -187,14 +187,14 @@ def test_hidden_units_learn_what_no_line_can(name: str) -> None:
     features = rng.uniform(-1, 1, size=(80, 1))
     grades = np.argsort(np.argsort(-np.abs(features[:, 0]))) // 20
     members = np.concatenate([rng.permutation(80)[:6] for _ in range(60)])
-    given = SequenceSet(features, grades, members, np.arange(0, 361, 6))
-    method = make_method(name, hidden=8, C=1000.0, seed=1).fit(given)
+    data = SequenceSet(features, grades, members, np.arange(0, 361, 6))
+    method = make_method(name, hidden=8, C=1000.0, seed=1).fit(data)
     scores = method.score(Query(features))
     assert method.certificate is None
     assert method.weights is None
     assert np.corrcoef(scores, -np.abs(features[:, 0]))[0, 1] > 0.8
-    other = make_method(name, hidden=8, C=1000.0, seed=2).fit(given)
-    assert not np.array_equal(other.score(Query(features)), scores)
+    of_seed_2 = make_method(name, hidden=8, C=1000.0, seed=2).fit(data)
+    assert not np.array_equal(of_seed_2.score(Query(features)), scores)
 
 
 # Modules and their kernels, and settings that make the uncompiled ones quick.
@@ -214,10 +214,10 @@ KERNELS: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_run_uncompiled_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    given, (module, kernels, settings) = uneven(1), KERNELS[name]
-    compiled = make_method(name, **settings).fit(given).score(Query(given.features))
+    data, (module, kernels, settings) = uneven(1), KERNELS[name]
+    compiled = make_method(name, **settings).fit(data).score(Query(data.features))
     for kernel in kernels:
         path = f"ranking.{module}.{kernel}"
         monkeypatch.setattr(path, pkgutil.resolve_name(path).py_func)
-    again = make_method(name, **settings).fit(given).score(Query(given.features))
+    again = make_method(name, **settings).fit(data).score(Query(data.features))
     np.testing.assert_allclose(again, compiled, rtol=1e-6, atol=1e-9)

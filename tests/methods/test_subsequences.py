@@ -76,11 +76,11 @@ def test_with_ties_consecutive_samples_are_windows_of_the_order_and_any_ones_hav
     assert {tuple(row) for row in chosen.tolist()} == {(2, 0), (2, 1), (2, 3), (0, 1), (0, 3)}
     # One choice in six has one grade alone, and one of its two samples is replaced by 2 or 0.
     assert counts == pytest.approx(20_000 / 6 * np.array([1.25, 1.25, 1, 1.25, 1.25]), rel=0.1)
-    found = set[tuple[int, ...]]()
+    windows = set[tuple[int, ...]]()
     for seed in range(8):
         rows = training_subsequences(single, 2, 50, "consecutive", seed=seed).rows[:50]
-        found |= {tuple(row) for row in rows.tolist()}
-    assert found == {(2, 0), (0, 1), (0, 3)}
+        windows |= {tuple(row) for row in rows.tolist()}
+    assert windows == {(2, 0), (0, 1), (0, 3)}
 
 
 def test_without_ties_any_subsequence_has_the_same_chance_and_consecutive_ones_are():
@@ -148,8 +148,8 @@ def test_deltas_of_equal_grades_count_pairs_of_different_ones():
 def random_pairs(seed: int) -> np.ndarray:
     """Pairs of twelve samples that some hidden order fulfils, some of them twice."""
     rng = np.random.default_rng(seed)
-    order, places = rng.permutation(12), np.sort(rng.integers(0, 12, (25, 2)), axis=1)
-    return order[places[places[:, 0] != places[:, 1]]]
+    order, ends = rng.permutation(12), np.sort(rng.integers(0, 12, (25, 2)), axis=1)
+    return order[ends[ends[:, 0] != ends[:, 1]]]
 
 
 def longest_path_below(pairs: np.ndarray, sample: int) -> int:
@@ -160,13 +160,13 @@ def longest_path_below(pairs: np.ndarray, sample: int) -> int:
 def test_sequences_are_paths_of_pairs():
     for chains, seed in itertools.product(("longest", "sampled"), range(5)):
         pairs = random_pairs(seed)
-        given = {tuple(pair) for pair in pairs.tolist()}
+        edges = {tuple(pair) for pair in pairs.tolist()}
         made = sequences_of_pairs(np.eye(12), pairs, 6, chains, seed)
         heights = [longest_path_below(pairs, sample) for sample in range(12)]
         assert made.grades.tolist() == heights, seed
         paths = [made.sequence(number).tolist() for number in range(len(made))]
         for path in paths:
-            assert all(pair in given for pair in itertools.pairwise(path)), (chains, seed)
+            assert all(pair in edges for pair in itertools.pairwise(path)), (chains, seed)
             assert heights[path[-1]] == 0, (chains, seed)
         lengths = [len(path) for path in paths]
         if chains == "longest":

@@ -85,9 +85,9 @@ def test_continuing_a_stopped_run_keeps_what_it_had(case: RanksSamples) -> None:
 
 @EVERY_SOLVER
 def test_weights_of_other_samples_are_a_start(case: RanksSamples) -> None:
-    query, other = case.query(4), case.query(3)
-    same_optimum(case, [other], [query])
-    first, events = case.make(C=10.0).fit([other]), Heard()
+    query, earlier_query = case.query(4), case.query(3)
+    same_optimum(case, [earlier_query], [query])
+    first, events = case.make(C=10.0).fit([earlier_query]), Heard()
     case.make(C=10.0).fit([query], events, warm_start=first)
     # Coordinate descent starts from a dual, which other samples do not have: from nothing.
     from_dual = case.name == "SVM" and case.solver != "cutting plane"

@@ -26,13 +26,13 @@ def test_the_interval_is_that_of_a_paired_t_test():
 
 
 def test_a_single_fold_has_no_interval_and_no_spread_and_different_folds_cannot_be_paired():
-    one, five = (FoldCurve("a", "random", np.full((folds, 2), 0.5)) for folds in (1, 5))
-    paired = difference(one, one)
+    single, five = (FoldCurve("a", "random", np.full((folds, 2), 0.5)) for folds in (1, 5))
+    paired = difference(single, single)
     assert paired.mean.tolist() == [0.0, 0.0]
     assert np.isnan([paired.low, paired.high]).all()
-    assert np.isnan(one.spread).all()
+    assert np.isnan(single.spread).all()
     with refused("two curves", "(5, 2) and (1, 2)"):
-        difference(five, one)
+        difference(five, single)
 
 
 CURVE: dict[str, Any] = {"method": "a", "settings": {"C": 1.0}, "strategy": "random", "mean": [0.5, 0.6]}

@@ -41,24 +41,24 @@ def test_measures_of_a_draw_are_those_of_the_samples_written_out():
 
 def test_the_values_are_those_of_the_metrics():
     relevance, scores = some_rankings(0, 50, tied=True)
-    found = redrawn(relevance, scores, np.arange(50) // 3, cutoffs=(7,), draws=20)
+    measures = redrawn(relevance, scores, np.arange(50) // 3, cutoffs=(7,), draws=20)
     for number, own in enumerate(scores):
-        assert found.values["AP"][number] == metrics.average_precision(relevance, own)
-        assert found.values["NDCG"][number] == metrics.ndcg(relevance, own)
-        assert found.values["P@7"][number] == metrics.precision_at_k(relevance, own, 7)
-    assert [values.shape for values in found.drawn.values()] == [(2, 20)] * 3
+        assert measures.values["AP"][number] == metrics.average_precision(relevance, own)
+        assert measures.values["NDCG"][number] == metrics.ndcg(relevance, own)
+        assert measures.values["P@7"][number] == metrics.precision_at_k(relevance, own, 7)
+    assert [values.shape for values in measures.drawn.values()] == [(2, 20)] * 3
 
 
 def test_draws_are_paired_and_of_whole_units():
     relevance, scores = some_rankings(1, 60)
-    found = redrawn(relevance, [scores[0], 2 * scores[0], scores[1]], np.arange(60), draws=50)
-    assert found.difference("AP", 0, 1) == Interval(0.0, 0.0, 0.0)
-    assert found.difference("AP", 0, 2).low < found.difference("AP", 0, 2).high
+    measures = redrawn(relevance, [scores[0], 2 * scores[0], scores[1]], np.arange(60), draws=50)
+    assert measures.difference("AP", 0, 1) == Interval(0.0, 0.0, 0.0)
+    assert measures.difference("AP", 0, 2).low < measures.difference("AP", 0, 2).high
     # One unit holds the only mistake: a draw is perfect without it, and the same whenever it is drawn once.
-    found = redrawn([1, 0, 1, 1], [[4, 3, 2, 1]], [0, 1, 1, 2], draws=200)
+    measures = redrawn([1, 0, 1, 1], [[4, 3, 2, 1]], [0, 1, 1, 2], draws=200)
     counts = drawn_counts(3, 200, np.random.default_rng(0))
-    assert (found.drawn["AP"][0][counts[:, 1] == 0] == 1).all()
-    assert (found.drawn["AP"][0][(counts[:, 1] > 0) & (counts[:, 0] + counts[:, 2] > 0)] < 1).all()
+    assert (measures.drawn["AP"][0][counts[:, 1] == 0] == 1).all()
+    assert (measures.drawn["AP"][0][(counts[:, 1] > 0) & (counts[:, 0] + counts[:, 2] > 0)] < 1).all()
 
 
 def test_memory_does_not_change_what_is_drawn(monkeypatch):
@@ -67,18 +67,18 @@ def test_memory_does_not_change_what_is_drawn(monkeypatch):
     monkeypatch.setattr(intervals, "MOST_COUNTS", 7 * 30)
     parts = redrawn(relevance, scores, np.arange(30), draws=40)
     assert np.array_equal(whole.drawn["AP"], parts.drawn["AP"])
-    other = redrawn(relevance, scores, np.arange(30), draws=40, seed=1)
-    assert not np.array_equal(whole.drawn["AP"], other.drawn["AP"])
+    of_seed_1 = redrawn(relevance, scores, np.arange(30), draws=40, seed=1)
+    assert not np.array_equal(whole.drawn["AP"], of_seed_1.drawn["AP"])
 
 
 def test_draws_on_which_a_measure_is_not_defined_are_left_out_and_counted():
     # One relevant sample in one of four images: (3/4)^4 of the draws have none.
-    found = redrawn([1, 0, 0, 0], [[2, 3, 1, 0]], np.arange(4), cutoffs=(2,), draws=2000)
-    assert found.undefined("AP") == found.undefined("P@2") == pytest.approx(2000 * 0.75**4, rel=0.1)
+    measures = redrawn([1, 0, 0, 0], [[2, 3, 1, 0]], np.arange(4), cutoffs=(2,), draws=2000)
+    assert measures.undefined("AP") == measures.undefined("P@2") == pytest.approx(2000 * 0.75**4, rel=0.1)
     # Two images, of one and of three samples: a draw of the first alone has two samples, and no P@3.
-    found = redrawn([1, 1, 0, 0], [[4, 3, 2, 1]], [0, 1, 1, 1], cutoffs=(3,), draws=2000)
-    assert found.undefined("AP") == 0
-    assert found.undefined("P@3") == pytest.approx(500, rel=0.15)
+    measures = redrawn([1, 1, 0, 0], [[4, 3, 2, 1]], [0, 1, 1, 1], cutoffs=(3,), draws=2000)
+    assert measures.undefined("AP") == 0
+    assert measures.undefined("P@3") == pytest.approx(500, rel=0.15)
 
 
 def test_an_interval_is_the_middle_of_the_draws():
@@ -89,12 +89,12 @@ def test_an_interval_is_the_middle_of_the_draws():
 def test_intervals_of_a_mean_measure_reach_as_far_as_theory_says():
     """P@n is the share of relevant samples, whose standard error over single images is known."""
     relevance = np.arange(400) % 4 == 0
-    found = redrawn(relevance.astype(int), [np.arange(400.0)], np.arange(400), cutoffs=(400,))
-    told = found.interval("P@400", 0)
+    measures = redrawn(relevance.astype(int), [np.arange(400.0)], np.arange(400), cutoffs=(400,))
+    interval = measures.interval("P@400", 0)
     error = math.sqrt(0.25 * 0.75 / 400)
-    assert told.value == 0.25
-    assert told.low == pytest.approx(0.25 - 1.96 * error, abs=0.006)
-    assert told.high == pytest.approx(0.25 + 1.96 * error, abs=0.006)
+    assert interval.value == 0.25
+    assert interval.low == pytest.approx(0.25 - 1.96 * error, abs=0.006)
+    assert interval.high == pytest.approx(0.25 + 1.96 * error, abs=0.006)
 
 
 def test_what_has_no_interval_is_refused():

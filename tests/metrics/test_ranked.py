@@ -21,8 +21,8 @@ def test_samples_are_put_in_order_and_measured_in_it():
     rows = rng.permutation(100)[:30]
     ranked = Ranking.of(rows, relevance, scores)
     order = ranking_order(relevance, scores)
-    for ordered, given in ((ranked.samples, rows), (ranked.relevance, relevance), (ranked.scores, scores)):
-        np.testing.assert_array_equal(ordered, given[order])
+    for ordered, column in ((ranked.samples, rows), (ranked.relevance, relevance), (ranked.scores, scores)):
+        np.testing.assert_array_equal(ordered, column[order])
     assert (len(ranked), ranked.positives) == (30, relevance.sum())
     assert ranked.average_precision == average_precision(relevance, scores)
     assert ranked.ndcg == ndcg(relevance, scores)

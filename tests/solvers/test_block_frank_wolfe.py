@@ -72,15 +72,15 @@ def test_planes_that_find_no_slot_become_one(monkeypatch: pytest.MonkeyPatch) ->
 def test_affinities_near_one_and_a_large_eta_take_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     """All edges pull in one direction. Without the anchor no component can move alone."""
     risk, *rest = problem([2] * 8 + [3] * 4 + [1] * 4, 7, 0.05, 100.0, spread=1e-3)
-    found = block_frank_wolfe(risk, *rest, tolerance=1e-3, max_iterations=100)
-    assert found.certificate.converged
+    solution = block_frank_wolfe(risk, *rest, tolerance=1e-3, max_iterations=100)
+    assert solution.certificate.converged
     # What was proven along the way is that of the problem without the anchor.
     early = block_frank_wolfe(risk, *rest, tolerance=1e-3, max_iterations=1)
-    assert early.certificate.dual > 0.5 * found.certificate.primal
+    assert early.certificate.dual > 0.5 * solution.certificate.primal
     monkeypatch.setattr(module, "EASE", 0.0)
     held_by_nothing = block_frank_wolfe(risk, *rest, tolerance=1e-3, max_iterations=100)
     assert not held_by_nothing.certificate.converged
-    assert held_by_nothing.certificate.dual <= found.certificate.primal
+    assert held_by_nothing.certificate.dual <= solution.certificate.primal
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -104,10 +104,10 @@ def test_what_does_not_fit_is_refused() -> None:
 
 def test_a_gap_that_rounding_hides_is_not_called_closed() -> None:
     risk, *rest = problem([1] * 5 + [3] * 3, 15, 5.0, 10.0)
-    found = block_frank_wolfe(risk, *rest, tolerance=1e-17, max_iterations=5000)
-    assert not found.certificate.converged
-    assert found.certificate.iterations < 5000
-    assert found.certificate.relative_gap < 1e-6
+    solution = block_frank_wolfe(risk, *rest, tolerance=1e-17, max_iterations=5000)
+    assert not solution.certificate.converged
+    assert solution.certificate.iterations < 5000
+    assert solution.certificate.relative_gap < 1e-6
 
 
 def test_cutting_planes_go_on_where_it_ends() -> None:
@@ -121,16 +121,16 @@ def test_cutting_planes_go_on_where_it_ends() -> None:
         iterations=2,
     )
     assert not first.certificate.converged
-    found = relay.one_slack()
-    agree(found, block_frank_wolfe(risk, *rest, tolerance=1e-3))
+    solution = relay.one_slack()
+    agree(solution, block_frank_wolfe(risk, *rest, tolerance=1e-3))
     # They begin with all that was proven, as a plane of theirs.
     assert (events[3].iteration, events[3].planes) == (2, 2)
     assert [event.iteration for event in events] == sorted(event.iteration for event in events)
     for before, after in itertools.pairwise(events):
         assert after.primal <= before.primal
         assert after.dual >= before.dual
-    assert found.working_set is not None
-    assert relay.one_slack() is found
+    assert solution.working_set is not None
+    assert relay.one_slack() is solution
 
 
 def test_a_turn_that_made_it_worse_leaves_the_weights_as_they_were() -> None:

@@ -103,13 +103,13 @@ def test_the_descent_continues_from_other_weights_where_they_are_better_than_its
         unequal = low.certificate.primal < high.certificate.primal * (1 - 1e-3)
         jumps += unequal
         first = START if np.array_equal(high.weights, cccp(folded, START, 1e-5).weights) else -START
-        for begin, other in ((first, low.weights), (-first, high.weights)):
+        for begin, alternative in ((first, low.weights), (-first, high.weights)):
             events = Heard()
-            found = cccp(folded, begin, 1e-5, clock=Clock(events), alternative=other)
-            assert found.certificate.converged
-            assert found.certificate.primal == pytest.approx(folded.objective(found.weights), rel=1e-12)
-            assert found.certificate.primal <= low.certificate.primal * (1 + 2e-5), seed
-            assert found.certificate.iterations == events[-1].iteration
+            solution = cccp(folded, begin, 1e-5, clock=Clock(events), alternative=alternative)
+            assert solution.certificate.converged
+            assert solution.certificate.primal == pytest.approx(folded.objective(solution.weights), rel=1e-12)
+            assert solution.certificate.primal <= low.certificate.primal * (1 + 2e-5), seed
+            assert solution.certificate.iterations == events[-1].iteration
             assert (np.diff([event.primal for event in events]) <= 0).all()
         at_once = cccp(folded, first, 1e-5, max_iterations=0, alternative=low.weights)
         assert at_once.certificate.primal <= low.certificate.primal, "even without iterations"
@@ -168,15 +168,15 @@ def test_the_exact_gap_is_asked_for_where_rounding_may_hide_little_enough_of_it(
 ) -> None:
     """In a round that begins at its end, and proves that it is one."""
     end = cccp(Folded(5, True), START, 1e-9).weights
-    folded, asked, events = Folded(5, False), list[float](), Heard()
+    folded, exact_calls, events = Folded(5, False), list[float](), Heard()
 
     def hiding(weights: np.ndarray) -> UpperBound:
         bound = folded(weights)
-        risk = Hiding(bound.risk.features, bound.risk.C, bound.risk.oracle, share=share, asked=asked)
+        risk = Hiding(bound.risk.features, bound.risk.C, bound.risk.oracle, share=share, asked=exact_calls)
         return UpperBound(risk, bound.point)
 
     solution = cccp(hiding, end, tolerance, clock=Clock(events))
     assert solution.certificate.converged
     gaps = [float(1.0 - event.dual / solution.certificate.primal) for event in events]
     assert gaps[:3] == pytest.approx([1.0, 0.827, 0.542], abs=1e-3), "what the tolerances lie between"
-    assert asked == pytest.approx(expected, abs=1e-3)
+    assert exact_calls == pytest.approx(expected, abs=1e-3)

@@ -18,18 +18,18 @@ module = sys.modules["ranking.solvers.component_planes"]
 SIZES = [1] * 10 + [2] * 8 + [3] * 5 + [5, 6]
 
 
-def solved(given: tuple, tolerance: float = 1e-5, **others) -> Solution:
-    risk, _, costs, components = given
-    return component_planes(risk, costs, components, tolerance, **others)
+def solved(instance: tuple, tolerance: float = 1e-5, **options) -> Solution:
+    risk, _, costs, components = instance
+    return component_planes(risk, costs, components, tolerance, **options)
 
 
 def test_the_optimum_is_that_of_the_whole_program() -> None:
     for C, eta, dtype in itertools.product([0.05, 5.0, 500.0], [0.01, 1.0], [np.float32, np.float64]):
-        given = risk, relevant, _, components = problem([4, 3, 1], 3, C, eta, dtype)
+        instance = risk, relevant, _, components = problem([4, 3, 1], 3, C, eta, dtype)
         pairs = components.edges, risk.pairwise.features.astype(float)
         outputs = reference.labelling_outputs(risk.features.rows.astype(float), relevant, pairs, eta)
         optimum = reference.one_slack_optimum([outputs], C, bound=3)
-        solution = solved(given)
+        solution = solved(instance)
         with case(C, eta, dtype):
             assert solution.certificate.converged
             assert solution.certificate.primal == pytest.approx(optimum, rel=1.1e-5)
@@ -41,31 +41,33 @@ def test_one_slack_planes_end_at_the_same_optimum(monkeypatch: pytest.MonkeyPatc
     """Also where components share a slack, and of what has no features, which costs what it costs."""
     for C, eta in itertools.product([0.1, 10.0, 1000.0], [0.01, 1.0, 10.0]):
         with case(C, eta):
-            given = problem(SIZES, 1, C, eta)
-            agree(solved(given, 1e-4), cutting_plane(given[0], 1e-3))
+            instance = problem(SIZES, 1, C, eta)
+            agree(solved(instance, 1e-4), cutting_plane(instance[0], 1e-3))
     bare = problem([3, 3, 1, 1], 6, 2.0)
     bare[0].features.rows[::2] = 0.0
     bare[0].pairwise.features[::2] = 0.0
     agree(solved(bare, 1e-4), cutting_plane(bare[0], 1e-3))
     monkeypatch.setattr(module, "GROUPS", 3)
-    given = problem(SIZES, 2, 10.0, 1.0)
-    agree(solved(given, 1e-4), cutting_plane(given[0], 1e-3))
+    instance = problem(SIZES, 2, 10.0, 1.0)
+    agree(solved(instance, 1e-4), cutting_plane(instance[0], 1e-3))
 
 
 def test_it_takes_fewer_iterations_than_one_plane_at_a_time() -> None:
-    given = problem(SIZES, 1, 100.0, 0.1)
-    assert 3 * solved(given, 1e-3).certificate.iterations < cutting_plane(given[0]).certificate.iterations
+    instance = problem(SIZES, 1, 100.0, 0.1)
+    assert (
+        3 * solved(instance, 1e-3).certificate.iterations < cutting_plane(instance[0]).certificate.iterations
+    )
 
 
 def test_the_optimum_needs_no_more_than_a_look() -> None:
-    given = problem(SIZES, 3, 1.0, 1.0)
-    first = solved(given)
-    assert solved(given, 1e-3, weights=first.weights).certificate.iterations < first.certificate.iterations
-    assert solved(given, max_iterations=0).certificate.primal == pytest.approx(given[0].C, rel=1e-9)
+    instance = problem(SIZES, 3, 1.0, 1.0)
+    first = solved(instance)
+    assert solved(instance, 1e-3, weights=first.weights).certificate.iterations < first.certificate.iterations
+    assert solved(instance, max_iterations=0).certificate.primal == pytest.approx(instance[0].C, rel=1e-9)
 
 
 def test_bounds_never_step_back_and_a_callback_ends_it() -> None:
-    given = problem(SIZES, 4, 30.0, 1.0)
+    instance = problem(SIZES, 4, 30.0, 1.0)
     events: list[ProgressEvent] = []
 
     def third(event: ProgressEvent) -> None:
@@ -73,18 +75,18 @@ def test_bounds_never_step_back_and_a_callback_ends_it() -> None:
         if event.iteration == 3:
             raise StopTraining
 
-    found = solved(given, on_progress=third)
-    assert found.stopped
-    assert not found.certificate.converged
+    solution = solved(instance, on_progress=third)
+    assert solution.stopped
+    assert not solution.certificate.converged
     for before, after in itertools.pairwise(events):
         assert after.primal <= before.primal
         assert after.dual >= before.dual
-    assert found.certificate.primal == pytest.approx(events[-1].primal, rel=1e-9)
-    assert found.certificate.dual == pytest.approx(events[-1].dual, rel=1e-9)
+    assert solution.certificate.primal == pytest.approx(events[-1].primal, rel=1e-9)
+    assert solution.certificate.dual == pytest.approx(events[-1].dual, rel=1e-9)
 
 
 def test_where_it_does_not_get_on_it_ends() -> None:
-    found = solved(problem(SIZES, 5, 5.0, 10.0), 1e-17, max_iterations=5000)
-    assert not found.certificate.converged
-    assert found.certificate.iterations < 100
-    assert found.certificate.relative_gap < 1e-4
+    solution = solved(problem(SIZES, 5, 5.0, 10.0), 1e-17, max_iterations=5000)
+    assert not solution.certificate.converged
+    assert solution.certificate.iterations < 100
+    assert solution.certificate.relative_gap < 1e-4

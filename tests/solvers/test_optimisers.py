@@ -50,10 +50,10 @@ def test_single_steps_of_descent_are_double_precise_on_double_features() -> None
 
 
 def test_the_interpreted_descent_is_the_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = hinge_risk(5, n=20)
-    compiled = coordinate_descent(*given, 1e-4)
+    risk_and_data = hinge_risk(5, n=20)
+    compiled = coordinate_descent(*risk_and_data, 1e-4)
     assert interpret(monkeypatch, [descent_module])
-    np.testing.assert_allclose(coordinate_descent(*given, 1e-4).weights, compiled.weights, rtol=1e-6)
+    np.testing.assert_allclose(coordinate_descent(*risk_and_data, 1e-4).weights, compiled.weights, rtol=1e-6)
 
 
 def test_no_other_length_is_better() -> None:
@@ -86,8 +86,8 @@ def test_margins_missed_by_single_precision_cost_nothing_at_a_large_C() -> None:
 def test_a_small_matrix_in_single_precision_has_exact_products() -> None:
     features = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
     block, wide = Block(features, 2.0), Block(features.astype(np.float64), 2.0)
-    for given in (np.linspace(0.1, 1, 4), np.ones(4) / 3):
-        assert block.scores(given).tolist() == wide.scores(given).tolist()
+    for vector in (np.linspace(0.1, 1, 4), np.ones(4) / 3):
+        assert block.scores(vector).tolist() == wide.scores(vector).tolist()
     assert block.normal(np.ones((2, 5)) / 3).tolist() == wide.normal(np.ones((2, 5)) / 3).tolist()
 
 
@@ -214,10 +214,10 @@ def test_an_error_in_a_callback_is_not_swallowed() -> None:
     def fail(event: ProgressEvent) -> None:
         raise KeyError
 
-    given = hinge_risk()
+    risk_and_data = hinge_risk()
     for solve in (cutting_plane, coordinate_descent):
         with pytest.raises(KeyError):
-            solve(*given[: 1 if solve is cutting_plane else 3], on_progress=fail)
+            solve(*risk_and_data[: 1 if solve is cutting_plane else 3], on_progress=fail)
 
 
 def test_rounding_of_a_normal_that_nearly_cancels_is_not_taken_for_a_false_dual() -> None:
@@ -286,11 +286,11 @@ def test_smooth_searches_leave_the_start_and_end_at_the_optimum() -> None:
 
     optimum = np.linalg.solve(np.eye(4) + features.T @ features, features.sum(axis=0))
     for second in (None, curvature):
-        given = objective, np.zeros(4)
-        once = quasi_newton(*given, lambda _: True, lambda _: 0.0, 10, Clock(None), second)
+        arguments = objective, np.zeros(4)
+        once = quasi_newton(*arguments, lambda _: True, lambda _: 0.0, 10, Clock(None), second)
         assert once.iterations == 1
         assert once.value < objective(np.zeros(4))[0]
         best = quasi_newton(
-            *given, lambda best: abs(best.gradient).max() < 1e-9, lambda _: 0.0, 100, Clock(None), second
+            *arguments, lambda best: abs(best.gradient).max() < 1e-9, lambda _: 0.0, 100, Clock(None), second
         )
         np.testing.assert_allclose(best.point, optimum, rtol=1e-8)

@@ -133,5 +133,5 @@ def test_no_other_step_is_better() -> None:
         step = best_step(linear @ way - (root @ x) @ ahead, ahead @ ahead, x @ rows, way @ rows)
         assert 0 <= step <= 1
         best = bound_value(x + step * way, root, linear, rows)
-        others = [bound_value(x + t * way, root, linear, rows) for t in np.linspace(0, 1, 501)]
-        assert best >= max(others) - 1e-9 * max(1.0, abs(best)), seed
+        values = [bound_value(x + t * way, root, linear, rows) for t in np.linspace(0, 1, 501)]
+        assert best >= max(values) - 1e-9 * max(1.0, abs(best)), seed

@@ -37,13 +37,13 @@ def test_the_optimum_is_that_of_a_quadratic_program(representation: str, columns
     margins = cvxpy.multiply(hinges.deltas, psis @ theta + hinges.constant * level)
     objective = hinges.mu / 2 * (cvxpy.sum_squares(theta) + level**2) + hinges.costs @ cvxpy.pos(1 - margins)
     best = cvxpy.Problem(cvxpy.Minimize(objective)).solve(solver=cvxpy.CLARABEL)
-    found = sdca(hinges, 1e-6, 5000)
-    assert found.certificate.converged
-    assert found.certificate.primal == pytest.approx(best, rel=2e-6)
-    assert found.certificate.dual <= best * (1 + 1e-7)
-    given = psis, hinges.deltas, hinges.costs, hinges.mu, hinges.constant
-    primal = reference.subsequence_primal(found.theta.ravel(), found.level, *given)
-    assert found.certificate.primal == pytest.approx(primal, rel=1e-10)
+    solution = sdca(hinges, 1e-6, 5000)
+    assert solution.certificate.converged
+    assert solution.certificate.primal == pytest.approx(best, rel=2e-6)
+    assert solution.certificate.dual <= best * (1 + 1e-7)
+    arguments = psis, hinges.deltas, hinges.costs, hinges.mu, hinges.constant
+    primal = reference.subsequence_primal(solution.theta.ravel(), solution.level, *arguments)
+    assert solution.certificate.primal == pytest.approx(primal, rel=1e-10)
 
 
 def test_progress_bounds_the_optimum_and_one_who_stops_gets_the_best_so_far() -> None:
@@ -66,26 +66,26 @@ def test_with_few_weights_cutting_planes_end_what_steps_of_single_variables_leav
     """Bounds never step back where the second solver takes over, and who stops it gets the best so far."""
     hinges, _ = problem(columns=2, mu=1e-6)
     events = Heard()
-    found = sdca(hinges, 1e-6, 1000, events)
-    assert found.certificate.converged
+    solution = sdca(hinges, 1e-6, 1000, events)
+    assert solution.certificate.converged
     assert any(event.planes for event in events)
-    assert found.certificate.iterations == events[-1].iteration
-    rounding = 1e-12 * found.certificate.primal
+    assert solution.certificate.iterations == events[-1].iteration
+    rounding = 1e-12 * solution.certificate.primal
     assert (np.diff([(-event.primal, event.dual) for event in events], axis=0) >= -rounding).all()
     stopped = sdca(hinges, 1e-6, 1000, Heard(lambda heard: heard[-1].planes > 2))
     assert stopped.stopped
     assert not stopped.certificate.converged
-    assert stopped.certificate.primal >= found.certificate.dual
+    assert stopped.certificate.primal >= solution.certificate.dual
     monkeypatch.setattr(module, "FEW_WEIGHTS", 0)
     assert not sdca(hinges, 1e-6, 1000).certificate.converged
 
 
 def test_subsequences_without_features_reach_no_margin() -> None:
     hinges, _ = problem(constant=0.0)
-    found = sdca(replace(hinges, features=np.zeros((25, 4))))
-    assert (found.theta == 0).all()
-    assert found.certificate.primal == pytest.approx(hinges.costs.sum())
-    assert found.certificate.gap == pytest.approx(0)
+    solution = sdca(replace(hinges, features=np.zeros((25, 4))))
+    assert (solution.theta == 0).all()
+    assert solution.certificate.primal == pytest.approx(hinges.costs.sum())
+    assert solution.certificate.gap == pytest.approx(0)
 
 
 def test_compiled_and_interpreted_kernels_agree(monkeypatch: pytest.MonkeyPatch) -> None:

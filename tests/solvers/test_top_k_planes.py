@@ -20,8 +20,8 @@ def small_risk(seed: int) -> TopKRisk:
     """That of break-even on images with features of both kinds, and a core of two labels."""
     label_set = images(seed, labels=6)
     method = make_method("C-star p@k", core_size=2, C=20.0, max_iterations=1).fit(label_set)
-    _, given = type(method.features).fitted(label_set, method.gamma)
-    return method.risk(label_set, given, method.core)
+    _, label_features = type(method.features).fitted(label_set, method.gamma)
+    return method.risk(label_set, label_features, method.core)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -30,9 +30,9 @@ def test_a_sweep_raises_the_dual_and_leaves_the_weights_that_the_shares_imply(se
     planes, everyone = Planes.at_truth(risk), np.arange(len(risk.labels))
     weights, dual = planes.settle(risk)
     for _ in range(4):
-        found = risk.most_violated(weights).members
-        planes.add(everyone, found)
-        held = (planes.outputs == found[:, None]).all(axis=2) & (
+        outputs = risk.most_violated(weights).members
+        planes.add(everyone, outputs)
+        held = (planes.outputs == outputs[:, None]).all(axis=2) & (
             np.arange(planes.outputs.shape[1]) < planes.used[:, None]
         )
         assert held.sum(axis=1).tolist() == [1] * len(everyone)
@@ -78,14 +78,14 @@ def test_with_few_weights_one_slack_planes_end_what_moving_shares_leaves_open(
     """Bounds never step back where the second solver takes over, and who stops it gets the best so far."""
     risk = replace(small_risk(0), C=1e7)
     events = Heard()
-    found = top_k_planes(risk, 1e-6, clock=Clock(events))
-    assert found.certificate.converged
-    assert found.certificate.primal == pytest.approx(risk.objective(found.weights))
-    assert found.certificate.iterations == events[-1].iteration
-    rounding = 1e-12 * found.certificate.primal
+    solution = top_k_planes(risk, 1e-6, clock=Clock(events))
+    assert solution.certificate.converged
+    assert solution.certificate.primal == pytest.approx(risk.objective(solution.weights))
+    assert solution.certificate.iterations == events[-1].iteration
+    rounding = 1e-12 * solution.certificate.primal
     assert (np.diff([(-event.primal, event.dual) for event in events], axis=0) >= -rounding).all()
     monkeypatch.setattr(module, "FEW_WEIGHTS", 0)
-    alone = top_k_planes(risk, 1e-6, max_iterations=found.certificate.iterations)
+    alone = top_k_planes(risk, 1e-6, max_iterations=solution.certificate.iterations)
     assert not alone.certificate.converged
-    assert alone.certificate.dual <= found.certificate.primal
-    assert alone.certificate.primal >= found.certificate.dual
+    assert alone.certificate.dual <= solution.certificate.primal
+    assert alone.certificate.primal >= solution.certificate.dual
