@@ -16,7 +16,7 @@ from timing import machine, options_of, parser, table
 
 from ranking import metrics
 from ranking.core import Floats, Ints
-from ranking.metrics.intervals import redrawn
+from ranking.metrics.intervals import resample
 
 EACH = 3  # samples in an image
 
@@ -41,7 +41,7 @@ def held(images: int, sets: int, truth: Floats, generator: np.random.Generator) 
         relevance, scores, image_of = population(images, generator)
         if not relevance.any():
             continue
-        resampled = redrawn(relevance, scores, image_of, seed=seed)
+        resampled = resample(relevance, scores, image_of, seed=seed)
         intervals = (
             resampled.interval("AP", 0),
             resampled.interval("AP", 1),
@@ -62,7 +62,7 @@ def seconds(images: int, rankings: int, generator: np.random.Generator) -> float
     times = []
     for _ in range(3):
         begun = time.perf_counter()
-        redrawn(relevance, several, image_of, cutoffs=range(1, 21))
+        resample(relevance, several, image_of, cutoffs=range(1, 21))
         times.append(time.perf_counter() - begun)
     return min(times)
 

@@ -75,7 +75,7 @@ def selected(shown: Shown) -> int:
     for ranked in shown.compared.rankings:
         if (first := first_mistake(ranked.relevance)) is not None:
             return int(np.searchsorted(shown.compared.samples, ranked.samples[first - 1]))
-    return int(shown.compared.places[0].argmin())
+    return int(shown.compared.ranks[0].argmin())
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def show_rows(shown: Shown, sample: int) -> int:
     follow = address.read(keys.FOLLOW, address.one_of(list(FOLLOWED)), "one")
     listed = []
     for number, ranked in enumerate(shown.compared.rankings):
-        first, place = first_mistake(ranked.relevance), int(shown.compared.places[number, sample])
+        first, place = first_mistake(ranked.relevance), int(shown.compared.ranks[number, sample])
         places = [*range(top), *([place - 1] if place > top else [])]
         made = tiles.ranked_tiles(shown.images, ranked, places)
         flagged = None if first is None or first > top else first - 1

@@ -133,7 +133,7 @@ def show_answer(one: Taught, row: int, headline: DeltaGenerator) -> None:
 
 def choose_answer(one: Taught, row: int) -> tuple[int, bool | None]:
     """The label that is answered, at first what C-star asks, and how, at first by the truth."""
-    asked = one.asker(OWN, row).ahead(one.told({}), depth=0).label
+    asked = one.asker(OWN, row).question_tree(one.told({}), depth=0).label
     offered = [one.names[label] for label in dict.fromkeys([asked, *one.predictions[OWN].core.tolist()])]
     bound = address.bound(keys.TOLD_LABEL, address.one_of(offered), offered[0])
     name = st.segmented_control(
@@ -189,7 +189,7 @@ def show_question(one: Taught, row: int, headline: DeltaGenerator) -> None:
         done = int(st.slider("Questions that the truth has answered", 0, QUESTIONS, **bound))
     asked, precisions = asker.play(one.told({}), truth, done)
     position = one.told({label: bool(truth[label]) for label in asked})
-    found = asker.given(position.answers[None]).max_marginals
+    found = asker.prediction(position.answers[None]).max_marginals
     inside, outside = found.inside[0], found.outside[0]
     open_ = taught_labels.closest(asker, position)
     with left:

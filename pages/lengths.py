@@ -13,7 +13,7 @@ from pages.parts.views import charts
 from ranking.core.run_settings import StudySettings
 from ranking.experiments.order_studies import AGREES, ROUNDS, SECONDS, STUDIES
 from ranking.experiments.order_training import make_drawing
-from ranking.metrics.study_curves import Outcome
+from ranking.metrics.study_curves import AblationResult
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import ImageSetRow
 
@@ -102,7 +102,7 @@ def show_ended(run: Run, row: ImageSetRow, study: str) -> None:
     if run.state != "finished":
         return
     with cache.or_gone():
-        outcome = Outcome.from_json(run.result)
+        outcome = AblationResult.from_json(run.result)
     measure = choose_measure(outcome)
     words, curves = WORDS[study], outcome.curves
     figure = study_charts.figure_of(
@@ -129,7 +129,7 @@ def show_ended(run: Run, row: ImageSetRow, study: str) -> None:
         figures_file.offer(f"{words.question} {row.title}", [(figure, alt)], f"study-{run.id}.html")
 
 
-def choose_measure(outcome: Outcome) -> str:
+def choose_measure(outcome: AblationResult) -> str:
     """Which of the measures is drawn; nothing is shown where there is one."""
     names = list(outcome.curves[0].measures)
     first = AGREES if AGREES in names else TAU if TAU in names else names[0]
@@ -139,7 +139,7 @@ def choose_measure(outcome: Outcome) -> str:
     return str(st.segmented_control("Measure", names, required=True, **bound))
 
 
-def measured_on(run: Run, row: ImageSetRow, measure: str, outcome: Outcome) -> str:
+def measured_on(run: Run, row: ImageSetRow, measure: str, outcome: AblationResult) -> str:
     """What the values are of, how sure they are, and whether the trainings are proven to have ended."""
     settings = StudySettings.from_json(run.settings)
     drawn = make_drawing(settings.drawing)

@@ -188,7 +188,7 @@ def show_small_ranking(images: ImageSet, order: Ranking, place: int) -> None:
 
 def show_measures(order: Ranking, place: int, k: int) -> None:
     """Each measure as a number, as a formula, and as a function of the place."""
-    by_place = moving.measures_by_place(OTHERS, k)
+    by_place = moving.measures_by_rank(OTHERS, k)
     for column, (name, field, colour, stepped, told) in zip(
         st.columns(4),
         (
@@ -254,7 +254,7 @@ def say_step(by_place: Sequence[Measures], place: int) -> str:
 
 
 def show_understood(images: ImageSet, found: dict[str, Run], standings: Sequence[Standing], k: int) -> None:
-    by_place = moving.measures_by_place(OTHERS, k)
+    by_place = moving.measures_by_rank(OTHERS, k)
     ap = [measured.average_precision for measured in by_place]
     zero_one = [measured.zero_one for measured in by_place]
     charts.cost_of_a_place(ap, zero_one, keys.widget("cost of a place"))

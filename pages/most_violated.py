@@ -18,7 +18,7 @@ from pages.parts.views import inference_scores as chosen_scores
 from pages.parts.views.inference_scores import Scores
 from pages.parts.views.inference_words import NAMES
 from ranking.core import Ints
-from ranking.explain.inference_steps import TRACED, Problem, Trace, bins_of
+from ranking.explain.inference_steps import TRACED, InferenceProblem, Trace, bins_of
 from ranking.inference import algorithms_for
 from ranking.workspace.run import ENDED
 
@@ -44,7 +44,7 @@ def steps() -> None:
     offer_files(problem, traces)
 
 
-def usable(problem: Problem) -> list[str]:
+def usable(problem: InferenceProblem) -> list[str]:
     """The algorithms that the loss allows."""
     return [name for name in TRACED if name in algorithms_for(problem.loss.name)]
 
@@ -63,7 +63,7 @@ def watch_training() -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_ranking(problem: Problem, ranks: Ints, given: Scores) -> None:
+def show_ranking(problem: InferenceProblem, ranks: Ints, given: Scores) -> None:
     """The right ranking, the prediction and the most violated one, as patterns and as numbers."""
     rankings = inference_words.three(problem, ranks)
     worth = {name: problem.value_of(found) for name, found in rankings.items()}
@@ -88,7 +88,7 @@ def show_ranking(problem: Problem, ranks: Ints, given: Scores) -> None:
 
 
 @st.fragment
-def step_through(problem: Problem, traces: dict[str, Trace], given: Scores) -> None:
+def step_through(problem: InferenceProblem, traces: dict[str, Trace], given: Scores) -> None:
     """What answers to a click, without the rest of the page running again."""
     with frame.in_place():
         st.markdown("## How is it found?")
@@ -130,7 +130,7 @@ def choose_step(trace: Trace) -> int:
     return done
 
 
-def show_step(problem: Problem, trace: Trace, done: int, given: Scores) -> None:
+def show_step(problem: InferenceProblem, trace: Trace, done: int, given: Scores) -> None:
     """What is known after the last step, and what that step did."""
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
@@ -145,13 +145,13 @@ def show_step(problem: Problem, trace: Trace, done: int, given: Scores) -> None:
             said = inference_words.of_step(problem, step)
             st.markdown(f"**Step {done:,}.** {said}")
             if given.images is not None and given.rows is not None and step.what in ("sample", "median"):
-                show_sample(problem, given, step.place)
+                show_sample(problem, given, step.position)
             figure = inference_charts.of_rank(problem, step)
             charts.show(figure, keys.widget("f of the step"), said, "f-of-a-rank", height=270, top=8)
     st.caption(inference_words.notice_step(problem, trace, done))
 
 
-def show_sample(problem: Problem, given: Scores, place: int) -> None:
+def show_sample(problem: InferenceProblem, given: Scores, place: int) -> None:
     """The picture of the irrelevant sample at a place of the order of scores, from 0."""
     assert given.images is not None
     assert given.rows is not None
@@ -169,7 +169,7 @@ def show_tree(trace: Trace, done: int) -> None:
     st.caption(inference_words.notice_tree(trace))
 
 
-def show_bins(problem: Problem, trace: Trace) -> None:
+def show_bins(problem: InferenceProblem, trace: Trace) -> None:
     st.markdown("### The buckets")
     found = bins_of(problem)
     if found is None:
@@ -189,14 +189,14 @@ def show_bins(problem: Problem, trace: Trace) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_counts(problem: Problem, traces: dict[str, Trace]) -> None:
+def show_counts(problem: InferenceProblem, traces: dict[str, Trace]) -> None:
     st.markdown("## What does it take?")
     st.markdown(inference_words.counts_table(problem, traces))
     st.caption(inference_words.notice_counts(traces))
     frame.next_step("How long does that take? Speed lab", "speed_lab", obvious=False)
 
 
-def offer_files(problem: Problem, traces: dict[str, Trace]) -> None:
+def offer_files(problem: InferenceProblem, traces: dict[str, Trace]) -> None:
     ranks = traces["select"].ranks
     rankings = inference_words.three(problem, ranks)
     with st.container(horizontal=True):
@@ -217,7 +217,7 @@ def offer_files(problem: Problem, traces: dict[str, Trace]) -> None:
         figures_file.offer("The most violated ranking", shown, "most-violated-ranking.html")
 
 
-def csv_text(problem: Problem, traces: dict[str, Trace]) -> str:
+def csv_text(problem: InferenceProblem, traces: dict[str, Trace]) -> str:
     """One line a step of each algorithm; places and ranks from 1."""
     stream = io.StringIO()
     writer = csv.writer(stream)
@@ -225,7 +225,7 @@ def csv_text(problem: Problem, traces: dict[str, Trace]) -> str:
     for name, trace in traces.items():
         for number, step in enumerate(trace.steps, start=1):
             run, tried = step.run, ";".join(map(str, step.probes))
-            where = [name, number, step.parent + 1 or "", step.what, step.place + 1, repr(step.score)]
+            where = [name, number, step.parent + 1 or "", step.what, step.position + 1, repr(step.score)]
             found = [run.start + 1, run.end, run.low, run.high, tried, step.rank, step.comparisons]
             writer.writerow([*where, *found])
     return stream.getvalue()

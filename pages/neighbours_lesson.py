@@ -23,7 +23,7 @@ from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.workspace.run import Run
 
 if TYPE_CHECKING:
-    from ranking.explain.leaning import Leaning
+    from ranking.explain.edge_strength import EdgeStrengthCurve
 
 LESSON = lessons.NEIGHBOURS
 STEPS = ("1 · With and without", "2 · Lifted", "3 · Misled", "4 · Understood")
@@ -58,7 +58,7 @@ def show_step(chosen: int) -> None:
             all_actions.show(images, LESSON.query)
 
 
-def show_model(images: ImageSet, found: dict[str, Run], leaning: Leaning, chosen: int) -> None:
+def show_model(images: ImageSet, found: dict[str, Run], leaning: EdgeStrengthCurve, chosen: int) -> None:
     """The steps about one model whose edges are switched off and on."""
     rows = np.flatnonzero(images.test)
     if chosen == 2:
@@ -125,7 +125,7 @@ def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def choose_strength(leaning: Leaning, repeated: bool) -> float:
+def choose_strength(leaning: EdgeStrengthCurve, repeated: bool) -> float:
     """How much neighbours count. repeated: the slider stands in a step above already."""
     parse = address.number(float, OFF, float(leaning.strengths[-1]))
     if repeated:
@@ -138,7 +138,12 @@ def choose_strength(leaning: Leaning, repeated: bool) -> float:
 
 
 def show_scene(
-    images: ImageSet, leaning: Leaning, rows: Ints, people: Ints, step: int, lifted: int | None = None
+    images: ImageSet,
+    leaning: EdgeStrengthCurve,
+    rows: Ints,
+    people: Ints,
+    step: int,
+    lifted: int | None = None,
 ) -> None:
     """A scene whose neighbours grow weaker and stronger. rows: of the test samples in the set. people: those of the
     scene among them. lifted: the one that it is about."""
@@ -153,7 +158,7 @@ def show_scene(
     with right:
         leaning_charts.places_by_strength(
             leaning.strengths,
-            leaning.places[:, people],
+            leaning.ranks[:, people],
             leaning.relevance[people] > 0,
             names,
             now,
@@ -181,7 +186,7 @@ def letters(count: int) -> list[str]:
 
 def show_people(
     images: ImageSet,
-    leaning: Leaning,
+    leaning: EdgeStrengthCurve,
     rows: Ints,
     people: Ints,
     names: Sequence[str],
@@ -204,14 +209,14 @@ def show_people(
         alt=f"The scene of {len(people)} people, {int((leaning.relevance[people] > 0).sum())} of them relevant",
         key=keys.widget(f"scene {step}"),
     )
-    order = np.argsort(leaning.places[now, people], kind="stable")
+    order = np.argsort(leaning.ranks[now, people], kind="stable")
     ranked = Ranking(
         rows[people[order]],
         leaning.relevance[people[order]],
-        -leaning.places[now, people[order]].astype(float),
+        -leaning.ranks[now, people[order]].astype(float),
     )
     shown = [
-        replace(tile, left=names[at], right=f"{leaning.places[now, people[at]]}")
+        replace(tile, left=names[at], right=f"{leaning.ranks[now, people[at]]}")
         for tile, at in zip(
             tiles.pictures_of(images, cache.thumbnails(images.key), ranked), order, strict=True
         )
@@ -233,7 +238,7 @@ def show_people(
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_understood(found: dict[str, Run], leaning: Leaning) -> None:
+def show_understood(found: dict[str, Run], leaning: EdgeStrengthCurve) -> None:
     leaning_charts.precision_by_strength(
         leaning.strengths, leaning.average_precision, keys.widget("AP by strength")
     )

@@ -20,7 +20,7 @@ from ranking.core.run_settings import StudySettings
 from ranking.experiments.order_studies import STUDIES
 from ranking.features import default_names
 from ranking.jobs import jobs
-from ranking.metrics.study_curves import Outcome
+from ranking.metrics.study_curves import AblationResult
 from ranking.workspace.run import ENDED, Run
 
 STEPS = ("1 · Pairs", "2 · A sequence", "3 · Rankers")
@@ -125,7 +125,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         st.caption("RankSVM learns from pairs, MidRank from subsequences of 3 to 8. It takes half a minute.")
         return
     with cache.or_gone():
-        outcome = Outcome.from_json(run.result)
+        outcome = AblationResult.from_json(run.result)
     figure = study_charts.figure_of(outcome.curves, TAU, STUDIES[STUDY].across, (), "")
     alt = study_charts.in_words(outcome.curves, TAU)
     charts.show(figure, keys.widget("lesson of pairs"), alt, "pairs-and-subsequences", height=380, top=8)

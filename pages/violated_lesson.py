@@ -17,7 +17,7 @@ from pages.parts.views import charts, inference_charts, inference_lesson_charts,
 from pages.parts.views.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
 from pages.parts.views.inference_words import NAMES, PREDICTED, RIGHT, VIOLATED
 from ranking.core import ImageSet, Ints
-from ranking.explain.inference_steps import Problem, trace_of
+from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run
 
@@ -62,7 +62,7 @@ def show_step(chosen: int) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_fear(images: ImageSet, few: Scores, problem: Problem) -> None:
+def show_fear(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
     ranks = trace_of(problem, "select").ranks
     rankings = inference_words.three(problem, ranks)
     worth = {name: problem.value_of(found) for name, found in rankings.items()}
@@ -101,7 +101,7 @@ TITLES = {
 }
 
 
-def show_order(images: ImageSet, few: Scores, problem: Problem, ranks: Ints, name: str) -> None:
+def show_order(images: ImageSet, few: Scores, problem: InferenceProblem, ranks: Ints, name: str) -> None:
     """The handful as the interleaving ranks order it."""
     assert few.rows is not None
     order = problem.order_of(ranks)
@@ -119,7 +119,7 @@ def show_order(images: ImageSet, few: Scores, problem: Problem, ranks: Ints, nam
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_each(images: ImageSet, few: Scores, problem: Problem) -> None:
+def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
     ranks = trace_of(problem, "greedy").ranks
     names = [f"image {place + 1}, score {score:+.2f}" for place, score in enumerate(problem.irrelevant)]
     figure = inference_lesson_charts.all_of_rank(problem, names)
@@ -212,7 +212,7 @@ def counted() -> dict[str, list[int]]:
     random = np.random.default_rng(0)
     for size in SIZES:
         relevant = np.arange(size + size // ONE_IN) < size // ONE_IN
-        problem = Problem.of(random.normal(size=len(relevant)) + 2.0 * relevant, relevant)
+        problem = InferenceProblem.of(random.normal(size=len(relevant)) + 2.0 * relevant, relevant)
         for key, name in NAMES.items():
             trace = trace_of(problem, key)
             found[name].append(trace.comparisons + trace.derivatives + trace.counted)

@@ -106,7 +106,7 @@ class Method(Plugin, ABC):
     summary: ClassVar[str] = ""
     objective: ClassVar[str] = ""
     uses_graph: ClassVar[bool] = False
-    asked: Floats | None = None
+    inference_scores: Floats | None = None
 
     @classmethod
     def objective_of(cls, settings: Mapping[str, Any]) -> str:

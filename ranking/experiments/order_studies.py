@@ -33,7 +33,7 @@ from ranking.methods.length_rankings import Rankings
 from ranking.methods.mid_rank import MidRank
 from ranking.methods.mid_rank_settings import FUSIONS
 from ranking.methods.subsequence_maps import REPRESENTATIONS
-from ranking.metrics.study_curves import Curve, Measured, Outcome, over_sequences
+from ranking.metrics.study_curves import AblationResult, Curve, Measured, over_sequences
 
 TEST_LENGTHS = (5, 10, 15, 20)  # of Fig. 5, right
 MOST_TREES = 5  # of Fig. 6b
@@ -58,7 +58,7 @@ def study_orders(
     settings: StudySettings,
     feature_cache: Path,
     on_step: OnStep | None = None,
-) -> Outcome:
+) -> AblationResult:
     """Train what a study needs on sequences of training images, and measure it on sequences of test images.
 
     Equal settings give equal curves, but for times. on_step hears of the features and of what is trained or measured,
@@ -82,7 +82,7 @@ def study_orders(
     bench = Bench(image_set, features, settings, study.steps, on_step)
     curves = study.measure(bench)
     bench.end()
-    return Outcome(curves, bench.proven)
+    return AblationResult(curves, bench.proven)
 
 
 # ---------------------------------------------------------------------------------------------------------

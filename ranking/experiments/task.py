@@ -139,7 +139,7 @@ class Task(ABC, Generic[S, D]):
             on_step("Training", 0, 1)
 
         def listen(event: ProgressEvent) -> None:
-            scores = method.asked
+            scores = method.inference_scores
             if on_scores is not None and scores is not None:
                 on_scores(scores)
             if on_iteration is not None:

@@ -70,13 +70,13 @@ class Question:
 
 
 @dataclass(frozen=True, eq=False)
-class Asker:
+class LabellingModel:
     """A ranker of labels that asks about one image. alone: its prediction (1, L) without answers."""
 
     alone: LabelPrediction
     urgency: Urgency
 
-    def given(self, answers: Answers) -> LabelPrediction:
+    def prediction(self, answers: Answers) -> LabelPrediction:
         """The prediction for N sets of answers (N, L); k is raised or lowered where answers need it."""
         count = len(answers)
         inside, outside = (answers > 0).sum(axis=1), (answers < 0).sum(axis=1)
@@ -85,7 +85,7 @@ class Asker:
 
     def scores(self, position: Position) -> Floats:
         """(L,) by which the labels rank."""
-        return np.asarray(self.given(position.answers[None]).scores[0])
+        return np.asarray(self.prediction(position.answers[None]).scores[0])
 
     def order(self, scores: Floats, position: Position) -> Ints:
         """(L,) the labels from the top, as they are shown where they rank by `scores`."""
@@ -97,11 +97,13 @@ class Asker:
 
     def in_order_of_urgency(self, position: Position) -> Ints:
         """The labels that are neither answered nor skipped, the next question first."""
-        urgency = self._urgency(self.given(position.answers[None]), position.skipped[None])[0]
+        urgency = self._urgency(self.prediction(position.answers[None]), position.skipped[None])[0]
         open_ = np.flatnonzero((position.answers == 0) & ~position.skipped)
         return open_[np.argsort(-urgency[open_], kind="stable")]
 
-    def ahead(self, position: Position, first: int | None = None, depth: int | None = None) -> Question:
+    def question_tree(
+        self, position: Position, first: int | None = None, depth: int | None = None
+    ) -> Question:
         """The next question with those of the `depth` answers after it; None: as many as are quickly known.
 
         first: the label that is asked now, because a person sees it already; ignored where it is answered.
@@ -133,7 +135,7 @@ class Asker:
         labels_of_questions = list[int]()
         precisions = [self.precision(labels, self.scores(position), position)]
         for _ in range(questions):
-            question = self.ahead(position, depth=0)
+            question = self.question_tree(position, depth=0)
             if question.label < 0:
                 break
             position = position.after(question.label, YES if labels[question.label] else NO)
@@ -142,7 +144,7 @@ class Asker:
         return labels_of_questions, precisions
 
     def _questions(self, answers: Answers, skipped: Bools, first: int | None = None) -> list[Question]:
-        prediction = self.given(answers)
+        prediction = self.prediction(answers)
         urgency = self._urgency(prediction, skipped)
         if first is not None:
             urgency[0, first] = np.inf
@@ -191,10 +193,10 @@ def fixed_order(labels: int, seed: int) -> Urgency:
     return lambda prediction: np.broadcast_to(order, prediction.unary.shape)
 
 
-def needed(precisions: list[float]) -> int | None:
+def questions_needed(precisions: list[float]) -> int | None:
     """How many questions it takes until the ranking is right, and stays so; None where it does not become so.
 
-    >>> needed([0.5, 1.0, 0.5, 1.0, 1.0]), needed([0.5]), needed([1.0])
+    >>> questions_needed([0.5, 1.0, 0.5, 1.0, 1.0]), questions_needed([0.5]), questions_needed([1.0])
     (3, None, 0)
     """
     imperfect = [number for number, precision in enumerate(precisions) if precision < 1.0]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ranking.core import Bools, Floats, Ints
 from ranking.core.errors import InputError
 from ranking.inference import Components, MaxMarginals, Potentials
-from ranking.metrics.ranked import Ranking, places
+from ranking.metrics.ranked import Ranking, ranks_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +183,7 @@ def _placed(relevant: Bools, scores: Floats, test: Bools) -> tuple[Ints, Ints]:
     for split in (False, True):
         rows = np.flatnonzero(test == split)
         grades = relevant[rows].astype(np.int64)
-        ranks[rows] = own = places(grades, scores[rows])
+        ranks[rows] = own = ranks_of(grades, scores[rows])
         above = np.cumsum(grades[np.argsort(own)])[own - 1]  # relevant ones from the top down to each
         wrong[rows] = np.where(relevant[rows], own - above, grades.sum() - above)
     return ranks, wrong

@@ -21,7 +21,7 @@ class StructuredRankSVM(UnaryMethod):
     Psi(X, R) is the mean over pairs of one relevant and one irrelevant sample of R_xy (psi(x) - psi(y))
     (eq. 1), and a ranking's interleaving ranks give its coefficients (Lemma 6, with |P| and |N| put right).
 
-    asked: scores of the samples at which the most violated ranking was last asked for; None before training.
+    inference_scores: scores of the samples at which the most violated ranking was last asked for; None before training.
     """
 
     loss: ClassVar[str]
@@ -35,7 +35,7 @@ class StructuredRankSVM(UnaryMethod):
         choices=ALGORITHMS,
         advanced=True,
     )
-    asked: Floats | None = field(default=None, init=False, repr=False)
+    inference_scores: Floats | None = field(default=None, init=False, repr=False)
 
     @property
     def weights(self) -> Floats:
@@ -43,7 +43,7 @@ class StructuredRankSVM(UnaryMethod):
         return self._fitted().weights
 
     def cut(self, scores: Floats, relevant: Bools) -> Cut:
-        self.asked = scores
+        self.inference_scores = scores
         return ranking_cut(scores, relevant, self.loss, self.algorithm)
 
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:

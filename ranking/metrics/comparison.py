@@ -25,7 +25,7 @@ class Comparison:
     samples: Ints
     relevance: Ints
     scores: Floats
-    places: Ints
+    ranks: Ints
 
     @classmethod
     def of(cls, rankings: Sequence[Ranking]) -> Comparison:
@@ -33,7 +33,7 @@ class Comparison:
 
         >>> one = Ranking(np.array([7, 8]), np.array([1, 0]), np.array([2.0, 1.0]))
         >>> other = Ranking(np.array([8, 7]), np.array([0, 1]), np.array([5.0, 1.0]))
-        >>> Comparison.of([one, other]).places
+        >>> Comparison.of([one, other]).ranks
         array([[1, 2],
                [2, 1]])
         """
@@ -61,8 +61,8 @@ class Comparison:
     @cached_property
     def precisions(self) -> Floats:
         """(r, n) the precision at the place of each relevant sample, whose mean is AP; 0 of the others."""
-        precisions = np.zeros(self.places.shape)
-        for number, ranks in enumerate(self.places):
+        precisions = np.zeros(self.ranks.shape)
+        for number, ranks in enumerate(self.ranks):
             relevant = np.flatnonzero(self.relevance)
             from_top = relevant[np.argsort(ranks[relevant])]
             precisions[number, from_top] = np.arange(1, len(from_top) + 1) / ranks[from_top]
@@ -70,7 +70,7 @@ class Comparison:
 
     def risen(self, first: int, second: int) -> Ints:
         """(n,) by how many places each sample stands higher in ranking `second` than in ranking `first`."""
-        risen: Ints = self.places[first] - self.places[second]
+        risen: Ints = self.ranks[first] - self.ranks[second]
         return risen
 
     def gains(self, first: int, second: int) -> Floats:
@@ -86,10 +86,10 @@ class Comparison:
         return gains
 
 
-def most(values: Floats | Ints, count: int) -> Ints:
+def largest(values: Floats | Ints, count: int) -> Ints:
     """The numbers of at most `count` of the largest `values` (n,) above 0, the largest first; of equal ones the first.
 
-    >>> most(np.array([1, 0, 3, -2, 3]), 2)
+    >>> largest(np.array([1, 0, 3, -2, 3]), 2)
     array([2, 4])
     """
     order = np.argsort(-values, kind="stable")[:count]

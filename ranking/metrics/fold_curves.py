@@ -19,19 +19,19 @@ CONFIDENCE = 0.95
 class FoldCurve:
     """Break-even precision after 0, 1, ... q questions, folds (f, q + 1), of a method that asks by a strategy.
 
-    settings: of the method. given: those of them that tell it from other curves of its method, in words.
+    settings: of the method. variant: those of them that tell it from other curves of its method, in words.
     """
 
     method: str
     strategy: str
     folds: Floats
     settings: Mapping[str, Any] = field(default_factory=dict)
-    given: str = ""
+    variant: str = ""
 
     @property
     def name(self) -> str:
         """What the method is called where several are shown."""
-        return f"{self.method} ({self.given})" if self.given else self.method
+        return f"{self.method} ({self.variant})" if self.variant else self.method
 
     @property
     def mean(self) -> Floats:
@@ -91,7 +91,7 @@ def curves_of(records: Sequence[Mapping[str, Any]]) -> list[FoldCurve]:
                 str(record["strategy"]),
                 np.array(record["folds"], np.float64),
                 dict(record["settings"]),
-                _given(record, records),
+                _variant(record, records),
             )
             for record in records
         ]
@@ -110,7 +110,7 @@ def curves_of(records: Sequence[Mapping[str, Any]]) -> list[FoldCurve]:
     return curves
 
 
-def _given(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> str:
+def _variant(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> str:
     """The settings of a curve that not all curves of its method share: "core_size = 3"."""
     own = dict(record["settings"])
     curves = [dict(curve["settings"]) for curve in records if curve["method"] == record["method"]]

@@ -47,7 +47,7 @@ class Interval(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Redrawn:
+class Resampled:
     """Measures of r rankings of the same samples, and the same on test sets that were drawn again.
 
     values: by measure ("AP", "NDCG", "P@10", ...) (r,). drawn: by measure (r, draws), NaN where a draw has no relevant
@@ -71,7 +71,7 @@ class Redrawn:
         return int(np.isnan(self.drawn[measure][0]).sum())
 
 
-def redrawn(
+def resample(
     relevance: npt.ArrayLike,
     scores: npt.ArrayLike,
     units: npt.ArrayLike,
@@ -79,13 +79,13 @@ def redrawn(
     cutoffs: Sequence[int] = (),
     draws: int = DRAWS,
     seed: int = 0,
-) -> Redrawn:
+) -> Resampled:
     """Measures of rankings by `scores` (r, n) of samples with `relevance` (n,) 0 or 1, which belong to `units` (n,).
 
     cutoffs: the k of each P@k, 1 <= k <= n. Equal scores are ranked pessimistically, as in `ranking.metrics`.
     ValueError where nothing is relevant, or where there are fewer than two units: then nothing is known of others.
 
-    >>> found = redrawn([1, 0, 1, 0], [[4, 3, 2, 1], [4, 1, 3, 2]], [0, 0, 1, 1], cutoffs=(2,))
+    >>> found = resample([1, 0, 1, 0], [[4, 3, 2, 1], [4, 1, 3, 2]], [0, 0, 1, 1], cutoffs=(2,))
     >>> found.interval("AP", 1)
     Interval(value=1.0, low=1.0, high=1.0)
     >>> float(found.difference("P@2", 1, 0).value)
@@ -111,20 +111,20 @@ def redrawn(
     drawn = {name: np.empty((len(values), draws)) for name in measured[0]}
     generator, step = np.random.default_rng(seed), max(1, MOST_COUNTS // n)
     for begin in range(0, draws, step):
-        counts = drawn_counts(len(names), min(step, draws - begin), generator)
+        counts = resampled_counts(len(names), min(step, draws - begin), generator)
         for number, order in enumerate(orders):
             by_measure = measures_of_counts(
                 grades[order] > 0, np.take(counts, unit_of[order], axis=1), cutoffs
             )
             for name, row in by_measure.items():
                 drawn[name][number, begin : begin + len(row)] = row
-    return Redrawn({name: np.array([row[name] for row in measured]) for name in drawn}, drawn)
+    return Resampled({name: np.array([row[name] for row in measured]) for name in drawn}, drawn)
 
 
-def drawn_counts(units: int, draws: int, generator: np.random.Generator) -> Ints:
+def resampled_counts(units: int, draws: int, generator: np.random.Generator) -> Ints:
     """(draws, units) how often each unit is drawn, `units` draws with replacement a row.
 
-    >>> drawn_counts(3, 2, np.random.default_rng(0)).sum(axis=1)
+    >>> resampled_counts(3, 2, np.random.default_rng(0)).sum(axis=1)
     array([3, 3])
     """
     chosen = generator.integers(units, size=(draws, units)) + units * np.arange(draws)[:, None]

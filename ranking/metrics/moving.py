@@ -68,6 +68,6 @@ def changes(values: Sequence[float]) -> list[int]:
     return [int(rank) + 1 for rank in np.flatnonzero(np.diff(values))]
 
 
-def measures_by_place(fixed: Ints, k: int) -> list[Measures]:
+def measures_by_rank(fixed: Ints, k: int) -> list[Measures]:
     """The measures with the image at place 1, 2, ..., n."""
     return [measures(with_image_at(fixed, rank), k) for rank in range(1, len(fixed) + 2)]

@@ -66,10 +66,10 @@ class Ranking:
         return precision, recall
 
 
-def places(relevance: Ints, scores: Floats) -> Ints:
+def ranks_of(relevance: Ints, scores: Floats) -> Ints:
     """(n,) the rank of each sample, from 1, in `metrics.ranking_order`: equal scores pessimistically.
 
-    >>> places(np.array([1, 0, 1]), np.array([0.5, 0.5, 0.9]))
+    >>> ranks_of(np.array([1, 0, 1]), np.array([0.5, 0.5, 0.9]))
     array([3, 2, 1])
     """
     order = ranking_order(relevance, scores)

@@ -15,7 +15,7 @@ At = int | str
 
 
 class Measured(NamedTuple):
-    """mean: of a measure at each place of a curve. error: half of an interval around it, see `Outcome`."""
+    """mean: of a measure at each place of a curve. error: half of an interval around it, see `AblationResult`."""
 
     mean: list[float]
     error: list[float]
@@ -43,7 +43,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AblationResult:
     """What a study measured. proven: whether all that it trained is proven to be within its tolerance of the best.
 
     The error of a mean over sequences is half of its 95% interval, by the normal distribution; it tells of the drawing
@@ -65,7 +65,7 @@ class Outcome:
         return {"curves": curves, "proven": self.proven}
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Outcome:
+    def from_json(cls, record: Mapping[str, Any]) -> AblationResult:
         """What `to_json` gave; ValueError for anything else."""
         try:
             curves = [

@@ -17,7 +17,7 @@ from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import projection_told
 from ranking.methods import make_method
 from ranking.metrics.comparison import Comparison
-from ranking.metrics.intervals import Redrawn, redrawn
+from ranking.metrics.intervals import Resampled, resample
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import SAMPLES, Run
 from ranking.workspace.run_files import read_scores
@@ -38,7 +38,7 @@ class Compared:
     images: ImageSet
     split: str
     compared: Comparison
-    found: Redrawn
+    found: Resampled
 
     @classmethod
     def at_home(cls, store: Store, runs: Sequence[Run], split: str = "test", top: int = TOP) -> Self:
@@ -75,7 +75,7 @@ class Compared:
             )
         cutoffs = (min(top, len(rows)),)
         units = blocks_of(images, compared.samples)
-        found = redrawn(compared.relevance, compared.scores, units, cutoffs=cutoffs)
+        found = resample(compared.relevance, compared.scores, units, cutoffs=cutoffs)
         return cls(runs, names_of(runs), images, split, compared, found)  # fmt: skip
 
     @property

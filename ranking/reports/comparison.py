@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ranking.metrics.comparison import most
+from ranking.metrics.comparison import largest
 from ranking.reports import comparison_files, comparison_words, page
 from ranking.reports.compared import TOP, Compared, settings_told
 from ranking.reports.comparison_charts import curves
@@ -86,7 +86,7 @@ def _gains(shown: Compared, one: int, other: int, album: Album) -> Markup:
     """What the difference of AP is made of: the samples whose precision rose and fell most."""
     gains = shown.compared.gains(one, other)
     parts = []
-    for head, numbers in (("Give most", most(gains, MOVERS)), ("Take most", most(-gains, MOVERS))):
+    for head, numbers in (("Give most", largest(gains, MOVERS)), ("Take most", largest(-gains, MOVERS))):
         tiles = [_mover(shown, one, other, int(number), float(gains[number]), album) for number in numbers]
         drawn = tiles_of(tiles, MOVERS) if tiles else element("p", "No sample does.")
         parts.append(element("div", element("div", element("b", head), class_="head"), drawn, class_="row"))
@@ -105,7 +105,7 @@ def _gains(shown: Compared, one: int, other: int, album: Album) -> Markup:
 
 def _mover(shown: Compared, one: int, other: int, number: int, gain: float, album: Album) -> Markup:
     row = int(shown.compared.samples[number])
-    before, after = (int(shown.compared.places[which, number]) for which in (one, other))
+    before, after = (int(shown.compared.ranks[which, number]) for which in (one, other))
     name = str(shown.images.image_names[shown.images.image_of[row]])
     worth = f"{gain:+.3f}".replace("0.", ".").replace("-", "−")
     alt = f"rank {before} with {shown.names[one]}, {after} with {shown.names[other]}, {worth} of AP, image {name}"

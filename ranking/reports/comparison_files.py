@@ -9,7 +9,7 @@ from typing import Any
 from ranking.core import ImageSet
 from ranking.experiments.cross_validation.tables import Row, Table
 from ranking.metrics.comparison import Comparison
-from ranking.metrics.intervals import Interval, Redrawn
+from ranking.metrics.intervals import Interval, Resampled
 from ranking.reports import comparison_words
 from ranking.reports.compared import Compared
 from ranking.reports.differences import BETTER, WORSE
@@ -43,7 +43,7 @@ def signs_words(first: str) -> str:
 def rank_rows(images: ImageSet, compared: Comparison, names: Sequence[str]) -> list[dict[str, Any]]:
     """A row a sample, in the order of the first ranking, with its rank and score in each."""
     rows = []
-    for sample in compared.places[0].argsort().tolist():
+    for sample in compared.ranks[0].argsort().tolist():
         row = int(compared.samples[sample])
         told: dict[str, Any] = {
             "sample": str(images.ids[row]),
@@ -52,7 +52,7 @@ def rank_rows(images: ImageSet, compared: Comparison, names: Sequence[str]) -> l
             "relevant": int(compared.relevance[sample]),
         }
         for number, name in enumerate(names):
-            told[f"rank by {name}"] = int(compared.places[number, sample])
+            told[f"rank by {name}"] = int(compared.ranks[number, sample])
             told[f"score by {name}"] = float(compared.scores[number, sample])
         rows.append(told)
     return rows
@@ -74,7 +74,7 @@ def _shows(images: ImageSet, row: int) -> str:
     return ", ".join(shown) or "no class"
 
 
-def measures_csv(found: Redrawn, names: Sequence[str], measures: Sequence[str]) -> str:
+def measures_csv(found: Resampled, names: Sequence[str], measures: Sequence[str]) -> str:
     """One line a training and measure: its value and its 95% interval, and the same of its difference to the first
     training on the same draws."""
     rows = []

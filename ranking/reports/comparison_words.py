@@ -9,7 +9,7 @@ import numpy as np
 from ranking.core import ImageSet
 from ranking.datasets.splits import blocks_of
 from ranking.metrics.comparison import Comparison
-from ranking.metrics.intervals import DRAWS, Interval, Redrawn
+from ranking.metrics.intervals import DRAWS, Interval, Resampled
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.prose import escaped
 
@@ -20,7 +20,7 @@ CURVES = (
 )
 
 
-def verdict(names: Sequence[str], found: Redrawn) -> str:
+def verdict(names: Sequence[str], found: Resampled) -> str:
     """Which ranking has the highest AP, and over which others the interval of its lead lies above 0."""
     values = found.values["AP"]
     best = int(values.argmax())
@@ -117,12 +117,12 @@ def _images(count: int) -> str:
 
 def of_places(names: Sequence[str], compared: Comparison, sample: int) -> str:
     """Where one sample stands in each ranking, from the best place to the worst."""
-    places = compared.places[:, sample]
+    places = compared.ranks[:, sample]
     order = sorted(range(len(names)), key=lambda i: int(places[i]))
     return ", ".join(f"{escaped(names[i])} **{places[i]:,}**" for i in order)
 
 
-def of_intervals(compared: Comparison, found: Redrawn, images: ImageSet, split: str) -> str:
+def of_intervals(compared: Comparison, found: Resampled, images: ImageSet, split: str) -> str:
     """How the intervals of the measures came about."""
     left_out = found.undefined("AP")
     units = len(np.unique(blocks_of(images, compared.samples)))

@@ -12,7 +12,7 @@ import numpy as np
 from ranking.datasets.splits import blocks_of
 from ranking.experiments.cross_validation.comparisons import SIGNIFICANT, Comparison, comparisons
 from ranking.experiments.cross_validation.results import Results
-from ranking.metrics.intervals import Interval, redrawn
+from ranking.metrics.intervals import Interval, resample
 from ranking.reports.exports import Marks as Marks  # here by query and method
 from ranking.reports.findings import Findings
 
@@ -67,7 +67,7 @@ def difference_on_test(findings: Findings, query: str, one: str, other: str) -> 
     if len(np.unique(units)) < 2:
         return None
     cutoffs = (int(measure[2:]),) if measure.startswith("P@") else ()
-    return redrawn(relevance, [ours, theirs], units, cutoffs=cutoffs).difference(measure, 0, 1)
+    return resample(relevance, [ours, theirs], units, cutoffs=cutoffs).difference(measure, 0, 1)
 
 
 def _has_value(value: float | None) -> bool:

@@ -36,7 +36,7 @@ from ranking.methods.mid_rank import MidRank
 from ranking.methods.mid_rank_settings import FUSIONS
 from ranking.methods.subsequence_maps import REPRESENTATIONS
 from ranking.metrics import kendall_tau
-from ranking.metrics.study_curves import Curve, Outcome
+from ranking.metrics.study_curves import AblationResult, Curve
 
 GIVEN = {"longest": 5, "subsequences": 100, "C": 100.0}
 PARTS, DRAWING = (("Colour", {"bins": 3}),), {"length": 7, "train": 30, "test": 20}
@@ -66,7 +66,7 @@ def taus(drawn: Drawn, scores: Floats) -> list[float]:
 def study(images: ImageSet, cache: Path, name: str, **changes: Any) -> dict[str, Curve]:
     outcome = study_orders(images, replace(SETTINGS, study=name, **changes), cache)
     assert outcome.proven
-    assert Outcome.from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
+    assert AblationResult.from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
     return {curve.line: curve for curve in outcome.curves}
 
 
@@ -167,4 +167,4 @@ def test_settings_that_make_no_study_and_outcomes_that_cannot_be_read_are_refuse
             study_orders(painted, replace(SETTINGS, **changes), tmp_path)
     for payload in ({}, {"curves": [{"line": "a"}], "proven": True}, {"curves": 3, "proven": True}):
         with refused("outcome of the study"):
-            Outcome.from_json(payload)
+            AblationResult.from_json(payload)

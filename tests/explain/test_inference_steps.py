@@ -11,7 +11,7 @@ import pytest
 import reference
 from checks import case
 
-from ranking.explain.inference_steps import TRACED, Problem, Trace, bins_of, trace_of
+from ranking.explain.inference_steps import TRACED, InferenceProblem, Trace, bins_of, trace_of
 from ranking.explain.inference_steps.selecting import split_at_median
 from ranking.inference import algorithms_for, most_violated_ranking
 from ranking.inference.bins import bin_grid, count, plan_ranks
@@ -36,7 +36,7 @@ def test_bounds_close_on_the_ranks_of_the_compiled_algorithm(loss, algorithm):
     """Where scores are equal, on ranks that are worth as much."""
     for (size, decimals), seed in itertools.product(SIZES, range(12)):
         scores, relevant = drawn(*size, seed, decimals)
-        problem = Problem.of(scores, relevant, loss)
+        problem = InferenceProblem.of(scores, relevant, loss)
         fast = most_violated_ranking(scores, relevant, loss, algorithm)
         trace = trace_of(problem, algorithm)
         value = problem.value_of(trace.ranks)
@@ -53,7 +53,7 @@ def test_bounds_close_on_the_ranks_of_the_compiled_algorithm(loss, algorithm):
 def test_of_two_ranks_that_are_worth_the_same_all_take_the_lower_one():
     """One of each kind, so that the wrong order costs 1/2, and the scores are apart by as much as that is worth."""
     scores, relevant = np.array([0.25, 0.0]), np.array([True, False])
-    problem = Problem.of(scores, relevant)
+    problem = InferenceProblem.of(scores, relevant)
     assert problem.derivative(1, 1, 0.0) == 0.0
     for algorithm in TRACED:
         assert trace_of(problem, algorithm).ranks.tolist() == [2], algorithm
@@ -62,7 +62,7 @@ def test_of_two_ranks_that_are_worth_the_same_all_take_the_lower_one():
 @pytest.mark.parametrize("loss", loss_names())
 def test_the_functions_of_the_rank_add_up_to_the_objective_of_any_interleaving(loss):
     scores, relevant = drawn(4, 6, 3)
-    problem, loss_of = Problem.of(scores, relevant, loss), reference.LOSSES[loss]
+    problem, loss_of = InferenceProblem.of(scores, relevant, loss), reference.LOSSES[loss]
     listed = {tuple(problem.order_of(ranks).tolist()): ranks for ranks in problem.interleavings()}
     assert listed.keys() == set(reference.interleavings(scores, relevant))
     for order, ranks in listed.items():
@@ -75,7 +75,7 @@ def test_the_functions_of_the_rank_add_up_to_the_objective_of_any_interleaving(l
 def test_derivatives_are_differences_of_the_functions():
     scores, relevant = drawn(6, 9, 1)
     for loss in loss_names():
-        problem = Problem.of(scores, relevant, loss)
+        problem = InferenceProblem.of(scores, relevant, loss)
         for j in range(1, 10):
             slopes = [problem.derivative(j, i, float(problem.irrelevant[j - 1])) for i in range(1, 7)]
             np.testing.assert_allclose(np.diff(problem.values[j - 1]), np.array(slopes) * 2 / 54, atol=1e-12)
@@ -86,11 +86,11 @@ def test_derivatives_are_differences_of_the_functions():
 def test_the_prediction_maximises_the_score_alone():
     for seed in range(5):
         scores, relevant = drawn(4, 5, seed, decimals=1)
-        problem = Problem.of(scores, relevant)
+        problem = InferenceProblem.of(scores, relevant)
         best = max(problem.value_of(ranks).score for ranks in problem.interleavings())
         assert problem.value_of(problem.ranks_by_score).score == pytest.approx(best)
         assert (np.diff(scores[problem.order_of(problem.ranks_by_score)]) <= 0).all()
-    ranks = Problem.of([1.0, 1.0, 1.0, 0.0], [True, False, True, False]).ranks_by_score
+    ranks = InferenceProblem.of([1.0, 1.0, 1.0, 0.0], [True, False, True, False]).ranks_by_score
     assert ranks.tolist() == [1, 3], "equal scores are predicted pessimistically"
 
 
@@ -98,7 +98,7 @@ def test_proposition_5_holds_where_it_is_claimed_and_no_further():
     crossings = 0
     for seed in range(20):
         scores, relevant = drawn(9, 15, seed)
-        problem = Problem.of(scores, relevant)
+        problem = InferenceProblem.of(scores, relevant)
         for j in range(1, 16):
             last = problem.unimodal_to(j)
             assert last == min(10, j)
@@ -106,10 +106,10 @@ def test_proposition_5_holds_where_it_is_claimed_and_no_further():
             assert (np.diff(signs[: last - 1]) <= 0).all()
             crossings += bool((np.diff(signs) > 0).any())
     assert crossings, "beyond it f is not unimodal, else the linear search there would be for nothing"
-    assert Problem.of(scores, relevant, "ndcg").unimodal_to(3) is None
+    assert InferenceProblem.of(scores, relevant, "ndcg").unimodal_to(3) is None
 
 
-def assert_ends_where_it_says(trace: Trace, problem: Problem) -> None:
+def assert_ends_where_it_says(trace: Trace, problem: InferenceProblem) -> None:
     """Bounds only close, hold the ranks at any time, and meet at the end."""
     bounds = [trace.bounds_after(number, problem.highest) for number in range(len(trace.steps) + 1)]
     low, high = (np.stack(ends) for ends in zip(*bounds, strict=True))
@@ -123,7 +123,7 @@ def assert_ends_where_it_says(trace: Trace, problem: Problem) -> None:
 def test_operations_are_what_the_paper_says_of_them():
     positives, negatives = 30, 400
     scores, relevant = drawn(positives, negatives, 5)
-    problem = Problem.of(scores, relevant)
+    problem = InferenceProblem.of(scores, relevant)
     traces = {name: trace_of(problem, name) for name in TRACED}
     assert traces["greedy"].derivatives == positives * negatives
     assert traces["greedy"].comparisons == traces["search"].comparisons
@@ -141,11 +141,11 @@ def test_operations_are_what_the_paper_says_of_them():
 
 def test_select_is_a_tree_of_halves_and_counts_a_comparison_for_each_sample_beside_a_pivot():
     scores, relevant = drawn(5, 31, 2)
-    trace = trace_of(Problem.of(scores, relevant), "select")
+    trace = trace_of(InferenceProblem.of(scores, relevant), "select")
     for step, depth in zip(trace.steps, trace.depths(), strict=True):
         assert step.run.end - step.run.start <= 31 / 2**depth
-        assert step.place == (step.run.start + step.run.end) // 2
-        assert step.score == np.sort(scores[~relevant])[::-1][step.place]
+        assert step.position == (step.run.start + step.run.end) // 2
+        assert step.score == np.sort(scores[~relevant])[::-1][step.position]
     first, last, comparisons = split_at_median([9.0, 8.0, 1.0, 7.0, 2.0, 3.0, 4.0], 0, 7)
     assert (first, last, comparisons) == (3, 4, 7 + 4 + 1), "beside 7, of those below beside 3, and 4 alone"
 
@@ -153,7 +153,7 @@ def test_select_is_a_tree_of_halves_and_counts_a_comparison_for_each_sample_besi
 def test_bins_are_those_of_the_compiled_form():
     for seed in range(8):
         scores, relevant = drawn(6, 120, seed)
-        problem = Problem.of(scores, relevant)
+        problem = InferenceProblem.of(scores, relevant)
         bins, grid = bins_of(problem), bin_grid(scores)
         bin_of = np.empty(len(scores), np.uint16)
         counts, usable = count(scores, grid, bin_of)
@@ -170,22 +170,22 @@ def test_bins_are_those_of_the_compiled_form():
 
 
 def test_scores_that_no_grid_can_tell_apart_are_left_to_select():
-    trace = trace_of(Problem.of([1.0, 1.0, 1.0], [True, False, False]), "buckets")
+    trace = trace_of(InferenceProblem.of([1.0, 1.0, 1.0], [True, False, False]), "buckets")
     assert trace.algorithm == "select"
     assert trace.ranks.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("algorithm", ["greedy", "search", "select"])
 def test_the_probes_of_a_trace_are_those_that_were_made(algorithm, monkeypatch):
-    ranks, plain = list[int](), Problem.derivative
+    ranks, plain = list[int](), InferenceProblem.derivative
 
-    def noted(problem: Problem, j: int, i: int, score: float) -> float:
+    def noted(problem: InferenceProblem, j: int, i: int, score: float) -> float:
         ranks.append(i)
         return plain(problem, j, i, score)
 
-    monkeypatch.setattr(Problem, "derivative", noted)
+    monkeypatch.setattr(InferenceProblem, "derivative", noted)
     for seed in range(20):
         ranks.clear()
-        trace = trace_of(Problem.of(*drawn(5, 9, seed)), algorithm)
+        trace = trace_of(InferenceProblem.of(*drawn(5, 9, seed)), algorithm)
         assert [i for step in trace.steps for i in step.probes] == ranks
         assert trace.derivatives == len(ranks)

@@ -9,35 +9,37 @@ import pytest
 
 from ranking.explain import lookahead
 from ranking.explain.asking import closest_maxima, core_first, next_questions
-from ranking.explain.lookahead import Asker, Position, fixed_order
+from ranking.explain.lookahead import LabellingModel, Position, fixed_order
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.metrics import break_even_precision
 
 LABELS, K = 9, 4
 
 
-def asker(seed: int = 0, core: int = 2, labels: int = LABELS, urgency=closest_maxima) -> Asker:
+def asker(seed: int = 0, core: int = 2, labels: int = LABELS, urgency=closest_maxima) -> LabellingModel:
     generator = np.random.default_rng(seed)
     numbers = np.arange(core)
     interactions = generator.standard_normal((core, labels))
     interactions[:, :core] = (interactions[:, :core] + interactions[:, :core].T) / 2
     interactions[numbers, numbers] = 0.0
     unary, answers = generator.standard_normal((1, labels)), np.zeros((1, labels), np.int8)
-    return Asker(LabelPrediction(unary, numbers, interactions, np.array([K]), answers), urgency)
+    return LabellingModel(LabelPrediction(unary, numbers, interactions, np.array([K]), answers), urgency)
 
 
 def nothing(labels: int = LABELS) -> Position:
     return Position(np.zeros(labels, np.int8), np.zeros(labels, np.bool_))
 
 
-def walk(model: Asker, branches: tuple[int, ...], position: Position) -> tuple[int, float, float, np.ndarray]:
+def walk(
+    model: LabellingModel, branches: tuple[int, ...], position: Position
+) -> tuple[int, float, float, np.ndarray]:
     """The slow twin: one question after the other, each from a prediction of its own."""
     answers, skipped = position.answers.copy(), position.skipped.copy()
     for branch in branches:
         label = walk(model, (), Position(answers, skipped))[0]
         skipped[label] = branch == lookahead.SKIP
         answers[label] = {lookahead.SKIP: 0, lookahead.YES: 1}.get(branch, -1)
-    prediction = model.given(answers[None])
+    prediction = model.prediction(answers[None])
     maxima = prediction.max_marginals
     open_ = [i for i in range(len(answers)) if answers[i] == 0 and not skipped[i]]
     if not open_:
@@ -56,7 +58,7 @@ def test_the_tree_holds_the_questions_that_would_be_asked_one_by_one(urgency):
         model, position = asker(seed, urgency=urgency), nothing()
         position.skipped[3] = True
         position.answers[5] = 1
-        root = model.ahead(position, depth=3)
+        root = model.question_tree(position, depth=3)
         for branches in (each for length in range(4) for each in product(range(3), repeat=length)):
             question = root
             for branch in branches:
@@ -70,13 +72,13 @@ def test_the_tree_holds_the_questions_that_would_be_asked_one_by_one(urgency):
 def test_without_skips_the_first_question_is_that_of_the_strategy():
     model = asker(1)
     questions = next_questions(model.alone, closest_maxima)
-    root = model.ahead(nothing())
+    root = model.question_tree(nothing())
     assert (root.label, root.inside, root.outside) == tuple(part[0] for part in questions)
     next_label = (root.label + 1) % LABELS  # what a person sees already is asked first unless it is answered
-    assert model.ahead(nothing(), first=next_label, depth=0).label == next_label
+    assert model.question_tree(nothing(), first=next_label, depth=0).label == next_label
     position = nothing()
     position.answers[next_label] = -1
-    assert model.ahead(position, first=next_label, depth=0).label != next_label
+    assert model.question_tree(position, first=next_label, depth=0).label != next_label
 
 
 def test_the_order_of_urgency_begins_with_the_question_and_holds_each_open_label_once():
@@ -84,7 +86,7 @@ def test_the_order_of_urgency_begins_with_the_question_and_holds_each_open_label
     position.answers[[1, 4]] = 1, -1
     position.skipped[6] = True
     order = model.in_order_of_urgency(position).tolist()
-    assert order[0] == model.ahead(position).label
+    assert order[0] == model.question_tree(position).label
     assert sorted(order) == [0, 2, 3, 5, 7, 8]
 
 
@@ -93,11 +95,11 @@ def test_skipped_labels_are_not_asked_again_though_all_others_are_settled():
     position.answers[:K] = 1  # the top k is full: the others have no choice, but may be answered
     position.skipped[K] = True
     labels = []
-    while (label := model.ahead(position, depth=0).label) >= 0:
+    while (label := model.question_tree(position, depth=0).label) >= 0:
         labels.append(label)
         position.answers[label] = -1
     assert sorted(labels) == list(range(K + 1, LABELS))
-    assert model.ahead(position).after == []
+    assert model.question_tree(position).after == []
 
 
 def test_settled_labels_are_asked_for_as_their_own_scores_speak_against_it():
@@ -108,7 +110,7 @@ def test_settled_labels_are_asked_for_as_their_own_scores_speak_against_it():
         settled = np.arange(count, LABELS)
         expected = settled[np.argsort(-answer * model.alone.unary[0, settled])].tolist()
         assert model.in_order_of_urgency(position).tolist() == expected, seed
-        assert model.ahead(position, depth=0).label == expected[0], seed
+        assert model.question_tree(position, depth=0).label == expected[0], seed
 
 
 def test_answers_go_before_what_only_follows_from_them():
@@ -141,5 +143,5 @@ def test_a_large_core_is_looked_ahead_less_deep():
     def depth(question: lookahead.Question) -> int:
         return 1 + max(map(depth, question.after), default=-1)
 
-    assert depth(asker(core=2).ahead(nothing())) == lookahead.DEEPEST
-    assert depth(asker(core=12, labels=100).ahead(nothing(100))) == 1
+    assert depth(asker(core=2).question_tree(nothing())) == lookahead.DEEPEST
+    assert depth(asker(core=12, labels=100).question_tree(nothing(100))) == 1

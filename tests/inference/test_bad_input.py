@@ -12,7 +12,7 @@ from checks import FLAT_AT_THE_TOP, case
 from refusals import ANYTHING, refused
 from small_models import alone, order_model
 
-from ranking.explain.inference_steps import Problem, trace_of
+from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.inference import (
     best_labelling,
     best_top_k,
@@ -51,12 +51,16 @@ RANKINGS: list[Row] = [
     ("scores and relevant", "(2,) and (1,)", lambda: violated([1.0, 2.0], [True])),
     ("scores and relevant", "(1, 2) and (1, 2)", lambda: violated([[1.0, 2.0]], [[1, 0]])),
     ("scores", "<U1", lambda: violated(["1", "2"], TWO[1])),
-    ("algorithm", "quicksort", lambda: trace_of(Problem.of(*TWO), "quicksort")),
-    ("loss of search", "ndcg", lambda: trace_of(Problem.of(*TWO, "ndcg"), "search")),
-    ("scores and relevant", "(1, 1) and (1,)", lambda: Problem.of([[1.0]], [True])),
-    ("scores", None, lambda: Problem.of([1.0, np.nan], TWO[1])),
-    ("relevant", "2 relevant of 2", lambda: Problem.of([1.0, 2.0], [True, True])),
-    ("interleavings", 184_756, lambda: Problem.of(np.arange(20.0), np.arange(20) < 10).interleavings()),
+    ("algorithm", "quicksort", lambda: trace_of(InferenceProblem.of(*TWO), "quicksort")),
+    ("loss of search", "ndcg", lambda: trace_of(InferenceProblem.of(*TWO, "ndcg"), "search")),
+    ("scores and relevant", "(1, 1) and (1,)", lambda: InferenceProblem.of([[1.0]], [True])),
+    ("scores", None, lambda: InferenceProblem.of([1.0, np.nan], TWO[1])),
+    ("relevant", "2 relevant of 2", lambda: InferenceProblem.of([1.0, 2.0], [True, True])),
+    (
+        "interleavings",
+        184_756,
+        lambda: InferenceProblem.of(np.arange(20.0), np.arange(20) < 10).interleavings(),
+    ),
 ]
 
 

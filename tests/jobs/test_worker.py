@@ -58,7 +58,7 @@ from ranking.jobs.events import (
 from ranking.jobs.worker_limits import MEMORY_VARIABLE, reason_of
 from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
-from ranking.metrics.study_curves import Outcome
+from ranking.metrics.study_curves import AblationResult
 from ranking.workspace.room_layout import FOLDERS
 from ranking.workspace.room_quotas import DiskWatch, FullError, bytes_of
 from ranking.workspace.rooms import Rooms
@@ -480,7 +480,7 @@ def test_a_study_ends_with_its_curves_and_a_timing_with_its_times(store, dated_i
     run = here(store, asked["study"], "study")
     assert (run.state, run.reason) == ("finished", "")
     expected = study_orders(dated_images, StudySettings.from_json(run.settings), store.features)
-    assert Outcome.from_json(run.result) == expected
+    assert AblationResult.from_json(run.result) == expected
     assert events_of(run, "progress")[-1]["what"] == "Training MidRank"
     monkeypatch.setattr("ranking.experiments.timing_studies.SHARES", (1.0,))
     run = here(store, asked["timing"], "timing")

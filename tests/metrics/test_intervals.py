@@ -9,7 +9,7 @@ from refusals import refused
 
 from ranking import metrics
 from ranking.metrics import intervals
-from ranking.metrics.intervals import Interval, drawn_counts, interval, measures_of_counts, redrawn
+from ranking.metrics.intervals import Interval, interval, measures_of_counts, resample, resampled_counts
 
 
 def some_rankings(seed, n, rankings=2, tied=False):
@@ -26,7 +26,7 @@ def test_measures_of_a_draw_are_those_of_the_samples_written_out():
         n, units = int(generator.integers(2, 14)), int(generator.integers(1, 6))
         relevance, [scores] = some_rankings(seed, n, rankings=1, tied=seed % 2 == 0)
         unit_of = generator.integers(0, units, n)
-        counts = drawn_counts(units, 8, generator)
+        counts = resampled_counts(units, 8, generator)
         order = metrics.ranking_order(relevance, scores)
         measures = measures_of_counts(relevance[order] > 0, counts[:, unit_of[order]], (1, 3))
         for draw, times in enumerate(counts):
@@ -41,7 +41,7 @@ def test_measures_of_a_draw_are_those_of_the_samples_written_out():
 
 def test_the_values_are_those_of_the_metrics():
     relevance, scores = some_rankings(0, 50, tied=True)
-    measures = redrawn(relevance, scores, np.arange(50) // 3, cutoffs=(7,), draws=20)
+    measures = resample(relevance, scores, np.arange(50) // 3, cutoffs=(7,), draws=20)
     for number, own in enumerate(scores):
         assert measures.values["AP"][number] == metrics.average_precision(relevance, own)
         assert measures.values["NDCG"][number] == metrics.ndcg(relevance, own)
@@ -51,32 +51,32 @@ def test_the_values_are_those_of_the_metrics():
 
 def test_draws_are_paired_and_of_whole_units():
     relevance, scores = some_rankings(1, 60)
-    measures = redrawn(relevance, [scores[0], 2 * scores[0], scores[1]], np.arange(60), draws=50)
+    measures = resample(relevance, [scores[0], 2 * scores[0], scores[1]], np.arange(60), draws=50)
     assert measures.difference("AP", 0, 1) == Interval(0.0, 0.0, 0.0)
     assert measures.difference("AP", 0, 2).low < measures.difference("AP", 0, 2).high
     # One unit holds the only mistake: a draw is perfect without it, and the same whenever it is drawn once.
-    measures = redrawn([1, 0, 1, 1], [[4, 3, 2, 1]], [0, 1, 1, 2], draws=200)
-    counts = drawn_counts(3, 200, np.random.default_rng(0))
+    measures = resample([1, 0, 1, 1], [[4, 3, 2, 1]], [0, 1, 1, 2], draws=200)
+    counts = resampled_counts(3, 200, np.random.default_rng(0))
     assert (measures.drawn["AP"][0][counts[:, 1] == 0] == 1).all()
     assert (measures.drawn["AP"][0][(counts[:, 1] > 0) & (counts[:, 0] + counts[:, 2] > 0)] < 1).all()
 
 
 def test_memory_does_not_change_what_is_drawn(monkeypatch):
     relevance, scores = some_rankings(2, 30)
-    whole = redrawn(relevance, scores, np.arange(30), draws=40)
+    whole = resample(relevance, scores, np.arange(30), draws=40)
     monkeypatch.setattr(intervals, "MOST_COUNTS", 7 * 30)
-    parts = redrawn(relevance, scores, np.arange(30), draws=40)
+    parts = resample(relevance, scores, np.arange(30), draws=40)
     assert np.array_equal(whole.drawn["AP"], parts.drawn["AP"])
-    of_seed_1 = redrawn(relevance, scores, np.arange(30), draws=40, seed=1)
+    of_seed_1 = resample(relevance, scores, np.arange(30), draws=40, seed=1)
     assert not np.array_equal(whole.drawn["AP"], of_seed_1.drawn["AP"])
 
 
 def test_draws_on_which_a_measure_is_not_defined_are_left_out_and_counted():
     # One relevant sample in one of four images: (3/4)^4 of the draws have none.
-    measures = redrawn([1, 0, 0, 0], [[2, 3, 1, 0]], np.arange(4), cutoffs=(2,), draws=2000)
+    measures = resample([1, 0, 0, 0], [[2, 3, 1, 0]], np.arange(4), cutoffs=(2,), draws=2000)
     assert measures.undefined("AP") == measures.undefined("P@2") == pytest.approx(2000 * 0.75**4, rel=0.1)
     # Two images, of one and of three samples: a draw of the first alone has two samples, and no P@3.
-    measures = redrawn([1, 1, 0, 0], [[4, 3, 2, 1]], [0, 1, 1, 1], cutoffs=(3,), draws=2000)
+    measures = resample([1, 1, 0, 0], [[4, 3, 2, 1]], [0, 1, 1, 1], cutoffs=(3,), draws=2000)
     assert measures.undefined("AP") == 0
     assert measures.undefined("P@3") == pytest.approx(500, rel=0.15)
 
@@ -89,7 +89,7 @@ def test_an_interval_is_the_middle_of_the_draws():
 def test_intervals_of_a_mean_measure_reach_as_far_as_theory_says():
     """P@n is the share of relevant samples, whose standard error over single images is known."""
     relevance = np.arange(400) % 4 == 0
-    measures = redrawn(relevance.astype(int), [np.arange(400.0)], np.arange(400), cutoffs=(400,))
+    measures = resample(relevance.astype(int), [np.arange(400.0)], np.arange(400), cutoffs=(400,))
     interval = measures.interval("P@400", 0)
     error = math.sqrt(0.25 * 0.75 / 400)
     assert interval.value == 0.25
@@ -106,6 +106,6 @@ def test_what_has_no_interval_is_refused():
         ([0, 1], [[1, math.nan]], [0, 1], "scores"),
     ):
         with refused(subject):
-            redrawn(relevance, scores, units)
+            resample(relevance, scores, units)
     with refused("draws"):
         interval(1.0, np.array([np.nan]))

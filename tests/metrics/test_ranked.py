@@ -11,7 +11,7 @@ from reference import average_precision_of, precision_of
 from refusals import refused
 
 from ranking.metrics import average_precision, moving, ndcg, ranking_order
-from ranking.metrics.comparison import Comparison, most
+from ranking.metrics.comparison import Comparison, largest
 from ranking.metrics.ranked import Ranking, precision_terms
 
 
@@ -66,7 +66,7 @@ def test_ranks_scores_and_relevance_are_those_of_each_sample_in_each_ranking():
             columns = zip(ranked.samples, ranked.relevance, ranked.scores, strict=True)
             for rank, (row, relevant, score) in enumerate(columns, start=1):
                 [sample] = np.flatnonzero(compared.samples == row)
-                assert compared.places[number, sample] == rank, seed
+                assert compared.ranks[number, sample] == rank, seed
                 assert compared.scores[number, sample] == score, seed
                 assert compared.relevance[sample] == relevant, seed
                 precision = precision_of(ranked.relevance.tolist(), rank) if relevant else 0
@@ -81,7 +81,7 @@ def test_gains_sum_to_the_difference_of_ap_and_are_of_relevant_samples():
         before, after = (average_precision_of(rankings[number].relevance.tolist()) for number in (0, 2))
         assert gains.sum() == pytest.approx(after - before), seed
         assert (gains[compared.relevance == 0] == 0).all(), seed
-        assert np.array_equal(compared.risen(0, 2), compared.places[0] - compared.places[2])
+        assert np.array_equal(compared.risen(0, 2), compared.ranks[0] - compared.ranks[2])
         assert np.array_equal(compared.risen(0, 2), -compared.risen(2, 0))
 
 
@@ -99,8 +99,8 @@ def test_rankings_of_different_samples_or_without_relevant_ones_are_refused():
 
 
 def test_most_takes_the_largest_above_zero_the_first_of_equal_ones():
-    assert most(np.array([0.0, -1.0]), 3).tolist() == []
-    assert most(np.tile([1, 2], 50), 60).tolist() == [*range(1, 100, 2), *range(0, 20, 2)]
+    assert largest(np.array([0.0, -1.0]), 3).tolist() == []
+    assert largest(np.tile([1, 2], 50), 60).tolist() == [*range(1, 100, 2), *range(0, 20, 2)]
 
 
 # Two more relevant images, at places 2 and 4 of those that stay.
@@ -109,11 +109,11 @@ OTHERS = np.array([0, 1, 0, 1])
 
 def test_the_measures_at_each_place_are_those_worked_by_hand():
     # at place 1: 1 0 1 0 1; at 2 and 3: 0 1 1 0 1; at 4 and 5: 0 1 0 1 1
-    measures = moving.measures_by_place(OTHERS, 2)
+    measures = moving.measures_by_rank(OTHERS, 2)
     third = [1 + 2 / 3 + 3 / 5, 1 / 2 + 2 / 3 + 3 / 5, 1 / 2 + 2 / 4 + 3 / 5]
     expected = np.array(third)[[0, 1, 1, 2, 2]] / 3
     assert [at.average_precision for at in measures] == pytest.approx(expected, abs=1e-12)
-    assert [at.precision for at in moving.measures_by_place(OTHERS, 1)] == [1, 0, 0, 0, 0]
+    assert [at.precision for at in moving.measures_by_rank(OTHERS, 1)] == [1, 0, 0, 0, 0]
     # the first three are called relevant: two of them are, or two, or one
     assert [at.zero_one for at in measures] == pytest.approx([2 / 5, 2 / 5, 2 / 5, 4 / 5, 4 / 5])
     ideal = 1 + 1 / np.log2(3) + 1 / 2

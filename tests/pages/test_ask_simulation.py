@@ -218,7 +218,7 @@ def test_interactions_add_what_the_papers_own_strategy_measures():
     assert numbers_in(text)[-4:] == [1.0, -0.3, 2.3, 1], "the mean and its interval at Q1"
     assert "random" in asking_words.interactions_add(paired("random", 0.03, 0.0))
     star, alone = paired("random", 0.1)
-    two = [replace(alone, given=given) for given in ("C = 1", "C = 9")]
+    two = [replace(alone, variant=variant) for variant in ("C = 1", "C = 9")]
     assert asking_words.interactions_add([star]) == ""
     assert asking_words.interactions_add([star, *two]) == "", "it would not be clear less which of two"
     for apart, uncertain in (

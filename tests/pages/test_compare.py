@@ -143,7 +143,7 @@ def test_what_gives_most_to_ap_comes_first(rivals, open_page):
     largest = np.argsort(-compared.gains(hob_svm, svm), kind="stable")[:6]
     [most, *_] = components(app, "ranking_image_grid")
     assert [tile["id"] for tile in most["items"]] == images.ids[compared.samples[largest]].tolist()
-    before, after = compared.places[[hob_svm, svm], largest[0]]
+    before, after = compared.ranks[[hob_svm, svm], largest[0]]
     assert most["items"][0]["left"] == f"{before}→{after}"
     difference = compared.rankings[svm].average_precision - compared.rankings[hob_svm].average_precision
     assert f"**{difference:+.3f}**".replace("-", "−") in texts(app)
@@ -278,9 +278,9 @@ def test_files_have_every_rank_and_interval_and_the_picture_its_frames(rivals):
     names = ["SVM", "=AP", "HOB"]
     lines = list(csv.reader(io.StringIO(comparison_files.ranks_csv(images, compared, names))))
     assert len(lines) == 1 + len(compared.samples)
-    sample = int(compared.places[0].argmin())
+    sample = int(compared.ranks[0].argmin())
     assert lines[1][0] == images.ids[compared.samples[sample]]
-    assert [int(cell) for cell in lines[1][4::2]] == compared.places[:, sample].tolist()
+    assert [int(cell) for cell in lines[1][4::2]] == compared.ranks[:, sample].tolist()
     assert [float(cell) for cell in lines[1][5::2]] == compared.scores[:, sample].tolist()
     lines = list(csv.reader(io.StringIO(comparison_files.measures_csv(found, names, ["AP", "NDCG"]))))
     assert len(lines) == 1 + 3 * 2

@@ -43,7 +43,7 @@ def stored():
 def inference(model, row, answers):
     """The members of the best labelling of a scene given answers, and (L,) the gap of the maxima of every label."""
     taught = taught_labels.taught()
-    found = taught.asker(model, row).given(taught.told(answers).answers[None])
+    found = taught.asker(model, row).prediction(taught.told(answers).answers[None])
     return set(np.flatnonzero(found.best.members[0]).tolist()), found.max_marginals.difference[0]
 
 
@@ -106,7 +106,7 @@ def test_scenes_are_those_whose_first_answer_helps_much(stored):
     asked = []
     for row in rows[:CHOSEN]:
         found = np.abs(inference(OWN, row, {})[1])
-        label = taught.asker(OWN, row).ahead(taught.told({}), depth=0).label
+        label = taught.asker(OWN, row).question_tree(taught.told({}), depth=0).label
         assert found[label] == pytest.approx(found.min())
         assert stored["labels"][row, label]
         asked.append(label)

@@ -16,7 +16,7 @@ from pages.parts.studies.study_words import ABOVE, AS_GOOD, BELOW, BETTER, TAU, 
 from ranking.core.run_settings import StudySettings
 from ranking.experiments import order_studies
 from ranking.experiments.order_studies import AGREES, SECONDS, STUDIES, study_orders
-from ranking.metrics.study_curves import Curve, Outcome
+from ranking.metrics.study_curves import AblationResult, Curve
 from ranking.workspace.run import Run
 
 LATER = {"ties": "equal", "votes": "remaining order"}
@@ -31,7 +31,7 @@ def settings_of(key: str, name: str) -> StudySettings:
 
 
 @pytest.fixture(scope="module")
-def outcomes(order_home: OrderHome, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
+def outcomes(order_home: OrderHome, tmp_path_factory: pytest.TempPathFactory) -> dict[str, AblationResult]:
     """Of a study of each kind, which was really made, of little."""
     images, features = order_home.store.image_set(order_home.key), tmp_path_factory.mktemp("features")
     with pytest.MonkeyPatch.context() as patched:
@@ -43,7 +43,7 @@ def outcomes(order_home: OrderHome, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture
-def keep(orders_here: OrderHome, outcomes: dict[str, Outcome]):
+def keep(orders_here: OrderHome, outcomes: dict[str, AblationResult]):
     """Keep the study of a name, as a run that has ended."""
 
     def keep_it(name: str, state: Any = "finished", result: Any = None, reason: str = "") -> Run:
@@ -88,7 +88,7 @@ def test_a_study_is_shown_with_the_paper_and_others_are_one_choice_away(keep, or
     app = open_page("lengths", study_run=run.id)
     assert not app.error
     assert not app.warning
-    words, curves = WORDS["fusion"], Outcome.from_json(run.result).curves
+    words, curves = WORDS["fusion"], AblationResult.from_json(run.result).curves
     for told in (words.question, *words.paper, words.notice({curve.line: curve for curve in curves})):
         assert told in plain_texts(app)
     check_chart(charts_of(app)[0], "fusion", TAU, curves)
@@ -158,7 +158,7 @@ def test_what_to_notice_follows_from_the_values():
         for line, means in measured.items():
             errors = {name: {"mean": values, "error": [0.0] * len(at)} for name, values in means.items()}
             curves |= {line: {"line": line, "at": at, "measures": errors}}
-        outcome = Outcome.from_json({"curves": list(curves.values()), "proven": True})
+        outcome = AblationResult.from_json({"curves": list(curves.values()), "proven": True})
         return WORDS[study].notice({curve.line: curve for curve in outcome.curves})
 
     taus = {"one ranker alone": [0.5, 0.7], "MidRank, weighted votes": [0.6, 0.6], "RankSVM": [0.65, 0.65]}

@@ -140,7 +140,7 @@ def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_fille
 
 
 def test_captions_give_the_steps_at_which_a_measure_changes():
-    by_place = moving.measures_by_place(page.OTHERS, 5)
+    by_place = moving.measures_by_rank(page.OTHERS, 5)
     average, zero_one = ([getattr(at, name) for at in by_place] for name in ("average_precision", "zero_one"))
     for values, changes in (([0.5] * 12, []), (zero_one, [11, 4, 5]), (average, [8, 11])):
         assert numbers_in(page.say_changes(values)) == changes

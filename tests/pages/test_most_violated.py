@@ -15,7 +15,7 @@ from pages import most_violated
 from pages.parts.app import cache
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
 from pages.parts.views import inference_charts, inference_scores, inference_words
-from ranking.explain.inference_steps import TRACED, Problem, bins_of, trace_of
+from ranking.explain.inference_steps import TRACED, InferenceProblem, bins_of, trace_of
 from ranking.inference import most_violated_ranking
 from ranking.losses import make_loss
 from ranking.metrics.ranked import Ranking
@@ -23,7 +23,7 @@ from ranking.metrics.ranked import Ranking
 pytestmark = pytest.mark.usefixtures("started")
 
 TYPED = {"scores": "typed", "scores.relevant": "1.4 0.6 0.1", "scores.irrelevant": "1.1, 0.8; 0.3 -0.2 -0.7"}
-PROBLEM = Problem.of([1.4, 0.6, 0.1, 1.1, 0.8, 0.3, -0.2, -0.7], [True] * 3 + [False] * 5)
+PROBLEM = InferenceProblem.of([1.4, 0.6, 0.1, 1.1, 0.8, 0.3, -0.2, -0.7], [True] * 3 + [False] * 5)
 
 
 def alts_of(app):

@@ -14,7 +14,7 @@ from pages.parts.app import cache
 from pages.parts.runs import lessons
 from pages.parts.views import all_actions, leanings
 from pages.parts.views.all_actions import MEASURED
-from ranking.explain.leaning import Leaning
+from ranking.explain.edge_strength import EdgeStrengthCurve
 from ranking.metrics.ranked import first_mistake
 
 LESSON = lessons.NEIGHBOURS
@@ -73,14 +73,14 @@ def test_rankings_are_those_on_disk_and_images_of_a_scene_are_joined(taught, ima
 
 def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, images, rankings, open_page):
     leaning, tests = cache.leaning(run_of(taught, "HOAP-SVM")), images.ids[images.test]
-    off, learnt = (leaning.places[leaning.at(strength)] for strength in (0.0, 1.0))
+    off, learnt = (leaning.ranks[leaning.at(strength)] for strength in (0.0, 1.0))
     trained = rankings["HOAP-SVM"]
     np.testing.assert_array_equal(tests[np.argsort(learnt)], images.ids[trained.samples])
     assert leaning.precision_at(1.0) == pytest.approx(trained.average_precision)
 
     def strip_at(strength, people):
         """Of these people, in the order that they have at that strength."""
-        ranks = leaning.places[leaning.at(strength)]
+        ranks = leaning.ranks[leaning.at(strength)]
         order = people[np.argsort(ranks[people])]
         [strip] = components(app, "ranking_strip")
         assert [item["id"] for item in strip["items"]] == tests[order].tolist(), strength
@@ -168,7 +168,9 @@ def test_pairs_are_compared_as_far_as_is_shown():
 
 def made(off, learnt, relevance, precision=(0.25, 0.5)):
     ranks, image_of = np.array([off, learnt]), np.zeros(len(off), int)
-    leaning = Leaning(np.array([0.0, 1.0]), np.array(relevance), image_of, ranks, np.array(precision))
+    leaning = EdgeStrengthCurve(
+        np.array([0.0, 1.0]), np.array(relevance), image_of, ranks, np.array(precision)
+    )
     return leaning, np.arange(len(off))
 
 

@@ -10,7 +10,7 @@ from shown import all_steps, choose, components, numbers_in, page_of, press, tex
 from pages.parts.app import cache
 from pages.parts.runs import lessons
 from pages.parts.views.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, handful
-from ranking.explain.inference_steps import Problem, trace_of
+from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.inference import most_violated_ranking
 
 LESSON = lessons.WHY_AP  # the home of the first lesson, which has the training of this one
@@ -22,7 +22,10 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
     few = handful(images, cache.ranking(run, "test"))
     assert (np.count_nonzero(few.relevant), len(few.scores)) == (FEW_RELEVANT, FEW_RELEVANT + FEW_IRRELEVANT)
     assert (np.diff(few.scores) <= 0).all()
-    found, problem = most_violated_ranking(few.scores, few.relevant), Problem.of(few.scores, few.relevant)
+    found, problem = (
+        most_violated_ranking(few.scores, few.relevant),
+        InferenceProblem.of(few.scores, few.relevant),
+    )
     ranks = trace_of(problem, "greedy").ranks
 
     app = open_page("violated_lesson", look="2")
@@ -42,7 +45,7 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
 
     press(app, "next step")
     trained = cache.ranking(run, "train")
-    whole = Problem.of(trained.scores, trained.relevance > 0)
+    whole = InferenceProblem.of(trained.scores, trained.relevance > 0)
     halves = trace_of(whole, "select")
     for done in (2, 0):
         low, high = halves.bounds_after(done, whole.highest)

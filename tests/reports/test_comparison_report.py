@@ -21,7 +21,7 @@ from ranking.core.text import readable
 from ranking.datasets import Thumbnails, ready_made_folder
 from ranking.jobs import jobs
 from ranking.metrics import average_precision
-from ranking.metrics.comparison import most
+from ranking.metrics.comparison import largest
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_files, comparison_words
 from ranking.reports.compared import Compared, names_of, settings_told
@@ -95,7 +95,7 @@ def test_the_rows_mark_the_first_mistake_and_movers_are_those_that_give_most(wri
     marked = sum(first is not None and first <= 10 for first in firsts)
     assert classes.count("tile wrong first") == marked > 0
     gains = [sign * shown.compared.gains(0, number) for number in (1, 2) for sign in (1, -1)]
-    movers = sum(len(most(gain, 6)) for gain in gains)
+    movers = sum(len(largest(gain, 6)) for gain in gains)
     rows = sum(min(10, len(ranked)) for ranked in shown.compared.rankings)
     assert sum(name.startswith("tile ") for name in classes) == rows + movers
     assert len(page.all("polyline")) >= 3, "a curve each"

@@ -16,7 +16,7 @@ from ranking.datasets import Thumbnails
 from ranking.experiments.cross_validation.comparisons import comparisons
 from ranking.experiments.cross_validation.tables import chosen_table, validation_table
 from ranking.experiments.cross_validation.tables import test_table as on_test_table
-from ranking.metrics.intervals import Interval, redrawn
+from ranking.metrics.intervals import Interval, resample
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import files
 from ranking.reports.comparison_words import first_wrong
@@ -133,7 +133,7 @@ def test_test_images_of_one_group_are_drawn_together(findings, monkeypatch):
     scores = dict(zip(("HOB-SVM", "SVM"), np.random.default_rng(0).normal(size=(2, len(held))), strict=True))
     monkeypatch.setattr(Findings, "scores", lambda self, query, name, fold: scores[name])
     given = list(scores.values())
-    expected = redrawn(images.relevance(CLASSES[0])[held], given, groups[held]).difference("AP", 0, 1)
+    expected = resample(images.relevance(CLASSES[0])[held], given, groups[held]).difference("AP", 0, 1)
     assert difference_on_test(wide, CLASSES[0], "HOB-SVM", "SVM") == expected
     assert difference_on_test(findings, CLASSES[0], "HOB-SVM", "SVM") != expected
     alone = replace(findings, images=replace(images, groups=np.zeros_like(groups)))

@@ -13,7 +13,7 @@ from pages.parts.app import cache
 from pages.parts.runs.label_models import Player
 from ranking.core import Bools, Floats, LabelSet
 from ranking.explain.asking import STRATEGIES, Urgency, make_strategy, strategies_for
-from ranking.explain.lookahead import Asker, Position, Question, fixed_order
+from ranking.explain.lookahead import LabellingModel, Position, Question, fixed_order
 from ranking.workspace.answers import AnswerEvent, ImageAnswers, fold
 from ranking.workspace.run import Run
 
@@ -26,7 +26,7 @@ class Interview:
 
     player: Player
     strategy: str
-    asker: Asker
+    asker: LabellingModel
     names: tuple[str, ...]
     id: str
     truth: Bools | None
@@ -36,7 +36,7 @@ class Interview:
         """About image `row` of `images`, which is given `k` labels; `known`: whether its labels are the truth."""
         method, _ = cache.label_ranker(player.run)
         one, id = images.part([row]), str(images.ids[row])
-        asker = Asker(method.prediction(one, k=k), _urgency(player.run, strategy, id))
+        asker = LabellingModel(method.prediction(one, k=k), _urgency(player.run, strategy, id))
         truth = one.labels[0] if known and one.labels.any() else None
         return cls(player, strategy, asker, images.names, id, truth)
 
@@ -77,7 +77,7 @@ class Interview:
         position = self.position(told)
         first = self.names.index(shown) if shown in self.names else None
         before = self.position(fold([one for one in told.standing[:-1]]))
-        k = int(self.asker.given(position.answers[None]).k[0])
+        k = int(self.asker.prediction(position.answers[None]).k[0])
         return {
             "token": self.token,
             "stamp": {
@@ -93,7 +93,7 @@ class Interview:
                 [self.names.index(one.label), one.kind] for one in told.standing if one.label in self.names
             ],
             "counted": told.events,
-            "tree": self._node(self.asker.ahead(position, first), position, 0),
+            "tree": self._node(self.asker.question_tree(position, first), position, 0),
             "order": self.asker.in_order_of_urgency(position).tolist(),
             "before": self.asker.order(self.asker.scores(before), before).tolist(),
             "why": STRATEGIES[self.strategy].why,
@@ -111,7 +111,7 @@ class Interview:
             "rows": self._rows(scores, position),
             "before": self.asker.order(self.asker.scores(before), before).tolist(),
             "precision": self.precision(scores, position),
-            "k": int(self.asker.given(position.answers[None]).k[0]),
+            "k": int(self.asker.prediction(position.answers[None]).k[0]),
             "note": "your answers too",
         }
 

@@ -14,7 +14,7 @@ from pages.parts.components.tile import Tile
 from pages.parts.runs.compared_shown import Shown
 from pages.parts.views import charts, comparison_charts
 from ranking.core import Floats, Ints
-from ranking.metrics.comparison import most
+from ranking.metrics.comparison import largest
 from ranking.reports import comparison_words
 
 MOVED = {"ap": "What it does to AP", "places": "How far it moved"}
@@ -69,7 +69,7 @@ def show_movers(shown: Shown, one: int, other: int, moved: str) -> None:
             f"By how many places a sample stands higher with {escaped(shown.names[other])} than with "
             f"{escaped(shown.names[one])}. Far down a hundred places cost little, at the top one place much."
         )
-    for head, numbers in zip(heads, (most(values, MOVERS), most(-values, MOVERS)), strict=True):
+    for head, numbers in zip(heads, (largest(values, MOVERS), largest(-values, MOVERS)), strict=True):
         st.markdown(f"#### {head}")
         if not len(numbers):
             st.caption("No sample does.")
@@ -89,7 +89,7 @@ def show_movers(shown: Shown, one: int, other: int, moved: str) -> None:
 
 def mover(shown: Shown, one: int, other: int, number: int, values: Floats | Ints) -> Tile:
     """A sample with its two ranks, and what it is listed for."""
-    before, after = (int(shown.compared.places[which, number]) for which in (one, other))
+    before, after = (int(shown.compared.ranks[which, number]) for which in (one, other))
     [tile] = tiles.ranked_tiles(shown.images, shown.compared.rankings[other], [after - 1])
     value = f"{values[number]:+.3f}" if values.dtype.kind == "f" else f"{values[number]:+,}"
     ranks = (("ranks", f"{before:,} → {after:,}"), ("change", value))
@@ -113,13 +113,13 @@ def show_scores(shown: Shown, one: int, other: int, sample: int) -> None:
         if points and points[0].get("customdata"):
             address.put(**{keys.SAMPLE: str(points[0]["customdata"][0])})
 
-    correlation = np.corrcoef(shown.compared.places[[one, other]])[0, 1] if len(ids) > 1 else 1.0
+    correlation = np.corrcoef(shown.compared.ranks[[one, other]])[0, 1] if len(ids) > 1 else 1.0
     alt = (
         f"Scores of {len(ids):,} samples by {shown.names[one]} and by {shown.names[other]}; their ranks "
         f"correlate with {correlation:.2f}"
     )
     charts.show(figure, key, alt, "scores-of-two", height=440, on_select=choose)
-    drawn = len(comparison_charts.drawn_points(shown.compared.relevance, shown.compared.places[one]))
+    drawn = len(comparison_charts.drawn_points(shown.compared.relevance, shown.compared.ranks[one]))
     few = f" {drawn:,} of the {len(ids):,} samples are drawn." if drawn < len(ids) else ""
     st.caption(
         f"Each point is a sample; its ranks correlate with {correlation:.2f} (Spearman).{few} **Notice** points far "

@@ -89,7 +89,7 @@ def _lines(
 ) -> None:
     """From the row above the number `below` to it."""
     for sample in range(len(compared.samples)):
-        ends = compared.places[below - 1 : below + 1, sample]
+        ends = compared.ranks[below - 1 : below + 1, sample]
         if ends.max() > top:
             continue
         start, end = (HEAD + (int(place) - 0.5) * SIDE for place in ends)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 
 from pages.parts.views.charts import show as show_figure
-from ranking.explain.lookahead import needed
+from ranking.explain.lookahead import questions_needed
 from ranking.reports.looks import Look
 
 HEIGHT = 220
@@ -36,7 +36,7 @@ def compared(played: Mapping[str, list[float]]) -> str:
     """
     said = []
     for name, precisions in played.items():
-        count = needed(precisions)
+        count = questions_needed(precisions)
         word = " question" if count == 1 else "" if said else " questions"
         said.append(f"{name} never" if count is None else f"{name} after {count}{word}")
     return f"Right for good: {', '.join(said)}."

@@ -34,7 +34,7 @@ def scores_of_two(
     """A point a sample: its scores in two rankings, the relevant ones above the others. selected: the number of the one
     that is pointed at. ids: of all samples, which a click on a point tells."""
     figure = go.Figure()
-    shown = drawn_points(compared.relevance, compared.places[one])
+    shown = drawn_points(compared.relevance, compared.ranks[one])
     for name, relevant, colour, symbol in (
         ("not relevant", False, VERMILLION, "x-thin-open"),
         ("relevant", True, GREEN, "circle"),
@@ -52,7 +52,7 @@ def scores_of_two(
                 "line": {"width": 2 if not relevant else 1},
             },
             customdata=[[ids[sample]] for sample in kind],
-            text=[f"ranks {compared.places[one, i]:,} and {compared.places[other, i]:,}" for i in kind],
+            text=[f"ranks {compared.ranks[one, i]:,} and {compared.ranks[other, i]:,}" for i in kind],
             hovertemplate="%{text}<br>scores %{x:.3g} and %{y:.3g}<extra>" + name + "</extra>",
         )
     figure.add_scatter(

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from pages.parts.app.colours import BLUE, DARK_GREY, GREEN, GREY, IRRELEVANT, PURPLE, RELEVANT, VERMILLION
 from pages.parts.views.inference_words import MOST_LINES
 from ranking.core import Floats, Ints
-from ranking.explain.inference_steps import Bins, Problem, Step, Trace
+from ranking.explain.inference_steps import Bins, InferenceProblem, Step, Trace
 
 MOST_SIGNS = 48  # places of which each has its + or −
 WIDE = 80  # columns that have a gap between them
@@ -26,7 +26,7 @@ TREE_LOOKS = {
 }
 
 
-def patterns(problem: Problem, rankings: Sequence[tuple[str, Ints]]) -> go.Figure:
+def patterns(problem: InferenceProblem, rankings: Sequence[tuple[str, Ints]]) -> go.Figure:
     """± patterns below each other, (name, interleaving ranks) each; lines follow irrelevant samples from one to the
     next. Relevant samples stand out by sign and height too."""
     figure, n = go.Figure(), len(problem.scores)
@@ -66,7 +66,9 @@ def patterns(problem: Problem, rankings: Sequence[tuple[str, Ints]]) -> go.Figur
     return figure
 
 
-def _join(figure: go.Figure, problem: Problem, pair: tuple[Ints, Ints], base: float, risen: str) -> None:
+def _join(
+    figure: go.Figure, problem: InferenceProblem, pair: tuple[Ints, Ints], base: float, risen: str
+) -> None:
     """Lines of the irrelevant samples between two rankings; those that rise have the colour `risen`, and are thick
     where that is not grey."""
     places = []
@@ -95,7 +97,7 @@ def _join(figure: go.Figure, problem: Problem, pair: tuple[Ints, Ints], base: fl
         )
 
 
-def possible_ranks(problem: Problem, trace: Trace, done: int) -> go.Figure:
+def possible_ranks(problem: InferenceProblem, trace: Trace, done: int) -> go.Figure:
     """For each irrelevant sample the ranks that it may still have; the last step's run in a frame, what it looked at as
     a diamond. Rank 1, above all relevant samples, is at the top."""
     low, high = trace.bounds_after(done, problem.highest)
@@ -122,7 +124,7 @@ def possible_ranks(problem: Problem, trace: Trace, done: int) -> go.Figure:
         corners = {"x0": run.start + 0.5, "x1": run.end + 0.5, "y0": run.low - 0.5, "y1": run.high + 0.5}
         figure.add_shape(type="rect", line=frame, **corners)
         figure.add_scatter(
-            x=[step.place + (0.5 if step.what == "edge" else 1)],
+            x=[step.position + (0.5 if step.what == "edge" else 1)],
             y=[step.rank],
             mode="markers",
             name="looked at",
@@ -139,9 +141,9 @@ def possible_ranks(problem: Problem, trace: Trace, done: int) -> go.Figure:
     return figure
 
 
-def of_rank(problem: Problem, step: Step) -> go.Figure:
+def of_rank(problem: InferenceProblem, step: Step) -> go.Figure:
     """f of what a step looked at, by rank, with the ranks that it tried, and the best."""
-    j = step.place + 1
+    j = step.position + 1
     values, ranks = problem.curve(j, step.score), np.arange(1, problem.highest + 1)
     figure = go.Figure()
     last = problem.unimodal_to(j)
@@ -181,7 +183,7 @@ def tree(trace: Trace, done: int) -> go.Figure:
         rows[state].append((run.start, run.end - run.start, depth, told))
         if state != "to come":
             for bound in step.bounds:
-                if bound.low == bound.high and not bound.start <= step.place < bound.end:
+                if bound.low == bound.high and not bound.start <= step.position < bound.end:
                     rows["settled"].append(
                         (bound.start, bound.end - bound.start, depth + 1, f"all {bound.low}")
                     )
@@ -213,7 +215,7 @@ def tree(trace: Trace, done: int) -> go.Figure:
     return figure
 
 
-def bins(problem: Problem, found: Bins, trace: Trace) -> go.Figure:
+def bins(problem: InferenceProblem, found: Bins, trace: Trace) -> go.Figure:
     """How many irrelevant samples each bin holds, and how they were settled."""
     edges = sum(step.what == "edge" for step in trace.steps)
     low, high = trace.bounds_after(edges, problem.highest)

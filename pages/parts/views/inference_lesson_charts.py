@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, RELEVANT, VERMILLION
-from ranking.explain.inference_steps import Problem
+from ranking.explain.inference_steps import InferenceProblem
 
 
 def all_rankings(
@@ -50,7 +50,7 @@ CURVES = ((BLUE, "solid", "circle"), (VERMILLION, "dash", "square"), (GREEN, "do
           (PURPLE, "dashdot", "cross"), (GREY, "longdash", "x"))  # fmt: skip
 
 
-def all_of_rank(problem: Problem, names: Sequence[str]) -> go.Figure:
+def all_of_rank(problem: InferenceProblem, names: Sequence[str]) -> go.Figure:
     """f_j of every irrelevant sample, one line each, with its best rank; at most as many as CURVES."""
     figure, ranks = go.Figure(), np.arange(1, problem.highest + 1)
     for values, name, (colour, dash, symbol) in zip(problem.values, names, CURVES, strict=False):

@@ -8,7 +8,7 @@ from math import comb, log10
 import numpy as np
 
 from ranking.core import Ints
-from ranking.explain.inference_steps import Bins, Problem, Step, Trace, Value
+from ranking.explain.inference_steps import Bins, InferenceProblem, Step, Trace, Value
 
 NAMES = {"greedy": "Greedy", "search": "SEARCH", "select": "SELECT", "buckets": "Buckets"}
 MOST_LINES = 120  # irrelevant samples whose way from one ranking to the other is drawn
@@ -25,13 +25,13 @@ BEFORE = {
 }
 
 
-def three(problem: Problem, ranks: Ints) -> dict[str, Ints]:
+def three(problem: InferenceProblem, ranks: Ints) -> dict[str, Ints]:
     """The interleaving ranks of the right ranking, of the prediction, and of the most violated one."""
     right = np.full(len(ranks), problem.highest, np.int64)
     return {RIGHT: right, PREDICTED: problem.ranks_by_score, VIOLATED: ranks}
 
 
-def loss_name(problem: Problem) -> str:
+def loss_name(problem: InferenceProblem) -> str:
     return problem.loss.measure
 
 
@@ -40,7 +40,7 @@ def loss_name(problem: Problem) -> str:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def headline(problem: Problem, worth: Mapping[str, Value]) -> str:
+def headline(problem: InferenceProblem, worth: Mapping[str, Value]) -> str:
     hinge = worth[VIOLATED].objective - worth[RIGHT].score
     if np.isclose(hinge, 0.0, atol=1e-12):
         return "No ranking violates its constraint: training has nothing to learn here"
@@ -63,7 +63,7 @@ def _bold(value: float, best: float) -> str:
     return f"**{told}**" if np.isclose(value, best, rtol=1e-9, atol=1e-12) else told
 
 
-def notice_ranking(problem: Problem, ranks: Ints, worth: Mapping[str, Value]) -> str:
+def notice_ranking(problem: InferenceProblem, ranks: Ints, worth: Mapping[str, Value]) -> str:
     """What the most violated ranking gives up in score, and gains in loss."""
     p, n = len(problem.positives), len(problem.negatives)
     up = int(np.count_nonzero(ranks < problem.ranks_by_score))
@@ -80,7 +80,7 @@ def notice_ranking(problem: Problem, ranks: Ints, worth: Mapping[str, Value]) ->
     )
 
 
-def patterns_alt(problem: Problem, rankings: Mapping[str, Ints]) -> str:
+def patterns_alt(problem: InferenceProblem, rankings: Mapping[str, Ints]) -> str:
     """The patterns themselves, from the top; of long ones the first places."""
     told = []
     for name, ranks in rankings.items():
@@ -104,16 +104,18 @@ def samples_of(start: int, end: int) -> str:
     return f"sample {start + 1}" if end - start == 1 else f"samples {start + 1} to {end}"
 
 
-def of_step(problem: Problem, step: Step) -> str:
+def of_step(problem: InferenceProblem, step: Step) -> str:
     """What a step looked at, what it tried, and what that settled."""
     run, tried = step.run, len(set(step.probes))
     if step.what == "sample":
         return (
-            f"Sample {step.place + 1} of the irrelevant ones, score {step.score:.3g}: {tried} of "
+            f"Sample {step.position + 1} of the irrelevant ones, score {step.score:.3g}: {tried} of "
             f"{problem.highest - 1} steps of the rank tried, the best is rank {step.rank}."
         )
     known = [
-        bound for bound in step.bounds if not (bound.start == step.place and bound.end == step.place + 1)
+        bound
+        for bound in step.bounds
+        if not (bound.start == step.position and bound.end == step.position + 1)
     ]
     left = "; ".join(
         f"{samples_of(one.start, one.end)}: {ranks_of(one.low, one.high)}"
@@ -122,12 +124,12 @@ def of_step(problem: Problem, step: Step) -> str:
     )
     if step.what == "median":
         return (
-            f"The median of {samples_of(run.start, run.end)} is sample {step.place + 1}, score {step.score:.3g}. "
+            f"The median of {samples_of(run.start, run.end)} is sample {step.position + 1}, score {step.score:.3g}. "
             f"Of {ranks_of(run.low, run.high)} the best is {step.rank}. {_so(left)}"
         )
     if step.what == "edge":
         return (
-            f"The edge of two bins at score {step.score:.3g}, {step.place} irrelevant samples above it. A sample "
+            f"The edge of two bins at score {step.score:.3g}, {step.position} irrelevant samples above it. A sample "
             f"there would have rank {step.rank}, of {ranks_of(run.low, run.high)}. {_so(left)}"
         )
     return (
@@ -140,7 +142,7 @@ def _so(left: str) -> str:
     return f"So {left}." if left else "Nothing else is left of that run."
 
 
-def notice_step(problem: Problem, trace: Trace, done: int) -> str:
+def notice_step(problem: InferenceProblem, trace: Trace, done: int) -> str:
     low, high = trace.bounds_after(done, problem.highest)
     settled = int(np.count_nonzero(low == high))
     return (
@@ -150,9 +152,9 @@ def notice_step(problem: Problem, trace: Trace, done: int) -> str:
     )
 
 
-def _shape(problem: Problem, trace: Trace, done: int) -> str:
+def _shape(problem: InferenceProblem, trace: Trace, done: int) -> str:
     """What is known of the shape of the function that the last step looked at; "" where there is none, or nothing."""
-    last = problem.unimodal_to(trace.steps[done - 1].place + 1) if done else None
+    last = problem.unimodal_to(trace.steps[done - 1].position + 1) if done else None
     if last is None:
         return ""
     if last == problem.highest:
@@ -160,7 +162,7 @@ def _shape(problem: Problem, trace: Trace, done: int) -> str:
     return f" In the small chart $f_j$ rises, then falls up to rank {last} (Proposition 5); in the grey it need not."
 
 
-def possible_alt(problem: Problem, trace: Trace, done: int) -> str:
+def possible_alt(problem: InferenceProblem, trace: Trace, done: int) -> str:
     low, high = trace.bounds_after(done, problem.highest)
     told = ", ".join(
         f"{one}" if one == other else f"{one} to {other}"
@@ -182,7 +184,7 @@ def notice_tree(trace: Trace) -> str:
     )
 
 
-def notice_bins(problem: Problem, found: Bins, trace: Trace) -> str:
+def notice_bins(problem: InferenceProblem, found: Bins, trace: Trace) -> str:
     edges = sum(step.what == "edge" for step in trace.steps)
     low, high = trace.bounds_after(edges, problem.highest)
     met = int(np.count_nonzero(low == high))
@@ -206,7 +208,7 @@ ORDERS = {  # for |N| > |P|; without |, which would end the cell of a table
 }
 
 
-def counts_table(problem: Problem, traces: Mapping[str, Trace]) -> str:
+def counts_table(problem: InferenceProblem, traces: Mapping[str, Trace]) -> str:
     rows = []
     for name, trace in traces.items():
         total = trace.comparisons + trace.derivatives + trace.counted

@@ -10,7 +10,7 @@ import numpy as np
 from ranking.core import Ints
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
-    from ranking.explain.leaning import Leaning
+    from ranking.explain.edge_strength import EdgeStrengthCurve
 
 PAIRS = (("SVM", "HOB-SVM"), ("AP-SVM", "HOAP-SVM"))  # without neighbours, with them
 OFF, LEARNT = 0.0, 1.0  # strengths of the neighbours
@@ -58,7 +58,7 @@ def with_whom(scenes: Sequence[str], place: int) -> str:
     return f"of one scene with rank{'s' if len(others) > 1 else ''} {' and '.join(others)}"
 
 
-def along(leaning: Leaning, people: Ints, names: Sequence[str]) -> str:
+def along(leaning: EdgeStrengthCurve, people: Ints, names: Sequence[str]) -> str:
     """Who of a scene that shows something relevant rises without being so."""
     relevant = leaning.relevance[people] > 0
     wrongly = [
@@ -70,11 +70,11 @@ def along(leaning: Leaning, people: Ints, names: Sequence[str]) -> str:
     return f": {' and '.join(wrongly)}, {rest} along"
 
 
-def lifting(leaning: Leaning, people: Ints, lifted: int, names: Sequence[str]) -> str:
+def lifting(leaning: EdgeStrengthCurve, people: Ints, lifted: int, names: Sequence[str]) -> str:
     """What neighbours do for one person, in one sentence."""
-    before, after = leaning.places[leaning.at(OFF), lifted], leaning.places[leaning.at(LEARNT), lifted]
+    before, after = leaning.ranks[leaning.at(OFF), lifted], leaning.ranks[leaning.at(LEARNT), lifted]
     name = names[int(np.flatnonzero(people == lifted)[0])]
-    higher = leaning.places[leaning.at(OFF), people] < before
+    higher = leaning.ranks[leaning.at(OFF), people] < before
     ahead, right = np.count_nonzero(higher), np.count_nonzero(higher & (leaning.relevance[people] > 0))
     pulls = (
         f"1 neighbour stood higher, {'relevant' if right else 'not relevant'}"
@@ -84,16 +84,16 @@ def lifting(leaning: Leaning, people: Ints, lifted: int, names: Sequence[str]) -
     return f"By itself {name} stands at rank {before}, with neighbours at {after}: {pulls}."
 
 
-def misleading(leaning: Leaning, people: Ints, query: str) -> str:
+def misleading(leaning: EdgeStrengthCurve, people: Ints, query: str) -> str:
     """What neighbours do to a scene that shows nothing relevant, in one sentence."""
-    before, after = leaning.places[leaning.at(OFF), people], leaning.places[leaning.at(LEARNT), people]
+    before, after = leaning.ranks[leaning.at(OFF), people], leaning.ranks[leaning.at(LEARNT), people]
     return (
         f"Nobody here is {query}, yet all {len(people)} rise: from ranks {before.min()} to {before.max()} "
         f"without neighbours to {after.min()} to {after.max()} with them."
     )
 
 
-def summed_up(leaning: Leaning) -> str:
+def summed_up(leaning: EdgeStrengthCurve) -> str:
     """Whom neighbours moved which way, and what that did to AP, in one sentence."""
     relevant = leaning.relevance > 0
     up, down = (int(np.count_nonzero(relevant & moved)) for moved in (leaning.rise > 0, leaning.rise < 0))

@@ -15,7 +15,7 @@ from pages.parts.components.picture import data_url
 from ranking.core import Bools, Certificate, Floats, Ints
 from ranking.datasets.drawn_sets import LabelScenes
 from ranking.explain.asking import closest_maxima, precisions
-from ranking.explain.lookahead import Asker, Position
+from ranking.explain.lookahead import LabellingModel, Position
 from ranking.methods.label_prediction import LabelPrediction
 
 FILE = Path(__file__).parents[3] / "data" / "labels_lesson.npz"
@@ -41,14 +41,14 @@ class Taught:
     learnt: int
     gap: float
 
-    def asker(self, model: str, row: int) -> Asker:
+    def asker(self, model: str, row: int) -> LabellingModel:
         """A model in conversation about one scene, which asks as the paper does."""
         whole = self.predictions[model]
         part = slice(row, row + 1)
         alone = LabelPrediction(
             whole.unary[part], whole.core, whole.interactions, whole.k[part], whole.answers[part]
         )
-        return Asker(alone, closest_maxima)
+        return LabellingModel(alone, closest_maxima)
 
     def told(self, answers: dict[int, bool]) -> Position:
         """What was said, by the numbers of labels."""
@@ -161,15 +161,15 @@ def _picture(file: str, row: int) -> str:
     return data_url(scene.data, "image/jpeg")
 
 
-def ranked(asker: Asker, position: Position) -> Ints:
+def ranked(asker: LabellingModel, position: Position) -> Ints:
     """(L,) the labels from the top. Labels that change sides together have equal scores but for rounding, which shall
     not order them: of equals the one that scores more by itself comes first."""
     return asker.order(np.round(asker.scores(position), DIGITS), position)
 
 
-def closest(asker: Asker, position: Position) -> Ints:
+def closest(asker: LabellingModel, position: Position) -> Ints:
     """The labels that can still be either, the next question first, the surest last; none where all is settled."""
-    difference = asker.given(position.answers[None]).max_marginals.difference[0]
+    difference = asker.prediction(position.answers[None]).max_marginals.difference[0]
     order = asker.in_order_of_urgency(position)
     return order[np.isfinite(difference[order])]
 

@@ -10,7 +10,7 @@ from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.studies.asking_table import signed
 from pages.parts.views.taught_labels import BY_CHANCE, OWN, QUESTIONS, RIVAL, Taught, strongest
 from ranking.core import Floats, Ints
-from ranking.explain.lookahead import NO, YES, Asker, Position
+from ranking.explain.lookahead import NO, YES, LabellingModel, Position
 
 COLUMNS = (0, 1, 5, QUESTIONS)  # questions that the table shows, as the paper's Table 1
 SURE = 1.96  # standard errors of an interval of 95%
@@ -81,10 +81,10 @@ def maxima(one: Taught, shown: Sequence[int], inside: Floats, outside: Floats) -
     return "; ".join(f"{one.names[i]}: {inside[i]:.4f} with it, {outside[i]:.4f} without" for i in shown)
 
 
-def with_and_without(one: Taught, asker: Asker, position: Position, label: int) -> str:
+def with_and_without(one: Taught, asker: LabellingModel, position: Position, label: int) -> str:
     """What each of the two best sets of labels, with a label and without it, has that the other has not."""
     answers = np.stack([position.after(label, branch).answers for branch in (YES, NO)])
-    inside, outside = asker.given(answers).best.members
+    inside, outside = asker.prediction(answers).best.members
     also, instead = (
         [one.names[i] for i in np.flatnonzero(own & ~other) if i != label]
         for own, other in ((inside, outside), (outside, inside))

@@ -3,15 +3,15 @@
 They give the interleaving ranks of `ranking.inference.most_violated_ranking`, and on the way what was looked at, what
 that settled, and how many comparisons it took.
 
->>> problem = Problem.of([0.5, 0.9, 0.2], [True, False, False])
+>>> problem = InferenceProblem.of([0.5, 0.9, 0.2], [True, False, False])
 >>> trace = trace_of(problem, "search")
 >>> trace.ranks, trace.steps[1].probes
 (array([1, 2]), (1,))
 """
 
 from ranking.explain.inference_steps.buckets import Bins, bins_of
-from ranking.explain.inference_steps.problem import Problem, Value
+from ranking.explain.inference_steps.problem import InferenceProblem, Value
 from ranking.explain.inference_steps.trace import Step, Trace
 from ranking.explain.inference_steps.tracing import TRACED, trace_of
 
-__all__ = ["TRACED", "Bins", "Problem", "Step", "Trace", "Value", "bins_of", "trace_of"]
+__all__ = ["TRACED", "Bins", "InferenceProblem", "Step", "Trace", "Value", "bins_of", "trace_of"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ranking.core import Floats, Ints
-from ranking.explain.inference_steps.problem import Problem
+from ranking.explain.inference_steps.problem import InferenceProblem
 from ranking.explain.inference_steps.selecting import select
 from ranking.explain.inference_steps.trace import Bound, Step, Trace
 from ranking.inference.bins import ROUNDING, Grid, bin_grid
@@ -33,7 +33,7 @@ class Bins:
         return self.grid.top - number / self.grid.scale
 
 
-def bins_of(problem: Problem) -> Bins | None:
+def bins_of(problem: InferenceProblem) -> Bins | None:
     """The samples of a problem in bins; None where no grid can tell the scores apart."""
     grid = bin_grid(problem.scores)
     if grid is None:
@@ -44,7 +44,7 @@ def bins_of(problem: Problem) -> Bins | None:
     return Bins(grid, starts, scores[np.argsort(numbers, kind="stable")])
 
 
-def bucket_steps(problem: Problem) -> Trace | None:
+def bucket_steps(problem: InferenceProblem) -> Trace | None:
     """Bounds of the bins by divide and conquer over edges, then the bins whose bounds differ; None as `bins_of`."""
     bins = bins_of(problem)
     if bins is None:
@@ -66,7 +66,12 @@ def bucket_steps(problem: Problem) -> Trace | None:
 
 
 def _bound_bins(
-    problem: Problem, bins: Bins, edges: Bound, ranks: tuple[Ints, Ints], steps: list[Step], parent: int
+    problem: InferenceProblem,
+    bins: Bins,
+    edges: Bound,
+    ranks: tuple[Ints, Ints],
+    steps: list[Step],
+    parent: int,
 ) -> None:
     """Bound the ranks of the bins between edges.start - 1 and edges.end, one step an edge, the middle one first."""
     start, end, low, high = edges
@@ -86,7 +91,9 @@ def _bound_bins(
     _bound_bins(problem, bins, Bound(edge + 1, end, above, high), ranks, steps, number)
 
 
-def _interval(problem: Problem, j: int, score: float, slack: float, low: int, high: int) -> tuple[int, int]:
+def _interval(
+    problem: InferenceProblem, j: int, score: float, slack: float, low: int, high: int
+) -> tuple[int, int]:
     """The best ranks at score + slack and at score - slack, in one sum: rounding may have moved the edge."""
     values, best, ranks = [0.0, 0.0], [0.0, 0.0], [low, low]
     for i in range(low, high):
@@ -100,7 +107,7 @@ def _interval(problem: Problem, j: int, score: float, slack: float, low: int, hi
 
 
 def _decide_by_sign(
-    problem: Problem, scores: list[float], inside: Bound, steps: list[Step], ranks: Ints
+    problem: InferenceProblem, scores: list[float], inside: Bound, steps: list[Step], ranks: Ints
 ) -> None:
     """The samples of a bin with two possible ranks: the derivative, with the most and with the fewest samples above
     that the bin allows, settles those whose sign it cannot change; the others are left to `select`."""

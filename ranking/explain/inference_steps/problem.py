@@ -31,7 +31,7 @@ class Value(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class InferenceProblem:
     """The scores of one query, each kind from the top, and the tables of a loss.
 
     scores (n,) and is_relevant (n,) as they were given. positives (|P|,), negatives (|N|,): the samples of each kind,
@@ -48,7 +48,9 @@ class Problem:
     steps: Floats
 
     @classmethod
-    def of(cls, scores: npt.ArrayLike, relevant: npt.ArrayLike, loss: str | RankingLoss = "ap") -> Problem:
+    def of(
+        cls, scores: npt.ArrayLike, relevant: npt.ArrayLike, loss: str | RankingLoss = "ap"
+    ) -> InferenceProblem:
         """Scores (n,) finite, relevant (n,) as for `most_violated_ranking`; ValueError where one kind is missing."""
         values = np.array(scores, dtype=np.float64)
         if values.ndim != 1 or np.shape(relevant) != values.shape:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ranking.core import Ints
-from ranking.explain.inference_steps.problem import Problem
+from ranking.explain.inference_steps.problem import InferenceProblem
 from ranking.explain.inference_steps.trace import Bound, Step
 
 
 def select(
-    problem: Problem, scores: list[float], run: Bound, steps: list[Step], ranks: Ints, parent: int
+    problem: InferenceProblem, scores: list[float], run: Bound, steps: list[Step], ranks: Ints, parent: int
 ) -> None:
     """Write the ranks of a run of `scores` (|N|,), which is rearranged; no other score lies between two of it.
 

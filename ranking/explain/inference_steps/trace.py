@@ -25,7 +25,7 @@ class Step(NamedTuple):
     """One look of an algorithm.
 
     what: at an irrelevant sample, at the median of a run, at the edge between two bins, or at the samples of one bin.
-    run: the samples that it is about, with the ranks that were possible before. place: of what is looked at, from 0,
+    run: the samples that it is about, with the ranks that were possible before. position: of what is looked at, from 0,
     in the order of scores (of an edge: the first sample below it). score: of it. probes: the ranks i at which the
     sign of f(i + 1) - f(i), or a sum of them, was taken, in turn. rank: what was found. comparisons: of scores.
     bounds: what is known after it. parent: the number of the step that this one follows from; -1: of none.
@@ -33,7 +33,7 @@ class Step(NamedTuple):
 
     what: What
     run: Bound
-    place: int
+    position: int
     score: float
     probes: tuple[int, ...]
     rank: int
@@ -69,7 +69,7 @@ class Trace:
     @property
     def looked_at(self) -> int:
         """How many irrelevant samples were looked at one by one; the others were settled by their neighbours."""
-        evaluated = {step.place for step in self.steps if step.what in ("sample", "median")}
+        evaluated = {step.position for step in self.steps if step.what in ("sample", "median")}
         for step in self.steps:
             if step.what == "bin":
                 evaluated.update(range(step.run.start, step.run.end))

@@ -14,12 +14,12 @@ import numpy as np
 from ranking.core import Ints
 from ranking.core.errors import InputError
 from ranking.explain.inference_steps.buckets import bucket_steps
-from ranking.explain.inference_steps.problem import Problem
+from ranking.explain.inference_steps.problem import InferenceProblem
 from ranking.explain.inference_steps.selecting import select
 from ranking.explain.inference_steps.trace import Bound, Step, Trace
 
 
-def greedy_steps(problem: Problem) -> Trace:
+def greedy_steps(problem: InferenceProblem) -> Trace:
     """Every rank of every irrelevant sample is tried, after sorting (Yue et al. 2007)."""
     steps = []
     for position, score in enumerate(problem.irrelevant.tolist()):
@@ -28,7 +28,7 @@ def greedy_steps(problem: Problem) -> Trace:
     return _after_sorting("greedy", problem, steps)
 
 
-def search_steps(problem: Problem) -> Trace:
+def search_steps(problem: InferenceProblem) -> Trace:
     """Algorithm 3: the mode of f_j on 1 ... min(|P| + 1, j) by bisection, the ranks above that one by one."""
     if problem.unimodal_to(1) is None:
         raise InputError("loss of search", "a unimodal one such as ap", problem.loss.name)
@@ -50,7 +50,7 @@ def search_steps(problem: Problem) -> Trace:
     return _after_sorting("search", problem, steps)
 
 
-def select_steps(problem: Problem) -> Trace:
+def select_steps(problem: InferenceProblem) -> Trace:
     """Algorithms 1 and 2: the rank of the median bounds the ranks of both halves, and nothing is sorted."""
     numbers = np.flatnonzero(~problem.is_relevant)
     scores = problem.scores[numbers].tolist()
@@ -65,12 +65,12 @@ def _settled(position: int, score: float, highest: int, probes: tuple[int, ...],
     return Step("sample", run, position, score, probes, rank, 0, (bound,), -1)
 
 
-def _after_sorting(algorithm: str, problem: Problem, steps: list[Step]) -> Trace:
+def _after_sorting(algorithm: str, problem: InferenceProblem, steps: list[Step]) -> Trace:
     ranks: Ints = np.array([step.rank for step in steps], np.int64)
     return Trace(algorithm, tuple(steps), ranks, before=sorting_comparisons(problem))
 
 
-def sorting_comparisons(problem: Problem) -> int:
+def sorting_comparisons(problem: InferenceProblem) -> int:
     """How many comparisons sorting the irrelevant scores takes, by Python's own merge sort, counted."""
     count = 0
 
@@ -83,7 +83,7 @@ def sorting_comparisons(problem: Problem) -> int:
     return count
 
 
-TRACED: dict[str, Callable[[Problem], Trace]] = {
+TRACED: dict[str, Callable[[InferenceProblem], Trace]] = {
     "greedy": greedy_steps,
     "search": search_steps,
     "select": select_steps,
@@ -91,7 +91,7 @@ TRACED: dict[str, Callable[[Problem], Trace]] = {
 }
 
 
-def trace_of(problem: Problem, algorithm: str) -> Trace:
+def trace_of(problem: InferenceProblem, algorithm: str) -> Trace:
     """The steps of an algorithm of TRACED; ValueError for another one, and for search where the loss is not the AP.
 
     Where no grid can tell the scores apart, the trace of "buckets" is that of "select", as in the compiled form.

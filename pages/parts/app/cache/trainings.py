@@ -18,8 +18,7 @@ from ranking.features import cached_features, load_features
 from ranking.features.projection import Projection, projected
 from ranking.methods import score_direction
 from ranking.metrics.comparison import Comparison
-from ranking.metrics.intervals import Redrawn
-from ranking.metrics.intervals import redrawn as draw_again
+from ranking.metrics.intervals import Resampled, resample
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run
 from ranking.workspace.run_files import read_scores
@@ -27,7 +26,7 @@ from ranking.workspace.store import Store
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
     from ranking.core import Features
-    from ranking.explain.leaning import Leaning
+    from ranking.explain.edge_strength import EdgeStrengthCurve
     from ranking.explain.neighbourhood import Neighbourhood
 
 STRENGTHS = [step / 10 for step in range(21)]  # of neighbours, of what was learnt
@@ -81,7 +80,7 @@ def _comparison(home: str, run_ids: tuple[str, ...], split: str, _rankings: list
     return Comparison.of(_rankings)
 
 
-def redrawn(shown: Sequence[Run], split: str) -> Redrawn:
+def redrawn(shown: Sequence[Run], split: str) -> Resampled:
     """Their measures, and the same on images of the split that are drawn again; Gone where there are too few."""
     compared = comparison(shown, split)
     with or_gone():
@@ -91,13 +90,15 @@ def redrawn(shown: Sequence[Run], split: str) -> Redrawn:
 
 
 @st.cache_resource(show_spinner="Drawing images again …", max_entries=EACH)
-def _redrawn(home: str, run_ids: tuple[str, ...], split: str, set_key: str, _compared: Comparison) -> Redrawn:
+def _redrawn(
+    home: str, run_ids: tuple[str, ...], split: str, set_key: str, _compared: Comparison
+) -> Resampled:
     units = blocks_of(_image_set(home, set_key), _compared.samples)
     cutoffs = range(1, min(MOST_PLACES, len(_compared.samples)) + 1)
-    return draw_again(_compared.relevance, _compared.scores, units, cutoffs=cutoffs)
+    return resample(_compared.relevance, _compared.scores, units, cutoffs=cutoffs)
 
 
-def leaning(run: Run) -> Leaning:
+def leaning(run: Run) -> EdgeStrengthCurve:
     """The test samples of a run ranked with weaker and stronger neighbours; Gone where the run left no method.
 
     Only for a method that uses a graph (`ranking.methods.high_order`).
@@ -108,14 +109,14 @@ def leaning(run: Run) -> Leaning:
 
 
 @st.cache_resource(show_spinner="Ranking with weaker and stronger neighbours …", max_entries=SOME)
-def _leaning(home: str, run_id: str) -> Leaning:
-    from ranking.explain.leaning import leaning as leaning_of
+def _leaning(home: str, run_id: str) -> EdgeStrengthCurve:
+    from ranking.explain.edge_strength import edge_strength_curve
 
     kept = Store(home)
     settings = TrainSettings.from_json(kept.run(run_id).settings)
     images = _image_set(home, settings.set)
     load_features(images, settings.features, kept.features)  # computes them where they are not kept
-    return leaning_of(_neighbourhood(home, run_id), True, images.image_of, STRENGTHS)
+    return edge_strength_curve(_neighbourhood(home, run_id), True, images.image_of, STRENGTHS)
 
 
 def projection(run: Run) -> Projection | None:

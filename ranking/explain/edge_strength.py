@@ -14,15 +14,15 @@ from ranking.core.errors import InputError
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.inference import AttractivePairs, Components, max_marginals
 from ranking.metrics import average_precision
-from ranking.metrics.ranked import places
+from ranking.metrics.ranked import ranks_of
 
 LEARNT = 1.0  # the strength at which penalties are those that were learnt
 OFF = 0.0
 
 
 @dataclass(frozen=True, eq=False)
-class Leaning:
-    """n samples ranked at each of s strengths; `leaning` makes it.
+class EdgeStrengthCurve:
+    """n samples ranked at each of s strengths; `edge_strength_curve` makes it.
 
     strengths: (s,), rising, OFF and LEARNT among them. relevance, image_of: (n,) of each sample its grade and its
     image. places: (s, n) the rank of each sample from 1. average_precision: (s,).
@@ -31,7 +31,7 @@ class Leaning:
     strengths: Floats
     relevance: Ints
     image_of: Ints
-    places: Ints
+    ranks: Ints
     average_precision: Floats
 
     def at(self, strength: float) -> int:
@@ -41,7 +41,7 @@ class Leaning:
     @cached_property
     def rise(self) -> Ints:
         """(n,) by how many places each sample stands higher with its learnt neighbours than without any."""
-        lifted: Ints = self.places[self.at(OFF)] - self.places[self.at(LEARNT)]
+        lifted: Ints = self.ranks[self.at(OFF)] - self.ranks[self.at(LEARNT)]
         return lifted
 
     def precision_at(self, strength: float) -> float:
@@ -69,10 +69,12 @@ class Leaning:
         return np.flatnonzero(self.image_of == image)
 
     def _last(self, rows: Ints) -> int:
-        return int(self.places[self.at(LEARNT), rows].max())
+        return int(self.ranks[self.at(LEARNT), rows].max())
 
 
-def leaning(model: Neighbourhood, test: bool, image_of: Ints, strengths: Sequence[float]) -> Leaning:
+def edge_strength_curve(
+    model: Neighbourhood, test: bool, image_of: Ints, strengths: Sequence[float]
+) -> EdgeStrengthCurve:
     """Rank the n samples of one split by max-marginals (high-order, eq. 11) with t x penalty, for each strength t.
 
     image_of: of all samples of the model. ValueError unless OFF and LEARNT are among the strengths: there the places
@@ -80,8 +82,8 @@ def leaning(model: Neighbourhood, test: bool, image_of: Ints, strengths: Sequenc
 
     >>> relevant, test = np.array([True, False, False]), np.zeros(3, bool)
     >>> model = Neighbourhood.of([-1.0, 3.0, 1.0], AttractivePairs(3, [[0, 1]]), [-2.5], relevant, test)
-    >>> ranks = leaning(model, False, np.array([7, 7, 8]), [0.0, 1.0])
-    >>> ranks.places.tolist(), ranks.most_lifted()
+    >>> curve = edge_strength_curve(model, False, np.array([7, 7, 8]), [0.0, 1.0])
+    >>> curve.ranks.tolist(), curve.most_lifted()
     ([[3, 1, 2], [2, 1, 3]], 0)
     """
     if not {OFF, LEARNT} <= set(strengths):
@@ -99,10 +101,10 @@ def leaning(model: Neighbourhood, test: bool, image_of: Ints, strengths: Sequenc
         for strength in strengths
     ]
     relevance = model.relevant[in_split].astype(np.int64)
-    return Leaning(
+    return EdgeStrengthCurve(
         np.asarray(strengths, np.float64),
         relevance,
         image_of[in_split],
-        np.stack([places(relevance, scores_at_strength) for scores_at_strength in scores]),
+        np.stack([ranks_of(relevance, scores_at_strength) for scores_at_strength in scores]),
         np.array([average_precision(relevance, scores_at_strength) for scores_at_strength in scores]),
     )

@@ -7,7 +7,7 @@ import pytest
 from neighbourhoods import attractive
 from refusals import refusal
 
-from ranking.explain.leaning import Leaning, leaning
+from ranking.explain.edge_strength import EdgeStrengthCurve, edge_strength_curve
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.inference import AttractivePairs, PairsOfEitherSign, PottsCliques, max_marginals
 from ranking.metrics import average_precision
@@ -28,35 +28,37 @@ def test_ranks_are_those_of_the_model_at_each_strength():
     for seed in range(20):
         unary, edges, penalty, relevance, image_of = model(seed)
         whole = attractive(unary, edges, penalty, relevance > 0)
-        ranked = leaning(whole, False, image_of, STRENGTHS)
+        ranked = edge_strength_curve(whole, False, image_of, STRENGTHS)
         for row, strength in enumerate(STRENGTHS):
             scores = max_marginals(unary, edges, strength * penalty, algorithm="enumerate").difference
             keys = [(-score, grade) for score, grade in zip(scores, relevance, strict=True)]
             if len(set(keys)) == len(keys):
-                assert ranked.places[row].tolist() == [1 + sorted(keys).index(key) for key in keys], seed
+                assert ranked.ranks[row].tolist() == [1 + sorted(keys).index(key) for key in keys], seed
             assert ranked.average_precision[row] == pytest.approx(average_precision(relevance, scores)), seed
         alone = np.argsort(np.argsort(-unary)) + 1
-        assert ranked.places[0].tolist() == alone.tolist(), f"edges off: unary scores alone, seed {seed}"
-        assert ranked.rise.tolist() == (ranked.places[0] - ranked.places[2]).tolist() == whole.rise.tolist()
+        assert ranked.ranks[0].tolist() == alone.tolist(), f"edges off: unary scores alone, seed {seed}"
+        assert ranked.rise.tolist() == (ranked.ranks[0] - ranked.ranks[2]).tolist() == whole.rise.tolist()
 
 
 def test_one_split_is_ranked_as_if_it_were_all():
     for seed in range(10):
         unary, edges, penalty, relevance, image_of = model(seed)
         test = image_of == 1
-        both = leaning(attractive(unary, edges, penalty, relevance > 0, test), True, image_of, STRENGTHS)
+        both = edge_strength_curve(
+            attractive(unary, edges, penalty, relevance > 0, test), True, image_of, STRENGTHS
+        )
         within = test[edges].all(axis=1)
         part = (unary[test], edges[within] - 3, penalty[within], relevance[test] > 0, np.ones(3, bool))
-        expected = leaning(attractive(*part), True, image_of[test], STRENGTHS)
-        assert both.places.tolist() == expected.places.tolist(), seed
+        expected = edge_strength_curve(attractive(*part), True, image_of[test], STRENGTHS)
+        assert both.ranks.tolist() == expected.ranks.tolist(), seed
         assert both.relevance.tolist() == relevance[test].tolist()
         assert both.image_of.tolist() == [1, 1, 1]
         np.testing.assert_array_equal(both.average_precision, expected.average_precision)
 
 
-def made(off: list[int], learnt: list[int], relevance: list[int], image_of: list[int]) -> Leaning:
+def made(off: list[int], learnt: list[int], relevance: list[int], image_of: list[int]) -> EdgeStrengthCurve:
     arrays = [[0.0, 1.0], relevance, image_of, [off, learnt], [0.25, 0.5]]
-    return Leaning(*map(np.array, arrays))
+    return EdgeStrengthCurve(*map(np.array, arrays))
 
 
 def test_the_most_lifted_is_relevant_and_rose_most():
@@ -86,4 +88,4 @@ def test_strengths_without_what_is_compared_and_other_neighbours_than_attractive
     ):
         penalty = -np.ones(1 if kind is PottsCliques else 3)
         whole = Neighbourhood.of([1.0, -0.5, 0.2], kind(3, group), penalty, relevant, no_test)
-        assert refusal(leaning, whole, False, np.arange(3), strengths) == expected
+        assert refusal(edge_strength_curve, whole, False, np.arange(3), strengths) == expected
