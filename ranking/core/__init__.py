@@ -1,7 +1,7 @@
-"""The nouns of the package: what flows from an image set to a ranking. It imports nothing else of ours.
+"""Core data types: everything that flows from an image set to a ranking. They import nothing else of the package.
 
-Directions, once for all: a higher score ranks higher; relevance 1 is relevant, 0 is not (grades above 1
-are more relevant); losses are minimised; boxes are ``(left, top, right, bottom)`` in pixels, half open.
+Conventions: a higher score ranks higher. Relevance 1 is relevant, 0 is irrelevant; grades above 1 are more relevant.
+Losses are minimised. Bounding boxes are ``(left, top, right, bottom)`` in pixels, half open.
 """
 
 from __future__ import annotations

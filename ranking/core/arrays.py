@@ -1,4 +1,4 @@
-"""Arrays by what they hold, and what is checked of those that are given."""
+"""Array types by their contents, and checks of arrays that callers pass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ BLOCK = 1 << 20  # numbers of a matrix that are worked on at once where all of t
 
 
 def check_features(features: npt.ArrayLike) -> Features:
-    """`features` as (n, d) float32 or float64 of at most LARGEST; InputError about "features" for anything else."""
+    """Return `features` as (n, d) float32 or float64 of at most LARGEST in size; InputError about "features"
+    otherwise."""
     array = np.asarray(features)
     if array.ndim != 2:
         raise InputError("features", "shape (n, d)", array.shape)
@@ -37,7 +38,7 @@ def check_features(features: npt.ArrayLike) -> Features:
 
 
 def as_floats(numbers: npt.NDArray[Any]) -> Features:
-    """float32 and float64 as they are, all others as float64.
+    """Return float32 and float64 arrays unchanged, and all others as float64.
 
     >>> as_floats(np.ones(2, np.float32)).dtype, as_floats(np.ones(2, int)).dtype
     (dtype('float32'), dtype('float64'))
@@ -46,7 +47,9 @@ def as_floats(numbers: npt.NDArray[Any]) -> Features:
 
 
 def all_within(matrix: npt.NDArray[Any], largest: float) -> bool:
-    """Whether (n, d) numbers are from -`largest` to `largest`, told without marks for all of them at once.
+    """Return whether all entries of an (n, d) matrix are from -`largest` to `largest`; NaN is not.
+
+    Works block by block, so that no mask of the whole matrix is made.
 
     >>> all_within(np.array([[1.0, 2.0], [np.nan, 3.0]]), 5.0), all_within(np.array([[-5.0, 2.0]]), 5.0)
     (False, True)
@@ -56,8 +59,9 @@ def all_within(matrix: npt.NDArray[Any], largest: float) -> bool:
 
 
 def blocks_of_rows(shape: Sequence[int], numbers: int | None = None) -> Iterator[slice]:
-    """The rows of an (n, d) matrix in blocks of about so many numbers, or BLOCK, so that what is made of a block stays
-    small.
+    """Yield slices of the rows of an (n, d) matrix, each of about `numbers` entries (default BLOCK).
+
+    What is computed from a block then stays small.
 
     >>> list(blocks_of_rows((3, 2 * BLOCK)))
     [slice(0, 1, None), slice(1, 2, None), slice(2, 3, None)]
@@ -67,7 +71,7 @@ def blocks_of_rows(shape: Sequence[int], numbers: int | None = None) -> Iterator
 
 
 def check_ids(ids: npt.ArrayLike | None, n: int, kind: str) -> npt.NDArray[Any]:
-    """(n,) the names of what is of a `kind`, the row numbers where there are none; InputError for another shape."""
+    """Return (n,) `ids`, or the row numbers where they are None; InputError for another shape. kind: what has an id."""
     names = np.arange(n) if ids is None else np.asarray(ids)
     if names.shape != (n,):
         raise InputError("ids", f"shape ({n},), one id per {kind}", names.shape)
@@ -75,7 +79,7 @@ def check_ids(ids: npt.ArrayLike | None, n: int, kind: str) -> npt.NDArray[Any]:
 
 
 def check_marks(marks: npt.ArrayLike, shape: tuple[int, ...], name: str, kind: str) -> Bools:
-    """`marks`, called `name`, as bool of that shape; InputError about `name` for another, or for more than 0 and 1."""
+    """Return `marks` as bool of `shape`; InputError about `name` for another shape, or for values besides 0 and 1."""
     array = np.asarray(marks)
     if array.shape != shape:
         raise InputError(name, f"shape {shape}, one mark per {kind}", array.shape)
@@ -85,7 +89,7 @@ def check_marks(marks: npt.ArrayLike, shape: tuple[int, ...], name: str, kind: s
 
 
 def check_relevance(relevance: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
-    """`relevance` as (n,) int64 grades; InputError about "relevance" for anything else."""
+    """Return `relevance` as (n,) int64 grades; InputError about "relevance" unless they are whole and at least 0."""
     grades = np.asarray(relevance)
     if grades.shape != (n,):
         raise InputError("relevance", f"shape ({n},), one grade per sample", grades.shape)
@@ -102,10 +106,10 @@ def check_relevance(relevance: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
 
 
 def is_real(array: npt.NDArray[Any]) -> bool:
-    """Whether numbers come as bool, integer or float: not complex, text, dates or objects."""
+    """Return whether the dtype is bool, integer or float: not complex, text, dates or objects."""
     return array.dtype.kind in "biuf"
 
 
 def is_number(value: object) -> bool:
-    """Whether JSON gave a number that a float can hold: finite, and no bool."""
+    """Return whether a value read from JSON is a number that a float can hold: finite, and not a bool."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max

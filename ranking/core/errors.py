@@ -1,4 +1,4 @@
-"""Errors in parts, of input and of homes that cannot be used: code and tests read the parts, people the sentence."""
+"""Errors whose parts are attributes: of input, and of data folders that cannot be used."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ FULL = "free some space there, or set RANKING_HOME to a folder that can be writt
 
 
 class InputError(ValueError):
-    """Input that cannot be used.
+    """Input that cannot be used; the message is made of its parts.
 
-    subject: what the input is: an argument, a setting, a file. expected: what it has to be, a noun phrase.
-    came: what was there instead: a value or, where this says more, a phrase; None where there is nothing to show.
-    remedy: what to do about it, an imperative; "" where `expected` says so already.
+    subject: what the input is: an argument, a setting, a file. expected: what it has to be, a noun phrase. came: what
+    was there instead: a value or, where this says more, a phrase; None where there is nothing to show. remedy: what
+    to do about it, an imperative; "" where `expected` says so already.
 
     >>> str(InputError("bins of Colour", "2 to 16", 17))
     'bins of Colour: expected 2 to 16, got 17'
@@ -49,7 +49,7 @@ class InputError(ValueError):
 
 
 def _shown(came: object) -> str:
-    """What came, as a sentence shows it.
+    """Return `came` as the message shows it, at most LONGEST characters.
 
     >>> _shown(1234567), _shown(np.float64(0.5)), _shown("a larger file"), _shown(True)
     ('1,234,567', '0.5', 'a larger file', 'True')
@@ -61,11 +61,11 @@ def _shown(came: object) -> str:
 
 
 class HomeError(OSError):
-    """The home folder cannot be used: no permission, no space, no database.
+    """The data folder ("home") cannot be used: no permission, no space, no database.
 
-    subject: what cannot be used. why: the reason. remedy: what to do about it. A subject alone is a whole sentence.
-    lost: the home whose database has to be rebuilt (`ranking.workspace.database_copies.rebuild`), None where that is no
-    remedy.
+    subject: what cannot be used; without `why` it is the whole message. why: the reason. remedy: what to do about it.
+    lost: the home whose database has to be rebuilt (`ranking.workspace.database_copies.rebuild`); None where that
+    does not help.
     """
 
     def __init__(self, subject: str, why: str = "", remedy: str = "", lost: Path | None = None) -> None:
@@ -80,8 +80,10 @@ class HomeError(OSError):
 def explained(
     subject: str, home: Path | None = None, is_lost: Callable[[Path], bool] = lambda home: False
 ) -> Iterator[None]:
-    """System and database errors of what is `subject` so, with what a person can do about them; home: whose database it
-    is, where that can be rebuilt. is_lost: whether it has to be."""
+    """Turn system and database errors of the block into a HomeError about `subject`, with a remedy.
+
+    home: the data folder whose database is used, where that can be rebuilt. is_lost: whether it has to be.
+    """
     try:
         yield
     except (HomeError, sqlite3.ProgrammingError, sqlite3.IntegrityError):
@@ -95,14 +97,14 @@ def explained(
 
 
 def _remedy(error: OSError) -> str:
-    """What a person can do about an error of the system."""
+    """Return what to do about an error of the operating system."""
     closed = isinstance(error, PermissionError | NotADirectoryError | FileExistsError)
     read_only = error.errno in (errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP)
     return GONE if isinstance(error, FileNotFoundError) else CLOSED if closed or read_only else FULL
 
 
 def _remedy_of_database(error: sqlite3.DatabaseError, home: Path | None) -> str:
-    """What a person can do about an error of the database of `home`, which this person cannot rebuild."""
+    """Return what to do about an error of the database of `home`, which the user cannot rebuild."""
     message = str(error)
     if "unable to open" in message:
         return CLOSED if home is not None and home.is_dir() else GONE

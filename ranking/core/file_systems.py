@@ -19,8 +19,10 @@ NETWORK = re.compile(
 
 
 def network_file_system(folder: Path) -> str | None:
-    """The type of the network file system that `folder` lies on; None on a disk of this machine, and where the system
-    does not list what is mounted."""
+    """Return the type of the network file system that `folder` is on.
+
+    None on a local disk, and where the operating system does not list its mounts.
+    """
     kind = _kind(folder, MOUNTS)
     return kind if kind and NETWORK.fullmatch(kind) else None
 
@@ -47,7 +49,7 @@ def _kind(folder: Path, mounts: Path) -> str | None:
 
 
 def _unescaped(text: str) -> str:
-    """A mount point, whose spaces, tabs, line ends and backslashes the system writes as octal numbers.
+    """Return a mount point with its octal escapes resolved (spaces, tabs, line ends, backslashes; proc(5)).
 
     >>> _unescaped(r"/mnt/my\\040share")
     '/mnt/my share'

@@ -1,7 +1,7 @@
-"""What stored settings meant in earlier versions, whose defaults were others; without importing a method.
+"""The meaning of settings that earlier versions stored, whose defaults differed. Imports no method.
 
-C of the weighted 0-1 loss had no unit. MidRank trained no ties, and a sample that was passed over kept its votes. The
-drawn image sets could be drawn with any seed; those that ship were drawn with DRAWN_WITH.
+In those versions C of the weighted 0-1 loss had no unit, MidRank trained no ties and kept the votes for samples that
+were already placed, and the bundled image sets had settings for the seed that generated them (DRAWN_WITH).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DRAWN_WITH: Mapping[str, Mapping[str, Any]] = {
 
 
 def read_source_settings(source: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Stored settings of an image-set source as they are meant today: without those by which what ships was drawn.
+    """Return stored settings of an image-set source without those that generated the bundled set.
 
     >>> read_source_settings("Label scenes", {"images": 80, "seed": 3})
     {'images': 80}
@@ -45,7 +45,7 @@ def read_source_settings(source: str, settings: Mapping[str, Any]) -> dict[str, 
 
 
 def as_first_meant(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Stored settings of a method, completed with what they meant if they are from an earlier version.
+    """Return stored settings of a method, completed by the defaults of the version that stored them.
 
     >>> as_first_meant("SVM", {"C": 1.0}), as_first_meant("SVM", {"C": 1.0, "unit": "ranking"})
     ({'C': 1.0, 'unit': 'paper'}, {'C': 1.0, 'unit': 'ranking'})
@@ -58,7 +58,7 @@ def as_first_meant(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_stored(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of a method as they are stored: with the defaults of those that came later.
+    """Return settings of a method as they are stored: with the defaults of the settings that were added later.
 
     >>> as_stored("SVM", {"C": 1.0}), as_stored("AP-SVM", {"C": 1.0})
     ({'unit': 'ranking', 'C': 1.0}, {'C': 1.0})
@@ -67,12 +67,12 @@ def as_stored(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_train_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Stored settings of a training run, of samples or of sequences, as they are meant today."""
+    """Return stored settings of a training run, of samples or of sequences, in today's meaning."""
     return _read(settings, settings.get("method"))
 
 
 def read_study_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Stored settings of an ablation of MidRank as they are meant today."""
+    """Return stored settings of a MidRank ablation in today's meaning."""
     return _read(settings, "MidRank")
 
 

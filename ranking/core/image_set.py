@@ -1,4 +1,4 @@
-"""Images, boxes and labels, and the features that are taken of them."""
+"""Image sets, and the base class of features."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from ranking.core.registry import Plugin
 
 @dataclass(frozen=True, eq=False)
 class ImageSet:
-    """Images, boxes and labels; a sample is a box in an image. Columns, so that 100,000 samples stay light.
+    """Images with their samples; a sample is a bounding box in an image. Stored by column, so that 100,000 fit.
 
-    m images: image_names, image_files (relative to `folder`), image_sizes (m, 2) width, height, image_test.
-    image_groups: (m,) images of one number are near copies, kept on one side of every split; each image has a number
-    of its own where the set has none.
-    n samples: boxes (n, 4), image_of (n,) row of its image, groups (n,), labels (n, c), ids (n,).
-    image_features: (m, d) finite float32 where the features came with the set; its pictures are then cards.
-    numbers: (n, c), what each of the c `criteria` such as "year" measures of a sample, by which samples can be put in
-    order; NaN where it is unknown. float64 where float32 would make different ones equal. (n, 0) for a set without
-    criteria. A set has classes, criteria or both.
-    `key` is a hash of all content: equal keys are equal sets.
+    m images: image_names, image_files (relative to `folder`), image_sizes (m, 2) as width, height, image_test.
+    image_groups: (m,) number of the group of each image; near copies share a group, which stays on one side of every
+    split. Without groups each image has its own.
+
+    n samples: boxes (n, 4), image_of (n,) row of the image, groups (n,), labels (n, c) of the classes, ids (n,).
+
+    image_features: (m, d) finite float32, where features came with the set; its pictures are then placeholders.
+    numbers: (n, c) the value of each of the c `criteria`, such as "year", by which sequences are ordered; NaN where
+    it is unknown; float64 where float32 would merge different values; (n, 0) without criteria. A set has classes,
+    criteria or both. key: hash of all content; equal keys are equal sets.
     """
 
     key: str
@@ -64,21 +65,21 @@ class ImageSet:
         return len(self.boxes)
 
     def relevance(self, query: str) -> npt.NDArray[np.int64]:
-        """(n,) 1 where a sample shows the class `query`, else 0."""
+        """Return (n,) 1 where a sample has the class `query`, else 0."""
         if query not in self.classes:
             valid = ", ".join(self.classes) or "none: its samples are to be put in order by a criterion"
             raise InputError(f"class of {self.title}", f"one of {valid}", repr(query))
         return self.labels[:, self.classes.index(query)].astype(np.int64)
 
     def numbers_of(self, criterion: str) -> Features:
-        """(n,) what `criterion` measures of each sample, NaN where that is unknown."""
+        """Return (n,) the value of `criterion` for each sample, NaN where it is unknown."""
         if criterion not in self.criteria:
             valid = ", ".join(self.criteria) or "none: it was imported without numbers"
             raise InputError(f"criterion of {self.title}", f"one of {valid}", repr(criterion))
         return self.numbers[:, self.criteria.index(criterion)]
 
     def open_image(self, image: int) -> Image.Image:
-        """Image number `image`, decoded as RGB; InputError where its file is gone or damaged."""
+        """Return image number `image` decoded as RGB; InputError where its file is missing or damaged."""
         file = self.folder / str(self.image_files[image])
         try:
             with Image.open(file) as picture:
@@ -91,12 +92,12 @@ class ImageSet:
 
 
 class Feature(Plugin, ABC):
-    """A registered feature: pixels of one box in, one vector out. Its dataclass fields are its settings.
+    """A registered feature: pixels of one box to one vector. Its dataclass fields are its settings.
 
-    version: goes up whenever the same settings give other numbers, so that no stale cache is read.
-    whole_image: `describe` is given the whole image instead of the box, and all its boxes share the vector.
-    default: whether a training uses the feature unless a person chooses others. brought: whether it came with an image
-    set or a person; it is then offered for these alone.
+    version: is raised whenever the same settings give other numbers, so that no stale cache is read. whole_image:
+    `describe` is given the whole image instead of the box, and all boxes of the image share the vector. default:
+    whether a training run uses the feature unless others are chosen. brought: whether it came with an image set or
+    was uploaded; it is then offered for that set only.
     """
 
     version: ClassVar[int]
@@ -111,7 +112,7 @@ class Feature(Plugin, ABC):
 
     @abstractmethod
     def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
-        """The vector of an RGB crop, finite and L2-normalised (all zeros where the crop has no structure).
+        """Return the vector of an RGB crop: finite and L2-normalised, all zeros where the crop has no structure.
 
-        Several threads call it at the same time: it changes nothing that they share.
+        Is called by several threads at the same time, so it must not change shared state.
         """

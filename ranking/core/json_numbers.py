@@ -1,4 +1,4 @@
-"""Numbers as JSON can hold them."""
+"""Convert numbers to what JSON can hold."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ranking.core.training import Certificate
 
 
 def json_numbers(values: dict[str, Any]) -> dict[str, Any]:
-    """Numbers as JSON can hold them: numpy's become Python's, and what is not finite becomes None.
+    """Return `values` with NumPy numbers as Python numbers, and None for what is not finite.
 
     >>> json_numbers({"dual": -math.inf, "iteration": 3})
     {'dual': None, 'iteration': 3}
@@ -24,7 +24,7 @@ def json_numbers(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def certificate_numbers(certificate: Certificate | None) -> dict[str, Any] | None:
-    """A certificate and its relative gap as a run's result holds them; None where nothing is proven."""
+    """Return a certificate and its relative gap as a run's result stores them; None without a certificate."""
     if certificate is None:
         return None
     return json_numbers({**asdict(certificate), "relative_gap": certificate.relative_gap})

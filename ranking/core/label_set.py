@@ -1,4 +1,4 @@
-"""Images whose labels are to be ranked."""
+"""Images whose labels are ranked."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ranking.core.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class LabelSet:
-    """Images whose labels are to be ranked, one ranking of all labels an image (c-star, section 5).
+    """M images, each with a ranking of L labels (c-star, section 5).
 
-    features: (M, d) float32 or float64, finite. labels: (M, L) bool, which labels each image has. names: the L
-    labels, different. test: (M,) bool, the images kept for testing; none where not given. ids: (M,) stable names of
-    the images; the row numbers where none are given. groups: (M,) images of one number are on one side of every fold;
-    a number for each image where not given.
+    features: (M, d) float32 or float64, finite. labels: (M, L) bool, whether an image has a label. names: the L
+    labels, all different. test: (M,) bool, whether an image is in the test split; none by default. ids: (M,) stable
+    names of the images; the row numbers by default. groups: (M,) numbers; images of one group are on one side of
+    every fold; each image has its own group by default.
     """
 
     features: Features
@@ -52,7 +52,7 @@ class LabelSet:
         return len(self.features)
 
     def part(self, rows: npt.ArrayLike) -> LabelSet:
-        """The images that `rows` names: row numbers in any order, or (M,) bool."""
+        """Return the images in `rows`: row numbers in any order, or (M,) bool."""
         chosen = np.asarray(rows)
         if not chosen.size and chosen.dtype != np.bool_:
             chosen = chosen.astype(np.int64)  # an empty list has no integers in it

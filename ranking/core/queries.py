@@ -1,4 +1,4 @@
-"""The samples that a query ranks, and their neighbours."""
+"""The samples of a query, and their similarity graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class SimilarityGraph:
     """Pairs of samples that tend to share their label (high-order, section 3).
 
     edges: (m, 2) int, each unordered pair once. affinity: (m, d2) >= 0, Phi of eq. 5, without eta; float32 and
-    float64 stay as they are given.
+    float64 are kept as they are.
     """
 
     edges: Ints
@@ -54,8 +54,8 @@ class SimilarityGraph:
 class Query:
     """The samples that one query ranks.
 
-    features: (n, d) float32 or float64, finite. relevance: (n,) grades >= 0, needed for training only.
-    graph: optional neighbours. ids: (n,) stable names of the samples; the row numbers where none are given.
+    features: (n, d) float32 or float64, finite. relevance: (n,) grades >= 0, needed for training only. graph: the
+    similarity graph of the samples, optional. ids: (n,) stable names of the samples; the row numbers by default.
     """
 
     features: Features

@@ -1,4 +1,4 @@
-"""Plug-ins by name: a decorator, discovery of the modules of packages, and errors that say what is missing or valid."""
+"""Plug-ins by name: registered by a decorator, found by importing packages, checked for what they must declare."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ CLOSE = 0.85  # from which similarity on a name is taken for a slip of an abilit
 
 
 class Plugin:
-    """What every registered class has. Its kind's base class declares the rest, with a default where there is one.
+    """Attributes of every registered class; the base class of its kind declares the others.
 
-    name: set by `Registry.register`. order: the place in lists, the lower the earlier; equal ones go by name.
+    name: set by `Registry.register`. order: sorts lists of plug-ins, lowest first; equal ones are sorted by name.
     """
 
     name: ClassVar[str]
@@ -30,7 +30,7 @@ T = TypeVar("T", bound=Plugin)
 
 
 class Registry(Generic[T]):
-    """Subclasses of `base`, found by importing every module of `packages` when names are first needed."""
+    """Named subclasses of `base`. All modules of `packages` are imported when the names are first needed."""
 
     def __init__(self, kind: str, base: type[Any], *packages: str) -> None:
         self.kind = kind
@@ -41,9 +41,10 @@ class Registry(Generic[T]):
         self._lock = threading.RLock()  # re-entrant, since a module may ask while it is imported
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
-        """Class decorator: the class becomes `name` here and gets it as its attribute `name`.
+        """Return a class decorator that registers the class as `name` and sets its attribute `name`.
 
-        InputError for a class that lacks what its bases ask for, or has a name close to one that they declare.
+        Raises InputError for a class that lacks an abstract member or a declared attribute, or that has a name close
+        to one.
         """
 
         def add(cls: type[T]) -> type[T]:
@@ -60,18 +61,19 @@ class Registry(Generic[T]):
         return add
 
     def names(self) -> list[str]:
-        """Every registered name, in the order of `order` attributes, then of the alphabet."""
+        """Return all registered names, sorted by the attribute `order`, then alphabetically."""
         self._discover()
         return sorted(self._classes, key=lambda name: (self._classes[name].order, name))
 
     def get(self, name: str) -> type[T]:
+        """Return the class of that name; InputError that lists the names for an unknown one."""
         self._discover()
         if name not in self._classes:
             raise InputError(self.kind, f"one of {', '.join(self.names())}", repr(name))
         return self._classes[name]
 
     def make(self, name: str, **settings: Any) -> T:
-        """A new instance with `settings`; an unknown name or value: InputError that lists what is valid."""
+        """Return a new instance with `settings`; InputError that lists what is valid for an unknown name or value."""
         cls = self.get(name)
         valid = [item.name for item in settings_of(cls)]
         unknown = [key for key in settings if key not in valid]
@@ -82,7 +84,7 @@ class Registry(Generic[T]):
         return plugin
 
     def _discover(self) -> None:
-        """Import every module once; another thread waits until all are there."""
+        """Import every module once; other threads wait until all are imported."""
         if self._discovered:
             return
         with self._lock:
@@ -105,7 +107,7 @@ def _home(cls: type) -> tuple[str, str]:
 
 
 def _check_complete(cls: type, base: type, subject: str) -> None:
-    """InputError unless `cls` extends `base` and has a value for all that its bases declare without one."""
+    """Raise InputError unless `cls` extends `base` and gives a value to all that its bases declare without one."""
     if not issubclass(cls, base):
         raise InputError(subject, f"a subclass of {base.__name__}", cls.__qualname__, "extend it")
     abstract: frozenset[str] = getattr(cls, "__abstractmethods__", frozenset())
@@ -128,9 +130,9 @@ def _remedy(missing: list[str], cls: type) -> str:
 
 
 def _check_spelling(cls: type, subject: str) -> None:
-    """InputError where a name of `cls` is no ability that an abstract base declares, but close to one.
+    """Raise InputError where `cls` has a name that is close to one that an abstract base declares, but not equal.
 
-    Under such a name an ability would silently keep its default.
+    Such a slip would silently leave the declared default in force.
     """
     bases = [owner for owner in cls.__mro__ if inspect.isabstract(owner) or owner is Plugin]
     declared = {name for owner in bases for name in _public(owner)}
@@ -146,6 +148,6 @@ def _check_spelling(cls: type, subject: str) -> None:
 
 
 def _public(owner: type) -> Iterator[str]:
-    """The names without an underscore that a class itself gives a value or a type."""
+    """Yield the names without a leading underscore that a class itself assigns or annotates."""
     names = {**vars(owner), **inspect.get_annotations(owner)}
     return (name for name in names if not name.startswith("_"))

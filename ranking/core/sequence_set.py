@@ -1,4 +1,4 @@
-"""Sequences of samples that are to be put in order."""
+"""Sequences of samples to be ordered."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from ranking.core.queries import Query
 
 @dataclass(frozen=True, eq=False)
 class SequenceSet:
-    """Sequences of samples that are to be put in order, drawn from one pool (midrank, section 3).
+    """Sequences of samples that are to be ordered, over one pool of samples (midrank, section 3).
 
-    features: (n, d) float32 or float64 of the pool, finite. grades: (n,) whole >= 0, of which the highest goes first;
-    equal ones have no order among them. members: rows of the pool, sequence after sequence; sequence i is
-    members[starts[i]:starts[i + 1]]. A row may be in many sequences, so that ten thousand of them weigh little.
+    features: (n, d) float32 or float64 of the pool, finite. grades: (n,) whole >= 0; the highest grade comes first,
+    equal grades have no order. members: rows of the pool, sequence after sequence; sequence i is
+    members[starts[i]:starts[i + 1]]. A row may be in many sequences, so that ten thousand sequences take little
+    memory.
     """
 
     features: Features
@@ -46,7 +47,7 @@ class SequenceSet:
 
     @classmethod
     def of(cls, queries: Sequence[Query] | SequenceSet) -> SequenceSet:
-        """The samples of `queries` as one pool, each query a sequence; a SequenceSet as it is.
+        """Return `queries` as sequences over one pool, each query a sequence; a SequenceSet is returned as it is.
 
         >>> made = SequenceSet.of([Query(np.eye(2), np.array([0, 1])), Query(np.ones((3, 2)), np.array([2, 0, 1]))])
         >>> made.sequence(1), made.grades.tolist()
@@ -71,16 +72,16 @@ class SequenceSet:
         return len(self.starts) - 1
 
     def sequence(self, number: int) -> Ints:
-        """The rows of the pool that sequence `number` holds, in the order in which they were given."""
+        """Return the pool rows of sequence `number`, in their given order."""
         return self.members[self.starts[number] : self.starts[number + 1]]
 
     def query(self, number: int) -> Query:
-        """Sequence `number` by itself; its ids are rows of the pool."""
+        """Return sequence `number` as a Query whose ids are rows of the pool."""
         rows = self.sequence(number)
         return Query(self.features[rows], self.grades[rows], ids=rows)
 
     def part(self, numbers: npt.ArrayLike) -> SequenceSet:
-        """The sequences of those numbers, over the same pool."""
+        """Return the sequences `numbers`, over the same pool."""
         chosen = np.asarray(numbers, np.int64)
         rows = [self.sequence(number) for number in chosen]
         starts = np.concatenate([[0], np.cumsum([len(members_of) for members_of in rows], dtype=np.int64)])

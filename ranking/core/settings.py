@@ -1,4 +1,4 @@
-"""Settings as dataclass fields that describe themselves, so that widgets, checks and errors need no list."""
+"""Settings as dataclass fields with a description, from which forms, checks and error messages are made."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ KINDS = {int: "a whole number", float: "a number", str: "text", bool: "True or F
 
 @dataclass(frozen=True)
 class Setting:
-    """One field of a plug-in: what it is called, what it means, what it may be.
+    """One setting of a plug-in.
 
-    formula: where the setting enters the objective, as LaTeX. log: steps are powers of ten.
-    usual: the range that a form offers, where the one allowed is wider. advanced: shown on request only.
+    formula: where it enters the objective, as LaTeX. log: steps are powers of ten. usual: the range that a form
+    offers, where that is narrower than minimum to maximum. advanced: shown on request only.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Setting:
         return type(self.default)
 
     def check(self, owner: str, value: Any) -> None:
-        """InputError about "NAME of OWNER" unless `value` is allowed."""
+        """Raise InputError about "NAME of OWNER" unless `value` is allowed."""
         subject = f"{self.name} of {owner}"
         if self.choices:
             check_choice(subject, value, self.choices)
@@ -68,13 +68,13 @@ class Setting:
 
 
 def setting(default: Any, *, label: str, help: str, **details: Any) -> Any:
-    """A dataclass field that is a `Setting`; `details` are the Setting's other attributes."""
+    """Return a dataclass field that describes a `Setting`; `details` are the Setting's other attributes."""
     description = {"label": label, "help": help, **details}
     return dataclasses.field(default=default, metadata={"setting": description})
 
 
 def settings_of(plugin: Any) -> list[Setting]:
-    """The settings of a plug-in class or instance, in the order of its fields."""
+    """Return the settings of a plug-in class or instance, in the order of its fields."""
     return [
         Setting(name=item.name, default=item.default, **item.metadata["setting"])
         for item in dataclasses.fields(plugin)
@@ -83,22 +83,22 @@ def settings_of(plugin: Any) -> list[Setting]:
 
 
 def check_settings(plugin: Any) -> None:
-    """InputError about the first setting that is not allowed."""
+    """Raise InputError about the first setting whose value is not allowed."""
     for item in settings_of(plugin):
         item.check(plugin.name, getattr(plugin, item.name))
 
 
 def check_choice(name: str, value: object, choices: Collection[object]) -> None:
-    """InputError about `name` unless `value` is one of the choices."""
+    """Raise InputError about `name` unless `value` is one of the choices."""
     if value not in choices:
         raise InputError(name, f"one of {', '.join(map(repr, choices))}", _came(value))
 
 
 def _came(value: object) -> object:
-    """What an error shows of a value: a number is one, anything else is as in a program."""
+    """Return a value as the error message shows it: numbers as they are, all others as their repr."""
     return value if isinstance(value, int | float) else repr(value)
 
 
 def settings_dict(plugin: Any) -> dict[str, Any]:
-    """Name to value of every setting: what recreates the plug-in through its registry."""
+    """Return name to value of every setting, from which the registry can make the plug-in again."""
     return {item.name: getattr(plugin, item.name) for item in settings_of(plugin)}

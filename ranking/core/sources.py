@@ -1,4 +1,4 @@
-"""Where images come from, as a source tells it."""
+"""What an image-set source yields: images with annotated boxes, and problems."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ranking.core.registry import Plugin
 
 @dataclass(frozen=True)
 class SourceBox:
-    """One annotated box as a source tells it: a box in pixels, None for the whole image, and the classes it shows.
+    """One annotated box. box: in pixels, None for the whole image. classes: those that the sample shows.
 
-    `relative` boxes are in shares of the image's width and height instead, 0 to 1.
-    `number` is its place in the annotation, so that a sample keeps its id whichever other boxes are left out.
-    `numbers` are what criteria such as "year" measure of it; NaN, or nothing said, where that is unknown.
+    number: position of the box in the annotation, counted from 1, so that a sample keeps its id whichever other boxes
+    are ignored. numbers: values of criteria such as "year"; NaN or absent where unknown. relative: the box is in
+    shares of the image's width and height, 0 to 1.
     """
 
     box: tuple[float, float, float, float] | None
@@ -38,12 +38,12 @@ class LateFile(Protocol):
 
 @dataclass(frozen=True)
 class SourceImage:
-    """One image as a source tells it. `data` is a file to read or the bytes of one, not yet trusted.
+    """One image of a source. data: a file, or the bytes of one, not yet trusted.
 
-    `size` is the width and height that the annotation claims, where it claims any: boxes drawn on an image
-    of another size cannot be trusted. `features` describe the image where the source has them, and then all its
-    images, by as many numbers each. `upright`: where nothing else tells, boxes are on the picture as its EXIF
-    orientation turns it, not as it is stored.
+    size: width and height by the annotation, where it states them: boxes drawn on an image of another size cannot be
+    trusted. features: describe the image where the source has features; all its images then have the same number.
+    upright: where nothing else says so, boxes refer to the image rotated by its EXIF orientation, not to the stored
+    pixels.
     """
 
     name: str
@@ -57,7 +57,7 @@ class SourceImage:
 
 @dataclass(frozen=True)
 class Problem:
-    """A row of an import's report: what was expected of a file, what came, what was done about it."""
+    """A row of an import report. came: what was found instead of `expected`. done: the action taken."""
 
     file: str
     expected: str
@@ -68,23 +68,23 @@ class Problem:
 class Source(Plugin, ABC):
     """An image-set source. Its dataclass fields are its settings; problems are yielded, not raised.
 
-    A source that cannot be read at all (no such folder, no annotations) raises ValueError.
-    bundled: its images come with the program; such sets are made when the program first starts.
+    ValueError where nothing can be read (no such folder, no annotations). bundled: whether the images come with the
+    program; such sets are built at the first start.
     """
 
     bundled: ClassVar[bool] = False
 
     @abstractmethod
     def title(self) -> str:
-        """A name for the image set that a person would choose."""
+        """Return a readable name for the image set."""
 
     @abstractmethod
     def __len__(self) -> int:
-        """How many images `records` will speak of (for the progress bar)."""
+        """Return how many images `records` will cover (for the progress bar)."""
 
     @abstractmethod
     def records(self) -> Iterator[SourceImage | Problem]:
-        """Every image and every problem, as they come."""
+        """Yield every image and every problem in the order of reading."""
 
 
 OnCount = Callable[[int, int], None]  # (done, total)

@@ -1,4 +1,4 @@
-"""Texts in tables that people open with a spreadsheet, which takes some of them for formulas."""
+"""Text for tables that spreadsheets open, which treat some of it as formulas."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
 
 
 def guarded(text: str) -> str:
-    """`text` for a cell of a table: an apostrophe goes before what a spreadsheet would take for a formula.
+    """Return `text` for a table cell, with an apostrophe before what a spreadsheet would take for a formula.
 
-    That is a text with a sign of a formula behind whatever is not seen. Small, raised and full-width signs count as the
-    signs that they stand for. Texts that begin with an apostrophe get one more, so that removing one restores the
+    That is text whose first visible character is a sign of a formula; small, raised and full-width signs count as the
+    signs that they stand for. Text that begins with an apostrophe gets one more, so that removing one restores the
     text.
 
     >>> guarded("=1+1"), guarded("photo"), guarded("'s"), guarded(" ＝1"), guarded("a = b")

@@ -1,4 +1,4 @@
-"""Text from outside, made fit to be a name, a table's cell or a line of JSON."""
+"""Turn untrusted text into names, table cells and lines of JSON; format numbers and counts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ CHECKED = 8  # digits of a checksum
 
 
 def readable(text: str, limit: int = 80) -> str:
-    """`text` in Unicode's composed form, printable on one line, at most `limit` characters.
+    """Return `text` in Unicode's composed form, printable, on one line, at most `limit` characters.
 
-    What cannot be printed (control characters, undecodable bytes of a file name) becomes U+FFFD.
+    Characters that cannot be printed (control characters, undecodable bytes of a file name) become U+FFFD.
 
     >>> readable(" a\\n b ")
     'a b'
@@ -28,8 +28,9 @@ def readable(text: str, limit: int = 80) -> str:
 
 
 def told_apart(text: str, limit: int = 80) -> str:
-    """`readable` of a name that stands for a thing, such as a class: names that are longer and begin alike stay
-    different, for they end with eight digits of a checksum of the whole name.
+    """Return `readable` text that stays unique: longer names end with eight digits of a checksum of the whole name.
+
+    For names that identify something, such as a class; two long names with the same beginning stay different.
 
     >>> told_apart(" cat\\n")
     'cat'
@@ -44,8 +45,9 @@ def told_apart(text: str, limit: int = 80) -> str:
 
 
 def on_one_line(text: str, limit: int) -> str:
-    """The first `limit` characters of `text` when all blanks between words are one space; a text of any length is read
-    no further than that takes.
+    """Return the first `limit` characters of `text` with each run of whitespace as one space.
+
+    Reads no more of the text than that needs, however long it is.
 
     >>> on_one_line(" a\\n b ", 10), on_one_line("a" * 9, 3)
     ('a b', 'aaa')
@@ -60,7 +62,7 @@ def on_one_line(text: str, limit: int) -> str:
 
 
 def listed(names: list[str], shown: int = 3) -> str:
-    """The first few of `names` and how many more there are.
+    """Return the first `shown` of `names`, and how many more there are.
 
     >>> listed(["a", "b", "c", "d", "e"])
     'a, b, c and 2 more'
@@ -70,7 +72,7 @@ def listed(names: list[str], shown: int = 3) -> str:
 
 
 def written(number: float) -> str:
-    """A number in six digits, but a whole one of up to 15 digits as it is, such as a day.
+    """Return a number with six digits; whole numbers of up to 15 digits, such as days, in full.
 
     >>> written(0.123456789), written(1957.0), written(20261122.0)
     ('0.123457', '1957', '20261122')
@@ -80,7 +82,7 @@ def written(number: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """`number` and `noun` in the right number.
+    """Return `number` and `noun`, in the plural unless the number is 1.
 
     >>> counted(1, "box"), counted(2, "box"), counted(3, "image"), counted(4, "study")
     ('1 box', '2 boxes', '3 images', '4 studies')

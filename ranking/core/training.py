@@ -1,4 +1,4 @@
-"""What a method can do, and what training says of itself."""
+"""The interface of a method, its progress events and its certificate."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ranking.core.registry import Plugin
 
 @dataclass(frozen=True)
 class ProgressEvent:
-    """Where an optimiser stands: bounds on the optimum after `iteration` steps.
+    """The state of an optimiser after `iteration` steps: bounds on the optimum.
 
-    primal: the paper's objective at the best weights so far (an upper bound); dual: a lower bound, or -inf
-    before there is one; seconds: time in training, callbacks excluded; passes: products with the feature
-    matrix so far; planes: constraints in the working set (0 where the solver has none); round: of those that a
-    method that is not convex takes, from 1, each with a lower bound of its own (0 where there is one round).
+    primal: the paper's objective at the best weights so far, an upper bound. dual: a lower bound, -inf before there
+    is one. seconds: time in training without callbacks. passes: products with the feature matrix so far. planes:
+    constraints in the working set, 0 where the solver has none. round: of a method that is not convex, from 1; each
+    round has its own lower bound; 0 where there is one round only.
     """
 
     iteration: int
@@ -45,9 +45,9 @@ class ProgressEvent:
 class Bounds(NamedTuple):
     """How exact the max-marginals of `of` samples are.
 
-    large: how many samples stand in components too large to enumerate, whose max-marginals are upper bounds. samples:
-    of how many of those no labelling is known that attains them. excess: the most that one lies above the best
-    labelling known. score: the largest difference of max-marginals, in size, to compare it with.
+    large: number of samples in components too large to enumerate, whose max-marginals are upper bounds. samples:
+    number of those for which no labelling is known that attains the bound. excess: the most that a bound lies above
+    the best known labelling. score: the largest difference of max-marginals in size, to compare `excess` with.
     """
 
     large: int
@@ -59,7 +59,7 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a finished training proves: both bounds recomputed in float64 from the paper's definition."""
+    """What a finished training run proves: both bounds, recomputed in float64 from the paper's definition."""
 
     primal: float
     dual: float
@@ -75,7 +75,8 @@ class Certificate:
 
 
 def relative_gap(primal: float, dual: float) -> float:
-    """(primal - dual) / |primal|; 0 where the bounds meet, infinite where primal is 0 or a bound is infinite.
+    """Return (primal - dual) / |primal|: 0 where the bounds are equal, infinite where primal is 0 or a bound is
+    infinite.
 
     >>> relative_gap(2.0, 1.5)
     0.25
@@ -86,7 +87,7 @@ def relative_gap(primal: float, dual: float) -> float:
 
 
 class StopTraining(Exception):
-    """Raised by a progress callback: training ends with the best weights so far, not converged."""
+    """Raised by a progress callback to end training with the best weights so far, not converged."""
 
 
 OnProgress = Callable[[ProgressEvent], None]
@@ -94,12 +95,13 @@ OnStep = Callable[[str, int, int], None]  # (what, done, total): of work that is
 
 
 class Method(Plugin, ABC):
-    """What every registered method has; its dataclass fields are its settings.
+    """Interface of every registered method; its dataclass fields are its settings.
 
-    ranks: "samples" of a query, as relevant or not; "orders" of graded samples; "labels" of an image. summary: one
-    sentence about it. objective: what it minimises, as LaTeX. uses_graph: whether samples lean on their neighbours in a
-    similarity graph. asked: (n,) scores of the training samples when it last asked for a most violated ranking; None
-    before, and where it never does. What has a value here need not be given: it says that a method has no such ability.
+    ranks: "samples" of a query as relevant or irrelevant, "orders" of graded samples, or "labels" of an image.
+    summary: one sentence. objective: what is minimised, as LaTeX. uses_graph: whether it uses the similarity graph.
+    inference_scores: (n,) scores of the training samples at the last call of loss-augmented inference; None before,
+    and for methods without it. A member with a default may be left out: the default means that the method lacks the
+    ability.
     """
 
     ranks: ClassVar[str]
@@ -110,42 +112,44 @@ class Method(Plugin, ABC):
 
     @classmethod
     def objective_of(cls, settings: Mapping[str, Any]) -> str:
-        """What is minimised with these settings, as LaTeX."""
+        """Return the objective with these settings, as LaTeX."""
         return cls.objective
 
     @classmethod
     def is_convex(cls, settings: Mapping[str, Any]) -> bool:
-        """Whether the objective is with these settings; where not, the certificate covers the last round alone."""
+        """Return whether the objective is convex with these settings; if not, the certificate covers the last round
+        only."""
         return True
 
     @property
     def certificate(self) -> Certificate | None:
-        """What training proved; None before `fit`, and always where the method proves nothing."""
+        """What training proved; None before `fit`, and for methods that prove nothing."""
         return None
 
     @property
     def weights(self) -> Any:
-        """The weights that were learnt; None where there are none."""
+        """The learned weights; None for methods without weights."""
         return None
 
     @abstractmethod
     def fit(self, data: Any, on_progress: OnProgress | None = None, warm_start: Self | None = None) -> Self:
-        """Learn from the queries, the sequences or the label set; returns self."""
+        """Train on queries, sequences or a label set; return self."""
 
     @abstractmethod
     def save(self, path: Path | str) -> None:
-        """Write settings, what was learnt and the certificate as one .npz file without code."""
+        """Write settings, the model and the certificate as one .npz file without code."""
 
     @classmethod
     @abstractmethod
     def load(cls, path: Path | str | IO[bytes]) -> Self:
-        """The method that `save` wrote, from its file or the bytes of one; a ValueError says why a file is not one."""
+        """Return the method that `save` wrote, from its file or the bytes of one; ValueError says what is wrong with
+        another file."""
 
 
 class SampleMethod(Method):
-    """A method that ranks the samples of a query, as relevant or not.
+    """A method that ranks the samples of a query as relevant or irrelevant.
 
-    loss: the name of the ranking loss whose most violated ranking it asks for; None where it asks for none.
+    loss: name of the ranking loss for which it computes most violated rankings; None for methods without.
     """
 
     ranks: ClassVar[str] = "samples"
@@ -153,21 +157,22 @@ class SampleMethod(Method):
 
     @abstractmethod
     def score(self, query: Query) -> Floats:
-        """(n,) the score of every sample; `rank` of them is the prediction."""
+        """Return (n,) the score of every sample; `rank` of them is the prediction."""
 
     @property
     def unary_weights(self) -> Any:
-        """Those of `weights` that are of features: (d,), or (2, d), the relevant class and the other."""
+        """The part of `weights` for features of samples: (d,), or (2, d) for the relevant and the irrelevant class."""
         return self.weights
 
     @property
     def sharded(self) -> bool:
-        """Whether training needs no more of features than products, so that their rows may lie in shards."""
+        """Whether training needs products with the features only, so that their rows may be distributed
+        (`methods.shards`)."""
         return False
 
     def check_graph(self, query: Query) -> None:
-        """ValueError where the method could not score a query, whatever its weights: its graph is too large."""
+        """Raise ValueError where the method could not score a query, whatever its weights: the graph is too large."""
 
     def bounds(self, query: Query) -> Bounds | None:
-        """How many scores of a query are differences of bounds, and how far off; None where none can be."""
+        """Return how many scores of a query are differences of bounds, and how inexact; None for exact methods."""
         return None
