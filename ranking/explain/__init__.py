@@ -1,1 +1,2 @@
-"""What pages show of a model: neighbourhoods, edge strengths, steps of inference, questions, search trees."""
+"""Explanations of models that pages show: neighbourhoods, edge strengths, steps of inference, questions, search
+trees."""

@@ -1,4 +1,4 @@
-"""Interactive labelling: the model asks, a person answers, the model ranks anew (c-star, section 5)."""
+"""Interactive labelling: question strategies, and the labelling simulation (c-star, section 5)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ Urgency = Callable[[LabelPrediction], Floats]  # (M, L): the greater, the sooner
 
 
 class Strategy(NamedTuple):
-    """A way to ask. summary: which label is next; why: that, said of one question; needs_core: of the method."""
+    """A question strategy. summary: which label is next. why: the same as a reason for one question. needs_core: of
+    the method."""
 
     summary: str
     why: str
@@ -47,7 +48,7 @@ STRATEGIES = {
 
 
 class Questions(NamedTuple):
-    """For each of M images the label to ask for, -1 where all are answered, and its two maxima (M,)."""
+    """For each of M images the next label, -1 where all are answered, and its inside and outside maxima (M,)."""
 
     labels: Ints
     inside: Floats
@@ -55,7 +56,7 @@ class Questions(NamedTuple):
 
 
 def next_questions(prediction: LabelPrediction, urgency: Urgency) -> Questions:
-    """The most urgent label that has no answer, of each image; of equally urgent ones the first."""
+    """Return the unanswered label of greatest urgency for each image; of equally urgent labels the first."""
     open_ = prediction.answers == 0
     urgencies = np.maximum(
         urgency(prediction), -np.finfo(np.float64).max
@@ -67,7 +68,7 @@ def next_questions(prediction: LabelPrediction, urgency: Urgency) -> Questions:
 
 
 def strategies_for(core_size: int) -> list[str]:
-    """The ways to ask of a method with so many labels in its core, in their order.
+    """Return the strategies for a method with `core_size` core labels, in their order.
 
     >>> [name for name in STRATEGIES if name not in strategies_for(0)]
     ['core first']
@@ -76,7 +77,7 @@ def strategies_for(core_size: int) -> list[str]:
 
 
 def make_strategy(name: str, method: LabelRanker, training: LabelSet, seed: int = 0) -> Urgency:
-    """The strategy `name` of `STRATEGIES` for a fitted method; `training` is what it was trained on.
+    """Return the strategy `name` of `STRATEGIES` for a fitted method. training: the images that it was trained on.
 
     ValueError for an unknown name, and for core first where the method has no core.
     """
@@ -100,12 +101,12 @@ def make_strategy(name: str, method: LabelRanker, training: LabelSet, seed: int 
 
 
 def closest_maxima(prediction: LabelPrediction) -> Floats:
-    """(M, L) minus the distance of the two maxima: the least sure label is the most urgent."""
+    """Return (M, L) minus the distance of the inside and outside maxima: the least certain label is the most urgent."""
     return -np.abs(prediction.scores)
 
 
 def core_first(prediction: LabelPrediction) -> Floats:
-    """(M, L) the core in its order before all others, which come as in `closest_maxima`."""
+    """Return (M, L) the core labels in their order before all others, which are ordered as in `closest_maxima`."""
     urgency = closest_maxima(prediction)
     urgency[:, prediction.core] = 1.0 + np.arange(len(prediction.core))[::-1]
     return urgency
@@ -113,10 +114,10 @@ def core_first(prediction: LabelPrediction) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class LabelEntropy:
-    """The entropy of each label by itself, its probability a logistic function of its unary score.
+    """Urgency by the entropy of each label's probability, a logistic function of its unary score.
 
-    slopes, offsets: (L,), fitted on the scores of training images, which are somewhat too sure. Answers do not change
-    it. A label that all or none of the training images have has entropy 0.
+    slopes, offsets: (L,), fitted on the scores of training images, which are somewhat overconfident. Answers do not
+    change the urgency. Labels that all or none of the training images have get entropy 0.
     """
 
     slopes: Floats
@@ -137,7 +138,7 @@ class LabelEntropy:
         return cls(slopes, offsets)
 
     def __call__(self, prediction: LabelPrediction) -> Floats:
-        """(M, L) in bits."""
+        """Return (M, L) the entropy in bits."""
         logits = np.abs(prediction.unary * self.slopes + self.offsets)
         rare = np.exp(-logits) / (1.0 + np.exp(-logits))  # the lesser of the two probabilities
         sure = -np.log1p(-rare) * (1.0 - rare)
@@ -148,10 +149,10 @@ class LabelEntropy:
 
 
 def simulate(method: LabelRanker, images: LabelSet, urgency: Urgency, questions: int) -> Floats:
-    """(questions + 1,) the mean break-even precision after 0, 1, ... questions, the ground truth answering.
+    """Return (questions + 1,) the mean break-even precision after 0, 1, ... questions, with ground truth as answers.
 
     k is the number of labels of each image, as the paper evaluates; answered labels are forced. Images without labels
-    are left out, for their break-even precision is not defined.
+    are omitted, because break-even precision is not defined for them.
     """
     labelled = images.part(images.labels.any(axis=1))
     if not len(labelled):
@@ -161,9 +162,10 @@ def simulate(method: LabelRanker, images: LabelSet, urgency: Urgency, questions:
 
 
 def precisions(prediction: LabelPrediction, labels: Bools, urgency: Urgency, questions: int) -> Floats:
-    """(questions + 1, M) the break-even precision of each image after 0, 1, ... questions, `labels` (M, L) answering.
+    """Return (questions + 1, M) the break-even precision of each image after 0, 1, ... questions.
 
-    `prediction` is of those images, without answers; each image needs a label.
+    labels: (M, L) ground truth, from which questions are answered; each image needs a label. prediction: of those
+    images, without answers.
     """
     curve = [_precisions(labels, prediction.scores)]
     for _ in range(questions):
@@ -177,10 +179,10 @@ def precisions(prediction: LabelPrediction, labels: Bools, urgency: Urgency, que
 
 
 def mean_break_even_precision(images: LabelSet, scores: Floats) -> float:
-    """The mean over images of `break_even_precision`; each needs a label."""
+    """Return the mean over images of `break_even_precision`; each image needs a label."""
     return float(_precisions(images.labels, scores).mean())
 
 
 def _precisions(labels: Bools, scores: Floats) -> Floats:
-    """(M,) the break-even precision of each image."""
+    """Return (M,) the break-even precision of each image."""
     return np.array([break_even_precision(marks, row) for marks, row in zip(labels, scores, strict=True)])

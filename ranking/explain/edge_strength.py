@@ -1,5 +1,4 @@
-"""How far samples lean on their neighbours: their ranks as the penalties of a pairwise model are weakened or
-strengthened."""
+"""Ranks of samples as the penalties of a pairwise model are weakened or strengthened by a factor t."""
 
 from __future__ import annotations
 
@@ -22,10 +21,10 @@ OFF = 0.0
 
 @dataclass(frozen=True, eq=False)
 class EdgeStrengthCurve:
-    """n samples ranked at each of s strengths; `edge_strength_curve` makes it.
+    """The ranks of n samples at s edge strengths; `edge_strength_curve` makes it.
 
-    strengths: (s,), rising, OFF and LEARNT among them. relevance, image_of: (n,) of each sample its grade and its
-    image. places: (s, n) the rank of each sample from 1. average_precision: (s,).
+    strengths: (s,), rising, with OFF and LEARNT among them. relevance, image_of: (n,) grade and image of each sample.
+    ranks: (s, n), from 1. average_precision: (s,).
     """
 
     strengths: Floats
@@ -35,27 +34,30 @@ class EdgeStrengthCurve:
     average_precision: Floats
 
     def at(self, strength: float) -> int:
-        """The row of the strength nearest to this one."""
+        """Return the row of the nearest strength."""
         return int(np.abs(self.strengths - strength).argmin())
 
     @cached_property
     def rise(self) -> Ints:
-        """(n,) by how many places each sample stands higher with its learnt neighbours than without any."""
+        """(n,) by how many ranks each sample is higher with the learned penalties than with edges off."""
         lifted: Ints = self.ranks[self.at(OFF)] - self.ranks[self.at(LEARNT)]
         return lifted
 
     def precision_at(self, strength: float) -> float:
-        """The average precision at a strength."""
+        """Return the average precision at the nearest strength."""
         return float(self.average_precision[self.at(strength)])
 
     def most_lifted(self) -> int | None:
-        """The relevant sample that neighbours lift by most places; None where they lift none."""
+        """Return the relevant sample that the edges move up by most ranks; None where they move none up."""
         gains = np.where(self.relevance > 0, self.rise, 0)
         return int(gains.argmax()) if gains.max(initial=0) > 0 else None
 
     def most_misled(self) -> Ints | None:
-        """The samples of the image that shows nothing relevant, whose every sample rises, and whose last one then
-        stands highest; None where there is no such image of two samples or more."""
+        """Return the samples of the image that neighbours mislead most; None without such an image.
+
+        Candidates are images of two samples or more, all irrelevant and all moved up. Of those the one whose lowest
+        sample ranks highest with the learned penalties.
+        """
         misled: Ints | None = None
         for image in np.unique(self.image_of):
             rows = self.of_image(int(image))
@@ -65,7 +67,7 @@ class EdgeStrengthCurve:
         return misled
 
     def of_image(self, image: int) -> Ints:
-        """The samples that lie in an image."""
+        """Return the samples of an image."""
         return np.flatnonzero(self.image_of == image)
 
     def _last(self, rows: Ints) -> int:
@@ -77,8 +79,8 @@ def edge_strength_curve(
 ) -> EdgeStrengthCurve:
     """Rank the n samples of one split by max-marginals (high-order, eq. 11) with t x penalty, for each strength t.
 
-    image_of: of all samples of the model. ValueError unless OFF and LEARNT are among the strengths: there the places
-    are the model's `alone` and `rank`; and unless its neighbours are attractive pairs.
+    image_of: of all samples of the model. At OFF and LEARNT the ranks are the model's `alone` and `rank`. ValueError
+    unless both are among the strengths, and unless the potentials are attractive pairs.
 
     >>> relevant, test = np.array([True, False, False]), np.zeros(3, bool)
     >>> model = Neighbourhood.of([-1.0, 3.0, 1.0], AttractivePairs(3, [[0, 1]]), [-2.5], relevant, test)

@@ -1,4 +1,4 @@
-"""The pairs of labels that a c-star joins: what was learnt of each, and how often the data has both together."""
+"""The pairs of labels that a c-star joins: their learned interaction, and how often images have both."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ COLUMNS = ("first", "second", "weight", "together", "expected")
 
 @dataclass(frozen=True, eq=False)
 class LabelPairs:
-    """p pairs of labels, each once; at least one of the two is of the core.
+    """p pairs of labels, each once, with a core label first.
 
-    names: L labels. core: (c,) the numbers of those that interact with all others. first, second: (p,) numbers of
-    labels, the first of the core. weight: (p,) the interaction F_ij, which is above 0 where the two attract each other;
-    as t'Ft runs over ordered pairs, two labels in one top k add 2 F_ij to its value (c-star, eq. 6). together: (p,) how
-    many of `images` images have both, where (p,) `expected` would, were the two independent and each as frequent.
+    names: L labels. core: (c,) the labels that interact with all others. first, second: (p,) numbers of labels.
+    weight: (p,) the interaction F_ij, above 0 where the labels attract each other; as t'Ft runs over ordered pairs,
+    two labels in one top k add 2 F_ij to its value (c-star, eq. 6). together: (p,) how many of `images` images have
+    both labels. expected: (p,) how many would if the two were independent and as frequent as they are.
     """
 
     names: tuple[str, ...]
@@ -37,13 +37,13 @@ class LabelPairs:
 
     @property
     def lift(self) -> Floats:
-        """(p,) how many times as often as by chance; NaN where chance gives 0, as for a label that no image has."""
+        """(p,) `together` over `expected`; NaN where expected is 0, as for a label that no image has."""
         unknown = np.full(len(self), np.nan)
         return np.asarray(np.divide(self.together, self.expected, out=unknown, where=self.expected > 0))
 
     @property
     def log_lift(self) -> Floats:
-        """(p,) log2 of `together` over `expected`, half an image added to both, so that none is infinite.
+        """(p,) log2 of `together` over `expected`, with half an image added to both, so that it is finite.
 
         0: as often as by chance. 1: twice as often. -1: half as often.
         """
@@ -51,25 +51,25 @@ class LabelPairs:
 
     @property
     def against(self) -> Floats:
-        """(p,) how far what was learnt goes against the data: -F times `log_lift`; above 0 where their signs differ."""
+        """(p,) -F times `log_lift`: above 0 where the learned interaction contradicts the frequencies."""
         return -self.weight * self.log_lift
 
     @property
     def correlation(self) -> float:
-        """Of F and `log_lift`, by Pearson; NaN where one of them is the same for all pairs."""
+        """The Pearson correlation of F and `log_lift`; NaN where one of them is constant."""
         if len(self) < 2 or not np.ptp(self.weight) or not np.ptp(self.log_lift):
             return float("nan")
         return float(np.corrcoef(self.weight, self.log_lift)[0, 1])
 
     def part(self, indices: npt.ArrayLike) -> LabelPairs:
-        """The pairs at some places, in that order."""
+        """Return the pairs at `indices`, in that order."""
         chosen = np.asarray(indices)
         if not chosen.size and chosen.dtype != np.bool_:
             chosen = chosen.astype(np.int64)
         return replace(self, **{column: getattr(self, column)[chosen] for column in COLUMNS})
 
     def of(self, label: int) -> LabelPairs:
-        """The pairs of one label of the core, which is then the first of each; ValueError for another label."""
+        """Return the pairs of one core label, with that label first in each; ValueError for another label."""
         if label not in self.core:
             core = ", ".join(self.names[i] for i in self.core)
             raise InputError("core label", f"one of {core}", repr(self.names[label]))
@@ -78,15 +78,16 @@ class LabelPairs:
         return replace(pairs, first=np.full_like(partners, label), second=partners)
 
     def strongest(self, sign: int, count: int) -> Ints:
-        """The places of at most `count` pairs whose F has a sign, 1 or -1; the strongest first."""
+        """Return the indices of at most `count` pairs whose F has the sign 1 or -1, strongest first."""
         order = np.argsort(-sign * self.weight, kind="stable")
         return np.asarray(order[sign * self.weight[order] > 0][:count])
 
 
 def label_pairs(names: tuple[str, ...], core: Ints, interactions: Floats, labels: Bools) -> LabelPairs:
-    """All pairs of a star: core (c,), its interactions (c, L) = F[core], and the labels (M, L) of the images to count.
+    """Return all pairs of a star.
 
-    ValueError where the shapes do not belong together.
+    core: (c,). interactions: (c, L) = F[core]. labels: (M, L) of the images that are counted. ValueError where shapes
+    do not fit.
 
     >>> labels = np.array([[1, 1], [1, 1], [0, 0], [0, 0]], bool)
     >>> pairs = label_pairs(("sea", "sand"), np.array([0]), np.array([[0.0, 0.4]]), labels)

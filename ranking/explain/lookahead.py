@@ -1,7 +1,7 @@
-"""A ranker of labels in conversation about one image: what it asks, and what it would ask after each coming answer.
+"""The questions of interactive labelling about one image, computed in advance for all possible answers.
 
-A person answers faster than a browser hears from a server. So the server sends the questions of the next few
-answers, whatever they will be, as a tree.
+Answers come faster than a browser hears from the server. So the server sends the questions of the next few answers,
+whatever these will be, as a tree.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ YES, NO, SKIP = 0, 1, 2  # the branches of a question
 
 
 class Position(NamedTuple):
-    """What was said of one image: answers (L,) of 1, -1 and 0, and which labels were skipped (L,)."""
+    """The answers so far about one image: answers (L,) of 1, -1 and 0 (unanswered), and skipped (L,)."""
 
     answers: Answers
     skipped: Bools
@@ -36,7 +36,7 @@ class Position(NamedTuple):
         answers: Mapping[str, bool],
         skipped: set[str] | frozenset[str] = frozenset(),
     ) -> Position:
-        """Answers and skips by the names of labels; names that are no labels of the model are left out.
+        """Return the position for answers and skips by label name; names that the model does not have are ignored.
 
         >>> Position.of(("sea", "sand", "sky"), {"sky": True, "sea": False}, {"sand"}).answers.tolist()
         [-1, 0, 1]
@@ -45,7 +45,7 @@ class Position(NamedTuple):
         return cls(np.array(marks, np.int8), np.array([name in skipped for name in names], np.bool_))
 
     def after(self, label: int, branch: int) -> Position:
-        """The position when the question about `label` was answered by YES, NO or SKIP."""
+        """Return the position after the question about `label` is answered by YES, NO or SKIP."""
         answers, skipped = self.answers.copy(), self.skipped.copy()
         if branch == SKIP:
             skipped[label] = True
@@ -56,10 +56,10 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """A question and those after its answers.
+    """A question and the questions after its answers.
 
-    label: which one, -1 where all are answered or skipped; inside, outside: its two maxima. scores: (L,) by which the
-    labels rank when it is asked. after: the questions after yes, no and skip; empty where the tree ends.
+    label: its number, -1 where all labels are answered or skipped. inside, outside: its two maxima. scores: (L,) the
+    scores of all labels when it is asked. after: the questions after YES, NO and SKIP; empty at the leaves.
     """
 
     label: int
@@ -71,32 +71,32 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class LabellingModel:
-    """A ranker of labels that asks about one image. alone: its prediction (1, L) without answers."""
+    """A label ranker that asks about one image. alone: its prediction (1, L) without answers."""
 
     alone: LabelPrediction
     urgency: Urgency
 
     def prediction(self, answers: Answers) -> LabelPrediction:
-        """The prediction for N sets of answers (N, L); k is raised or lowered where answers need it."""
+        """Return the prediction for N sets of answers (N, L); k is adjusted where answers require it."""
         count = len(answers)
         inside, outside = (answers > 0).sum(axis=1), (answers < 0).sum(axis=1)
         k = np.clip(np.repeat(self.alone.k, count), inside, answers.shape[1] - outside)
         return replace(self.alone, unary=np.repeat(self.alone.unary, count, axis=0), k=k, answers=answers)
 
     def scores(self, position: Position) -> Floats:
-        """(L,) by which the labels rank."""
+        """Return (L,) the scores that rank the labels."""
         return np.asarray(self.prediction(position.answers[None]).scores[0])
 
     def order(self, scores: Floats, position: Position) -> Ints:
-        """(L,) the labels from the top, as they are shown where they rank by `scores`."""
+        """Return (L,) the labels from the top when ranked by `scores`, with ties broken as on screen."""
         return ranked_labels(scores, self.alone.unary[0], position.answers)
 
     def precision(self, labels: Bools, scores: Floats, position: Position) -> float:
-        """The break-even precision of `order`: of what is shown, also where answers have settled many labels alike."""
+        """Return the break-even precision of `order`, which also ranks labels that answers have settled."""
         return break_even_precision(labels, -np.argsort(self.order(scores, position)))
 
     def in_order_of_urgency(self, position: Position) -> Ints:
-        """The labels that are neither answered nor skipped, the next question first."""
+        """Return the labels that are neither answered nor skipped, the next question first."""
         urgency = self._urgency(self.prediction(position.answers[None]), position.skipped[None])[0]
         open_ = np.flatnonzero((position.answers == 0) & ~position.skipped)
         return open_[np.argsort(-urgency[open_], kind="stable")]
@@ -104,9 +104,10 @@ class LabellingModel:
     def question_tree(
         self, position: Position, first: int | None = None, depth: int | None = None
     ) -> Question:
-        """The next question with those of the `depth` answers after it; None: as many as are quickly known.
+        """Return the next question, with the questions after the next `depth` answers.
 
-        first: the label that is asked now, because a person sees it already; ignored where it is answered.
+        depth: by default as many as MOST_WORK allows. first: the label to ask about now, because it is on screen
+        already; ignored where it is answered.
         """
         depth = self._depth() if depth is None else depth
         answers, skipped = position.answers[None], position.skipped[None]
@@ -128,9 +129,9 @@ class LabellingModel:
         return root[0]
 
     def play(self, position: Position, labels: Bools, questions: int) -> tuple[list[int], list[float]]:
-        """Ask `questions` questions of the ground truth `labels` (L,), from `position` on.
+        """Ask `questions` questions of the ground truth `labels` (L,), beginning at `position`.
 
-        Which labels were asked for, and the break-even precision before the first and after each answer.
+        Returns the labels of the questions, and the break-even precision before the first and after each answer.
         """
         labels_of_questions = list[int]()
         precisions = [self.precision(labels, self.scores(position), position)]
@@ -155,10 +156,10 @@ class LabellingModel:
         return [Question(*part) for part in parts]
 
     def _urgency(self, prediction: LabelPrediction, skipped: Bools) -> Floats:
-        """(N, L) of the strategy; what answers have settled comes after it, and what was skipped after all else.
+        """Return (N, L) the strategy's urgency, below it settled labels, and below those the skipped ones.
 
-        Of settled labels the one comes first whose own score speaks most against it: the image may have more labels
-        than k, or fewer.
+        Among settled labels the one comes first whose unary score contradicts its state most: the image may have more
+        labels than k, or fewer.
         """
         full = (prediction.answers > 0).sum(
             axis=1
@@ -169,14 +170,14 @@ class LabellingModel:
         return np.where(skipped, -np.inf, np.maximum(self.urgency(prediction), settled))
 
     def _depth(self) -> int:
-        """How many answers can be looked ahead with MOST_WORK."""
+        """Return how many answers can be computed in advance within MOST_WORK."""
         work = self.alone.unary.shape[1] * 2.0 ** len(self.alone.core)
         depths = [depth for depth in range(1, DEEPEST + 1) if work * 1.5 * 3.0**depth <= MOST_WORK]
         return depths[-1] if depths else 1
 
 
 def ranked_labels(scores: Floats, unary: Floats, answers: Answers) -> Ints:
-    """(L,) the labels from the top; of equal scores, as of all that is settled, yes first, no last, else by `unary`.
+    """Return (L,) the labels from the top. Equal scores, as of settled labels: yes first, no last, then by `unary`.
 
     >>> settled, unary = np.array([np.inf, 0.5, np.inf]), np.array([1.0, 9.0, 2.0])
     >>> ranked_labels(settled, unary, np.array([0, 0, 0], np.int8)).tolist()
@@ -188,13 +189,13 @@ def ranked_labels(scores: Floats, unary: Floats, answers: Answers) -> Ints:
 
 
 def fixed_order(labels: int, seed: int) -> Urgency:
-    """All labels in one random order, whatever is answered: what is asked in vain by every other strategy."""
+    """Return a strategy that asks in one random order, whatever the answers."""
     order = np.random.default_rng(seed).random(labels)
     return lambda prediction: np.broadcast_to(order, prediction.unary.shape)
 
 
 def questions_needed(precisions: list[float]) -> int | None:
-    """How many questions it takes until the ranking is right, and stays so; None where it does not become so.
+    """Return after how many questions the ranking is perfect and stays so; None where that does not happen.
 
     >>> questions_needed([0.5, 1.0, 0.5, 1.0, 1.0]), questions_needed([0.5]), questions_needed([1.0])
     (3, None, 0)

@@ -1,4 +1,4 @@
-"""What its neighbours did to each sample: its rank with and without them, and what its score is made of."""
+"""The effect of the similarity graph on each sample: its rank with and without edges, and the parts of its score."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ from ranking.metrics.ranked import Ranking, ranks_of
 class Neighbourhood:
     """A model of n samples in two splits, each ranked by max-marginals; `Neighbourhood.of` makes it.
 
-    potentials: what neighbours pay. relevant, test: (n,) bool. unary: (n,) score of each sample by itself. penalty:
-    (m,) of each edge of `components.edges`, summed over the terms that it lies in. rank: (n,) its place from 1 in the
-    ranking of its split; alone: (n,) the place that it has by `unary`, with the edges off. helped: (n,) how many
-    samples of its split, relevant ones for an irrelevant one and the other way round, stand on the right side of it
-    thanks to the edges, less those that do not because of them. unary_part, pairwise_part: (n,) what the unary scores
-    and what the penalties make of its score: sums over the labelling with y_i = 1 minus those over the one with y_i =
-    0 (high-order, eqs. 9 to 11).
+    potentials: the pairwise terms. relevant, test: (n,) bool. unary: (n,) unary scores. penalty: (m,) of each edge of
+    `components.edges`, summed over the terms that it belongs to. rank: (n,) from 1 in the ranking of the sample's
+    split. alone: (n,) the rank by `unary`, with edges off. helped: (n,) how many samples of the split and of the
+    other relevance the edges move to the correct side of the sample, minus those that they move to the incorrect
+    side. unary_part, pairwise_part: (n,) the parts of the score due to unary scores and to penalties: sums over the
+    labelling with y_i = 1 minus those over the one with y_i = 0 (high-order, eqs. 9 to 11).
     """
 
     potentials: Potentials
@@ -49,8 +48,9 @@ class Neighbourhood:
         relevant: Bools,
         test: Bools,
     ) -> Self:
-        """The model of unary scores (n,) and of a penalty for each of the t terms of `potentials`, (t,).
-        ValueError where there is no such model, or an edge joins the splits.
+        """Return the model of unary scores (n,) and of a penalty for each of the t terms of `potentials`, (t,).
+
+        ValueError where shapes do not fit, or where an edge joins the splits.
 
         >>> from ranking.inference import AttractivePairs
         >>> relevant, test = np.array([True, False, False]), np.zeros(3, bool)
@@ -97,22 +97,22 @@ class Neighbourhood:
 
     @property
     def components(self) -> Components:
-        """The connected components of the samples."""
+        """The connected components of the graph."""
         return self.potentials.components
 
     @property
     def score(self) -> Floats:
-        """(n,) the difference of max-marginals; unary_part + pairwise_part but for rounding."""
+        """(n,) the difference of max-marginals, equal to unary_part + pairwise_part up to rounding."""
         return self.marginals.difference
 
     @property
     def rise(self) -> Ints:
-        """(n,) how many places higher a sample stands than it would by itself."""
+        """(n,) by how many ranks the edges move a sample up."""
         return self.alone - self.rank
 
     @cached_property
     def component_of(self) -> Ints:
-        """(n,) number of the component of each sample, the largest first."""
+        """(n,) number of the component of each sample, the largest component first."""
         return self.components.component_of
 
     @cached_property
@@ -130,31 +130,31 @@ class Neighbourhood:
         return differs
 
     def ranking(self, test: bool, alone: bool = False) -> Ranking:
-        """The samples of one split by score, or, `alone`, by what each scores by itself."""
+        """Return the ranking of one split by score, or with `alone` by unary score."""
         rows = np.flatnonzero(self.test == test)
         scores = self.unary if alone else self.score
         return Ranking.of(rows, self.relevant[rows].astype(np.int64), scores[rows])
 
     def turning(self, i: int) -> Bools:
-        """(n,) which samples change their label with sample i: those in which its two labellings differ."""
+        """Return (n,) whether a sample flips with sample i: its label differs between the two labellings of i."""
         differs: Bools = self.marginals.labelling(i, True) != self.marginals.labelling(i, False)
         return differs
 
     def members(self, number: int) -> Ints:
-        """The samples of a component, ascending. number: its place in `components`, the largest first."""
+        """Return the samples of component `number`, ascending; the largest component is 0."""
         return np.sort(
             self.components.order[self.components.starts[number] : self.components.starts[number + 1]]
         )
 
     def edges_of(self, number: int) -> Ints:
-        """Which edges lie in a component: row numbers of `components.edges`."""
+        """Return the rows of `components.edges` that belong to component `number`."""
         starts = self.components.edge_starts
         return self.components.edge_order[starts[number] : starts[number + 1]]
 
     def around(self, i: int, limit: int) -> Ints:
-        """At most `limit` samples of the component of i, ascending: i and those that the fewest edges lead to.
+        """Return at most `limit` samples of the component of i, ascending: those with the fewest edges from i.
 
-        Of equally near ones, those that a strong penalty ties to a nearer one come first.
+        At equal distance, samples with a stronger penalty to a nearer sample come first.
         """
         number = int(self.component_of[i])
         members = self.members(number)
@@ -177,8 +177,8 @@ class Neighbourhood:
 
 
 def _placed(relevant: Bools, scores: Floats, test: Bools) -> tuple[Ints, Ints]:
-    """(n,) place from 1 of each sample in the ranking of its split, and how many of the other kind stand on the wrong
-    side of it."""
+    """Return (n,) the rank of each sample in its split, and (n,) how many of the other relevance are on its incorrect
+    side."""
     ranks, wrong = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
     for split in (False, True):
         rows = np.flatnonzero(test == split)

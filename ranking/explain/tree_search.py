@@ -1,4 +1,4 @@
-"""The search of one of MidRank's rankers for the best order of one sequence, beside the best of all orders."""
+"""The search of one MidRank ranker for the best order of a sequence, compared with all orders."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ranking.methods.mid_rank import MidRank
 
 @dataclass(frozen=True, eq=False)
 class TreeSearch:
-    """What a search visited, and what it was after.
+    """The orders that a search visited, and the best of all orders.
 
-    trees: all orders that were visited; the first is that of RankSVM. best: (n,) the order of the greatest value of
-    all and `best_value` that value, exactly; both None where a sequence has more than MOST_COMPARED samples.
+    trees: all visited orders; the first is that of RankSVM. best: (n,) the order of the greatest value, and
+    `best_value` exactly that value; both None for more than MOST_COMPARED samples.
     """
 
     trees: SearchTrees
@@ -32,20 +32,20 @@ class TreeSearch:
 
     @property
     def found_best(self) -> bool | None:
-        """Whether no order is better than the one that was found; None where that is not known."""
+        """Whether the search ended at a best order; None where that is unknown."""
         if self.best_value is None:
             return None
         return bool(as_good(self.trees.values[self.trees.best], self.best_value))
 
     def path_to(self, node: int) -> Ints:
-        """The nodes from the root of its tree to a node."""
+        """Return the nodes from the root of its tree to a node."""
         path = [node]
         while self.trees.parents[path[-1]] >= 0:
             path.append(int(self.trees.parents[path[-1]]))
         return np.array(path[::-1])
 
     def swapped(self, node: int) -> tuple[int, int] | None:
-        """The two places, from 0, whose swap led to a node; None for a root."""
+        """Return the two positions, from 0, whose swap led to a node; None for a root."""
         parent = int(self.trees.parents[node])
         if parent < 0:
             return None
@@ -54,9 +54,9 @@ class TreeSearch:
 
 
 def tree_search(method: MidRank, length: int, features: Features, trees: int) -> TreeSearch:
-    """Search for the best order of the samples (n, d) by the ranker of one length, as the method's prediction does.
+    """Search for the best order of samples (n, d) with the ranker of one length, as the method predicts.
 
-    ValueError where there is no ranker of that length, or the samples are fewer.
+    ValueError where the method has no ranker of that length, or where there are fewer samples.
     """
     if length not in method.lengths or method.start is None:
         raise InputError("length", f"one of {method.lengths}, which have rankers", length)
@@ -71,7 +71,7 @@ def tree_search(method: MidRank, length: int, features: Features, trees: int) ->
 
 
 def shown_nodes(trees: SearchTrees, children: int) -> Ints:
-    """The nodes that a picture has room for: those on paths, roots, and of each node's others the `children` best."""
+    """Return the nodes to plot: roots, nodes on paths, and for each node its `children` best other children."""
     is_shown = trees.path | (trees.parents < 0)
     order = np.argsort(-trees.values, kind="stable")
     of_parent: dict[int, int] = {}
@@ -84,8 +84,10 @@ def shown_nodes(trees: SearchTrees, children: int) -> Ints:
 
 
 def places(trees: SearchTrees, nodes: Ints, width: float = 0.7) -> Floats:
-    """(m,) where `nodes` stand from left to right: trees beside each other, a swap a step; the others of a step stand
-    around the one that the path goes on with, in the order of their values."""
+    """Return (m,) the horizontal coordinates of `nodes`: trees side by side, one unit per swap.
+
+    Other children of a step are spread by value around the child that the path continues with.
+    """
     deepest = np.array(
         [
             trees.depths[nodes][trees.trees[nodes] == tree].max(initial=0)

@@ -1,4 +1,4 @@
-"""Losses as data: what a ranking loss must tell the inference, and the losses by name.
+"""Ranking losses as data, and the losses by name: what loss-augmented inference has to know of a loss.
 
 A new loss is one new file here whose class carries ``@LOSSES.register("name")``.
 """

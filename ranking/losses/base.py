@@ -32,11 +32,12 @@ from ranking.core.registry import Plugin
 
 @dataclass(frozen=True)
 class RankingLoss(Plugin, ABC):
-    """Base of the ranking losses: a subclass gives `gains` and `discount`, and `steps` where exactness asks.
+    """Base of the ranking losses. Subclasses define `gains` and `discount`, and `steps` where differences would
+    cancel.
 
-    measure: what it is one minus of, as pages call that: "AP". unimodal: whether what the j-th
-    irrelevant sample adds to the objective rises up to the best of the first j ranks and falls from there on, so that
-    bisection finds that (quicksort, Proposition 5).
+    measure: the measure that the loss is one minus of, as pages call it: "AP". unimodal: whether the term that the
+    j-th irrelevant sample adds to the objective rises up to its best rank among the first j and falls from there on,
+    so that bisection finds it (quicksort, Proposition 5).
     """
 
     name: ClassVar[str] = "a loss without a name"  # registered losses have one
@@ -45,29 +46,29 @@ class RankingLoss(Plugin, ABC):
 
     @abstractmethod
     def gains(self, positives: int) -> Floats:
-        """(|P|,) gain of the i-th relevant sample from the top, i = 1 ... |P|; not negative."""
+        """Return (|P|,) the gain of the i-th relevant sample from the top, i = 1 ... |P|; not negative."""
 
     @abstractmethod
     def discount(self, positions: Floats) -> Floats:
-        """T at `positions` >= 1: convex and not increasing."""
+        """Return T at `positions` >= 1: convex and not increasing."""
 
     def steps(self, n: int) -> Floats:
-        """(n,) T(m) - T(m + 1) for m = 1 ... n. Override where the difference would cancel."""
+        """Return (n,) T(m) - T(m + 1) for m = 1 ... n. Override where the difference would cancel."""
         values = self.discount(np.arange(1, n + 2, dtype=np.float64))
         return values[:-1] - values[1:]
 
     def of_positions(self, positions: Floats) -> float:
-        """The loss of a ranking whose relevant samples stand at `positions` (|P|,), ascending, from 1."""
+        """Return the loss of a ranking whose relevant samples are at `positions` (|P|,), ascending, from 1."""
         ideal = np.arange(1, len(positions) + 1, dtype=np.float64)
         return float(self.gains(len(positions)) @ (self.discount(ideal) - self.discount(positions)))
 
 
 @lru_cache(maxsize=8)
 def loss_tables(loss: RankingLoss, positives: int, negatives: int) -> tuple[Floats, Floats]:
-    """(|P|,) gains and (|P| + |N|,) steps of `loss`, checked to be QS-suitable, read-only.
+    """Return (|P|,) gains and (|P| + |N|,) steps of `loss`, checked to be QS-suitable, read-only.
 
-    Raises ValueError where a gain is negative, the discount is not convex and non-increasing, or a value is
-    not finite.
+    Raises ValueError where a gain is negative, the discount is not convex and non-increasing, or a value is not
+    finite.
     """
     gains, steps = loss.gains(positives), loss.steps(positives + negatives)
     if not (np.isfinite(gains).all() and np.isfinite(steps).all()):

@@ -9,7 +9,7 @@ from ranking.core.errors import InputError
 
 
 def misclassification_costs(relevant: Bools) -> Floats:
-    """(n,) what misclassifying each sample costs, with J = |N|/|P|: 1/(2|P|) or 1/(2|N|); they sum to 1.
+    """Return (n,) the cost of misclassifying each sample, with J = |N|/|P|: 1/(2|P|) or 1/(2|N|); they sum to 1.
 
     >>> misclassification_costs(np.array([True, False, False]))
     array([0.5 , 0.25, 0.25])
@@ -21,10 +21,11 @@ def misclassification_costs(relevant: Bools) -> Floats:
 
 
 def unit_of_cost(relevant: Bools) -> float:
-    """1/(4 |P| |N|), the product of both misclassification costs: C times this does here what C does in a ranking loss.
+    """Return 1/(4 |P| |N|), the product of both misclassification costs: the factor of C with the unit "ranking".
 
-    A margin of the weighted 0-1 loss is 1/(2|P|) or 1/(2|N|), one of a ranking loss about 1. Weights are shorter by as
-    much, and C is to their square what it is to the loss.
+    A margin of the weighted 0-1 loss is 1/(2|P|) or 1/(2|N|), one of a ranking loss about 1. Weights are shorter by
+    the same factor, and C weighs the loss against their square; so C times this has the effect here that C has in a
+    ranking loss.
 
     >>> unit_of_cost(np.array([True, False, False]))
     0.125
@@ -34,9 +35,9 @@ def unit_of_cost(relevant: Bools) -> float:
 
 
 def weighted_zero_one(relevance: Ints, scores: Floats) -> float:
-    """The loss, from 0 to 1, of labels by the sign of scores (n,): above 0 is relevant, any other irrelevant.
+    """Return the loss, from 0 to 1, of labels by the sign of scores (n,): above 0 is relevant.
 
-    One label for all costs 0.5. ValueError where relevance (n,) is not of both kinds.
+    The same label for all samples costs 0.5. ValueError unless relevance (n,) has relevant and irrelevant samples.
 
     >>> weighted_zero_one(np.array([1, 0, 0]), np.array([0.0, -1.0, 2.0]))
     0.75

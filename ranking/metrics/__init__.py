@@ -1,4 +1,4 @@
-"""Measures of a ranking, and what can be said of many: intervals, paired tests, curves."""
+"""Evaluation of rankings, and statistics of many: intervals, paired tests, curves."""
 
 from ranking.metrics.measures import (
     CUTOFFS,

@@ -1,4 +1,4 @@
-"""Several rankings of the same samples: where each sample stands in each, and what a move is worth."""
+"""Several rankings of the same samples: the rank of each sample in each, and what a change of rank adds to AP."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ranking.metrics.ranked import Ranking
 class Comparison:
     """r rankings of the same n samples; `Comparison.of` checks that.
 
-    samples (n,) rows of the image set, ascending; relevance (n,) of them; scores and places (r, n) of each in each
-    ranking, places from 1.
+    samples: (n,) rows of the image set, ascending. relevance: (n,). scores, ranks: (r, n) of each sample in each
+    ranking; ranks count from 1.
     """
 
     rankings: tuple[Ranking, ...]
@@ -29,7 +29,7 @@ class Comparison:
 
     @classmethod
     def of(cls, rankings: Sequence[Ranking]) -> Comparison:
-        """ValueError where there is no ranking, or two are not of the same samples with the same relevance.
+        """Compare rankings; ValueError where there is none, or where samples or their relevance differ.
 
         >>> one = Ranking(np.array([7, 8]), np.array([1, 0]), np.array([2.0, 1.0]))
         >>> other = Ranking(np.array([8, 7]), np.array([0, 1]), np.array([5.0, 1.0]))
@@ -60,7 +60,7 @@ class Comparison:
 
     @cached_property
     def precisions(self) -> Floats:
-        """(r, n) the precision at the place of each relevant sample, whose mean is AP; 0 of the others."""
+        """(r, n) the precision at the rank of each relevant sample, whose mean is AP; 0 for irrelevant samples."""
         precisions = np.zeros(self.ranks.shape)
         for number, ranks in enumerate(self.ranks):
             relevant = np.flatnonzero(self.relevance)
@@ -69,15 +69,15 @@ class Comparison:
         return precisions
 
     def risen(self, first: int, second: int) -> Ints:
-        """(n,) by how many places each sample stands higher in ranking `second` than in ranking `first`."""
+        """Return (n,) by how many ranks each sample is higher in ranking `second` than in ranking `first`."""
         risen: Ints = self.ranks[first] - self.ranks[second]
         return risen
 
     def gains(self, first: int, second: int) -> Floats:
-        """(n,) what each relevant sample adds to the AP of ranking `second` minus that of `first`: the difference
-        of the precisions at its places over |P|. Their sum is that difference; 0 of irrelevant samples.
+        """Return (n,) what each relevant sample adds to the AP of ranking `second` minus the AP of ranking `first`.
 
-        ValueError where nothing is relevant, for then there is no AP.
+        That is the difference of the precisions at its ranks over |P|; 0 for irrelevant samples. ValueError where
+        nothing is relevant, because AP is then not defined.
         """
         positives = np.count_nonzero(self.relevance)
         if not positives:
@@ -87,7 +87,8 @@ class Comparison:
 
 
 def largest(values: Floats | Ints, count: int) -> Ints:
-    """The numbers of at most `count` of the largest `values` (n,) above 0, the largest first; of equal ones the first.
+    """Return the indices of at most `count` of the largest `values` (n,) above 0, largest first; ties in order of
+    index.
 
     >>> largest(np.array([1, 0, 3, -2, 3]), 2)
     array([2, 4])

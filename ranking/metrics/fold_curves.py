@@ -1,4 +1,4 @@
-"""Curves that were measured on several folds: their means, their spread, and what two of them differ by."""
+"""Break-even precision by number of questions over several folds: means, spread and differences."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class FoldCurve:
-    """Break-even precision after 0, 1, ... q questions, folds (f, q + 1), of a method that asks by a strategy.
+    """Break-even precision after 0, 1, ... q questions of a method and a question strategy.
 
-    settings: of the method. variant: those of them that tell it from other curves of its method, in words.
+    folds: (f, q + 1). settings: of the method. variant: those of its settings that differ from other curves of the
+    method, as text; "" for none.
     """
 
     method: str
@@ -30,29 +31,30 @@ class FoldCurve:
 
     @property
     def name(self) -> str:
-        """What the method is called where several are shown."""
+        """The name of the method, with its variant where there is one."""
         return f"{self.method} ({self.variant})" if self.variant else self.method
 
     @property
     def mean(self) -> Floats:
-        """(q + 1,) over folds."""
+        """(q + 1,) the mean over folds."""
         return np.asarray(self.folds.mean(axis=0))
 
     @property
     def spread(self) -> Floats:
-        """(q + 1,) the standard deviation over folds; NaN of a single fold, which tells nothing of it."""
+        """(q + 1,) the standard deviation over folds; NaN for a single fold."""
         if len(self.folds) < 2:
             return np.full(self.folds.shape[1], np.nan)
         return np.asarray(self.folds.std(axis=0, ddof=1))
 
     def to_json(self) -> dict[str, Any]:
-        """What `curves_of` reads."""
+        """Return the record that `curves_of` reads, with the mean."""
         named = {"method": self.method, "settings": dict(self.settings), "strategy": self.strategy}
         return {**named, "mean": self.mean.tolist(), "folds": self.folds.tolist()}
 
 
 class Difference(NamedTuple):
-    """Of two curves, fold by fold: its mean and an interval around it, each (q + 1,); NaN ends of a single fold."""
+    """The mean difference of two curves over folds, and its confidence interval: (q + 1,) each; NaN ends for a single
+    fold."""
 
     mean: Floats
     low: Floats
@@ -60,9 +62,9 @@ class Difference(NamedTuple):
 
 
 def difference(left: FoldCurve, right: FoldCurve) -> Difference:
-    """`left` minus `right` on the same folds, with Student's interval of 95% over folds.
+    """Return `left` minus `right` on the same folds, with Student's 95% confidence interval over folds.
 
-    It takes the folds as independent. They share training images, so it is an approximation, somewhat too narrow.
+    The interval treats folds as independent. They share training images, so that it is somewhat too narrow.
 
     >>> flat = FoldCurve("a", "random", np.array([[0.5], [0.7]]))
     >>> [round(float(end[0]), 3) for end in difference(flat, FoldCurve("b", "random", np.array([[0.4], [0.5]])))]
@@ -80,9 +82,10 @@ def difference(left: FoldCurve, right: FoldCurve) -> Difference:
 
 
 def curves_of(records: Sequence[Mapping[str, Any]]) -> list[FoldCurve]:
-    """The curves of a result, {"method", "settings", "strategy", "folds"} each; ValueError for what is none.
+    """Return the curves of a stored result: records of "method", "settings", "strategy" and "folds".
 
-    All have the same folds and questions, and no two the same method, settings and strategy.
+    ValueError for other records, unless all have the same folds and questions, and for two curves of the same method,
+    settings and strategy.
     """
     try:
         curves = [
@@ -111,7 +114,7 @@ def curves_of(records: Sequence[Mapping[str, Any]]) -> list[FoldCurve]:
 
 
 def _variant(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> str:
-    """The settings of a curve that not all curves of its method share: "core_size = 3"."""
+    """Return the settings of a curve that differ between curves of its method: "core_size = 3"."""
     own = dict(record["settings"])
     curves = [dict(curve["settings"]) for curve in records if curve["method"] == record["method"]]
     telling = [name for name in own if any(curve.get(name) != own[name] for curve in curves)]

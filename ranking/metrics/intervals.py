@@ -1,18 +1,17 @@
-"""How far a measure of a ranking would move on other test images: intervals by the paired bootstrap.
+"""Confidence intervals of measures over test images, by the paired bootstrap.
 
-Units are drawn again, as many as there are, with replacement. A unit is what was gathered as one, an image or a group
-of images; it brings all of its samples along, for they are not independent. Rankings are measured on the same draws, so
-that the interval of a difference is one of paired measures (Efron and Tibshirani 1993, chapters 8 and 13). What
-another draw of *training* images, or another seed, would change is not in these intervals. `benchmarks/intervals.py`
-tells how often they hold the truth: of 60 images those of 95% did for 91 to 93% of test sets, of 200 and more for 93 to
-95%.
+Units are resampled with replacement, the same number as there are. A unit is an image or a group of images, because
+samples of one unit are not independent; it brings all of its samples along. All rankings are measured on the same
+resamples, so that the interval of a difference is one of paired measures (Efron and Tibshirani 1993, chapters 8 and
+13). The intervals do not cover another choice of *training* images, or another seed. By `benchmarks/intervals.py`,
+95% intervals held the true value for 91 to 93% of test sets of 60 images, and for 93 to 95% of those of 200 and more.
 
-A sample that is drawn c times stands c times in the ranking, with equal scores. Nothing is ranked again for that: with
-p relevant and t samples in all above it, its copies add
+A sample that is drawn c times is in the ranking c times, with equal scores. Nothing has to be ranked again: with p
+relevant samples and t samples in all above it, its copies add
 
     sum over m = 1 ... c of (p + m) / (t + m)  =  c + (p - t) (H(t + c) - H(t)),    H(t) = 1 + 1/2 + ... + 1/t
 
-to |P| AP, and sum D(t + m) to DCG. So a draw costs one pass over the counts; tables of H and sums of D give the rest.
+to |P| AP, and sum D(t + m) to DCG. So a resample costs one pass over the counts, with tables of H and of sums of D.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ MOST_COUNTS = 2_000_000  # that are held at once: 16 MB
 
 
 class Interval(NamedTuple):
-    """A value of the samples as they are, and the ends of its interval."""
+    """A measured value, and the ends of its confidence interval."""
 
     value: float
     low: float
@@ -42,32 +41,32 @@ class Interval(NamedTuple):
 
     @property
     def without_zero(self) -> bool:
-        """Whether 0 lies outside: of a difference, that it has a sign."""
+        """Whether the interval excludes 0; of a difference: whether it is significant."""
         return self.low > 0 or self.high < 0
 
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """Measures of r rankings of the same samples, and the same on test sets that were drawn again.
+    """Measures of r rankings of the same samples, and the same measures on resampled test sets.
 
-    values: by measure ("AP", "NDCG", "P@10", ...) (r,). drawn: by measure (r, draws), NaN where a draw has no relevant
-    sample, or of P@k fewer than k samples; a draw is NaN for all rankings or for none.
+    values: measure ("AP", "NDCG", "P@10", ...) to (r,). drawn: measure to (r, draws); NaN where a resample has no
+    relevant sample, or for P@k fewer than k samples. A resample is NaN for all rankings or for none.
     """
 
     values: dict[str, Floats]
     drawn: dict[str, Floats]
 
     def interval(self, measure: str, ranking: int, level: float = LEVEL) -> Interval:
-        """Of one ranking's measure."""
+        """Return the confidence interval of one ranking's measure."""
         return interval(float(self.values[measure][ranking]), self.drawn[measure][ranking], level)
 
     def difference(self, measure: str, ranking: int, baseline: int, level: float = LEVEL) -> Interval:
-        """Of the measure of `ranking` less that of `baseline`, on the same draws."""
+        """Return the interval of the measure of `ranking` minus that of `baseline`, on the same resamples."""
         values, drawn = self.values[measure], self.drawn[measure]
         return interval(float(values[ranking] - values[baseline]), drawn[ranking] - drawn[baseline], level)
 
     def undefined(self, measure: str) -> int:
-        """How many draws are left out, because the measure is not defined on them."""
+        """Return how many resamples are omitted because the measure is not defined on them."""
         return int(np.isnan(self.drawn[measure][0]).sum())
 
 
@@ -80,10 +79,11 @@ def resample(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Resampled:
-    """Measures of rankings by `scores` (r, n) of samples with `relevance` (n,) 0 or 1, which belong to `units` (n,).
+    """Measure rankings by `scores` (r, n), and resample the `units` (n,) that samples belong to.
 
-    cutoffs: the k of each P@k, 1 <= k <= n. Equal scores are ranked pessimistically, as in `ranking.metrics`.
-    ValueError where nothing is relevant, or where there are fewer than two units: then nothing is known of others.
+    relevance: (n,) 0 or 1. cutoffs: the k of each P@k, 1 <= k <= n. Equal scores are ranked pessimistically, as in
+    `ranking.metrics`. ValueError where nothing is relevant, or where there are fewer than two units, which say
+    nothing of others.
 
     >>> found = resample([1, 0, 1, 0], [[4, 3, 2, 1], [4, 1, 3, 2]], [0, 0, 1, 1], cutoffs=(2,))
     >>> found.interval("AP", 1)
@@ -122,7 +122,7 @@ def resample(
 
 
 def resampled_counts(units: int, draws: int, generator: np.random.Generator) -> Ints:
-    """(draws, units) how often each unit is drawn, `units` draws with replacement a row.
+    """Return (draws, units) how often each unit is drawn, in `units` draws with replacement per row.
 
     >>> resampled_counts(3, 2, np.random.default_rng(0)).sum(axis=1)
     array([3, 3])
@@ -132,8 +132,10 @@ def resampled_counts(units: int, draws: int, generator: np.random.Generator) -> 
 
 
 def measures_of_counts(relevant: Bools, counts: Ints, cutoffs: Sequence[int] = ()) -> dict[str, Floats]:
-    """AP, NDCG and P@k, (b,) each, of a ranking whose samples, `relevant` (n,) from the top, stand in it `counts`
-    (b, n) times; NaN where that leaves nothing relevant, or of P@k fewer than k samples.
+    """Return AP, NDCG and P@k, (b,) each, of b resamples of one ranking.
+
+    relevant: (n,) the samples from the top. counts: (b, n) how often each is in the resample. NaN where nothing
+    relevant is left, or for P@k where fewer than k samples are.
 
     >>> measures_of_counts(np.array([True, False, True]), np.array([[1, 1, 1], [0, 1, 2]]))["AP"].round(3)
     array([0.833, 0.583])
@@ -166,9 +168,10 @@ def _share(part: npt.NDArray[np.generic], total: npt.NDArray[np.generic], define
 
 
 def interval(value: float, drawn: Floats, level: float = LEVEL) -> Interval:
-    """The percentile interval of a value from what draws (b,) made of it: the middle `level` of them, NaN left out.
+    """Return the percentile interval of `value`: the middle `level` of the resampled values `drawn` (b,), without
+    NaN.
 
-    ValueError where no draw has a value.
+    ValueError where all are NaN.
 
     >>> interval(2.0, np.array([1.0, 2.0, np.nan, 3.0]), level=0.5)
     Interval(value=2.0, low=1.5, high=2.5)

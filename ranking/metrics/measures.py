@@ -1,16 +1,16 @@
-"""What evaluates a ranking: average precision, precision at k, NDCG and the agreement of pairs.
+"""Measures of a ranking: average precision, precision at k, NDCG and the agreement of pairs.
 
-Directions and ties, once for all metrics:
+Directions and ties, the same for all measures:
 
-- Every metric takes ``(relevance, scores, ...)``, both (n,), and is larger for a better ranking.
-- The higher score ranks higher. Equal scores are ranked pessimistically, the less relevant first, so a metric
-  is its least value over all orders that the scores allow, and no method gains from ties. Where no scores are
-  equal, average precision and NDCG are those of scikit-learn and trec_eval.
+- Every measure takes ``(relevance, scores, ...)``, both (n,), and is larger for a better ranking.
+- The higher score ranks higher. Equal scores are ranked pessimistically, the less relevant first: a measure is its
+  least value over all orders that the scores allow, and no method gains from ties. Where no scores are equal, average
+  precision and NDCG are those of scikit-learn and trec_eval.
 - Scores are compared as float64. Infinite scores are allowed, since only the order counts; NaN is refused.
-- Binary metrics (average precision, precision, recall) hold every grade > 0 relevant.
-- Without a relevant sample a metric is undefined: ValueError, for precision at k too. Without an irrelevant
-  one every order is perfect for the binary metrics, which are 1. `kendall_tau` and `pair_accuracy` need two
-  different grades, else ValueError.
+- Binary measures (average precision, precision, recall) treat every grade > 0 as relevant.
+- Without a relevant sample a measure is undefined: ValueError, for precision at k too. Without an irrelevant one
+  every order is perfect for the binary measures, which are 1. `kendall_tau` and `pair_accuracy` need two different
+  grades, else ValueError.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CUTOFFS = (10, 50, 100)
 
 
 def rank(scores: npt.ArrayLike) -> npt.NDArray[Any]:
-    """(n,) the samples from the highest score down; equal scores stay in the order that they came in.
+    """Return (n,) the samples sorted by falling score; equal scores keep their input order.
 
     >>> rank([0.1, 0.9, 0.5])
     array([1, 2, 0])
@@ -44,8 +44,10 @@ def rank(scores: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def ranking_order(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> npt.NDArray[np.intp]:
-    """(n,) rows from the top of the ranking to its end: the higher score first; of equal scores the less
-    relevant first, then the lower row number. Needs no relevant sample.
+    """Return (n,) the samples from the top of the ranking; of equal scores the less relevant first, then the lower
+    row.
+
+    Needs no relevant sample.
 
     >>> ranking_order([1, 0, 1], [0.5, 0.5, 0.9])
     array([2, 1, 0])
@@ -56,9 +58,9 @@ def ranking_order(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> npt.NDArra
 def precision_recall_curve(
     relevance: npt.ArrayLike, scores: npt.ArrayLike
 ) -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
-    """Precision (n,) and recall (n,) of the first 1, 2, ..., n samples, and the `ranking_order` (n,).
+    """Return precision (n,) and recall (n,) of the first 1, 2, ..., n samples, and the `ranking_order` (n,).
 
-    One point a cut, without interpolation: average precision sums precision times the step of recall.
+    One point per cutoff, without interpolation: average precision sums precision times the step of recall.
 
     >>> precision, recall, order = precision_recall_curve([0, 1, 1], [0.2, 0.9, 0.1])
     >>> precision.round(3), recall, order
@@ -71,10 +73,10 @@ def precision_recall_curve(
 
 
 def average_precision(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
-    """Mean over the relevant samples of the precision at their place.
+    """Return the mean over the relevant samples of the precision at their rank.
 
-    1 minus it is the AP loss of quicksort, section 2.2, whose example is the order x1, x3, x8, x4, x5, x2,
-    x6, x7 with x1 to x4 relevant:
+    1 minus it is the AP loss of quicksort, section 2.2, whose example is the order x1, x3, x8, x4, x5, x2, x6, x7
+    with x1 to x4 relevant:
 
     >>> relevance, scores = [1, 1, 1, 1, 0, 0, 0, 0], [8, 3, 7, 5, 4, 2, 1, 6]
     >>> round(1 - average_precision(relevance, scores), 3)
@@ -84,7 +86,7 @@ def average_precision(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
 
 
 def precision_at_k(relevance: npt.ArrayLike, scores: npt.ArrayLike, k: int) -> float:
-    """Share of relevant samples among the first k, 1 <= k <= n (else ValueError).
+    """Return the share of relevant samples among the first k, 1 <= k <= n (else ValueError).
 
     >>> precision_at_k([1, 0, 1], [0.9, 0.5, 0.1], k=2)
     0.5
@@ -93,7 +95,7 @@ def precision_at_k(relevance: npt.ArrayLike, scores: npt.ArrayLike, k: int) -> f
 
 
 def break_even_precision(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
-    """Precision at k, with k the number of relevant samples: there precision equals recall (c-star, BEP).
+    """Return precision at k for k the number of relevant samples, where it equals recall (c-star, BEP).
 
     >>> break_even_precision([1, 0, 1], [0.9, 0.5, 0.1])
     0.5
@@ -105,12 +107,11 @@ def break_even_precision(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> flo
 def ndcg(
     relevance: npt.ArrayLike, scores: npt.ArrayLike, *, gain: Gain = "linear", k: int | None = None
 ) -> float:
-    """DCG of the first k places (all n where k is None) over that of the best ranking, in [0, 1].
+    """Return the DCG of the first k samples (all n where k is None) over that of the best ranking, in [0, 1].
 
-    DCG sums gain x D(i) over the places i = 1, 2, ..., where D(i) = 1 / log2(1 + i). The gain of a grade is
-    the grade itself ("linear") or 2^grade - 1 ("exponential"); they agree where relevance is 0 or 1.
-    1 <= k <= n (else ValueError). 1 minus it is the NDCG loss of quicksort, section 2.2, whose example is
-    that of `average_precision`:
+    DCG sums gain x D(i) over the ranks i = 1, 2, ..., where D(i) = 1 / log2(1 + i). The gain of a grade is the grade
+    itself ("linear") or 2^grade - 1 ("exponential"); they agree where relevance is 0 or 1. 1 <= k <= n (else
+    ValueError). 1 minus it is the NDCG loss of quicksort, section 2.2, whose example is that of `average_precision`:
 
     >>> relevance, scores = [1, 1, 1, 1, 0, 0, 0, 0], [8, 3, 7, 5, 4, 2, 1, 6]
     >>> round(1 - ndcg(relevance, scores), 3)
@@ -120,11 +121,11 @@ def ndcg(
 
 
 def pair_accuracy(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
-    """Share of the pairs of different grades in which the more relevant sample has the higher score.
+    """Return the share of the pairs of different grades in which the more relevant sample has the higher score.
 
-    Pairs of one grade have no right order and do not count; a pair of different grades with equal scores is
-    wrong. For two grades and untied scores it is the area under the ROC curve. Takes O(n log n). All samples
-    of one grade: ValueError.
+    Pairs of one grade have no correct order and do not count; a pair of different grades with equal scores is
+    incorrect. For two grades and untied scores it is the area under the ROC curve. Takes O(n log n). All samples of
+    one grade: ValueError.
 
     >>> round(pair_accuracy([2, 1, 0], [0.3, 0.2, 0.2]), 3)
     0.667
@@ -134,11 +135,11 @@ def pair_accuracy(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
 
 
 def kendall_tau(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
-    """(right - wrong) / (right + wrong) over the pairs of `pair_accuracy`, so always 2 pair_accuracy - 1.
+    """Return (correct - incorrect) / (correct + incorrect) over the pairs of `pair_accuracy`: 2 pair_accuracy - 1.
 
-    This is midrank's section 5.1 with l+ + l- pairs of different grades. Untied grades and scores make tau-a
-    and tau-b the same number, this one. With tied grades and untied scores it is Somers' D of scores given
-    relevance, neither tau-a (which divides by all pairs) nor tau-b. Tied scores count as wrong, not as half.
+    This is midrank's section 5.1 with l+ + l- pairs of different grades. Untied grades and scores make tau-a and
+    tau-b the same number, this one. With tied grades and untied scores it is Somers' D of scores given relevance,
+    neither tau-a (which divides by all pairs) nor tau-b. Tied scores count as incorrect, not as half.
 
     >>> round(kendall_tau([2, 1, 0], [0.3, 0.2, 0.2]), 3)
     0.333
@@ -148,8 +149,9 @@ def kendall_tau(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
 
 
 def evaluate(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> dict[str, float]:
-    """The metrics that a run keeps: AP, P@10, P@50, P@100 (those with k <= n), NDCG (linear gain, all
-    places), positives and samples (counts).
+    """Return the measures that a run stores: AP, P@10, P@50, P@100 (where k <= n), NDCG, and counts.
+
+    NDCG has linear gain and all ranks. The counts are "positives" (relevant samples) and "samples".
 
     >>> evaluate([1, 0], [0.9, 0.1])
     {'AP': 1.0, 'NDCG': 1.0, 'positives': 1.0, 'samples': 2.0}
@@ -165,7 +167,7 @@ def evaluate(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> dict[str, float
 
 
 def evaluate_or_count(relevance: Ints, scores: Floats) -> dict[str, float]:
-    """`evaluate`, or the counts alone where there is nothing relevant that could be ranked high.
+    """Return `evaluate`, or the counts only where no sample is relevant.
 
     >>> evaluate_or_count(np.array([0, 0]), np.array([0.9, 0.1]))
     {'positives': 0.0, 'samples': 2.0}
@@ -181,7 +183,7 @@ def evaluate_or_count(relevance: Ints, scores: Floats) -> dict[str, float]:
 
 
 def _validated(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Grades, Floats]:
-    """Grades (n,) and scores (n,) float64, or an InputError that says what is wrong with them."""
+    """Return grades (n,) and scores (n,) float64; InputError that says what is wrong with them."""
     values = np.asarray(scores)
     if values.ndim != 1:
         raise InputError("scores", "shape (n,), one score per sample", values.shape)
@@ -244,7 +246,7 @@ def _ndcg(ranked: Grades, gain: Gain, k: int | None) -> float:
 
 
 def _wrong_pairs(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[int, int]:
-    """How many pairs of different grades are ordered wrongly, and how many pairs there are."""
+    """Return how many pairs of different grades are ordered incorrectly, and how many there are."""
     grades, values = _validated(relevance, scores)
     levels, counts = np.unique(grades, return_counts=True)
     if len(levels) < 2:
@@ -255,10 +257,11 @@ def _wrong_pairs(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[int, 
 
 
 def _ascents(numbers: Ints) -> int:
-    """How many pairs have the smaller number before the larger. O(n log n) for numbers of O(n).
+    """Return in how many pairs the smaller number precedes the larger. O(n log n) for numbers of O(n).
 
-    Two different numbers part at their highest bit that differs. So bit by bit from the top, with numbers
-    equal in all higher bits in one block and in their old order, each 1 follows so many 0s of its block.
+    Two different numbers first differ in some bit, counted from the highest. Bit by bit from the top, numbers that
+    agree in all higher bits form a block in their original order; there each 1 is preceded by a number of 0s, which
+    are counted.
     """
     pairs = 0
     for bit in reversed(range(int(numbers.max()).bit_length())):

@@ -1,4 +1,4 @@
-"""What measures make of one relevant image that moves through a small ranking."""
+"""How measures change as one relevant image moves through a small ranking."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ranking.metrics.ranked import Ranking, zero_one_at_cut
 
 
 def small_ranking(ranked: Ranking, fixed: Ints, rank: int) -> Ranking:
-    """Samples of `ranked` in an order that is made up: `with_image_at(others, place)`.
+    """Return samples of `ranked` in the order `with_image_at(fixed, rank)`.
 
-    The moving one is the best of the relevant; the others of each kind keep their order.
+    The moving image is the highest-ranked relevant sample; the others of each kind keep their order.
     """
     relevance = with_image_at(fixed, rank)
     right, wrong = (iter(ranked.samples[kind]) for kind in (ranked.relevance > 0, ranked.relevance == 0))
@@ -28,8 +28,7 @@ def small_ranking(ranked: Ranking, fixed: Ints, rank: int) -> Ranking:
 
 @dataclass(frozen=True)
 class Measures:
-    """Four measures of one ranking; the first three are larger for a better one, `zero_one`,
-    the share of wrong labels at the cut, is smaller."""
+    """Four measures of one ranking. Larger is better, but for `zero_one`, the error rate at the cutoff |P|."""
 
     average_precision: float
     precision: float
@@ -38,7 +37,7 @@ class Measures:
 
 
 def with_image_at(fixed: Ints, rank: int) -> Ints:
-    """The relevance (n,) from the top, with a relevant image put at `rank`, from 1, among `fixed` (n - 1,).
+    """Return the relevance (n,) from the top with a relevant image put at `rank`, from 1, into `fixed` (n - 1,).
 
     >>> with_image_at(np.array([0, 1, 0]), 3).tolist()
     [0, 1, 1, 0]
@@ -49,7 +48,7 @@ def with_image_at(fixed: Ints, rank: int) -> Ints:
 
 
 def measures(relevance: Ints, k: int) -> Measures:
-    """The measures of a ranking whose relevance (n,) is listed from the top."""
+    """Return the measures of a ranking whose relevance (n,) is listed from the top."""
     scores = -np.arange(len(relevance), dtype=np.float64)
     return Measures(
         metrics.average_precision(relevance, scores),
@@ -60,7 +59,7 @@ def measures(relevance: Ints, k: int) -> Measures:
 
 
 def changes(values: Sequence[float]) -> list[int]:
-    """The places, from 1, from where one place further down changes a measure (n,) by place.
+    """Return the ranks, from 1, at which moving one rank down changes a measure, given (n,) by rank.
 
     >>> changes([1.0, 0.5, 0.5, 0.25])
     [1, 3]
@@ -69,5 +68,5 @@ def changes(values: Sequence[float]) -> list[int]:
 
 
 def measures_by_rank(fixed: Ints, k: int) -> list[Measures]:
-    """The measures with the image at place 1, 2, ..., n."""
+    """Return the measures with the moving image at rank 1, 2, ..., n."""
     return [measures(with_image_at(fixed, rank), k) for rank in range(1, len(fixed) + 2)]

@@ -1,4 +1,4 @@
-"""A ranking: samples from the top to the end, and what follows from where the relevant ones stand."""
+"""A ranking: samples from the top down, and what follows from the ranks of the relevant ones."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ranking.metrics import average_precision, ndcg, precision_recall_curve, ran
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Samples in the order of a method's scores, best first; `Ranking.of` puts them in order.
+    """Samples sorted by a method's scores, highest first; `Ranking.of` sorts them.
 
-    samples (n,) rows of the image set; relevance (n,) and scores (n,) of them in this order. ValueError where
-    they are not as many, or a score is higher than the one before.
+    samples: (n,) rows of the image set. relevance, scores: (n,) in this order. ValueError where lengths differ, or
+    where a score is higher than the one before.
     """
 
     samples: Ints
@@ -36,7 +36,7 @@ class Ranking:
 
     @classmethod
     def of(cls, samples: Ints, relevance: Ints, scores: Floats) -> Ranking:
-        """Samples (n,) with their relevance (n,) and scores (n,), put into `metrics.ranking_order`.
+        """Return samples (n,) with their relevance (n,) and scores (n,) in `metrics.ranking_order`.
 
         >>> Ranking.of(np.array([7, 8, 9]), np.array([1, 0, 1]), np.array([0.5, 0.5, 0.9])).samples
         array([9, 8, 7])
@@ -67,7 +67,7 @@ class Ranking:
 
 
 def ranks_of(relevance: Ints, scores: Floats) -> Ints:
-    """(n,) the rank of each sample, from 1, in `metrics.ranking_order`: equal scores pessimistically.
+    """Return (n,) the rank of each sample, from 1, in `metrics.ranking_order`: ties are pessimistic.
 
     >>> ranks_of(np.array([1, 0, 1]), np.array([0.5, 0.5, 0.9]))
     array([3, 2, 1])
@@ -79,7 +79,7 @@ def ranks_of(relevance: Ints, scores: Floats) -> Ints:
 
 
 def first_irrelevant(relevance: Ints) -> int | None:
-    """The place, from 1, of the first irrelevant sample of (n,) from the top, None if there is none.
+    """Return the rank, from 1, of the first irrelevant sample, given relevance (n,) from the top; None without one.
 
     >>> first_irrelevant(np.array([1, 0, 1])), first_irrelevant(np.array([1]))
     (2, None)
@@ -89,7 +89,7 @@ def first_irrelevant(relevance: Ints) -> int | None:
 
 
 def first_mistake(relevance: Ints) -> int | None:
-    """The place, from 1, of the first irrelevant sample that stands above a relevant one; None in a perfect ranking.
+    """Return the rank, from 1, of the first error: an irrelevant sample above a relevant one; None without one.
 
     >>> first_mistake(np.array([1, 0, 1])), first_mistake(np.array([1, 0]))
     (2, None)
@@ -99,8 +99,7 @@ def first_mistake(relevance: Ints) -> int | None:
 
 
 def precision_terms(relevance: Ints) -> list[tuple[int, int]]:
-    """(relevant images so far, place) of each relevant image of (n,) from the top: AP is the mean of their
-    quotients.
+    """Return (relevant samples so far, rank) for each relevant sample of (n,) from the top: AP is the mean quotient.
 
     >>> precision_terms(np.array([1, 0, 1, 0, 1]))
     [(1, 1), (2, 3), (3, 5)]
@@ -109,7 +108,7 @@ def precision_terms(relevance: Ints) -> list[tuple[int, int]]:
 
 
 def zero_one_at_cut(relevance: Ints) -> float:
-    """The share of wrong labels where the first |P| places of (n,) are called relevant, and no others.
+    """Return the share of incorrect labels where exactly the first |P| of (n,) are labelled relevant.
 
     >>> zero_one_at_cut(np.array([1, 0, 1, 0]))
     0.5

@@ -1,6 +1,6 @@
-"""Whether methods differ by more than chance: paired tests over folds, Holm's correction, intervals.
+"""Paired tests of methods over folds, Holm's correction, confidence intervals of means.
 
-The folds share training samples, so that tests over them, the paper's t-test too, find differences somewhat too easily.
+Folds share training samples, so that tests over them, the paper's t-test too, find differences somewhat too easily.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ EQUAL = 1e-12  # of the size of the values: what lies closer together differs by
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
-    """Student's interval of the mean. Its ends are NaN of one value and of equal ones: nothing tells how they vary.
+    """Return the mean of the values with Student's confidence interval.
+
+    The ends are NaN for one value and for equal values, because their variation is then unknown.
 
     >>> [round(one, 3) for one in mean_interval([0.4, 0.5, 0.6])]
     [0.5, 0.252, 0.748]
@@ -32,8 +34,9 @@ def mean_interval(values: Sequence[float]) -> Interval:
 
 
 def difference_interval(left: Sequence[float], right: Sequence[float]) -> Interval:
-    """Student's interval of the mean of the differences, fold by fold, as `mean_interval`: NaN ends exactly where
-    `paired_t_test` knows nothing, and where all differences are 0.
+    """Return the mean of the differences, fold by fold, with Student's confidence interval.
+
+    The ends are NaN where all differences are 0, and exactly where `paired_t_test` is NaN.
 
     >>> [round(end, 3) for end in difference_interval([0.5, 0.6, 0.8], [0.4, 0.5, 0.6])]
     [0.133, -0.01, 0.277]
@@ -42,7 +45,7 @@ def difference_interval(left: Sequence[float], right: Sequence[float]) -> Interv
 
 
 def _interval(values: Floats, rounding: float) -> Interval:
-    """rounding: up to what two of the values differ by rounding alone."""
+    """Return the interval of the mean of `values`. rounding: the most that two equal values differ by."""
     mean = float(values.mean())
     if np.ptp(values) <= rounding:
         return Interval(mean, math.nan, math.nan)
@@ -53,10 +56,10 @@ def _interval(values: Floats, rounding: float) -> Interval:
 
 
 def paired_t_test(left: Sequence[float], right: Sequence[float]) -> float:
-    """The two-sided p of Student's t-test of the differences, fold by fold (high-order, section 5).
+    """Return the two-sided p of Student's t-test of the differences, fold by fold (high-order, section 5).
 
-    Where all differences are 0, it is 1. Where they all are equal but not 0, or there is one, nothing tells how they
-    vary: NaN.
+    1 where all differences are 0. NaN for one difference, and where all are equal but not 0: their variation is
+    unknown.
 
     >>> round(paired_t_test([0.5, 0.6, 0.8], [0.4, 0.5, 0.6]), 4)
     0.0572
@@ -70,7 +73,7 @@ def paired_t_test(left: Sequence[float], right: Sequence[float]) -> float:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """The p of each comparison after Holm's correction for all of them; NaN, which no test gave, stays and counts.
+    """Return the p of each comparison after Holm's correction; NaN stays NaN and counts as a comparison.
 
     >>> [round(p, 6) for p in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
@@ -84,7 +87,7 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def _apart(left: Sequence[float], right: Sequence[float]) -> tuple[Floats, float]:
-    """The differences, fold by fold, those of rounding alone as 0; and up to what two of them differ by rounding."""
+    """Return the differences fold by fold, those of rounding size as 0, and the most that two differ by rounding."""
     first, second = np.asarray(left, np.float64), np.asarray(right, np.float64)
     if first.shape != second.shape or first.ndim != 1 or not len(first):
         shapes = f"{first.shape} and {second.shape}"

@@ -1,4 +1,4 @@
-"""The curves of a study: which settings a measure was taken at, its means, and how sure they are."""
+"""Curves of an ablation: a measure by setting, with its uncertainty."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ At = int | str
 
 
 class Measured(NamedTuple):
-    """mean: of a measure at each place of a curve. error: half of an interval around it, see `AblationResult`."""
+    """mean: of a measure at each point of a curve. error: half of the interval around it, see `AblationResult`."""
 
     mean: list[float]
     error: list[float]
@@ -23,7 +23,7 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Curve:
-    """One line of a figure: `at` which settings it was measured, and the measures there by their names."""
+    """One line of a figure. at: the setting at each point. measures: name of a measure to its values."""
 
     line: str
     at: list[At]
@@ -31,7 +31,7 @@ class Curve:
 
     @classmethod
     def of(cls, line: str, at: Sequence[At], values: Sequence[Mapping[str, Measured]]) -> Curve:
-        """From what was measured at each place, one number each."""
+        """Return the curve of `values`, one mapping of measures per point, each with a single number."""
         together = {
             name: Measured(
                 [row[name].mean[0] for row in values],
@@ -44,10 +44,11 @@ class Curve:
 
 @dataclass(frozen=True)
 class AblationResult:
-    """What a study measured. proven: whether all that it trained is proven to be within its tolerance of the best.
+    """The result of an ablation. proven: whether all training runs closed their duality gap to the tolerance.
 
-    The error of a mean over sequences is half of its 95% interval, by the normal distribution; it tells of the drawing
-    of sequences alone, which share their images. That of a time is half of the interquartile range over several rounds.
+    The error of a mean over sequences is half of its 95% confidence interval by the normal distribution; it covers
+    the sampling of sequences only, which share their images. That of a time is half of the interquartile range over
+    rounds.
     """
 
     curves: list[Curve]
@@ -66,7 +67,7 @@ class AblationResult:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> AblationResult:
-        """What `to_json` gave; ValueError for anything else."""
+        """Return the result that `to_json` wrote; ValueError for anything else."""
         try:
             curves = [
                 Curve(
@@ -82,6 +83,6 @@ class AblationResult:
 
 
 def over_sequences(values: Floats) -> Measured:
-    """The mean of values (m,), m at least 2, and half of its 95% interval by the normal distribution."""
+    """Return the mean of values (m,), m >= 2, with half of its 95% confidence interval by the normal distribution."""
     half = 1.96 * float(values.std(ddof=1)) / float(np.sqrt(len(values)))
     return Measured([float(values.mean())], [half])

@@ -1,7 +1,7 @@
-"""Loss-augmented inference slow enough to watch: readable twins of the four algorithms, which note their every step.
+"""Readable implementations of the four loss-augmented inference algorithms, which record every step.
 
-They give the interleaving ranks of `ranking.inference.most_violated_ranking`, and on the way what was looked at, what
-that settled, and how many comparisons it took.
+They give the interleaving ranks of `ranking.inference.most_violated_ranking`, and record which samples are evaluated,
+which ranks that settles, and how many comparisons it takes.
 
 >>> problem = InferenceProblem.of([0.5, 0.9, 0.2], [True, False, False])
 >>> trace = trace_of(problem, "search")

@@ -1,6 +1,7 @@
-"""Counting instead of comparing, written to be read; the compiled form is `ranking.inference.bins` and `.buckets`.
+"""The algorithm "buckets", which counts instead of comparing; the compiled form is `ranking.inference.bins` and
+`.buckets`.
 
-One pass counts the scores into equal-width bins. The best ranks at a bin's two edges bound those of all samples inside.
+One pass counts the scores into equal-width bins. The best ranks at a bin's two edges bound those of all its samples.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from ranking.inference.bins import ROUNDING, Grid, bin_grid
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Where the grid puts the irrelevant samples.
+    """The irrelevant samples in the bins of a grid.
 
-    starts: (bins + 1,) irrelevant samples in all bins before each, and in all. scores: (|N|,) bin by bin, the highest
-    bin first, within a bin in the order of the input.
+    starts: (bins + 1,) number of irrelevant samples in all bins before each, and in all. scores: (|N|,) bin by bin,
+    the bin of the highest scores first, within a bin in input order.
     """
 
     grid: Grid
@@ -29,12 +30,12 @@ class Bins:
     scores: Floats
 
     def edge(self, number: int) -> float:
-        """The score between bin `number` - 1 and bin `number`."""
+        """Return the score between bin `number` - 1 and bin `number`."""
         return self.grid.top - number / self.grid.scale
 
 
 def bins_of(problem: InferenceProblem) -> Bins | None:
-    """The samples of a problem in bins; None where no grid can tell the scores apart."""
+    """Return the irrelevant samples in bins; None where no grid can separate the scores."""
     grid = bin_grid(problem.scores)
     if grid is None:
         return None
@@ -45,7 +46,8 @@ def bins_of(problem: InferenceProblem) -> Bins | None:
 
 
 def bucket_steps(problem: InferenceProblem) -> Trace | None:
-    """Bounds of the bins by divide and conquer over edges, then the bins whose bounds differ; None as `bins_of`."""
+    """Bound the bins by divide and conquer over their edges, then rank bins whose bounds differ; None as for
+    `bins_of`."""
     bins = bins_of(problem)
     if bins is None:
         return None
@@ -73,7 +75,7 @@ def _bound_bins(
     steps: list[Step],
     parent: int,
 ) -> None:
-    """Bound the ranks of the bins between edges.start - 1 and edges.end, one step an edge, the middle one first."""
+    """Bound the ranks of the bins between edges.start - 1 and edges.end: one step per edge, the middle one first."""
     start, end, low, high = edges
     lowest, highest = ranks
     lowest[start - 1 : end], highest[start - 1 : end] = low, high
@@ -94,7 +96,7 @@ def _bound_bins(
 def _interval(
     problem: InferenceProblem, j: int, score: float, slack: float, low: int, high: int
 ) -> tuple[int, int]:
-    """The best ranks at score + slack and at score - slack, in one sum: rounding may have moved the edge."""
+    """Return the best ranks at score + slack and at score - slack, by one sum: rounding may have moved the edge."""
     values, best, ranks = [0.0, 0.0], [0.0, 0.0], [low, low]
     for i in range(low, high):
         drop = float(problem.half_gains[i - 1]) * float(problem.steps[i + j - 2])
@@ -109,8 +111,11 @@ def _interval(
 def _decide_by_sign(
     problem: InferenceProblem, scores: list[float], inside: Bound, steps: list[Step], ranks: Ints
 ) -> None:
-    """The samples of a bin with two possible ranks: the derivative, with the most and with the fewest samples above
-    that the bin allows, settles those whose sign it cannot change; the others are left to `select`."""
+    """Rank the samples of a bin with two possible ranks by the sign of the derivative.
+
+    It is bounded with the most and the fewest samples above that the bin allows. Samples whose sign stays open go to
+    `select`.
+    """
     start, end, low, high = inside
     base = float(problem.relevant[low - 1])
     largest_drop, smallest_drop = (

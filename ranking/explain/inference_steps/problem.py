@@ -1,4 +1,5 @@
-"""What loss-augmented inference maximises: one function f_j of the rank for each irrelevant sample (Observation 3)."""
+"""The objective of loss-augmented inference: a function f_j of the rank for each irrelevant sample (quicksort,
+Observation 3)."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ MOST_INTERLEAVINGS = 10_000
 
 
 class Value(NamedTuple):
-    """What a ranking is worth: score w.Psi(X, R) and loss Delta(R*, R), whose sum is quicksort's eq. 5."""
+    """The value of a ranking: score w.Psi(X, R) and loss Delta(R*, R), whose sum is quicksort's eq. 5."""
 
     score: float
     loss: float
@@ -32,10 +33,10 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class InferenceProblem:
-    """The scores of one query, each kind from the top, and the tables of a loss.
+    """The scores of one query, sorted by relevance and score, and the tables of a loss.
 
-    scores (n,) and is_relevant (n,) as they were given. positives (|P|,), negatives (|N|,): the samples of each kind,
-    the highest score first, and equal ones in the order of the input. gains (|P|,), steps (|P| + |N|,): of the loss
+    scores, is_relevant: (n,) in input order. positives: (|P|,), negatives: (|N|,) the relevant and the irrelevant
+    samples, highest score first, ties in input order. gains: (|P|,), steps: (|P| + |N|,) of the loss
     (`ranking.losses.base`). Ranks and j count from 1 as in the paper.
     """
 
@@ -51,7 +52,7 @@ class InferenceProblem:
     def of(
         cls, scores: npt.ArrayLike, relevant: npt.ArrayLike, loss: str | RankingLoss = "ap"
     ) -> InferenceProblem:
-        """Scores (n,) finite, relevant (n,) as for `most_violated_ranking`; ValueError where one kind is missing."""
+        """Return the problem of scores (n,) finite and relevant (n,); ValueError unless both kinds of samples occur."""
         values = np.array(scores, dtype=np.float64)
         if values.ndim != 1 or np.shape(relevant) != values.shape:
             raise InputError(
@@ -80,26 +81,26 @@ class InferenceProblem:
 
     @cached_property
     def relevant(self) -> Floats:
-        """(|P|,) scores, descending."""
+        """(|P|,) the scores of relevant samples, descending."""
         return self.scores[self.positives]
 
     @cached_property
     def irrelevant(self) -> Floats:
-        """(|N|,) scores, descending."""
+        """(|N|,) the scores of irrelevant samples, descending."""
         return self.scores[self.negatives]
 
     @cached_property
     def half_gains(self) -> Floats:
-        """(|P|,) the gains, multiplied by |P||N|/2 as everything in `derivative` is."""
+        """(|P|,) the gains times |P||N|/2, as in `derivative`."""
         return self.gains * (0.5 * len(self.positives) * len(self.negatives))
 
     def derivative(self, j: int, i: int, score: float) -> float:
-        """f_j(i + 1) - f_j(i) for an irrelevant sample of that score, times |P||N|/2: does one more rank down pay?"""
+        """Return f_j(i + 1) - f_j(i) times |P||N|/2, for an irrelevant sample with that score."""
         drop = float(self.half_gains[i - 1]) * float(self.steps[i + j - 2])
         return (float(self.relevant[i - 1]) - score) - drop
 
     def best_rank(self, j: int, score: float, low: int, high: int) -> tuple[int, tuple[int, ...]]:
-        """The highest maximiser of f_j on low ... high for a sample of that score, and the ranks that were tried."""
+        """Return the highest maximiser of f_j on low ... high for a score, and the ranks that were evaluated."""
         value, best, rank = 0.0, 0.0, low
         for i in range(low, high):
             value += self.derivative(j, i, score)
@@ -108,7 +109,7 @@ class InferenceProblem:
         return rank, tuple(range(low, high))
 
     def curve(self, j: int, score: float) -> Floats:
-        """(|P| + 1,) f_j for any score at place j, also of the edge of a bin, which no sample has."""
+        """Return (|P| + 1,) f_j for any score at position j, also for the edge of a bin."""
         costs = self.gains * self.steps[j - 1 : j - 1 + len(self.positives)]
         delta: Floats = np.append(np.cumsum(costs[::-1])[::-1], 0.0)
         return self._score_terms(score) + delta
@@ -119,7 +120,7 @@ class InferenceProblem:
         return self._score_terms(self.irrelevant[:, None]) + self.deltas
 
     def _score_terms(self, scores: float | Floats) -> Floats:
-        """(..., |P| + 1) f_j less the loss, at each rank, of samples with those scores (..., 1)."""
+        """Return (..., |P| + 1) f_j minus the loss, at each rank, of samples with those scores (..., 1)."""
         p, n = len(self.positives), len(self.negatives)
         ranks = np.arange(1, p + 2)
         above = np.concatenate([[0.0], np.cumsum(self.relevant)])
@@ -137,28 +138,28 @@ class InferenceProblem:
         return deltas
 
     def unimodal_to(self, j: int) -> int | None:
-        """f_j is unimodal on 1 ... this rank (Proposition 5, with rank |P| + 1 too); None: nothing is known of it."""
+        """Return up to which rank f_j is known to be unimodal (Proposition 5, with rank |P| + 1 too); None: unknown."""
         return min(self.highest, j) if self.loss.unimodal else None
 
     def value_of(self, ranks: Ints) -> Value:
-        """What the ranking with these interleaving ranks (|N|,), from the top, is worth."""
+        """Return the value of the ranking with interleaving ranks (|N|,), from the top."""
         rows, columns = np.arange(len(ranks)), np.asarray(ranks) - 1
         loss = float(self.deltas[rows, columns].sum())
         return Value(float(self.values[rows, columns].sum()) - loss, loss)
 
     @property
     def ranks_by_score(self) -> Ints:
-        """(|N|,) interleaving ranks of the prediction, the samples sorted by score; equal scores pessimistically."""
+        """(|N|,) interleaving ranks of the prediction, samples sorted by score; ties are pessimistic."""
         return 1 + np.searchsorted(-self.relevant, -self.irrelevant, side="left")
 
     def interleavings(self) -> Ints:
-        """(m, |N|) the ranks of every interleaving, each kind in the order of scores; ValueError for too many."""
+        """Return (m, |N|) the ranks of all interleavings, each kind sorted by score; ValueError for too many."""
         n, p = len(self.negatives), len(self.positives)
         if (count := comb(n + p, p)) > MOST_INTERLEAVINGS:
             raise InputError("interleavings", f"at most {MOST_INTERLEAVINGS:,} to list", count)
         return np.array(list(combinations_with_replacement(range(1, p + 2), n)), np.int64)
 
     def order_of(self, ranks: Ints) -> Ints:
-        """(n,) the samples from the top as interleaving ranks (|N|,) place them."""
+        """Return (n,) the samples from the top of the ranking with interleaving ranks (|N|,)."""
         key = np.concatenate([2 * np.arange(1, self.highest), 2 * np.asarray(ranks) - 1])
         return np.concatenate([self.positives, self.negatives])[np.argsort(key, kind="stable")]

@@ -10,9 +10,10 @@ from ranking.explain.inference_steps.trace import Bound, Step
 def select(
     problem: InferenceProblem, scores: list[float], run: Bound, steps: list[Step], ranks: Ints, parent: int
 ) -> None:
-    """Write the ranks of a run of `scores` (|N|,), which is rearranged; no other score lies between two of it.
+    """Write the ranks of the run of `scores` (|N|,), which is rearranged. No score outside lies between two of the
+    run.
 
-    One step a median. Samples that score exactly as the median lie between its first and its last one.
+    One step per median. Samples with the score of the median have ranks between those of its first and its last copy.
     """
     start, end, low, high = run
     if low == high:
@@ -40,9 +41,9 @@ def select(
 
 
 def split_at_median(scores: list[float], start: int, end: int) -> tuple[int, int, int]:
-    """MEDIAN and SELECT of the paper in one: rearrange a run into those above, equal to and below its median.
+    """Rearrange a run into scores above, equal to and below its median: MEDIAN and SELECT of the paper in one.
 
-    Returned: where the equal ones begin and end, and how many comparisons that took.
+    Returns where the equal ones begin and end, and the number of comparisons.
     """
     middle, low, high, comparisons = (start + end) // 2, start, end, 0
     while True:

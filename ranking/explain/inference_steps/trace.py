@@ -1,4 +1,4 @@
-"""The steps of an algorithm, and the ranks that stay possible after each."""
+"""The steps of an inference algorithm, and the ranks that remain possible after each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ What = Literal["sample", "median", "edge", "bin"]
 
 
 class Bound(NamedTuple):
-    """The irrelevant samples start ... end - 1, from 0 in the order of their scores, have ranks on low ... high."""
+    """The irrelevant samples start ... end - 1, from 0 in order of score, have ranks on low ... high."""
 
     start: int
     end: int
@@ -22,13 +22,13 @@ class Bound(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One look of an algorithm.
+    """One evaluation of an algorithm.
 
-    what: at an irrelevant sample, at the median of a run, at the edge between two bins, or at the samples of one bin.
-    run: the samples that it is about, with the ranks that were possible before. position: of what is looked at, from 0,
-    in the order of scores (of an edge: the first sample below it). score: of it. probes: the ranks i at which the
-    sign of f(i + 1) - f(i), or a sum of them, was taken, in turn. rank: what was found. comparisons: of scores.
-    bounds: what is known after it. parent: the number of the step that this one follows from; -1: of none.
+    what: of an irrelevant sample, the median of a run, the edge between two bins, or the samples of a bin. run: the
+    samples concerned, with the ranks that were possible before. position: of the evaluated sample in order of score,
+    from 0 (of an edge: the first sample below it). score: its score. probes: the ranks i at which the sign of f(i +
+    1) - f(i), or of a sum of them, was computed, in turn. rank: the result. comparisons: of scores. bounds: known
+    after the step. parent: the step that this one follows from, -1 for none.
     """
 
     what: What
@@ -44,10 +44,10 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """All steps of one algorithm, and where they led.
+    """All steps of one algorithm, and the resulting ranks.
 
-    before: comparisons of scores before the first step, and `counted`: scores that were put into bins. ranks: (|N|,)
-    by the order of scores, highest first.
+    before: comparisons of scores before the first step. counted: scores that were put into bins. ranks: (|N|,) in
+    order of score, highest first.
     """
 
     algorithm: str
@@ -58,7 +58,7 @@ class Trace:
 
     @property
     def comparisons(self) -> int:
-        """How many times two scores of irrelevant samples were compared."""
+        """How often two scores of irrelevant samples were compared."""
         return self.before + sum(step.comparisons for step in self.steps)
 
     @property
@@ -68,7 +68,7 @@ class Trace:
 
     @property
     def looked_at(self) -> int:
-        """How many irrelevant samples were looked at one by one; the others were settled by their neighbours."""
+        """How many irrelevant samples were evaluated one by one; all others follow from bounds."""
         evaluated = {step.position for step in self.steps if step.what in ("sample", "median")}
         for step in self.steps:
             if step.what == "bin":
@@ -76,7 +76,7 @@ class Trace:
         return len(evaluated)
 
     def bounds_after(self, count: int, highest: int) -> tuple[Ints, Ints]:
-        """(|N|,) the lowest and the highest rank that each sample may have after the first `count` steps."""
+        """Return (|N|,) the lowest and the highest possible rank of each sample after the first `count` steps."""
         low, high = np.ones(len(self.ranks), np.int64), np.full(len(self.ranks), highest, np.int64)
         for step in self.steps[:count]:
             for bound in step.bounds:
@@ -85,7 +85,7 @@ class Trace:
         return low, high
 
     def depths(self) -> list[int]:
-        """Of each step, how many steps it follows from."""
+        """Return for each step the number of steps that it follows from."""
         depths: list[int] = []
         for step in self.steps:
             depths.append(0 if step.parent < 0 else depths[step.parent] + 1)

@@ -1,7 +1,7 @@
-"""Greedy, SEARCH and SELECT, written to be read (quicksort, Algorithms 1 to 3), and the four by name.
+"""Greedy, SEARCH and SELECT in readable form (quicksort, Algorithms 1 to 3), and all four algorithms by name.
 
-The compiled forms are in `ranking.inference.interleaving`. They take the same sums in the same order. Only the median
-differs: the paper's exact one here, an estimate there.
+The compiled forms are in `ranking.inference.interleaving`. Both take the same sums in the same order, but for the
+median, which is exact here as in the paper and an estimate there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ranking.explain.inference_steps.trace import Bound, Step, Trace
 
 
 def greedy_steps(problem: InferenceProblem) -> Trace:
-    """Every rank of every irrelevant sample is tried, after sorting (Yue et al. 2007)."""
+    """Evaluate every rank of every irrelevant sample, after sorting (Yue et al. 2007)."""
     steps = []
     for position, score in enumerate(problem.irrelevant.tolist()):
         rank, probes = problem.best_rank(position + 1, score, 1, problem.highest)
@@ -29,7 +29,7 @@ def greedy_steps(problem: InferenceProblem) -> Trace:
 
 
 def search_steps(problem: InferenceProblem) -> Trace:
-    """Algorithm 3: the mode of f_j on 1 ... min(|P| + 1, j) by bisection, the ranks above that one by one."""
+    """Find the mode of f_j on 1 ... min(|P| + 1, j) by bisection, and evaluate the ranks above (Algorithm 3)."""
     if problem.unimodal_to(1) is None:
         raise InputError("loss of search", "a unimodal one such as ap", problem.loss.name)
     steps = []
@@ -51,7 +51,7 @@ def search_steps(problem: InferenceProblem) -> Trace:
 
 
 def select_steps(problem: InferenceProblem) -> Trace:
-    """Algorithms 1 and 2: the rank of the median bounds the ranks of both halves, and nothing is sorted."""
+    """Bound the ranks of both halves by the rank of the median, without sorting (Algorithms 1 and 2)."""
     numbers = np.flatnonzero(~problem.is_relevant)
     scores = problem.scores[numbers].tolist()
     ranks = np.zeros(len(scores), np.int64)
@@ -71,7 +71,7 @@ def _after_sorting(algorithm: str, problem: InferenceProblem, steps: list[Step])
 
 
 def sorting_comparisons(problem: InferenceProblem) -> int:
-    """How many comparisons sorting the irrelevant scores takes, by Python's own merge sort, counted."""
+    """Return how many comparisons Python's merge sort takes for the irrelevant scores."""
     count = 0
 
     def compare(left: float, right: float) -> int:
@@ -92,9 +92,9 @@ TRACED: dict[str, Callable[[InferenceProblem], Trace]] = {
 
 
 def trace_of(problem: InferenceProblem, algorithm: str) -> Trace:
-    """The steps of an algorithm of TRACED; ValueError for another one, and for search where the loss is not the AP.
+    """Return the trace of an algorithm of TRACED; ValueError for another one, and for search with a loss besides AP.
 
-    Where no grid can tell the scores apart, the trace of "buckets" is that of "select", as in the compiled form.
+    Where no grid can separate the scores, the trace of "buckets" is that of "select", as in the compiled form.
     """
     if algorithm not in TRACED:
         raise InputError("algorithm", f"one of: {', '.join(TRACED)}", algorithm)
