@@ -1,4 +1,4 @@
-"""Inference: the most violated ranking; labellings and max-marginals of pairs and of cliques; the best top k."""
+"""Inference: most violated rankings; best labellings and max-marginals of pairs and cliques; the best top k labels."""
 
 from ranking.inference.best_top_k import (
     BestTopK,

@@ -1,11 +1,12 @@
 """Rankings as assignment problems, for teaching: precision at k, a c-star and AP (c-star, sections 2 and 3).
 
-All three maximise, over places pi and with Pi_ij = 1 where sample i is at place j,
+All three maximise, over positions pi and with Pi_ij = 1 where sample i is at position j,
 
     g(pi) = constant + sum_i L_{i, pi_i} + sum_ij F_ij D_{pi_i, pi_j} = constant + <L, Pi> + Tr{F Pi D' Pi'}
 
-Section 2 writes A Pi z, with positions as the rows of Pi; eq. 5 has samples there, and so has this module: AP is
-<Pi'z, A Pi'z> / 1'z. For a prediction g is the score of eq. 4, for the most violated ranking that plus the loss, eq. 3.
+In section 2 of the paper the rows of Pi are positions (A Pi z), in eq. 5 they are samples. Here they are samples, so
+that AP is <Pi'z, A Pi'z> / 1'z. For a prediction g is the score of eq. 4; for the most violated ranking it is score
+plus loss, eq. 3.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ HEURISTICS = {f"quadratic_assignment, {method}": method for method in APPROXIMAT
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """linear, flow, design: (N, N) L, F and D above, what g adds up from.
+    """The terms of g for N samples. linear, flow, design: (N, N) L, F and D.
 
     model: the same problem as `best_order` takes it, which is g without the constant.
     """
@@ -51,7 +52,7 @@ class Assignment:
         return not self.flow.any()
 
     def values(self, rankings: Ints) -> Floats:
-        """(m,) g of m rankings, given as (m, N) places of the samples, from its definition."""
+        """Return (m,) g of m rankings (m, N), given by the positions of the samples, from its definition."""
         rows = np.arange(len(self.linear))
         pairs = self.flow * self.design[rankings[:, :, None], rankings[:, None, :]]
         values: Floats = self.constant + self.linear[rows, rankings].sum(axis=1) + pairs.sum(axis=(1, 2))
@@ -59,7 +60,7 @@ class Assignment:
 
 
 class AssignmentSolution(NamedTuple):
-    """What a solver found. exact: whether it is proven to find the best. positions: (N,) of the samples. value: g."""
+    """The result of a solver. exact: whether it is proven optimal. positions: (N,) of the samples. value: g."""
 
     solver: str
     exact: bool
@@ -68,26 +69,26 @@ class AssignmentSolution(NamedTuple):
 
 
 def permutation_matrix(positions: Ints) -> Floats:
-    """(N, N) Pi: 1 where sample i is at place j (eq. 5)."""
+    """Return (N, N) Pi: 1 where sample i is at position j (eq. 5)."""
     matrix: Floats = np.eye(len(positions))[positions]
     return matrix
 
 
 def precision_rows(n: int) -> Floats:
-    """(n, n) A of section 2: 1/k on the first k entries of row k, so that A Pi'z is the precision at each k."""
+    """Return (n, n) A of section 2: 1/k on the first k entries of row k, so that A Pi'z is the precision at each k."""
     rows: Floats = np.tril(np.ones((n, n))) / np.arange(1, n + 1)[:, None]
     return rows
 
 
 def relevant_pairs(relevant: npt.ArrayLike) -> Floats:
-    """(n, n) B = zz' / 1'z of section 2."""
+    """Return (n, n) B = zz' / 1'z of section 2."""
     marks = _marks(relevant)
     pairs: Floats = np.outer(marks, marks) / marks.sum()
     return pairs
 
 
 def average_precision(relevant: npt.ArrayLike, positions: Ints) -> float:
-    """AP as the quadratic form Tr{A Pi' B Pi} (section 2).
+    """Return AP as the quadratic form Tr{A Pi' B Pi} (section 2).
 
     >>> round(average_precision([True, False, True], np.array([0, 1, 2])), 4)
     0.8333
@@ -97,7 +98,7 @@ def average_precision(relevant: npt.ArrayLike, positions: Ints) -> float:
 
 
 def precision_assignment(scores: Floats, relevant: npt.ArrayLike, k: int, violated: bool) -> Assignment:
-    """s' Pi c with c = 1 at the first k places, plus 1 - p@k where `violated`: linear (sections 2 and 4)."""
+    """Return s' Pi c with c = 1 at the first k positions, plus 1 - p@k where `violated`: linear (sections 2 and 4)."""
     n = len(scores)
     return c_star_assignment(scores, relevant, k, np.array([], np.int64), np.empty((0, n)), violated)
 
@@ -105,9 +106,10 @@ def precision_assignment(scores: Floats, relevant: npt.ArrayLike, k: int, violat
 def c_star_assignment(
     scores: Floats, relevant: npt.ArrayLike, k: int, core: Ints, interactions: Floats, violated: bool
 ) -> Assignment:
-    """The same with Tr{F Pi D Pi'}, d_kl = |k - l|: f_ij > 0 puts i and j far apart (eqs. 4 and 5).
+    """Return the same with Tr{F Pi D Pi'}, d_kl = |k - l|: f_ij > 0 puts i and j far apart (eqs. 4 and 5).
 
-    core, interactions: as in `OrderModel`. The loss goes into the scores: s_i + (1 - z_i) / k (section 4).
+    core, interactions: as in `OrderModel`. The loss 1 - p@k is added to the scores: s_i + (1 - z_i) / k (section 4).
+    Section 2's a_i = 1 - 1/k with b = z is not that loss: it grows with the relevant samples among the first k.
     """
     n = len(scores)
     if not 1 <= k <= n:
@@ -121,11 +123,11 @@ def c_star_assignment(
 
 
 def ap_assignment(scores: Floats, relevant: npt.ArrayLike, violated: bool) -> Assignment:
-    """s' Pi c with c_k = 1/k, plus 1 - AP where `violated`: F = -B and D = A (section 2).
+    """Return s' Pi c with c_k = 1/k, plus 1 - AP where `violated`: F = -B and D = A (section 2).
 
-    Pairs of relevant samples alone interact, so that all of them but one are the core of a c-star. Its D is
-    (A + A') / 2, and the diagonals of A and B are linear: as c is the diagonal of A, s_i becomes s_i - z_i / 1'z.
-    Section 2's [3] has another score, sum_ij (s_i - s_j) R_ij, which makes the most violated ranking fast to find.
+    Only pairs of relevant samples interact, so that all of those but one are the core of a c-star. Its D is (A + A')
+    / 2, and the diagonals of A and B are linear: as c is the diagonal of A, s_i becomes s_i - z_i / 1'z. Section 2's
+    [3] has another score, sum_ij (s_i - s_j) R_ij, for which the most violated ranking is fast to find.
     """
     n, marks = len(scores), _marks(relevant)
     A, c = precision_rows(n), 1.0 / np.arange(1, n + 1)
@@ -142,14 +144,15 @@ def ap_assignment(scores: Floats, relevant: npt.ArrayLike, violated: bool) -> As
 
 
 def all_orders(n: int) -> Ints:
-    """(n!, n) the places of n samples in every ranking, at most MOST_ENUMERATED of them."""
+    """Return (n!, n) the positions of n samples in every ranking, n at most MOST_ENUMERATED."""
     if not 1 <= n <= MOST_ENUMERATED:
         raise InputError("samples", f"1 to {MOST_ENUMERATED}, because all rankings are tried", n)
     return np.array(list(itertools.permutations(range(n))), np.int64)
 
 
 def solutions(problem: Assignment, seed: int = 0) -> list[AssignmentSolution]:
-    """What each solver finds, all n! rankings first; `linear_sum_assignment` only where the problem is linear."""
+    """Return the solution of each solver, enumeration first; `linear_sum_assignment` only where the problem is
+    linear."""
     orders = all_orders(len(problem.linear))
     best = {(ENUMERATION, True): orders[int(problem.values(orders).argmax())]}
     if problem.is_linear:
@@ -165,7 +168,7 @@ def solutions(problem: Assignment, seed: int = 0) -> list[AssignmentSolution]:
 
 
 def _marks(relevant: npt.ArrayLike) -> Bools:
-    """z; ValueError unless a sample is relevant, because AP divides by 1'z."""
+    """Return z; ValueError unless a sample is relevant, because AP divides by 1'z."""
     marks: Bools = np.asarray(relevant, np.bool_)
     if not marks.any():
         raise InputError("relevant", "at least one relevant sample, because AP divides by their number", 0)

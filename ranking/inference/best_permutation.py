@@ -2,15 +2,15 @@
 
     value(Y) = sum_w z(w),  z = sign(s) |s|^(1/2),  s = theta.psi of the L samples in window w = 1 ... n - L + 1.
 
-Every representation that is linear in the stacked samples gives each sample a score for each place of a window, so
-that s is a sum of L of them and a swap changes at most 2 L windows, each in O(1). The search begins at a given order,
-goes to the best of all swaps as long as the value grows, n times at most, and begins again from orders that no earlier
-tree has visited: the second tree from the best order without roots, which is a linear assignment problem and the best
-order where there is one window alone, the others from random ones. Best gains are kept place by place and computed
-again where a swap changed them, so that memory is O(n L). The paper removes permutations that were visited; whether one
-was follows from the paths of the earlier trees, exactly, so that no set of them is kept.
+Every representation that is linear in the stacked samples gives each sample a score for each position of a window, so
+that s is a sum of L scores and a swap changes at most 2 L windows, each in O(1).
 
-The search is a heuristic: the value that it reaches is no more than the best. `exhaustive_permutations` is exact.
+The search is a heuristic. It begins at a given order and makes the best of all swaps as long as the value grows, n
+times at most. Further trees begin at orders that no earlier tree has visited: the second at the best order without
+roots, which is a linear assignment problem (and the best order where there is only one window), the others at random
+orders. Best gains are kept per position and recomputed where a swap changed them, in O(n L) memory. The paper removes
+permutations that were visited; here the paths of the earlier trees tell exactly which were, so that no set is kept.
+`exhaustive_permutations` is exact.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ A_PART = 200  # sequences, below which another thread is not worth waking
 
 @dataclass(frozen=True, eq=False)
 class WindowScores:
-    """What a ranker of one length says of samples.
+    """The scores of a ranker of one length for samples.
 
-    table: (n, L) what each sample adds at each place of a window, L >= 2. offset: what every window has besides.
-    features (n, d) and pooled (d,): the samples and the weights of their max-pooled differences, empty (n, 0) and (0,)
-    for the other representations.
+    table: (n, L) what each sample adds at each position of a window, L >= 2. offset: added to every window. features:
+    (n, d) and pooled: (d,) the samples and the weights of their max-pooled differences; empty (n, 0) and (0,) for the
+    other representations.
     """
 
     table: Floats
@@ -58,16 +58,16 @@ class WindowScores:
 
     @property
     def length(self) -> int:
-        """L."""
+        """L, the number of samples in a window."""
         return int(self.table.shape[1])
 
     @property
     def model(self) -> Model:
-        """For the kernels."""
+        """The same as a tuple for the kernels."""
         return Model(self.table, float(self.offset), self.features, self.pooled)
 
     def windows(self, orders: Ints) -> Floats:
-        """(m, n - L + 1) s of each window of m orders, given as (m, n) rows of `table`, plainly."""
+        """Return (m, n - L + 1) s of each window of m orders, given as (m, n) rows of `table`, from the definition."""
         spans = np.lib.stride_tricks.sliding_window_view(orders, self.length, axis=1)  # (m, windows, L)
         sums: Floats = self.offset + self.table[spans, np.arange(self.length)].sum(axis=2)
         if len(self.pooled):
@@ -77,10 +77,10 @@ class WindowScores:
         return sums
 
     def values(self, orders: Ints) -> Floats:
-        """(m,) eq. 3 of m orders, given as (m, n) rows of `table`, from its definition.
+        """Return (m,) eq. 3 of m orders, given as (m, n) rows of `table`, from the definition.
 
-        A part of the orders at a time: a search visits thousands, and where windows are max-pooled each sample of each
-        window is a vector.
+        Works on part of the orders at a time: a search visits thousands, and max-pooling takes a vector per sample
+        and window.
         """
         values = np.empty(len(orders))
         size = orders.shape[1] * self.length * max(1, len(self.pooled))
@@ -93,7 +93,7 @@ class WindowScores:
 
 @dataclass(frozen=True, eq=False)
 class BestPermutations:
-    """orders: (N,) the best orders of m sequences after each other, each from 0 to its length. values: (m,) of them."""
+    """orders: (N,) the best orders of m sequences, concatenated, each from 0 to its length. values: (m,)."""
 
     orders: Ints
     values: Floats
@@ -101,11 +101,11 @@ class BestPermutations:
 
 @dataclass(frozen=True, eq=False)
 class SearchTrees:
-    """Every order that a search visited, in the order of its visits.
+    """All orders that a search visited, in the order of the visits.
 
-    orders: (m, n) rows of the samples from the first place. values: (m,) eq. 3. parents: (m,) the node that each was
-    swapped from, -1 at a root. depths: (m,) swaps from the root. trees: (m,) from 0. path: (m,) whether the search
-    stood there. best: the node with the greatest value on a path.
+    orders: (m, n) rows of the samples from the first position. values: (m,) eq. 3. parents: (m,) the node that each
+    was swapped from, -1 at a root. depths: (m,) swaps from the root. trees: (m,) from 0. path: (m,) whether the
+    search moved there. best: the node of greatest value on a path.
     """
 
     orders: Ints
@@ -142,7 +142,8 @@ def best_permutations(
 def exhaustive_permutations(
     scores: WindowScores, members: Ints, starts: Ints, first: Ints
 ) -> BestPermutations:
-    """The best of all orders, exactly, for sequences of at most MOST_EXHAUSTIVE samples. Arguments as above."""
+    """Return the best of all orders, for sequences of at most MOST_EXHAUSTIVE samples; arguments as for
+    `best_permutations`."""
     _check(scores, starts, first)
     if len(starts) > 1 and np.diff(starts).max() > MOST_EXHAUSTIVE:
         raise InputError(
@@ -162,12 +163,12 @@ def exhaustive_permutations(
 
 
 def as_good(values: npt.ArrayLike, best: npt.ArrayLike) -> Bools:
-    """Whether values of orders are the best ones, but for rounding."""
+    """Return whether values of orders equal the best values up to rounding."""
     return np.isclose(values, best, rtol=1e-9, atol=1e-12)
 
 
 def search_trees(scores: WindowScores, first: Ints, trees: int = 3, seed: int = 0) -> SearchTrees:
-    """The same search on one sequence, the rows of `scores`, with all that it visited: O(n^3) orders a swap deep.
+    """Run the same search on one sequence, the rows of `scores`, and record all visited orders, O(n^3) per tree.
 
     >>> found = search_trees(WindowScores(np.array([[0.0, 1.0], [1.0, 0.0]])), np.array([0, 1]), trees=1)
     >>> found.orders.tolist(), found.values.tolist(), found.parents.tolist()
@@ -194,7 +195,7 @@ def search_trees(scores: WindowScores, first: Ints, trees: int = 3, seed: int = 
 
 
 class _Record:
-    """The orders that were visited, each once."""
+    """The visited orders, each once."""
 
     def __init__(self, scores: WindowScores) -> None:
         self.scores = scores
@@ -204,7 +205,7 @@ class _Record:
         self.path: set[int] = set()
 
     def visit(self, orders: Ints, parent: int, depth: int, tree: int) -> int:
-        """Note those of `orders` that are new, children of a node; the number of the last of them."""
+        """Record those of `orders` that are new as children of a node; return the number of the last of them."""
         for order in orders:
             if self.known.setdefault(order.tobytes(), len(self.orders)) == len(self.orders):
                 self.orders.append(order)
@@ -221,7 +222,7 @@ class _Record:
 
 
 def _swapped(order: Ints) -> Ints:
-    """(n (n - 1) / 2, n) the order with two places swapped, all pairs of places."""
+    """Return (n (n - 1) / 2, n) the order with two positions swapped, for all pairs of positions."""
     a, b = np.triu_indices(len(order), 1)
     orders = np.repeat(order[None], len(a), axis=0)
     rows = np.arange(len(a))
@@ -230,7 +231,7 @@ def _swapped(order: Ints) -> Ints:
 
 
 def _check(scores: WindowScores, starts: Ints, first: Ints) -> None:
-    """ValueError unless every sequence fills a window, and `first` orders each."""
+    """Raise ValueError unless every sequence fills a window and `first` orders each."""
     lengths = np.diff(starts)
     if len(lengths) and lengths.min() < scores.length:
         raise InputError(

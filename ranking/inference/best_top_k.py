@@ -2,10 +2,10 @@
 
     value(t) = t's + t'Ft,   t in {0, 1}^L with k ones,
 
-F symmetric with a zero diagonal, and zero outside the rows and columns of the core; t'Ft runs over ordered pairs,
-so a pair in the top k counts twice. For each of the 2^C configurations of the core the other labels count by
-themselves, s_i + 2 sum_c t_c F_ci, and the best of them are selected: O(2^C (L + k log k)), here O(2^C L), since
-nothing needs an order.
+F symmetric with a zero diagonal, and zero outside the rows and columns of the core; t'Ft runs over ordered pairs, so
+a pair in the top k counts twice. For each of the 2^C configurations of the core the other labels are independent,
+with scores s_i + 2 sum_c t_c F_ci, and the best of them are selected: O(2^C (L + k log k)) in the paper, here O(2^C
+L), since nothing needs an order.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ A_PART = 500_000  # labels times configurations, below which another thread is n
 
 @dataclass(frozen=True, eq=False)
 class BestTopK:
-    """members: (k,) the labels of the best top k, ascending. value: t's + t'Ft of them."""
+    """members: (k,) the labels of the best top k, ascending. value: t's + t'Ft."""
 
     members: Ints
     value: float
 
 
 class BestTopKs(NamedTuple):
-    """Of M images: members (M, L) bool, which labels are in the best top k; values (M,)."""
+    """For M images: members (M, L) bool, whether a label is in the best top k; values (M,)."""
 
     members: Bools
     values: Floats
 
 
 class TopKMaxMarginals(NamedTuple):
-    """For each image and label the best value with the label in the top k, and with it outside, (M, L) each.
+    """The best value with each label inside the top k, and with it outside: (M, L) each.
 
-    -inf where there is no such set, as of a label that is forced to the other side.
+    -inf where no such set exists, as for a label that is forced to the other side.
     """
 
     inside: Floats
@@ -64,11 +64,11 @@ def best_top_k(
     inside: Iterable[int] = (),
     outside: Iterable[int] = (),
 ) -> BestTopK:
-    """The k labels with the greatest t's + t'Ft, exactly; where several sets are best, always the same one.
+    """Find the k labels with the greatest t's + t'Ft, exactly; of several best sets always the same one.
 
-    unary: (L,) scores s; core: (c,) the core labels; interactions: (c, L) = F[core]; inside, outside: labels forced
-    into the top k and out of it. For loss-augmented inference give s + (1 - z) / k. ValueError for what is no such
-    model, and where no set of k labels fulfils what is forced.
+    unary: (L,) scores s. core: (c,) the core labels. interactions: (c, L) = F[core]. inside, outside: labels forced
+    into and out of the top k. For loss-augmented inference pass s + (1 - z) / k. ValueError for an invalid model, and
+    where no set of k labels satisfies what is forced.
 
     >>> best = best_top_k([3.0, 2.0, 1.0], core=[2], interactions=[[0.0, 2.0, 0.0]], k=2)
     >>> best.members.tolist(), best.value
@@ -95,9 +95,9 @@ def best_top_ks(
     k: npt.ArrayLike,
     forced: npt.ArrayLike | None = None,
 ) -> BestTopKs:
-    """`best_top_k` of many images, in a few threads.
+    """Run `best_top_k` on many images, in a few threads.
 
-    unary: (M, L); k: a number, or (M,) one an image; forced: (M, L) of 1 inside, -1 outside, 0 free.
+    unary: (M, L). k: a number, or (M,) per image. forced: (M, L) of 1 inside, -1 outside, 0 free.
     """
     model = _Model.of(unary, core, interactions, k, forced)
     members, values = np.zeros(model.unary.shape, np.bool_), np.empty(len(model.unary))
@@ -116,10 +116,10 @@ def top_k_max_marginals(
     k: npt.ArrayLike,
     forced: npt.ArrayLike | None = None,
 ) -> TopKMaxMarginals:
-    """The best values with each label forced inside and outside (c-star, section 5), all labels at the cost of one.
+    """Return the best values with each label forced inside and outside (c-star, section 5), at the cost of one label.
 
-    Given a configuration of the core, a label that is forced inside takes the place of the last one selected, and
-    one forced outside leaves its place to the first that was not. Arguments as of `best_top_ks`.
+    Given a configuration of the core, a label that is forced inside replaces the last one selected, and one forced
+    outside is replaced by the first one not selected. Arguments as for `best_top_ks`.
 
     >>> found = top_k_max_marginals([[3.0, 2.0, 1.0]], [], np.empty((0, 3)), 1)
     >>> found.inside.tolist(), found.outside.tolist()
@@ -137,7 +137,7 @@ def top_k_max_marginals(
 
 @dataclass(frozen=True, eq=False)
 class _Model:
-    """Checked and complete: unary (M, L), core (c,), interactions (c, L), k (M,), forced (M, L)."""
+    """The checked model: unary (M, L), core (c,), interactions (c, L), k (M,), forced (M, L)."""
 
     unary: Floats
     core: Ints
@@ -168,17 +168,17 @@ class _Model:
         return cls(scores, labels, weights, _places(k, marks), marks)
 
     def part(self, rows: slice) -> tuple[Floats, Ints, Floats, Ints, npt.NDArray[np.int8]]:
-        """What a kernel is given of some images."""
+        """Return the arguments of a kernel for some images."""
         return self.unary[rows], self.core, self.interactions, self.k[rows], self.forced[rows]
 
     def parts(self) -> list[slice]:
-        """The images in as many parts as are worth a thread."""
+        """Return the images in as many parts as are worth a thread."""
         images, labels = self.unary.shape
         return threads.rows(images, 1 + A_PART // max(1, labels << len(self.core)))
 
 
 def check_interactions(interactions: npt.ArrayLike, core: Ints, count: int) -> Floats:
-    """`interactions` as F[core] (c, L), or an InputError unless F can be symmetric with a zero diagonal."""
+    """Return `interactions` as F[core] (c, L); InputError unless F can be symmetric with a zero diagonal."""
     weights = np.ascontiguousarray(interactions, np.float64)
     if weights.shape != (len(core), count):
         raise InputError("interactions", f"F[core] of shape ({len(core)}, {count})", weights.shape)
@@ -195,7 +195,7 @@ def check_interactions(interactions: npt.ArrayLike, core: Ints, count: int) -> F
 
 
 def _check_reach(unary: Floats, interactions: Floats) -> None:
-    """ValueError where sums could overflow: infinity less infinity would compare with nothing, and no set be best."""
+    """Raise ValueError where sums could overflow: infinity minus infinity compares with nothing."""
     greatest, strongest = (float(np.abs(part).max(initial=0.0)) for part in (unary, interactions))
     if unary.shape[1] * (greatest + 2.0 * len(interactions) * strongest) == np.inf:
         raise InputError(
@@ -207,7 +207,7 @@ def _check_reach(unary: Floats, interactions: Floats) -> None:
 
 
 def _labels(labels: npt.ArrayLike, count: int, name: str) -> npt.NDArray[np.int64]:
-    """`labels` as different numbers below `count`, or an InputError."""
+    """Return `labels` as different numbers below `count`, or raise an InputError."""
     array = np.asarray(labels)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
         raise InputError(name, "whole numbers of labels", f"{array.dtype} of shape {array.shape}")
@@ -226,7 +226,7 @@ def _labels(labels: npt.ArrayLike, count: int, name: str) -> npt.NDArray[np.int6
 
 
 def _places(k: npt.ArrayLike, forced: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-    """(M,) how many labels each top k holds, or an InputError where what is forced leaves no such set."""
+    """Return (M,) the size of each top k; InputError where what is forced allows no such set."""
     sizes, (images, labels) = np.asarray(k), forced.shape
     if sizes.shape not in ((), (images,)) or not np.issubdtype(sizes.dtype, np.integer):
         raise InputError(

@@ -1,4 +1,4 @@
-"""What a grid over the scores tells of the optimal ranks: counts, bounds bin by bin, and how ranks follow.
+"""Bounds on optimal ranks from a grid over the scores.
 
 The optimal rank falls with the score and rises with the number of samples above, so the best ranks at a bin's two
 edges bound the rank of every sample inside; they are found by divide and conquer over the edges.
@@ -21,7 +21,7 @@ BLOCK = 64  # samples: memory for the next ones arrives while these are counted
 
 
 class Grid(NamedTuple):
-    """Bin b holds the scores in (top - (b + 1) / scale, top - b / scale], the outermost bins all beyond.
+    """A grid of scores: bin b holds those in (top - (b + 1) / scale, top - b / scale], the outermost bins all beyond.
 
     slack: how far rounding may move an edge.
     """
@@ -33,7 +33,7 @@ class Grid(NamedTuple):
 
 
 class Bins(NamedTuple):
-    """What is known of each bin: irrelevant samples in all bins before it, and bounds on its samples' ranks."""
+    """Per bin: the irrelevant samples in all bins before it, and bounds on its samples' ranks."""
 
     starts: Ints
     lower: Ints
@@ -43,9 +43,10 @@ class Bins(NamedTuple):
 class Plan(NamedTuple):
     """How a sample's rank follows from its bin and its score.
 
-    entry: (bins,) the rank, or -1 - o in the o-th open bin. Of the open bins: their numbers; the bounds of their
-    samples' ranks; and the edges (open, 2), at or below the first of which a score has the highest rank, and above
-    the second the lowest. Edges are NaN, which decides nothing, where more than two ranks are possible.
+    entry: (bins,) the rank, or -1 - o in the o-th open bin, whose rank is not settled. For the open bins: their
+    numbers; the bounds of their samples' ranks; and edges (open, 2): a score at or below the first has the highest
+    rank, one above the second the lowest. Edges are NaN, which decides nothing, where more than two ranks are
+    possible.
     """
 
     entry: Ints
@@ -56,10 +57,10 @@ class Plan(NamedTuple):
 
 
 def bin_grid(scores: Floats) -> Grid | None:
-    """A grid over most of the `scores`; None where they are too alike, too far apart, or not finite.
+    """Return a grid over most of the `scores`; None where they are too alike, too far apart, or not finite.
 
-    It spans a sample of the scores, cut at five interquartile ranges outside the quartiles: heavy tails cost
-    a little, and cannot flatten the middle.
+    It spans a sample of the scores, cut at five interquartile ranges outside the quartiles, so that heavy tails cost
+    little and cannot flatten the middle.
     """
     n = len(scores)
     bins = min(MOST_BINS, 1 << max(5, (n // SAMPLES_A_BIN).bit_length() - 1))
@@ -75,7 +76,7 @@ def bin_grid(scores: Floats) -> Grid | None:
 
 @nb.njit(cache=True, nogil=True)
 def count(scores: Floats, grid: Grid, bin_of: Ints) -> tuple[Ints, bool]:
-    """Write the bin of every sample; how many samples each bin has, and whether all scores are usable."""
+    """Write the bin of every sample; return the number of samples per bin, and whether all scores are usable."""
     top, scale, last = grid.top, grid.scale, float(grid.bins - 1)
     counts = np.zeros(grid.bins, np.int32)
     unusable = 0
@@ -97,9 +98,10 @@ def count(scores: Floats, grid: Grid, bin_of: Ints) -> tuple[Ints, bool]:
 def plan_ranks(
     counts: Ints, bins_of_relevant: Ints, grid: Grid, derivative: Derivative
 ) -> tuple[Ints, Plan, Ints]:
-    """Of the open bins, the irrelevant samples before each; how ranks follow; how many have each rank so far.
+    """Return the irrelevant samples before each open bin, the plan of ranks, and how many samples have each rank so
+    far.
 
-    counts: (bins,) of all samples, of which the relevant ones are taken away here.
+    counts: (bins,) of all samples; the relevant ones are subtracted here.
     """
     relevant, half_gains, steps = derivative
     for b in bins_of_relevant:
@@ -135,7 +137,7 @@ def plan_ranks(
 
 @nb.njit(cache=True, nogil=True)
 def _bound(bins: Bins, grid: Grid, derivative: Derivative) -> None:
-    """Fill the lowest and the highest rank of each bin."""
+    """Write the lowest and the highest rank of each bin."""
     starts, lower, upper = bins
     low, high = 1, len(derivative.relevant) + 1
     lower[0], upper[-1] = low, high
@@ -167,7 +169,7 @@ def _push(stack: Ints, row: int, start: int, end: int, low: int, high: int) -> N
 def _rank_interval(
     j: int, score: float, slack: float, low: int, high: int, derivative: Derivative
 ) -> tuple[int, int]:
-    """`best_rank` at score + slack and at score - slack, in one sum."""
+    """Return `best_rank` at score + slack and at score - slack, by one sum."""
     relevant, half_gains, steps = derivative
     value_above, best_above, above = 0.0, 0.0, low
     value_below, best_below, below = 0.0, 0.0, low

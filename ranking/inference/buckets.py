@@ -1,16 +1,16 @@
 """Optimal interleaving ranks by counting instead of comparing.
 
-One pass counts the scores into equal-width bins. The optimal rank falls with the score and rises with the
-number of samples above, so the best ranks at a bin's two edges bound the rank of every sample inside; they
-are found by divide and conquer over the edges. A bin whose bounds meet is settled. Where they are neighbours
-(a few bins in a hundred on ordinary scores), one sign of the derivative decides each sample, taken at the
-largest and at the smallest number of samples that its bin allows above it. What that leaves open, and the bins
-with more than two possible ranks, go to `select`, bin by bin: where scores are adversarial, with nearly all
-samples in one bin, that is the whole work. There is no comparison sort, so the paper's lower bound for
-comparison-based algorithms (quicksort, Proposition 4) does not apply.
+One pass counts the scores into equal-width bins. The optimal rank falls with the score and rises with the number of
+samples above, so the best ranks at a bin's two edges bound the rank of every sample inside; they are found by divide
+and conquer over the edges. A bin whose bounds are equal is settled. Where they are neighbours (a few bins in a
+hundred on ordinary scores), the sign of the derivative decides each sample, evaluated with the most and the fewest
+samples that the bin allows above it. The samples that this leaves open, and the bins with more than two possible
+ranks, go to `select`, bin by bin; for adversarial scores, with nearly all samples in one bin, that is all of the
+work. There is no comparison sort, so the paper's lower bound for comparison-based algorithms (quicksort, Proposition
+4) does not apply.
 
-The time is that of the memory: the scores are read twice and the results written once, in blocks that stay in
-the first cache, and shared among a few threads where there is enough for them.
+Memory bounds the time: the scores are read twice and the results written once, in blocks that fit the first cache,
+shared among a few threads where there are enough.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SEGMENT = 2048  # samples whose scores, ranks and coefficients fit the first cac
 
 
 class Output(NamedTuple):
-    """What is written: ranks (of irrelevant samples), coefficients (of all), how many have each rank.
+    """The arrays that are written: ranks (of irrelevant samples), coefficients (of all), number of samples per rank.
 
     An irrelevant sample of rank r has the coefficient level + slope r.
     """
@@ -46,9 +46,9 @@ def buckets(
 ) -> tuple[Ints, float] | None:
     """Write the ranks (|N|,) and coefficients of the irrelevant among all `scores`.
 
-    positives: (|P|,) ascending numbers of the relevant samples, whose scores are skipped. Returned: how many
-    samples have each rank, (|P| + 2,), and the irrelevant samples' share of scores @ coefficients; None, and
-    nothing is written, where a score is not finite or above LARGEST.
+    positives: (|P|,) ascending numbers of the relevant samples, whose scores are skipped. Returns how many samples
+    have each rank, (|P| + 2,), and the irrelevant samples' share of scores @ coefficients; None, with nothing
+    written, where a score is not finite or above LARGEST.
     """
     bin_of: Ints = np.empty(len(scores), np.uint16 if grid.bins <= 1 << 16 else np.uint32)
     parts = split(len(scores), positives)
@@ -83,8 +83,8 @@ def _settle(
 ) -> tuple[float, Ints, Ints]:
     """Write ranks and coefficients wherever the plan decides them, and count the ranks in open bins.
 
-    Returned: the irrelevant samples' share of scores @ coefficients, with rank 0 for the doubtful ones; of
-    each open bin, the samples that score above its doubtful ones; the doubtful samples, ascending.
+    Returns the irrelevant samples' share of scores @ coefficients, with rank 0 for the doubtful ones; for each open
+    bin, the samples that score above its doubtful ones; the doubtful samples, ascending.
     """
     product, passed, doubtful_count = 0.0, 0, 0
     higher = np.zeros(len(plan.bins), np.int64)
@@ -134,14 +134,14 @@ def _look_up(bin_of: Ints, entry: Ints, entries: Ints) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def _write_line(entries: Ints, level: float, slope: float, coefficients: Floats) -> None:
-    """Write the coefficients, of rank 0 in open bins."""
+    """Write the coefficients, with rank 0 in open bins."""
     for k in range(len(entries)):
         coefficients[k] = level + slope * max(entries[k], 0)
 
 
 @nb.njit(cache=True, nogil=True)
 def _list_open(entries: Ints, buffer: Ints) -> Ints:
-    """The samples in open bins, ascending."""
+    """Return the samples in open bins, ascending."""
     count = np.uint64(0)
     for k in range(len(entries)):
         buffer[count] = k
@@ -161,9 +161,9 @@ def _decide(
     higher: Ints,
     doubtful: Ints,
 ) -> int:
-    """Rank the samples in open bins by the edges; a doubtful one gets rank 0 for now.
+    """Rank the samples in open bins by the edges; doubtful ones get rank 0 for now. Returns how many are doubtful.
 
-    Without branches, which would go wrong every other time. Returned: how many samples are doubtful.
+    Without branches, which the processor would mispredict every other time.
     """
     count = np.uint64(0)  # unsigned: a subscript that need not be tested
     for k in opened:
@@ -183,7 +183,7 @@ def _decide(
 def _copy_irrelevant(
     scores: Floats, coefficients: Floats, entries: Ints, positives: Ints, ranks: Ints
 ) -> float:
-    """Copy the entries of all but the relevant samples; their share of scores @ coefficients."""
+    """Copy the entries of the irrelevant samples; return their share of scores @ coefficients."""
     product, start = 0.0, 0
     for p in range(len(positives) + 1):
         end = positives[p] if p < len(positives) else len(entries)
@@ -207,9 +207,10 @@ def _rank_doubtful(
     derivative: Derivative,
     written: Output,
 ) -> float:
-    """Rank the `doubtful` samples by `select`, bin by bin; their share of scores @ coefficients beyond `level`.
+    """Rank the `doubtful` samples by `select`, bin by bin; return their share of scores @ coefficients beyond
+    `level`.
 
-    before: of each open bin, the irrelevant samples that score above its doubtful ones.
+    before: for each open bin, the irrelevant samples that score above its doubtful ones.
     """
     ends = np.zeros(len(plan.bins) + 1, np.int64)
     for sample in doubtful:

@@ -32,10 +32,11 @@ MOST_CLIQUES = 10_000  # of a graph that has fewer edges
 
 
 def maximal_cliques(n: int, edges: Ints) -> list[Ints]:
-    """All sets of two or more samples that are joined pair by pair and lie in no larger such set, in ascending order.
+    """Return all maximal sets of two or more samples that are joined pair by pair, in ascending order.
 
-    By Bron and Kerbosch with pivots. In graphs of nearest neighbours and of groups cliques are at most about as many
-    as edges, in others exponentially many: ValueError where there are more than edges and more than MOST_CLIQUES.
+    By Bron and Kerbosch with pivots. In graphs of nearest neighbours and of groups there are about as many cliques as
+    edges at most, in others exponentially many: ValueError where there are more than edges and more than
+    MOST_CLIQUES.
 
     >>> maximal_cliques(5, np.array([[0, 1], [1, 2], [2, 0], [2, 3]]))
     [array([0, 1, 2]), array([2, 3])]
@@ -83,12 +84,12 @@ def _grown(neighbours: list[set[int]]) -> Iterator[list[int]]:
 
 @dataclass(frozen=True, eq=False)
 class Cliques:
-    """n samples and c cliques, as a pairwise model of N samples and M edges; `Cliques.of` makes it.
+    """n samples and c cliques as a pairwise model of N samples and M edges; `Cliques.of` makes it.
 
     members: (k,) the samples of all cliques, clique after clique. starts: (c + 1,) where each begins. components: of
-    the N samples, of which the first n are those given. every: (c,) number of the auxiliary sample that says whether
-    all members have label 1; -1 for a clique of two, which is a pair. matrix: (N + M, n + c), from scores and
-    penalties of the one model to those of the other.
+    the N samples, of which the first n are the given ones. every: (c,) number of the auxiliary sample "all members
+    have label 1"; -1 for a clique of two, which is a pair. matrix: (N + M, n + c), maps scores and penalties of
+    cliques to those of pairs.
     """
 
     n: int
@@ -100,7 +101,7 @@ class Cliques:
 
     @classmethod
     def of(cls, n: int, cliques: list[Ints]) -> Self:
-        """Cliques (k,) of two or more different samples below n; two cliques may share samples.
+        """Return the model of cliques (k,) of two or more different samples below n; cliques may share samples.
 
         ValueError where one has fewer, or two cliques are the same two samples.
         """
@@ -129,7 +130,7 @@ class Cliques:
         return len(self.starts) - 1
 
     def broken(self, labels: npt.ArrayLike) -> Bools:
-        """(c,) whether the members of each clique differ in their label. labels: (n,) bool."""
+        """Return (c,) whether the labels (n,) bool of the members of each clique differ."""
         if not len(self):
             return np.zeros(0, bool)
         ones = np.add.reduceat(np.asarray(labels, np.int64)[self.members], self.starts[:-1])
@@ -137,7 +138,7 @@ class Cliques:
         return differ
 
     def best_labelling(self, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Bools:
-        """(n,) the best labelling. unary: (n,) penalty: (c,) <= 0.
+        """Return (n,) the best labelling for unary scores (n,) and penalties (c,) <= 0.
 
         >>> Cliques.of(3, [np.arange(3)]).best_labelling([1.0, 1.0, -1.5], [-2.0])
         array([ True,  True,  True])
@@ -146,7 +147,7 @@ class Cliques:
         return best_labelling(scores, self.components.edges, costs, self.components)[0][: self.n]
 
     def max_marginals(self, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> CliqueMaxMarginals:
-        """The max-marginals of the same model."""
+        """Return the max-marginals of the same model."""
         scores, costs = self._expanded(unary, penalty)
         marginals = max_marginals(scores, self.components.edges, costs, components=self.components)
         return CliqueMaxMarginals(self, marginals.settled(self.members, self.starts, self.every))
@@ -156,13 +157,13 @@ class Cliques:
         return self.expanded(finite("unary", unary, self.n), costs)
 
     def expanded(self, unary: Floats, penalty: Floats) -> tuple[Floats, Floats]:
-        """Scores (n,) and penalties (c,) as those of the N samples and M edges."""
+        """Return scores (n,) and penalties (c,) as those of the N samples and M edges."""
         combined = self.matrix @ np.concatenate([unary, penalty])
         samples, pairs = np.split(combined, [self.components.samples])
         return samples, pairs
 
     def collapsed(self, samples: Floats, edges: Floats) -> tuple[Floats, Floats]:
-        """The transpose of `expanded`."""
+        """Apply the transpose of `expanded`."""
         combined = self.matrix.T @ np.concatenate([samples, edges])
         own, cliques = np.split(combined, [self.n])
         return own, cliques
@@ -170,7 +171,7 @@ class Cliques:
 
 @dataclass(frozen=True, eq=False)
 class CliqueMaxMarginals:
-    """`MaxMarginals` of a model of cliques, exact; m of them is their number."""
+    """`MaxMarginals` of a model of cliques, exact; its penalties are one per clique."""
 
     _cliques: Cliques
     _pairs: PairwiseMaxMarginals
@@ -216,7 +217,7 @@ class CliqueMaxMarginals:
         return self._pairs.values(self._all_labels(labels), *expanded)[: self._cliques.n]
 
     def _all_labels(self, labels: npt.ArrayLike) -> Bools:
-        """(N,) labels of which those of auxiliary samples do not count."""
+        """Return (N,) labels; those of auxiliary samples do not count."""
         extended = self._pairs.map.copy()
         extended[: self._cliques.n] = finite("labels", labels, self._cliques.n) != 0
         return extended

@@ -1,8 +1,8 @@
-"""Pairwise binary models, and the connected components into which they fall.
+"""Pairwise binary models, and the connected components of their graph.
 
-A model's value is a sum over components, so each is solved alone. Arrays "by place" have the samples in the order
-of `Components.order`: component after component, the largest first, so that all components of more than s samples
-are one slice at the front, and the samples without an edge one at the end.
+A model's value is a sum over components, so each is solved independently. Arrays "by position" have the samples in
+the order of `Components.order`: component after component, the largest first, so that all components of more than s
+samples are one slice at the front, and the samples without an edge one at the end.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ LARGEST = 1e150  # of a score or penalty: sums over all of them stay finite
 class Components:
     """Connected components of a graph of n samples and m edges; `Components.of(n, edges)` finds them.
 
-    edges: (m, 2) as given. order: (n,) the samples by place. starts: (c + 1,) first place of each component.
-    edge_order: (m,) the edges, component after component. edge_starts: (c + 1,). ends: (m, 2) the places that the
+    edges: (m, 2) as given. order: (n,) the samples by position. starts: (c + 1,) first position of each component.
+    edge_order: (m,) the edges, component after component. edge_starts: (c + 1,). ends: (m, 2) the positions that the
     edges in `edge_order` join.
     """
 
@@ -39,9 +39,9 @@ class Components:
 
     @classmethod
     def of(cls, n: int, edges: npt.ArrayLike) -> Self:
-        """The components of `edges` (m, 2), each unordered pair once, over samples 0 ... n - 1.
+        """Return the components of `edges` (m, 2), each unordered pair once, over samples 0 ... n - 1.
 
-        They serve any number of models of that graph. ValueError where edges are not such pairs.
+        They can be shared by all models of that graph. ValueError for other edges.
 
         >>> components = Components.of(4, [[1, 3]])
         >>> components.order, components.starts
@@ -78,30 +78,30 @@ class Components:
 
     @property
     def sizes(self) -> Ints:
-        """(c,) samples of each component, descending."""
+        """(c,) number of samples of each component, descending."""
         return np.diff(self.starts)
 
     @property
     def of_score(self) -> Ints:
-        """(n + m,) the number of the component of each sample, and of each edge."""
+        """(n + m,) number of the component of each sample, then of each edge."""
         number = np.empty(self.samples, np.int64)
         number[self.order] = np.repeat(np.arange(len(self)), self.sizes)
         return np.append(number, number[self.edges[:, 0]])
 
     def larger_than(self, size: int) -> int:
-        """How many components, which are the first ones, have more samples than `size`."""
+        """Return how many components have more samples than `size`; they are the first ones."""
         return int(np.searchsorted(-self.sizes, -size))
 
     @property
     def component_of(self) -> Ints:
-        """(n,) number of the component of each sample, in the order of the samples."""
+        """(n,) number of the component of each sample, in sample order."""
         numbers = np.empty(self.samples, np.int64)
         numbers[self.order] = np.repeat(np.arange(len(self)), self.sizes)
         return numbers
 
 
 class Model(NamedTuple):
-    """sum_i y_i unary_i + sum_e penalty_e [y_i != y_j]: unary (n,) by place, penalty (m,) by `edge_order`."""
+    """sum_i y_i unary_i + sum_e penalty_e [y_i != y_j]: unary (n,) by position, penalty (m,) by `edge_order`."""
 
     components: Components
     unary: Floats
@@ -115,7 +115,7 @@ def checked_model(
     components: Components | None,
     highest: float = 0.0,
 ) -> Model:
-    """The model that a caller gave, or an InputError that says what is wrong with it; penalties are <= `highest`."""
+    """Return the model of the arguments; InputError that says what is invalid. Penalties are <= `highest`."""
     scores, costs = np.asarray(unary), np.asarray(penalty)
     if scores.ndim != 1:
         raise InputError("unary", "the shape (n,), one number per sample", scores.shape)

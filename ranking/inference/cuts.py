@@ -1,9 +1,9 @@
-"""Large components: best labellings by minimum cut (Boykov and Kolmogorov), with penalties <= 0.
+"""Best labellings of large components by minimum cut (Boykov and Kolmogorov), with penalties <= 0.
 
-Label 1 is the side of the source: a sample there pays what it would have gained with label 0, and the other way
-round, and an edge between the sides pays its penalty. Capacities are whole multiples of one unit per component, as
-floats below 2^53: sums and differences of them are exact, so that what was sent can be taken back without a
-trace, equal cuts stay equal, and of equal ones the cut with the most samples at the source is found.
+Label 1 is the source side: a sample there pays what it would have gained with label 0, and the other way round, and
+an edge between the sides pays its penalty. Capacities are whole multiples of one unit per component, as floats below
+2^53: their sums and differences are exact, so that added flow can be removed without a trace, equal cuts stay equal,
+and of equal ones the cut with the most samples at the source is found. Nodes are samples by position.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ BITS = 49  # of a sample's penalties together, in units; what meets at a sample 
 class Network(NamedTuple):
     """The first components of a model, as capacities.
 
-    starts: (c + 1,) first place of each. unary: (p,) to the source where positive, to the sink where negative.
-    ends: (q, 2) places that edges join. capacities: (q,). force: (p,) more than all that holds a sample's label.
+    starts: (c + 1,) first node of each. unary: (p,) to the source where positive, to the sink where negative. ends:
+    (q, 2) nodes that edges join. capacities: (q,). force: (p,) more than all that holds a sample's label.
     """
 
     starts: Ints
@@ -34,7 +34,7 @@ class Network(NamedTuple):
     force: Floats
 
     def part(self, number: int, edge_starts: Ints) -> Network:
-        """One component alone."""
+        """Return component `number` by itself."""
         nodes = slice(self.starts[number], self.starts[number + 1])
         edges = slice(edge_starts[number], edge_starts[number + 1])
         ends = self.ends[edges] - nodes.start
@@ -42,7 +42,7 @@ class Network(NamedTuple):
         return Network(starts, self.unary[nodes], ends, self.capacities[edges], self.force[nodes])
 
     def graph(self) -> GraphFloat:
-        """A new graph, not cut yet."""
+        """Return a new graph, not cut yet."""
         graph = GraphFloat(len(self.unary), len(self.ends))
         nodes = graph.add_grid_nodes(len(self.unary))
         graph.add_grid_tedges(nodes, np.maximum(self.unary, 0), np.maximum(-self.unary, 0))
@@ -51,10 +51,10 @@ class Network(NamedTuple):
 
 
 def network_of(model: Model, last: int) -> Network:
-    """The components before `last`, each in its own unit: 2^-49 of the most that the penalties of a sample sum to.
+    """Return the components before `last`, each in its own unit: 2^-49 of the largest sum of penalties at a sample.
 
-    A score beyond all penalties of its sample together cannot be outvoted: more than that of it is left out. Others
-    are rounded away from zero, so that none loses its sign.
+    A score larger than all penalties of its sample together cannot be outvoted, so what exceeds them is dropped.
+    Others are rounded away from zero, so that none loses its sign.
     """
     parts = model.components
     starts = parts.starts[: last + 1]
@@ -71,19 +71,19 @@ def network_of(model: Model, last: int) -> Network:
 
 
 def _touching(ends: Ints, weights: Floats, nodes: int) -> Floats:
-    """(places,) the sum of the weights of each sample's edges."""
+    """Return (nodes,) the sum of the weights of each sample's edges."""
     return np.bincount(ends.ravel(), np.repeat(weights, 2), minlength=nodes).astype(np.float64, copy=False)
 
 
 def best_cut(network: Network) -> Bools:
-    """(p,) the best labelling."""
+    """Return (p,) the best labelling."""
     graph = network.graph()
     graph.maxflow()
     return _labels(graph, np.arange(len(network.unary)))
 
 
 def forced_cut(network: Network, node: int, label: bool) -> Bools:
-    """(p,) the best labelling in which the sample at `node` has the label, by a cut of a new graph."""
+    """Return (p,) the best labelling in which a node has `label`, by a cut of a new graph."""
     graph = network.graph()
     _force(graph, node, network.force[node], label)
     graph.maxflow()
@@ -91,10 +91,10 @@ def forced_cut(network: Network, node: int, label: bool) -> Bools:
 
 
 def cold_flips(network: Network, edge_starts: Ints) -> Iterator[Bools]:
-    """Max-marginal labellings, from eqs. 9 and 10 of high-order as they stand: two new graphs for each sample.
+    """Yield max-marginal labellings by eqs. 9 and 10 of high-order directly: two new graphs for each sample.
 
     For i = 0, 1, ...: where the two labellings of the i-th sample differ, in each component of more than i samples,
-    by place up to the end of these components.
+    by position up to the end of these components.
     """
     sizes = np.diff(network.starts)
     parts = [network.part(number, edge_starts) for number in range(len(sizes))]
@@ -104,7 +104,7 @@ def cold_flips(network: Network, edge_starts: Ints) -> Iterator[Bools]:
 
 
 def _labels(graph: GraphFloat, nodes: Ints) -> Bools:
-    """Of a graph that is cut. Where it leaves the choice, PyMaxflow says source."""
+    """Return the labels of a graph that is cut; PyMaxflow chooses the source where both are possible."""
     at_sink: Bools = graph.get_grid_segments(nodes)
     return ~at_sink
 

@@ -1,9 +1,9 @@
-"""Roof duality: large components with penalties of either sign as twice as large ones, whose best is a minimum cut.
+"""Roof duality: large components with penalties of either sign as twice as large ones, solved by a minimum cut.
 
 A positive penalty is gained where labels differ; then the best labelling is NP-hard to find (high-order, remark after
 eq. 6). Give each sample two labels, p_i and q_i. A pair with a penalty <= 0 joins p_i to p_j and q_i to q_j, each for
-half of the penalty; one with a penalty > 0 joins p_i to q_j and q_i to p_j; scores are halved too. Where p = q that is
-the model itself, so the best p and q are worth as much as the best labelling or more. They are the optimum of the
+half of the penalty; one with a penalty > 0 joins p_i to q_j and q_i to p_j; scores are halved too. Where p = q that
+is the model itself, so the best p and q have the value of the best labelling or more. They are the optimum of the
 linear relaxation over the local polytope, at labels (p_i + q_i) / 2 in {0, 1/2, 1} (Hammer, Hansen and Simeone 1984;
 Kolmogorov and Rother 2007). With 1 - q in place of q no penalty is positive, and a minimum cut finds it.
 """
@@ -29,11 +29,11 @@ LARGEST_DOUBLED = (
 
 @dataclass(frozen=True, eq=False)
 class Doubling:
-    """The components of more than 12 samples, which are the first `large` ones, in two copies; others as they are.
+    """Components of more than 12 samples, the first `large` ones, in two copies; all others as they are.
 
-    Of n samples and m edges come N and M: the first n and m are those given (and the first copies), the others the
-    second copies, in the order of their places. components: of all N. position, row: (2, .) place of the first and of
-    the second copy of each doubled sample; the same of each doubled edge.
+    n samples and m edges become N and M: the first n and m are the given ones (and the first copies), the others the
+    second copies, in the order of their positions. components: of all N. position, row: (2, .) position of the first
+    and of the second copy of each doubled sample; the same for each doubled edge.
     """
 
     original: Components
@@ -44,7 +44,7 @@ class Doubling:
 
     @classmethod
     def of(cls, original: Components) -> Self:
-        """Of any components; ValueError where one has more than LARGEST_DOUBLED samples."""
+        """Double any components; ValueError where one has more than LARGEST_DOUBLED samples."""
         if original.larger_than(LARGEST_DOUBLED):
             raise InputError(
                 "samples in one component",
@@ -71,7 +71,7 @@ class Doubling:
         return cls(original, components, large, position, row)
 
     def model(self, original: Model) -> Model:
-        """`original`, doubled: pairs that repel join first to second copies."""
+        """Return the doubled model: pairs that repel join first to second copies."""
         repels = original.penalty[: self.row.shape[1]] > 0
         ends = self.components.ends.copy()
         first, second = self.row[:, repels]
@@ -82,19 +82,19 @@ class Doubling:
         return Model(crossed, _halved(original.unary, self.position), _halved(original.penalty, self.row))
 
     def network(self, model: Model) -> Network:
-        """The doubled components of `model`, as capacities; at second copies the source means label 0."""
+        """Return the doubled components as capacities; for second copies the source means label 0."""
         unary = model.unary.copy()
         unary[self.position[1]] *= -1.0
         return network_of(Model(model.components, unary, -np.abs(model.penalty)), self.large)
 
     def best(self, network: Network) -> Bools:
-        """(2p,) the best p and q of the doubled components, by place."""
+        """Return (2p,) the best p and q of the doubled components, by position."""
         labels = best_cut(network)
         labels[self.position[1]] ^= True
         return labels
 
     def expanded(self, unary: Floats, penalty: Floats) -> tuple[Floats, Floats]:
-        """(n,) scores and (m,) penalties as those of the N samples and M edges."""
+        """Return (n,) scores and (m,) penalties as those of the N samples and M edges."""
         parts = self.original
         return (
             _with_halves(unary, parts.order[: self.position.shape[1]]),
@@ -102,7 +102,7 @@ class Doubling:
         )
 
     def collapsed(self, samples: Floats, edges: Floats) -> tuple[Floats, Floats]:
-        """The transpose of `expanded`: of labels 0 and 1, and of where they differ, the means of both copies."""
+        """Apply the transpose of `expanded`: labels, and where they differ, become means of both copies."""
         parts = self.original
         return (
             _mean_of_copies(samples, parts.order[: self.position.shape[1]]),
@@ -111,7 +111,7 @@ class Doubling:
 
     @property
     def second(self) -> Ints:
-        """(n,) number of the second copy of each sample; of one that is not doubled its own."""
+        """(n,) number of the second copy of each sample; of a sample that is not doubled, its own."""
         numbers = np.arange(self.original.samples)
         doubled = self.position.shape[1]
         numbers[self.original.order[:doubled]] = self.original.samples + np.arange(doubled)
@@ -119,9 +119,9 @@ class Doubling:
 
 
 def forced_labellings(part: Network, labels: Bools) -> Iterator[Bools]:
-    """(2s,) p and q of one doubled component, best where y_i = 1, for each sample i; then best where y_i = 0.
+    """Yield (2s,) p and q of one doubled component, best where y_i = 1, for each sample i; then best where y_i = 0.
 
-    labels: (2s,) the best p and q. Each cut goes on from the flow of the one before (Kohli and Torr 2005).
+    labels: (2s,) the best p and q. Each cut starts from the flow of the one before (Kohli and Torr 2005).
     """
     nodes, size = np.arange(len(labels)), len(labels) // 2
     graph = part.graph()
@@ -145,7 +145,7 @@ def forced_labellings(part: Network, labels: Bools) -> Iterator[Bools]:
 
 
 def _copies(starts: Ints) -> Ints:
-    """(2, .) where the first and the second copy of what each component has stand, all first copies first."""
+    """Return (2, .) positions of the first and second copy of each entry, per component all first copies first."""
     sizes = np.diff(starts)
     first = np.arange(starts[-1]) + np.repeat(starts[:-1], sizes)
     return np.stack([first, first + np.repeat(sizes, sizes)])
@@ -166,7 +166,7 @@ def _by_number(edge_order: Ints, ends: Ints) -> Ints:
 
 
 def _halved(values: Floats, position: Ints) -> Floats:
-    """Values by place, those of doubled ones halved at both copies."""
+    """Return values by position, with doubled ones halved at both copies."""
     doubled = position.shape[1]
     extended = np.empty(len(values) + doubled)
     extended[position] = 0.5 * values[:doubled]

@@ -1,16 +1,17 @@
-"""Dynamic cuts: one largest flow for the best labelling, and from it a small one for each sample's other label.
+"""Dynamic cuts: one largest flow for the best labelling, and from it a small flow for each sample's other label.
 
-After the cut, a sample of label 0 that has to take label 1 becomes a source without end. What it can send on from
-the flow that is there, through samples of label 0 to sinks that have room, is what the change costs; the samples
-that it still reaches in the end change with it (Kohli and Torr 2005). A sample of label 1 becomes a sink in the same
-way, everything reversed. To undo that, as much is added on the other side: both together are a constant, so the
-network is the same again, exactly, though its flow is another largest one, and what was sent is room at the sample
-itself. There the next one finds it: neighbours follow each other, depth first.
+After the cut, a sample of label 0 that is forced to label 1 becomes a source without limit. The flow that it can
+still send, through samples of label 0 to sinks with free capacity (room), is what the change costs; the samples that
+it still reaches in the end flip with it (Kohli and Torr 2005). A sample of label 1 becomes a sink in the same way,
+everything reversed. To undo that, the same amount is added on the other side: both together are a constant, so the
+network is exactly the same again, though its flow is another largest one, and the amount sent is room at the sample
+itself. The next sample finds that room there, because samples are forced in depth-first order, neighbours one after
+the other.
 
-What one sample's change costs, that of any other that changes with it cannot exceed: once so much is sent, both
+The change of a sample costs at least what that of any sample that flips with it costs: once that much is sent, both
 share their labelling, and no search has to prove it.
 
-Flow is sent by blocking flows on shortest paths (Dinic), which are sought from both of their ends.
+Flow is sent by blocking flows on shortest paths (Dinic), which are searched from both ends.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ FAR = 1 << 62  # more than can be sent
 
 
 class Flow(NamedTuple):
-    """What is left of the capacities under a flow, and the arrays of a search.
+    """The residual capacities under a flow, and the working arrays of a search.
 
-    left: (2q,) of each arc, arcs grouped by their tails. heads: (2q,) opposite: (2q,) the same edge's other arc.
+    left: (2q,) of each arc, arcs grouped by their tails. heads: (2q,). opposite: (2q,) the same edge's other arc.
     first: (p + 1,) where each group begins. terminal: (p,) what is still to be sent where positive, room where
-    negative. rooms: (p,) places with room, and some that had it, room_count: (1,) of them, is_room: (p,) whether
-    listed there. level: (p,) steps from a root, steps_left: (p,) to room. queue, ends: (p,) samples reached from
-    the roots and from the rooms. at: (p,) next arc to try. path: (p,) arcs from the root.
+    negative. rooms: (p,) nodes with room, and some that had it; room_count: (1,) of them; is_room: (p,) whether
+    listed there. level: (p,) steps from a root; steps_left: (p,) to room. queue, ends: (p,) nodes reached from the
+    roots and from the rooms. at: (p,) next arc to try. path: (p,) arcs from the root.
     """
 
     left: Ints
@@ -54,7 +55,7 @@ class Flow(NamedTuple):
 
 
 def flow_of(network: Network) -> Flow:
-    """No flow yet, from the sinks to the sources: edges are the same both ways."""
+    """Return the empty flow, from the sinks to the sources; edges are the same both ways."""
     nodes, tails = len(network.unary), network.ends.ravel()
     by_tail = np.argsort(tails, kind="stable")
     rank = np.empty_like(by_tail)
@@ -78,11 +79,11 @@ def flow_of(network: Network) -> Flow:
 
 
 def dynamic_flips(network: Network, labels: Bools, words: Ints, flips: Ints) -> None:
-    """Max-marginal labellings of a network.
+    """Write the max-marginal labellings of a network.
 
-    labels: (p,) by place, the best labelling, is written; of equal ones that with the most ones. flips: uint64,
-    zero, of which words[k] is the first of place k, is written: bit i says whether its label changes once the i-th
-    sample of its component has to take its other label.
+    labels: (p,) by position, the best labelling is written; of equal ones that with the most ones. flips: uint64,
+    zero; words[k] is the first word of node k; is written: bit i says whether the node's label changes once the i-th
+    sample of its component is forced to its other label.
     """
     flow = flow_of(network)
     _cut(flow, labels)
@@ -91,10 +92,10 @@ def dynamic_flips(network: Network, labels: Bools, words: Ints, flips: Ints) -> 
 
 @nb.njit(cache=True, nogil=True)
 def _cut(flow: Flow, labels: Bools) -> None:
-    """A largest flow, and labels: zeros at the samples that reach a sink with room.
+    """Send a largest flow, and write labels: zeros at the nodes that reach a sink with room.
 
-    Arcs between different labels are then closed, and the flow is turned round among zeros: whatever its label, a
-    sample's change costs what can be sent from it.
+    Arcs between different labels are then closed, and the flow among zeros is reversed, so that whatever its label,
+    the change of a node costs what can be sent from it.
     """
     _list_rooms(flow, np.arange(len(labels)))
     while True:
@@ -156,7 +157,7 @@ def _share(same_cost_as: Ints, words: Ints, flips: Ints) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def _depth_first(flow: Flow, labels: Bools, start: int, stop: int) -> tuple[Ints, Ints]:
-    """The places of a component, those of label 0 and those of label 1, each with neighbours one after the other."""
+    """Return the nodes of a component in depth-first order: those of label 0, and those of label 1."""
     order = np.empty(stop - start, np.int64)
     count = zeros = 0
     flow.at[start:stop] = flow.first[start:stop]
@@ -186,9 +187,9 @@ def _depth_first(flow: Flow, labels: Bools, start: int, stop: int) -> tuple[Ints
 
 @nb.njit(cache=True, nogil=True)
 def _send(flow: Flow, root: int, limit: int) -> tuple[int, int]:
-    """Send from the root what there is room for, up to `limit` with its own room; that is its own room then.
+    """Send from the root what there is room for, up to `limit` with its own room; the amount becomes its room.
 
-    Returned: how many samples it still reaches, which are written to the queue, or 0 where `limit` is sent; the room.
+    Returns how many nodes it still reaches, which are written to the queue, or 0 where `limit` is sent; and the room.
     """
     room: int = -flow.terminal[root]
     count, depth = 0, 1
@@ -218,10 +219,10 @@ def _list_rooms(flow: Flow, nodes: Ints) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def _search(flow: Flow, count: int) -> tuple[int, int, int]:
-    """Steps from the `count` roots in the queue to the nearest room, 0 where none is in reach.
+    """Return the number of steps from the `count` roots in the queue to the nearest room, 0 where none is reachable.
 
-    From the roots and from all rooms, one level at a time, of the side where fewer samples stand. Returned: how
-    many samples are in the queue, how many in `ends`, and the steps. `level` is right on all shortest paths.
+    Searches from the roots and from all rooms, one level at a time, on the side with fewer nodes. Returns the number
+    of nodes in the queue and in `ends`, and the steps. `level` is correct on all shortest paths.
     """
     flow.level[flow.queue[:count]] = 0
     begin, reached, begin_ends = 0, 0, 0
@@ -253,7 +254,7 @@ def _search(flow: Flow, count: int) -> tuple[int, int, int]:
 
 @nb.njit(cache=True, nogil=True)
 def _start_at_rooms(flow: Flow) -> int:
-    """Write the places with room to `ends`, and take those that have none left off the list; how many there are."""
+    """Write the nodes with room to `ends` and remove those without from the list; return how many there are."""
     listed = reached = 0
     for node in flow.rooms[: flow.room_count[0]]:
         flow.is_room[node] = flow.terminal[node] < 0
@@ -269,7 +270,8 @@ def _start_at_rooms(flow: Flow) -> int:
 
 @nb.njit(cache=True, nogil=True)
 def _step(flow: Flow, begin: int, count: int, level: int, backwards: bool) -> tuple[int, int, bool]:
-    """One level on from queue[begin:count]; where the new one stands, and whether it meets `ends`, or a room."""
+    """Extend queue[begin:count] by one level; return where the new level ends, the count, and whether it meets `ends`
+    or a room."""
     met, end = False, count
     for tail in flow.queue[begin:end]:
         for arc in range(flow.first[tail], flow.first[tail + 1]):
@@ -283,7 +285,8 @@ def _step(flow: Flow, begin: int, count: int, level: int, backwards: bool) -> tu
 
 @nb.njit(cache=True, nogil=True)
 def _step_back(flow: Flow, begin: int, count: int, steps_left: int) -> tuple[int, int, bool]:
-    """One level back from ends[begin:count]; where the new one stands, and whether it meets the queue."""
+    """Extend ends[begin:count] back by one level; return where the new level ends, the count, and whether it meets
+    the queue."""
     met, end = False, count
     for head in flow.ends[begin:end]:
         for arc in range(flow.first[head], flow.first[head + 1]):
@@ -305,7 +308,7 @@ def _forget(flow: Flow, count: int, reached: int) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def _block(flow: Flow, root: int, depth: int, amount: int) -> int:
-    """Send along shortest paths until each is blocked or the amount is sent; what was sent."""
+    """Send along shortest paths until each is blocked or the amount is sent; return what was sent."""
     node, steps = root, 0
     sent: int = 0
     while sent < amount:

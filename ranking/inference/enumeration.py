@@ -1,7 +1,7 @@
 """Small components: the values of all labellings, and the best one for each label of each sample.
 
-A labelling of s samples is a number below 2^s whose bit k is the label of the k-th sample. The values double up
-sample by sample, and the max-marginals come from halving them again: 2^s steps each, not s 2^s.
+A labelling of s samples is a number below 2^s whose bit k is the label of the k-th sample. Values are filled in by
+doubling, sample by sample, and max-marginals are found by halving again: 2^s steps each instead of s 2^s.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ LARGEST_ENUMERATED = 12  # samples: where all labellings take as long as a cut f
 def enumerate_labellings(
     model: Model, first: int, last: int, labels: Bools, words: Ints, flips: Ints
 ) -> None:
-    """Max-marginal labellings of the components first ... last - 1, of at most LARGEST_ENUMERATED samples.
+    """Write the max-marginal labellings of the components first ... last - 1, of at most LARGEST_ENUMERATED samples.
 
-    labels: (n,) by place, the best labelling, is written. flips: uint64, of which words[p] belongs to place p, is
-    written: bit i says whether its label in the best labelling changes once the i-th sample of the component has
-    to take the label that it does not have there.
+    labels: (n,) by position, the best labelling is written. flips: uint64, of which words[p] belongs to position p,
+    is written: bit i says whether its label in the best labelling changes once the i-th sample of the component is
+    forced to the label that it does not have there.
     """
     parts = model.components
     _check_size(model, first, last)
@@ -33,7 +33,7 @@ def enumerate_labellings(
 
 
 def enumerate_best(model: Model, first: int, last: int, labels: Bools) -> None:
-    """The best labellings alone."""
+    """Write the best labellings only."""
     parts = model.components
     _check_size(model, first, last)
     _best(model.unary, model.penalty, parts.ends, parts.starts, parts.edge_starts, first, last, labels)
@@ -127,10 +127,10 @@ def _fill_values(unary: Floats, penalty: Floats, ends: Ints, values: Floats, buf
 
 @nb.njit(cache=True, nogil=True)
 def _halve(size: int, values: Floats, numbers: Ints) -> tuple[int, Ints]:
-    """The best labelling, and (size, 2) the best with each label of each sample; consumes `values`.
+    """Return the best labelling, and (size, 2) the best with each label of each sample; overwrites `values`.
 
-    From the last sample on, the better of its two labels is kept for each labelling of those before it. Of equal
-    ones the larger number: where values tie exactly, that is the labelling with the most ones.
+    From the last sample on, the better of its two labels is kept for each labelling of those before it. Of equal ones
+    the larger number: where values tie exactly, that is the labelling with the most ones.
     """
     best = np.empty((size, 2), np.int64)
     for number in range(1 << size):

@@ -1,6 +1,6 @@
-"""Which samples flip with which, as words of bits: how they are packed, and the kernels that sum over them.
+"""Which samples flip with which, packed into words of bits, and kernels that sum over them.
 
-A place of a component of s samples has the bits of s rounds: bit i of its words, whether it flips with the i-th sample.
+A position in a component of s samples has s bits: bit i says whether it flips with the i-th sample.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ WORD = 64
 
 
 def words_of(parts: Components) -> Ints:
-    """(n + 1,) where the words of each place begin, as many as hold a bit for each sample of its component."""
+    """Return (n + 1,) where the words of each position begin; each has a bit per sample of its component."""
     return np.append(0, np.cumsum(np.repeat((parts.sizes + WORD - 1) // WORD, parts.sizes)))
 
 
 def pack(flipped: Bools) -> Ints:
-    """The words of places, one after the other, from (rounds, places): bit i of a place is that of the i-th round."""
+    """Return the words of all positions, concatenated, from (rounds, positions): bit i is that of the i-th round."""
     rounds, positions = flipped.shape
     bits = np.zeros(((rounds + WORD - 1) // WORD * WORD, positions), bool)
     bits[:rounds] = flipped
@@ -41,7 +41,7 @@ def gain_flips(
     ends: Ints,
     gains: Floats,
 ) -> None:
-    """Add to `gains` what the flips of each place add to the value of `labels`."""
+    """Add to `gains` what the flips of each position add to the value of `labels`."""
     for c in range(len(starts) - 1):
         first, size = starts[c], starts[c + 1] - starts[c]
         own = gains[first : first + size]
@@ -73,7 +73,7 @@ def _add(change: float, bits: np.uint64, sums: Floats) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def settle_flips(members: Ints, starts: Ints, pairs: Ints, labels: Bools, words: Ints, flips: Ints) -> None:
-    """Write labels and flips of the places `pairs` (g, 2): all members, any member of each group of places."""
+    """Write labels and flips of the auxiliary positions `pairs` (g, 2): all members, any member of each group."""
     ones = ~np.uint64(0)
     for group in range(len(pairs)):
         all_position, any_position = pairs[group]
@@ -104,7 +104,7 @@ def sum_flips(
     samples: Floats,
     edges: Floats,
 ) -> None:
-    """Write the weighted sums of `MaxMarginals.sums`, all by place and `edge_order`."""
+    """Write the weighted sums of `MaxMarginals.sums`, all by position and `edge_order`."""
     for c in range(len(starts) - 1):
         first, size = starts[c], starts[c + 1] - starts[c]
         weight = weights[first : first + size]
@@ -128,7 +128,7 @@ def sum_flips(
 
 @nb.njit(cache=True, nogil=True)
 def _picked(weights: Floats, bits: np.uint64) -> float:
-    """The sum of the weights where `bits` has ones."""
+    """Return the sum of the weights where `bits` has ones."""
     total, i = 0.0, 0
     while bits:
         if bits & np.uint64(0xFF):

@@ -1,7 +1,7 @@
-"""Max-marginals as flips: the best labelling, and which samples of its component flip with each sample, as bits.
+"""Max-marginals as flips: the best labelling, and as bits which samples of its component flip with each sample.
 
-The best labelling has one of the two labels at each sample, so each sample needs one more labelling: the best one
-with its other label. Max-marginals are values of labellings, in float64, whatever found them.
+The best labelling has one of the two labels at each sample, so each sample needs only one more labelling: the best
+one with its other label. Max-marginals are values of labellings in float64, whatever algorithm found these.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ranking.inference.flip_words import WORD, gain_flips, settle_flips, sum_fli
 
 
 class MaxMarginals(Protocol):
-    """The best value for each label of each sample, and labellings; n samples, m penalties.
+    """The best value for each label of each sample, and the labellings; n samples, m penalties.
 
     positive, negative: (n,) the best value of a labelling with y_i = 1, and with y_i = 0 (high-order, eqs. 9 and 10).
-    difference: (n,) positive - negative, without what is the same in both (eq. 11). map: (n,) bool, the best
-    labelling of all. excess: (n,) by how much what the component of a sample adds to positive or negative may lie
-    above the best labelling's; 0: exact, and `map` and `labelling` attain what is said. relaxed: (n,) whether that
-    component was too large to enumerate and had to be bounded.
+    difference: (n,) positive - negative, without the terms that both share (eq. 11). map: (n,) bool, the best
+    labelling. excess: (n,) the most by which the part of positive or negative that belongs to the sample's component
+    may exceed the best labelling's; 0: exact, attained by `map` and `labelling`. relaxed: (n,) whether that component
+    was too large to enumerate and had to be bounded.
     """
 
     @property
@@ -42,17 +42,17 @@ class MaxMarginals(Protocol):
     def relaxed(self) -> Bools: ...
 
     def labelling(self, i: int, label: bool) -> Bools:
-        """(n,) a best labelling with y_i = `label`; outside the component of i it is the map."""
+        """Return (n,) a best labelling with y_i = `label`; outside the component of i it is the map."""
 
     def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """Weighted sums of one best labelling for each sample, (n,) and (m,): see `PairwiseMaxMarginals`."""
+        """Return weighted sums of one best labelling per sample, (n,) and (m,): see `PairwiseMaxMarginals`."""
 
     def values(self, labels: npt.ArrayLike, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Floats:
-        """(n,) what each sample's best labelling is worth to another model: see `PairwiseMaxMarginals`."""
+        """Return (n,) the value of each sample's best labelling in another model: see `PairwiseMaxMarginals`."""
 
 
 def bounds_of(marginals: MaxMarginals) -> Bounds:
-    """How exact max-marginals are."""
+    """Return how exact max-marginals are."""
     excess, size = marginals.excess, float(np.abs(marginals.difference).max(initial=0.0))
     return Bounds(
         large=int(np.count_nonzero(marginals.relaxed)),
@@ -67,9 +67,9 @@ def bounds_of(marginals: MaxMarginals) -> Bounds:
 class PairwiseMaxMarginals:
     """The best value for each label of each sample, and the labellings that attain it.
 
-    positive, negative: (n,) the best value of a labelling with y_i = 1, and with y_i = 0 (eqs. 9 and 10).
-    difference: (n,) positive - negative, summed over what differs between the two labellings alone (eq. 11).
-    map: (n,) bool, the best labelling of all.
+    positive, negative: (n,) the best value of a labelling with y_i = 1, and with y_i = 0 (eqs. 9 and 10). difference:
+    (n,) positive - negative, summed over what differs between the two labellings only (eq. 11). map: (n,) bool, the
+    best labelling.
     """
 
     positive: Floats
@@ -85,7 +85,8 @@ class PairwiseMaxMarginals:
 
     @classmethod
     def of(cls, model: Model, labels: Bools, words: Ints, flips: Ints) -> Self:
-        """labels: (n,) by place, the best labelling. What a flip adds to its value is above 0 by rounding at most."""
+        """Return the max-marginals for the best labelling `labels` (n,) by position. Flips gain more than 0 by
+        rounding only."""
         parts, gains = model.components, np.zeros(len(labels))
         gain_flips(
             model.unary, model.penalty, labels, words, flips,
@@ -121,7 +122,7 @@ class PairwiseMaxMarginals:
         return value_of(self._model, self._labels)
 
     def labelling(self, i: int, label: bool) -> Bools:
-        """(n,) a best labelling with y_i = `label`; outside the component of i it is the map."""
+        """Return (n,) a best labelling with y_i = `label`; outside the component of i it is the map."""
         if not 0 <= i < len(self.map):
             raise InputError("sample", f"0 to {len(self.map) - 1}", i)
         labels = self.map.copy()
@@ -137,7 +138,8 @@ class PairwiseMaxMarginals:
         return labels
 
     def labellings(self, number: int) -> Bools:
-        """(s, s) by place, of one component: its part of the map once each sample has flipped, a row a sample."""
+        """Return (s, s) by position the labellings of one component: its map after the flips of each sample, one per
+        row."""
         parts, words = self._model.components, self._words
         start, end = parts.starts[number], parts.starts[number + 1]
         octets = self._flips[words[start] : words[end]].reshape(end - start, -1).view(np.uint8)
@@ -146,9 +148,11 @@ class PairwiseMaxMarginals:
         return labellings
 
     def settled(self, members: Ints, starts: Ints, every: Ints) -> Self:
-        """The same, where a sample `every` has label 1 just where all members of its group have, and the next sample
-        where any has: of labellings that tie, those. Groups (g + 1,) `starts` of `members`, a component's each; -1 in
-        `every` (g,) means none."""
+        """Return the same with labels of auxiliary samples set from their groups, of labellings that tie.
+
+        Sample `every` gets label 1 exactly where all members of its group have it, the next sample where any has.
+        Groups (g + 1,) `starts` of `members`, each in one component; -1 in `every` (g,) means no auxiliary samples.
+        """
         parts, labels, flips = self._model.components, self._labels.copy(), self._flips.copy()
         position_of = np.empty(parts.samples, np.int64)
         position_of[parts.order] = np.arange(parts.samples)
@@ -157,12 +161,12 @@ class PairwiseMaxMarginals:
         return type(self).of(self._model, labels, self._words, flips)
 
     def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """Weighted sums of one best labelling for each sample, each restricted to the sample's own component.
+        """Return weighted sums of one best labelling per sample, each restricted to the sample's own component.
 
-        labels: (n,) bool, weights: (n,). With Y_i = labelling(i, labels[i]): returned are, for each sample k,
-        sum_i weights_i Y_i(k), and for each edge, sum_i weights_i [Y_i differs at its ends], over the i in the
-        component of the sample or edge. So sum_i weights_i Psi(X, Y_i) is linear in them, but for what the other
-        components add, which cancels between two labellings.
+        labels: (n,) bool, weights: (n,). With Y_i = labelling(i, labels[i]): for each sample k, sum_i weights_i
+        Y_i(k), and for each edge, sum_i weights_i [Y_i differs at its ends], over the i in the component of the
+        sample or edge. So sum_i weights_i Psi(X, Y_i) is linear in them, but for the terms of the other components,
+        which cancel between two labellings.
         """
         parts = self._model.components
         weight = finite("weights", weights, parts.samples)[parts.order]
@@ -177,10 +181,11 @@ class PairwiseMaxMarginals:
         return samples, edges
 
     def values(self, labels: npt.ArrayLike, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Floats:
-        """(n,) what Y_i = labelling(i, labels[i]) is worth to another model of the same graph, in the component of i.
+        """Return (n,) the value of Y_i = labelling(i, labels[i]) in another model of the same graph, in the component
+        of i.
 
-        labels: (n,) bool. unary: (n,) and penalty: (m,) of that model. Weighted and summed up,
-        these values are the product of `sums` with (unary, penalty).
+        labels: (n,) bool. unary: (n,) and penalty: (m,) of that model. Weighted and summed up, these values are the
+        product of `sums` with (unary, penalty).
         """
         parts = self._model.components
         scores = finite("unary", unary, parts.samples)[parts.order]
@@ -201,13 +206,15 @@ class PairwiseMaxMarginals:
         return values
 
     def _other(self, labels: npt.ArrayLike) -> Bools:
-        """(n,) where a sample's wanted label is not that of the map."""
+        """Return (n,) where the requested label is not that of the map."""
         requested = finite("labels", labels, len(self.map))
         different: Bools = (requested != 0) != self.map
         return different
 
 
 def finite(name: str, values: npt.ArrayLike, length: int, each: str = "per sample") -> Floats:
+    """Return `values` as (length,) float64; InputError about `name` unless they are finite real numbers. each: "per
+    sample"."""
     array = np.asarray(values)
     if array.shape != (length,):
         raise InputError(name, f"the shape ({length},), one {each}", array.shape)
@@ -219,6 +226,6 @@ def finite(name: str, values: npt.ArrayLike, length: int, each: str = "per sampl
 
 
 def value_of(model: Model, labels: Bools) -> float:
-    """The value of a labelling by place."""
+    """Return the value of a labelling by position."""
     differs = labels[model.components.ends[:, 0]] != labels[model.components.ends[:, 1]]
     return float(model.unary[labels].sum() + model.penalty[differs].sum())

@@ -1,7 +1,7 @@
-"""The pairs of different grades within sequences, and which of them scores put wrong or too near: by counting.
+"""The pairs of different grades within sequences, and how many of them scores violate, by counting.
 
-No pair is ever written down. Places of a sequence are sorted by grade once, so that the samples of lower grade than
-that of a place are those from `lower` of it to the end. A short sequence compares them all; a long one sorts its scores
+No pair is ever stored. Positions of a sequence are sorted by grade once, so that the samples of lower grade than a
+position's are those from its `lower` to the end. A short sequence compares all of them; a long one sorts its scores
 and counts with a tree of sums over the grades, in O(l log l) (Joachims 2006, section 4; Lee and Lin 2014, section 3).
 """
 
@@ -20,7 +20,7 @@ Counts = npt.NDArray[np.int64]
 
 @numba.njit(cache=True, nogil=True)
 def _compare(scores, lower, wrong):  # type: ignore[no-untyped-def]
-    """Add to `wrong` (l,) what `violations` counts, by comparing; how many pairs those are."""
+    """Add the counts of `violations` to `wrong` (l,) by comparing all pairs; return how many are violated."""
     total = 0
     for a in range(len(scores)):
         bar, count = scores[a] - 1.0, 0
@@ -43,7 +43,7 @@ def _add(tree, key):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _sum(tree, key):  # type: ignore[no-untyped-def]
-    """How many samples are counted under keys up to `key`."""
+    """Return how many samples are counted under keys up to `key`."""
     total = 0
     while key > 0:
         total += tree[key]
@@ -53,7 +53,7 @@ def _sum(tree, key):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _count(scores, lower, wrong):  # type: ignore[no-untyped-def]
-    """The same as `_compare`, by sorting. `lower` tells grades apart: it is larger where the grade is lower."""
+    """Do the same as `_compare` by sorting. `lower` distinguishes grades: it is larger where the grade is lower."""
     length = len(scores)
     order = np.argsort(scores)
     tree = np.zeros(length + 1, np.int64)
@@ -78,7 +78,7 @@ def _count(scores, lower, wrong):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _violations(scores, members, starts, lower, short, wrong):  # type: ignore[no-untyped-def]
-    """Add up the counts of all sequences in `wrong` (n,); how many pairs those are."""
+    """Add up the counts of all sequences in `wrong` (n,); return how many pairs are violated."""
     longest = 0
     for number in range(len(starts) - 1):
         longest = max(longest, starts[number + 1] - starts[number])
@@ -101,7 +101,7 @@ def _violations(scores, members, starts, lower, short, wrong):  # type: ignore[n
 
 @numba.njit(cache=True, nogil=True)
 def _laplacian(scores, values, members, starts, lower, out):  # type: ignore[no-untyped-def]
-    """Add value_a - value_b to a and its opposite to b, for the similar pairs and those of `violations`."""
+    """Add value_a - value_b to a and its negative to b, for the similar pairs and those of `violations`."""
     for number in range(len(starts) - 1):
         first, last = starts[number], starts[number + 1]
         for k in range(first, last):
@@ -119,11 +119,11 @@ def _laplacian(scores, values, members, starts, lower, out):  # type: ignore[no-
 
 
 class GradedPairs:
-    """The pairs (i, j) of all sequences in which i has the higher grade, and the similar pairs, of one grade.
+    """The pairs (i, j) of all sequences in which i has the higher grade, and the similar pairs, of equal grade.
 
-    members (m,): the rows of the pool, each sequence from its highest grade down. starts: as in the sequences. lower
-    (m,): counted within its sequence, the first place whose grade is lower. number, similar: how many pairs there are
-    of each kind; a pair that stands in two sequences counts twice.
+    members: (m,) rows of the pool, each sequence from its highest grade down. starts: as in the sequences. lower:
+    (m,) within its sequence, the first position whose grade is lower. number, similar: how many pairs of each kind
+    there are; a pair in two sequences counts twice.
     """
 
     def __init__(self, sequences: SequenceSet) -> None:
@@ -141,18 +141,18 @@ class GradedPairs:
         self.similar = int((lengths * (lengths - 1) // 2).sum()) - self.number
 
     def violations(self, scores: Floats, short: int = SHORT) -> tuple[Counts, int]:
-        """For the scores (n,) of the pool: the pairs with score_i - score_j < 1, as counts, and how many there are.
+        """Count the pairs with score_i - score_j < 1, for scores (n,) of the pool; return counts and number.
 
-        Counts are (n,) by row: the violated pairs in which it is j, less those in which it is i. So their losses
-        1 - (score_i - score_j) add up to the number plus counts . scores. Sequences of up to `short` samples compare
-        all their pairs.
+        Counts are (n,) by row: the violated pairs in which it is j, minus those in which it is i. So their losses 1 -
+        (score_i - score_j) add up to number + counts . scores. Sequences of up to `short` samples compare all pairs.
         """
         wrong = np.zeros(self._rows, np.int64)
         total = _violations(scores, self.members, self.starts, self.lower, short, wrong)
         return wrong, int(total)
 
     def laplacian(self, scores: Floats, values: Floats) -> Floats:
-        """(n,) sum over the similar pairs and those that `violations` counts, of (value_i - value_j)(e_i - e_j).
+        """Return (n,) sum over the similar pairs and those that `violations` counts, of (value_i - value_j)(e_i -
+        e_j).
 
         Compares all pairs of a sequence, however long. The product with `values` is the sum of (value_i - value_j)^2.
         """
@@ -161,7 +161,7 @@ class GradedPairs:
         return out
 
     def squares(self, values: Floats) -> float:
-        """The sum over the pairs of different grades of (value_i - value_j)^2, in one pass."""
+        """Return the sum over the pairs of different grades of (value_i - value_j)^2, in one pass."""
         own = values[self.members]
         lengths = np.diff(self.starts)
         runs = np.flatnonzero(np.diff(self.lower + np.repeat(self.starts[:-1], lengths), prepend=-1))
@@ -169,7 +169,7 @@ class GradedPairs:
 
 
 def _square_differences(values: Floats, starts: Ints) -> float:
-    """The sum over the pairs within each run of values of their squared difference; runs begin at `starts`."""
+    """Return the sum over the pairs within each run of their squared difference; runs begin at `starts`."""
     lengths = np.diff(starts, append=len(values))
     centred = values - np.repeat(np.add.reduceat(values, starts) / lengths, lengths)
     return float(lengths @ np.add.reduceat(centred**2, starts))

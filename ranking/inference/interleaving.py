@@ -26,7 +26,7 @@ LARGEST = 1e301  # of a score: sums over all samples stay finite
 
 
 class Derivative(NamedTuple):
-    """What the derivative of every f_j is made of.
+    """The terms of the derivative of every f_j.
 
     relevant: (|P|,) scores of the relevant samples, descending. half_gains: (|P|,). steps: (|P| + |N|,).
     """
@@ -38,7 +38,7 @@ class Derivative(NamedTuple):
 
 @nb.njit(cache=True, nogil=True)
 def best_rank(j: int, score: float, low: int, high: int, derivative: Derivative) -> int:
-    """The highest maximiser of f_j on low ... high, by one sum over the derivative."""
+    """Return the highest maximiser of f_j on low ... high, by one sum over the derivative."""
     relevant, half_gains, steps = derivative
     value, best, rank = 0.0, 0.0, low
     for i in range(low - 1, high - 1):
@@ -50,9 +50,9 @@ def best_rank(j: int, score: float, low: int, high: int, derivative: Derivative)
 
 @nb.njit(cache=True, nogil=True)
 def coefficient_line(positives: int, negatives: int) -> tuple[float, float]:
-    """a, b with c = a + b r for an irrelevant sample of rank r: (|P| + 2 - 2r) / (|P||N|).
+    """Return a, b with c = a + b r for an irrelevant sample of rank r: (|P| + 2 - 2r) / (|P||N|).
 
-    Quicksort, Lemma 6, with |P| and |N| put right.
+    Quicksort, Lemma 6, with |P| and |N| corrected.
     """
     unit = 1.0 / (float(positives) * float(negatives))
     return (positives + 2) * unit, -2.0 * unit
@@ -60,7 +60,7 @@ def coefficient_line(positives: int, negatives: int) -> tuple[float, float]:
 
 @nb.njit(cache=True, nogil=True)
 def greedy(scores: Floats, derivative: Derivative, ranks: Ints) -> None:
-    """Every rank of every irrelevant sample tried: O(|N||P|) after sorting (Yue et al. 2007)."""
+    """Evaluate every rank of every irrelevant sample: O(|N||P|) after sorting (Yue et al. 2007)."""
     top = len(derivative.relevant) + 1
     for j in range(1, len(scores) + 1):
         ranks[j - 1] = best_rank(j, scores[j - 1], 1, top, derivative)
@@ -68,10 +68,10 @@ def greedy(scores: Floats, derivative: Derivative, ranks: Ints) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def search(scores: Floats, derivative: Derivative, ranks: Ints) -> None:
-    """Algorithm 3, for unimodal losses such as the average precision: f_j is unimodal on 1 ... min(|P| + 1, j).
+    """Find the ranks by Algorithm 3, for unimodal losses such as AP: f_j is unimodal on 1 ... min(|P| + 1, j).
 
-    There the derivative falls with the rank (Proposition 5), so its last non-negative value is found by
-    bisection; the ranks above j, which only the first |P| irrelevant samples have, are tried one by one.
+    There the derivative falls with the rank (Proposition 5), so its last non-negative value is found by bisection;
+    the ranks above j, which only the first |P| irrelevant samples have, are evaluated one by one.
     """
     relevant, half_gains, steps = derivative
     top = len(relevant) + 1
@@ -101,13 +101,13 @@ def select(
     ranks: Ints,
     ordered: int = 0,
 ) -> None:
-    """Algorithm 2 on one run of irrelevant samples whose ranks are known to lie on low ... high.
+    """Rank a run of irrelevant samples whose ranks are known to lie on low ... high, by Algorithm 2.
 
-    `before` irrelevant samples score higher than all of the run. The run is split at a pivot (an estimate of
-    its median), the pivot's best rank bounds both sides, and a side whose bounds meet is finished. Samples
-    that score exactly as the pivot form a third side, which needs no more rearranging. A split that goes
-    wrong too often sorts its side, so that no input is quadratic. `ordered`: 1 where the run is sorted already,
-    from the top; then it is halved as it stands.
+    `before` irrelevant samples score higher than all of the run. The run is split at a pivot (an estimate of its
+    median), the pivot's best rank bounds both sides, and a side whose bounds are equal is finished. Samples with
+    exactly the pivot's score form a third side, which needs no more rearranging. A side whose splits go wrong too
+    often is sorted, so that no input is quadratic. ordered: 1 where the run is sorted already, from the top; it is
+    then halved as it is.
     """
     depth_limit = 2 * int(np.log2(len(scores) + 1.0)) + 8
     # Every split pushes at most three sides and pops one; depth bounds what waits.
@@ -153,7 +153,7 @@ def _push(stack: Ints, top: int, start: int, end: int, low: int, high: int, dept
 
 @nb.njit(cache=True, nogil=True)
 def _pivot(scores: Floats, start: int, end: int) -> float:
-    """The median of three, or of three medians of three where there is enough to choose from."""
+    """Return the median of three, or of three medians of three in long runs."""
     middle = (start + end) // 2
     if end - start < 64:
         return _median(scores[start], scores[middle], scores[end - 1])
@@ -172,7 +172,7 @@ def _median(a: float, b: float, c: float) -> float:
 
 @nb.njit(cache=True, nogil=True)
 def _partition(scores: Floats, numbers: Ints, start: int, end: int, pivot: float) -> tuple[int, int]:
-    """Rearrange start ... end into higher, equal and lower than `pivot`; the bounds of the equal ones."""
+    """Rearrange start ... end into higher, equal and lower than `pivot`; return the bounds of the equal ones."""
     higher, k, lower = start, start, end
     while k < lower:
         score = scores[k]

@@ -26,15 +26,17 @@ def max_marginals(
     algorithm: str = "auto",
     components: Components | None = None,
 ) -> PairwiseMaxMarginals:
-    """Max-marginals of value(Y) = sum_i y_i unary_i + sum_e penalty_e [y_i != y_j], Y in {0, 1}^n.
+    """Compute the max-marginals of value(Y) = sum_i y_i unary_i + sum_e penalty_e [y_i != y_j], Y in {0, 1}^n.
 
-    unary: (n,) finite, score of label 1 minus score of label 0. edges: (m, 2) int, each unordered pair once.
-    penalty: (m,) <= 0. components: of those edges, where many models share them. algorithm: "enumerate" tries all
-    labellings of a component (ValueError above 12 samples), "dynamic-cut" starts every cut of a component from one
-    flow (Kohli and Torr 2005), "cold-cut" cuts anew for each sample and label; "auto" enumerates small components
-    and cuts large ones. Samples without edges cost nothing. All attain the same values; where several labellings
-    do, two algorithms may pick different ones, but the map is the one with the most ones where values tie exactly.
-    Cuts are optimal up to 2^-49 of the most that the penalties of one sample sum to, for each term of the value.
+    unary: (n,) finite, score of label 1 minus score of label 0. edges: (m, 2) int, each unordered pair once. penalty:
+    (m,) <= 0. components: of those edges, where many models share them. algorithm: "enumerate" tries all labellings
+    of a component (ValueError above 12 samples), "dynamic-cut" starts every cut of a component from one flow (Kohli
+    and Torr 2005), "cold-cut" makes a new cut for each sample and label; "auto" enumerates small components and cuts
+    large ones.
+
+    All attain the same values. Where several labellings do, algorithms may return different ones, but the map is the
+    one with the most ones where values tie exactly. Cuts are optimal up to 2^-49 of the largest sum of penalties at a
+    sample, for each term of the value.
 
     >>> found = max_marginals([1.0, -0.5], [[0, 1]], [-2.0])
     >>> found.positive, found.negative, found.difference
@@ -65,7 +67,7 @@ def max_marginals(
 def best_labelling(
     unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, components: Components | None = None
 ) -> tuple[Bools, float]:
-    """The best labelling (n,) bool and its value, of the same model as `max_marginals` (high-order, eq. 6).
+    """Return the best labelling (n,) bool and its value, for the model of `max_marginals` (high-order, eq. 6).
 
     >>> best_labelling([1.0, -0.5], [[0, 1]], [-2.0])
     (array([ True,  True]), 0.5)
@@ -83,7 +85,7 @@ def best_labelling(
 
 
 def _pack(rounds: Iterable[Bools], words: Ints, flips: Ints) -> None:
-    """Write the i-th round as bit i of each place's words; a round holds the places of components that have one."""
+    """Write the i-th round as bit i of each position's words; a round covers the components that have an i-th sample."""
     block: list[Bools] = []
     number = 0
     for row in rounds:

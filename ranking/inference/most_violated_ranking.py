@@ -24,8 +24,8 @@ ALGORITHMS = ("auto", "greedy", "search", "select", "buckets")
 class MostViolatedRanking:
     """A ranking that maximises score plus loss.
 
-    coefficients: (n,) c with Psi(X, R) = X.T @ c. loss: Delta(R*, R). interleaving_ranks: (|N|,) one plus the
-    number of relevant samples above each irrelevant one, in the order of the input. objective: scores @ c + loss.
+    coefficients: (n,) c with Psi(X, R) = X.T @ c. loss: Delta(R*, R). interleaving_ranks: (|N|,) one plus the number
+    of relevant samples above each irrelevant one, in input order. objective: scores @ c + loss.
     """
 
     coefficients: Floats
@@ -35,7 +35,7 @@ class MostViolatedRanking:
 
 
 def algorithms_for(loss: str) -> list[str]:
-    """The ALGORITHMS that find the most violated ranking for a loss by its name.
+    """Return the ALGORITHMS that find the most violated ranking for a loss, given by its name.
 
     >>> algorithms_for("ndcg")
     ['auto', 'greedy', 'select', 'buckets']
@@ -46,15 +46,16 @@ def algorithms_for(loss: str) -> list[str]:
 def most_violated_ranking(
     scores: npt.ArrayLike, relevant: npt.ArrayLike, loss: str | RankingLoss = "ap", algorithm: str = "auto"
 ) -> MostViolatedRanking:
-    """argmax over rankings R of w.Psi(X, R) + Delta(R*, R), given scores = X @ w (quicksort, eq. 5).
+    """Return argmax over rankings R of w.Psi(X, R) + Delta(R*, R), given scores = X @ w (quicksort, eq. 5).
 
-    scores: (n,) finite. relevant: (n,) bool (or grades: above 0 is relevant), some of each kind. loss: the name
-    of a registered one, or any RankingLoss; one that is not QS-suitable is a ValueError. algorithm: "greedy" tries
+    scores: (n,) finite. relevant: (n,) bool (or grades: above 0 is relevant), with both kinds. loss: the name of a
+    registered loss, or any RankingLoss; ValueError for one that is not QS-suitable. algorithm: "greedy" evaluates
     every rank of every irrelevant sample (Yue et al. 2007), "search" bisects (Algorithm 3, for unimodal losses),
-    "select" is quicksort-flavoured (Algorithms 1 and 2), "buckets" counts instead of comparing, and leaves
-    scores that no grid can tell apart to select; "auto" is "buckets", or select on scores that NumPy has sorted
-    where they are few. All return one objective. Where several rankings attain it, each algorithm always picks
-    the same, but two algorithms may pick different ones.
+    "select" is quicksort-flavoured (Algorithms 1 and 2), "buckets" counts instead of comparing, and leaves scores
+    that no grid can separate to select; "auto" is "buckets", or select on scores sorted by NumPy where there are few.
+
+    All reach the same objective. Where several rankings attain it, each algorithm always returns the same one, but
+    two algorithms may return different ones.
 
     >>> found = most_violated_ranking([3.0, 1.0, 2.0], [True, False, False])
     >>> found.interleaving_ranks, found.loss, found.objective
@@ -99,9 +100,9 @@ def most_violated_ranking(
 def _write_coefficients(
     scores: Floats, rows: Ints, ranks: Ints, positives: int, coefficients: Floats
 ) -> tuple[Ints, float]:
-    """Write c of the irrelevant samples, which stand at `rows`.
+    """Write c of the irrelevant samples, which are in `rows`.
 
-    Returned: how many have each rank, (|P| + 2,), and their share of scores @ c.
+    Returns how many have each rank, (|P| + 2,), and their share of scores @ c.
     """
     level, slope = coefficient_line(positives, len(ranks))
     rank_counts, product = np.zeros(positives + 2, np.int64), 0.0
@@ -124,7 +125,7 @@ def _checked(scores: npt.ArrayLike, relevant: npt.ArrayLike) -> tuple[Floats, Bo
 
 
 def _check_finite(scores: Floats) -> None:
-    """ValueError where a score is not finite, or so large that a sum over all samples might not be."""
+    """Raise ValueError where a score is not finite, or so large that a sum over all samples might overflow."""
     if not (scores.min() >= -LARGEST and scores.max() <= LARGEST):  # NaN fails both
         bad = np.flatnonzero(~(np.abs(scores) <= LARGEST))
         raise InputError(
@@ -133,7 +134,7 @@ def _check_finite(scores: Floats) -> None:
 
 
 def _compare(algorithm: str, loss: RankingLoss, scores: Floats, derivative: Derivative, ranks: Ints) -> None:
-    """Fill `ranks` of the irrelevant `scores` by one of the comparison-based algorithms."""
+    """Write the `ranks` of the irrelevant `scores` by one of the comparison-based algorithms."""
     if algorithm in ("select", "buckets"):
         select(scores, np.arange(len(scores)), 0, 1, len(derivative.relevant) + 1, derivative, ranks)
         return

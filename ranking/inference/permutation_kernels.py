@@ -1,4 +1,4 @@
-"""Kernels of the best permutation: swaps whose gains cost only the windows that they change."""
+"""Kernels of the best permutation; the gain of a swap costs only the windows that it changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ DRAWS = 50  # of another start, before all permutations count as seen
 
 
 class Model(NamedTuple):
-    """A ranker of L samples over a pool, see WindowScores. table: (pool, L); features: (pool, d); pooled: (d,)."""
+    """A ranker of windows of L samples over a pool, see WindowScores. table: (pool, L). features: (pool, d). pooled:
+    (d,)."""
 
     table: Floats
     offset: float
@@ -24,10 +25,10 @@ class Model(NamedTuple):
 
 
 class SearchState(NamedTuple):
-    """Where a search stands in a sequence of n samples, the rows (n,) of the pool.
+    """The current order of a search in a sequence of n samples, the rows (n,) of the pool.
 
-    order: (n,) numbers of the samples by place. placed: (n, L) rows of the table in that order. sums, roots:
-    (n - L + 1,) of the windows, whose roots total the value of the order (midrank, eq. 3).
+    order: (n,) the samples by position. placed: (n, L) rows of the table in that order. sums, roots: (n - L + 1,) of
+    the windows; the roots sum to the value of the order (midrank, eq. 3).
     """
 
     model: Model
@@ -39,7 +40,8 @@ class SearchState(NamedTuple):
 
 
 class Partners(NamedTuple):
-    """The best swap of each place with a later one: (n - 1,) its gain, the later place, and whether both are stale."""
+    """The best swap of each position with a later one: (n - 1,) its gain, the later position, and whether both are
+    outdated."""
 
     gains: Floats
     positions: Ints
@@ -47,8 +49,12 @@ class Partners(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """What trees did: starts (trees, n), swaps (trees, n, 2) of places, depths (trees,) how many, complete (trees,)
-    whether the last order's swaps were looked at too, values (trees,) of it. walked: (n,) room."""
+    """The paths of search trees. starts: (trees, n). swaps: (trees, n, 2) positions. depths: (trees,) number of
+    swaps.
+
+    complete: (trees,) whether the swaps of the last order were evaluated too. values: (trees,) of the last order.
+    walked: (n,) working memory.
+    """
 
     starts: Ints
     swaps: Ints
@@ -89,7 +95,8 @@ def _root(value):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _window(w, state):  # type: ignore[no-untyped-def]
-    """The sum of window w, from the definition; max-pooled differences by one walk with the largest value so far."""
+    """Return the sum of window w from the definition; max-pooled differences by one pass with the largest value so
+    far."""
     length = state.placed.shape[1]
     total = state.model.offset
     for k in range(length):
@@ -113,7 +120,7 @@ def _swap(a, b, state):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _gain(a, b, state):  # type: ignore[no-untyped-def]
-    """By how much the value grows when the samples at places a < b change places."""
+    """Return the growth of the value when the samples at positions a < b are swapped."""
     if len(state.model.pooled):
         return _gain_pooled(a, b, state)
     placed, sums, roots = state.placed, state.sums, state.roots
@@ -131,7 +138,7 @@ def _gain(a, b, state):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _gain_pooled(a, b, state):  # type: ignore[no-untyped-def]
-    """The same where windows are no sums over samples: each that changes is computed anew."""
+    """Return the same where windows are no sums over samples: each window that changes is recomputed."""
     length, last = state.placed.shape[1], len(state.sums) - 1
     gain = 0.0
     _swap(a, b, state)
@@ -144,7 +151,7 @@ def _gain_pooled(a, b, state):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _best_partner(a, partners, state, above=np.inf, after=-1):  # type: ignore[no-untyped-def]
-    """Fill in the best partner of place a, of equal gains the first; with `above` and `after`, that next to them."""
+    """Write the best partner of position a, of equal gains the first; with `above` and `after`, the next best one."""
     gains, positions, stale = partners
     gains[a], positions[a], stale[a] = -np.inf, a + 1, False
     for b in range(a + 1, len(state.order)):
@@ -155,9 +162,9 @@ def _best_partner(a, partners, state, above=np.inf, after=-1):  # type: ignore[n
 
 @numba.njit(cache=True, nogil=True)
 def _swap_and_refresh(a, b, partners, state):  # type: ignore[no-untyped-def]
-    """Swap a and b; the windows that hold them, and the best partners that this may change, are computed again.
+    """Swap a and b; recompute the windows that hold them, and the best partners that this may change.
 
-    A gain changes only where one of its two places shares a window with a or b.
+    A gain changes only where one of its two positions shares a window with a or b.
     """
     gains, positions, stale = partners
     n, length = len(state.order), state.placed.shape[1]
@@ -186,16 +193,16 @@ def _swap_and_refresh(a, b, partners, state):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _after_swap(p, order, a, b):  # type: ignore[no-untyped-def]
-    """The sample at place p of `order` with a and b swapped."""
+    """Return the sample at position p of `order` with a and b swapped."""
     return order[b] if p == a else (order[a] if p == b else order[p])
 
 
 @numba.njit(cache=True, nogil=True)
 def _seen(order, a, b, trees, paths):  # type: ignore[no-untyped-def]
-    """Whether one of the first trees visited `order` with places a and b swapped (a = b: as it is).
+    """Return whether one of the first trees visited `order` with positions a and b swapped (a = b: as it is).
 
-    A tree visited the orders of its path, and all that lie one swap from one of them that it expanded: every one but
-    the last where it ended for its depth. So the path is walked and the places counted that differ: none or two.
+    A tree visited the orders of its path, and all that lie one swap from one that it expanded: every one but the last
+    where the tree ended for its depth. So the path is followed and the differing positions are counted: none or two.
     """
     walked = paths.walked
     for tree in range(trees):
@@ -217,9 +224,9 @@ def _seen(order, a, b, trees, paths):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _climb(tree, state, paths):  # type: ignore[no-untyped-def]
-    """From a start, the best swap after the best swap while the value grows, n of them at most.
+    """From a start, make the best swap as long as the value grows, n times at most.
 
-    Orders that this tree itself has visited need no test: none has a greater value than the present one, which was
+    Orders that this tree itself has visited need no test: none has a greater value than the current one, which was
     the best of them when it was chosen.
     """
     n = len(state.order)
@@ -253,7 +260,7 @@ def _climb(tree, state, paths):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _random(random_state):  # type: ignore[no-untyped-def]
-    """The next state of splitmix64, and its number."""
+    """Return the next state of splitmix64, and its number."""
     random_state = random_state + np.uint64(0x9E3779B97F4A7C15)
     mixed = (random_state ^ (random_state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -262,11 +269,12 @@ def _random(random_state):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _assign(model, rows, first, order):  # type: ignore[no-untyped-def]
-    """Fill in the order with the greatest sum over windows without roots: a linear assignment problem (Kuhn, Munkres).
+    """Write the order with the greatest sum over windows without roots: a linear assignment problem (Kuhn, Munkres).
 
-    What a sample adds at place p of the order is a sum over the places of a window that p can be, which cumulated
-    sums give at once, so that no matrix is kept. Samples join one after the other, as `first` has them, by a shortest
-    path each; places far from both ends are alike, so that of long sequences only the ends are settled.
+    What a sample adds at position p of the order is a sum over the positions in a window that p can have, a
+    difference of cumulated sums, so that no matrix is kept. Samples are added one by one in the order `first`, by a
+    shortest path each. Positions far from both ends are alike, so that for long sequences only the ends are
+    determined.
     """
     n, length = len(rows), model.table.shape[1]
     cumulated = np.zeros((n, length + 1))
@@ -303,7 +311,7 @@ def _assign(model, rows, first, order):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _new_start(tree, model, rows, first, random_state, paths):  # type: ignore[no-untyped-def]
-    """Fill in the start of a tree, an order that no tree saw; the state, and whether there is one.
+    """Write the start of a tree, an order that no tree visited; return the random state, and whether there is one.
 
     `first`, then the best order without roots where windows are sums over samples, then random orders.
     """
@@ -328,9 +336,9 @@ def _new_start(tree, model, rows, first, random_state, paths):  # type: ignore[n
 
 @numba.njit(cache=True, nogil=True)
 def search(model, rows, first, seed, paths):  # type: ignore[no-untyped-def]
-    """Grow trees from `first` (n,) and from others not yet seen; how many there were. Fills `paths`.
+    """Grow trees from `first` (n,) and from further orders not yet visited; return how many. Fills `paths`.
 
-    rows: (n,) of the pool. Random orders follow from the seed and `first` alone.
+    rows: (n,) of the pool. Random orders depend on the seed and `first` only.
     """
     state, random_state = _new_standing(model, rows), np.uint64(seed)
     for tree in range(len(paths.values)):
@@ -348,7 +356,7 @@ def search(model, rows, first, seed, paths):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def fill_best(model, members, ends, first, trees, seed, orders, values):  # type: ignore[no-untyped-def]
-    """Fill orders (N,) and values (m,) of m sequences: ends (m + 1,), first and orders within each sequence."""
+    """Write orders (N,) and values (m,) of m sequences: ends (m + 1,), first and orders within each sequence."""
     for number in range(len(values)):
         begin, end = ends[number], ends[number + 1]
         paths = new_paths(trees, end - begin)
@@ -364,7 +372,7 @@ def fill_best(model, members, ends, first, trees, seed, orders, values):  # type
 
 @numba.njit(cache=True, nogil=True)
 def fill_exhaustive(model, members, ends, first, orders, values):  # type: ignore[no-untyped-def]
-    """The same from all permutations of `first`, one after the other, of equal values the earlier."""
+    """Write the same from all permutations of `first`, in turn; of equal values the earlier."""
     length = model.table.shape[1]
     for number in range(len(values)):
         begin, end = ends[number], ends[number + 1]
@@ -388,7 +396,7 @@ def fill_exhaustive(model, members, ends, first, orders, values):  # type: ignor
 
 @numba.njit(cache=True, nogil=True)
 def _next_permutation(numbers):  # type: ignore[no-untyped-def]
-    """Turn `numbers` into the next in lexicographic order; the first place that changed, -1 after the last."""
+    """Turn `numbers` into the next in lexicographic order; return the first changed position, -1 after the last."""
     p, q = len(numbers) - 2, len(numbers) - 1
     while p >= 0 and numbers[p] > numbers[p + 1]:
         p -= 1

@@ -1,4 +1,4 @@
-"""What similar samples pay: pairs that attract, pairs of either sign, or cliques, behind one interface.
+"""Pairwise potentials: pairs that attract, pairs of either sign, or cliques, behind one interface.
 
     value(Y) = sum_i y_i unary_i + sum_t penalty_t broken_t(Y)
 
@@ -27,12 +27,11 @@ PAIRS = r"\Psi_2(X, Y) = \eta \sum_{(i,j)\in\mathcal E,\, y_i\ne y_j} \Phi(x_i, 
 
 
 class Potentials(ABC):
-    """The terms of a graph of n samples. edges: (m, 2), each unordered pair once.
+    """The terms of a graph of n samples; subclasses define them. edges: (m, 2), each unordered pair once.
 
-    Subclasses say what their terms are. highest: what no penalty may exceed. bounded: whether max-marginals may be
-    upper bounds, not exact. constraint: on the pairwise weights, what they weigh, and which labellings count, as
-    LaTeX. pays: what the penalty p of a term is, and width: what the penalty of an edge (`of_edges`) is, in words;
-    markdown.
+    highest: largest allowed penalty. bounded: whether max-marginals may be upper bounds instead of exact. constraint:
+    the constraint on the pairwise weights, what they weigh, and which labellings count, as LaTeX. pays: what the
+    penalty p of a term is, in markdown. width: what the penalty of an edge (`of_edges`) is, in markdown.
     """
 
     name: ClassVar[str]
@@ -47,27 +46,27 @@ class Potentials(ABC):
 
     @abstractmethod
     def features(self, affinity: Features) -> Features:
-        """(t, d2) of each term, from the affinities (m, d2) of the edges."""
+        """Return (t, d2) the features of each term, from the affinities (m, d2) of the edges."""
 
     @abstractmethod
     def best(self, unary: Floats, penalty: Floats) -> tuple[Floats, Floats]:
-        """The best labelling (n,) and how far it breaks each term (t,), all in [0, 1]."""
+        """Return the best labelling (n,) and how far it breaks each term (t,), all in [0, 1]."""
 
     @abstractmethod
     def broken(self, labels: Bools) -> Floats:
-        """(t,) 1 where a labelling (n,) breaks a term, else 0."""
+        """Return (t,) 1 where a labelling (n,) breaks a term, else 0."""
 
     @abstractmethod
     def max_marginals(self, unary: Floats, penalty: Floats) -> MaxMarginals:
-        """The max-marginals of the model, whose sums over edges are over terms."""
+        """Return the max-marginals of the model, whose sums over edges are over terms."""
 
     def of_edges(self, penalty: Floats) -> Floats:
-        """(m,) the penalties of the terms that each edge lies in, summed up."""
+        """Return (m,) the sum of the penalties of the terms that each edge belongs to."""
         return penalty
 
 
 class AttractivePairs(Potentials):
-    """Each edge, whose penalty <= 0 is paid where the labels of its ends differ (high-order, eq. 5). Exact."""
+    """One term per edge, whose penalty <= 0 is paid where the labels of its ends differ (high-order, eq. 5). Exact."""
 
     name = "attractive pairs"
     constraint = rf"w_2 \le 0,\quad {PAIRS}"
@@ -118,10 +117,10 @@ class PairsOfEitherSign(AttractivePairs):
 
 
 class PottsCliques(Potentials):
-    """Each maximal clique of edges, whose penalty <= 0 is paid unless all its samples agree (P^n Potts). Exact.
+    """One term per maximal clique, whose penalty <= 0 is paid unless all its samples agree (P^n Potts). Exact.
 
-    Its affinity is the mean of its edges': of a group in which all are similar there is one clique, whose penalty
-    does not grow with its size; where no three samples are similar, cliques are pairs.
+    Its affinity is the mean of its edges'. A group in which all samples are similar is one clique, whose penalty does
+    not grow with its size; where no three samples are similar, cliques are pairs.
     """
 
     name = "P^n Potts cliques"
@@ -159,7 +158,7 @@ class PottsCliques(Potentials):
 
 
 def _inside(cliques: Cliques, edges: Ints) -> csr_array:
-    """(t, m) 1 where an edge lies in a clique, whose members ascend."""
+    """Return (t, m) 1 where an edge lies in a clique, whose members ascend."""
     keys = np.sort(edges, axis=1) @ np.array([cliques.n, 1])
     order = np.argsort(keys)
     rows, columns = [np.empty(0, np.int64)], [np.empty(0, np.int64)]

@@ -1,8 +1,9 @@
-"""Pairs of either sign: best labellings and max-marginals, exact in small components, bounded from above in large ones.
+"""Pairs of either sign: best labellings and max-marginals, exact in small components, bounded from above in large
+ones.
 
-A positive penalty is gained where labels differ (high-order, remark after eq. 6). Components of at most 12 samples are
-enumerated; larger ones are bounded by roof duality (`doubling`). How far a bound may lie above the truth is known: it
-is compared with the best labelling that rounding half labels, and then changing one label at a time, leads to.
+A positive penalty is gained where labels differ (high-order, remark after eq. 6). Components of at most 12 samples
+are enumerated; larger ones are bounded by roof duality (`doubling`). How far a bound may exceed the truth is known:
+it is compared with the best labelling found by rounding half labels and then changing one label at a time.
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ ROUNDING = 2.0**-44  # of what a component adds up: a bound as near to a labelli
 
 
 class HalfLabelling(NamedTuple):
-    """labels: (n,) in {0, 1/2, 1}, halves in large components alone. differs: (m,) in {0, 1/2, 1}, whether the ends
-    of an edge do. value: of both, linear in scores and penalties, and at least that of any labelling."""
+    """A relaxed labelling. labels: (n,) in {0, 1/2, 1}, with halves in large components only.
+
+    differs: (m,) in {0, 1/2, 1}, whether the ends of an edge do. value: of both, linear in scores and penalties, and
+    at least that of any labelling.
+    """
 
     labels: Floats
     differs: Floats
@@ -38,7 +42,8 @@ class HalfLabelling(NamedTuple):
 def bounded_labelling(
     unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, doubling: Doubling | None = None
 ) -> HalfLabelling:
-    """The best labelling of sum_i y_i unary_i + sum_e penalty_e [y_i != y_j] with penalties of either sign, relaxed.
+    """Return the best relaxed labelling of sum_i y_i unary_i + sum_e penalty_e [y_i != y_j], penalties of either
+    sign.
 
     Samples of label 0 or 1 have that label in some best labelling too (persistency). doubling: of the components of
     these edges, where many models share them.
@@ -62,7 +67,7 @@ def bounded_labelling(
 def bounded_max_marginals(
     unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, doubling: Doubling | None = None
 ) -> BoundedMaxMarginals:
-    """Max-marginals of the same model, in large components upper bounds on them.
+    """Return max-marginals of the same model; in large components upper bounds on them.
 
     >>> found = bounded_max_marginals([1.0, 0.5], [[0, 1]], [2.0])
     >>> found.positive, found.negative, found.excess
@@ -94,11 +99,11 @@ def _checked(
 
 @dataclass(frozen=True, eq=False)
 class BoundedMaxMarginals:
-    """`MaxMarginals` whose values are upper bounds in large components, by at most `excess`.
+    """`MaxMarginals` whose values are upper bounds in large components, too large by at most `excess`.
 
-    There `map` and `labelling` are the best labellings that are known, while `sums` and `values` are those of the
-    relaxed ones that attain the bounds. `_doubled` are max-marginals of the doubled model, in whose large components
-    what flips with the first copy of a sample is the labelling with y_i = 1, with the second that with y_i = 0.
+    There `map` and `labelling` are the best known labellings, while `sums` and `values` are those of the relaxed
+    labellings that attain the bounds. `_doubled` are max-marginals of the doubled model; in its large components the
+    flips of the first copy of a sample lead to the labelling with y_i = 1, those of the second to that with y_i = 0.
     """
 
     _original: Model
@@ -107,28 +112,28 @@ class BoundedMaxMarginals:
 
     @cached_property
     def positive(self) -> Floats:
-        """(n,) no labelling with y_i = 1 is worth more."""
+        """(n,) upper bound on the value of labellings with y_i = 1."""
         return self._doubled.best + self._gains(np.ones(self._original.components.samples, bool))
 
     @cached_property
     def negative(self) -> Floats:
-        """(n,) no labelling with y_i = 0 is worth more."""
+        """(n,) upper bound on the value of labellings with y_i = 0."""
         return self._doubled.best + self._gains(np.zeros(self._original.components.samples, bool))
 
     @cached_property
     def difference(self) -> Floats:
-        """(n,) positive - negative, of what differs between the two labellings alone."""
+        """(n,) positive - negative, of what differs between the two labellings only."""
         ones = np.ones(self._original.components.samples, bool)
         return self._gains(ones) - self._gains(~ones)
 
     @property
     def map(self) -> Bools:
-        """(n,) the best labelling that is known."""
+        """(n,) the best known labelling."""
         return self._rounded.map
 
     @property
     def excess(self) -> Floats:
-        """(n,) how far a sample's component may push positive or negative above the truth: bound less labelling."""
+        """(n,) by how much a sample's component may push positive or negative above the truth: bound minus labelling."""
         return self._rounded.excess
 
     @property
@@ -138,7 +143,7 @@ class BoundedMaxMarginals:
         return relaxed
 
     def labelling(self, i: int, label: bool) -> Bools:
-        """(n,) the best known labelling with y_i = `label`; outside the component of i it is the map."""
+        """Return (n,) the best known labelling with y_i = `label`; outside the component of i it is the map."""
         if not 0 <= i < len(self.map):
             raise InputError("sample", f"0 to {len(self.map) - 1}", i)
         labels, parts = self.map.copy(), self._original.components
@@ -151,21 +156,21 @@ class BoundedMaxMarginals:
         return labels
 
     def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """As of `PairwiseMaxMarginals`; a half label counts half, in edges too."""
+        """Return sums as `PairwiseMaxMarginals` does; a half label counts half, also in edges."""
         copy_of, doubled_labels = self._chosen(labels)
         weight = np.zeros(self._doubling.components.samples)
         weight[copy_of] = finite("weights", weights, len(copy_of))
         return self._doubling.collapsed(*self._doubled.sums(doubled_labels, weight))
 
     def values(self, labels: npt.ArrayLike, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Floats:
-        """As of `PairwiseMaxMarginals`; a half label counts half, in edges too."""
+        """Return values as `PairwiseMaxMarginals` does; a half label counts half, also in edges."""
         copy_of, doubled_labels = self._chosen(labels)
         scores = finite("unary", unary, len(copy_of))
         costs = finite("penalty", penalty, len(self._original.penalty), "per edge")
         return self._doubled.values(doubled_labels, *self._doubling.expanded(scores, costs))[copy_of]
 
     def _chosen(self, labels: npt.ArrayLike) -> tuple[Ints, Bools]:
-        """(n,) which copy of each sample flips to the labelling with its wanted label, and (N,) labels that say so."""
+        """Return (n,) which copy of each sample flips to the requested labelling, and (N,) labels that say so."""
         requested = finite("labels", labels, self._original.components.samples) != 0
         second, own = self._doubling.second, np.arange(len(requested))
         copy_of = np.where(requested, own, second)
@@ -174,7 +179,7 @@ class BoundedMaxMarginals:
         return copy_of, doubled_labels
 
     def _gains(self, labels: Bools) -> Floats:
-        """(n,) what the relaxed labelling with each sample's label is worth more than the best: 0 or less."""
+        """Return (n,) the value of the relaxed labelling with each sample's label minus the best: 0 or less."""
         copy_of, doubled_labels = self._chosen(labels)
         gains = np.where(doubled_labels != self._doubled.map, -np.abs(self._doubled.difference), 0.0)
         return gains[copy_of]
@@ -185,7 +190,7 @@ class BoundedMaxMarginals:
 
 
 class _Candidates(NamedTuple):
-    """Of one component of s samples, the best labelling known, and (2, s, s) that with each label of each sample.
+    """For one component of s samples: the best known labelling, and (2, s, s) that with each label of each sample.
 
     worth: (2, s) the values of those.
     """
@@ -196,7 +201,7 @@ class _Candidates(NamedTuple):
 
 
 class _Rounded(NamedTuple):
-    """map: (n,) excess: (n,) parts: of each large component."""
+    """map: (n,). excess: (n,). parts: one per large component."""
 
     map: Bools
     excess: Floats
@@ -225,10 +230,10 @@ class _Rounded(NamedTuple):
 
 
 def _outvotable(model: Model) -> Model:
-    """`model`, of each score no more than decides its sample against all penalties that touch it, and a little.
+    """Return the model with each score reduced to what decides its sample against all its penalties, and a little
+    more.
 
-    What differs between two labellings that are best with a label of one sample stays, and is not lost in the rounding
-    of a score far above it.
+    What differs between two best labellings stays, and is not lost in the rounding of a score far above it.
     """
     touching = np.bincount(
         model.components.ends.ravel(), np.repeat(np.abs(model.penalty), 2), model.components.samples
@@ -238,7 +243,7 @@ def _outvotable(model: Model) -> Model:
 
 
 def _candidates(model: Model, number: int, relaxed: Bools) -> _Candidates:
-    """Round the relaxed labellings (2s, 2s) of a component to p and to q, improve each, and take the best of all."""
+    """Round the relaxed labellings (2s, 2s) of a component to p and to q, improve each, and keep the best of all."""
     parts = model.components
     positions = slice(parts.starts[number], parts.starts[number + 1])
     pairs = slice(parts.edge_starts[number], parts.edge_starts[number + 1])
@@ -261,7 +266,7 @@ def _candidates(model: Model, number: int, relaxed: Bools) -> _Candidates:
 
 @nb.njit(cache=True, nogil=True)
 def _climb(labels: Bools, held: Ints, unary: Floats, penalty: Floats, ends: Ints, values: Floats) -> None:
-    """Improve each row of labels by changing the one that gains most, all but the one held; write its value."""
+    """Improve each row of labels by changing the label that gains most, except the one held; write its value."""
     size, gains = len(unary), np.empty(len(unary))
     first, heads, edge_of = _arcs(size, ends)
     least = ROUNDING * (np.abs(unary).sum() + np.abs(penalty).sum())
@@ -292,7 +297,7 @@ def _climb(labels: Bools, held: Ints, unary: Floats, penalty: Floats, ends: Ints
 
 @nb.njit(cache=True, nogil=True)
 def _arcs(size: int, ends: Ints) -> tuple[Ints, Ints, Ints]:
-    """(size + 1,) where the arcs of each sample begin, and of each arc (2m,) its head and its edge."""
+    """Return (size + 1,) where the arcs of each sample begin, and for each arc (2m,) its head and its edge."""
     first = np.zeros(size + 1, np.int64)
     for end in ends.ravel():
         first[end + 1] += 1

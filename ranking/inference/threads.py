@@ -1,7 +1,7 @@
 """Work on many samples in a few threads: contiguous parts, each with its own relevant samples.
 
-Not numba's prange: the threads that it has everywhere end the process if two threads of the program start work at
-the same time, as two visitors' pages may.
+Not numba's prange: its default threading layer ends the process when two threads of the program start work at the
+same time, as pages of two visitors may.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Part(NamedTuple):
-    """Where one part stands among all samples, among the relevant, and among the irrelevant ones."""
+    """The slice of one part among all samples, among the relevant, and among the irrelevant ones."""
 
     samples: slice
     positives: slice
@@ -32,7 +32,7 @@ class Part(NamedTuple):
 
 
 def split(n: int, positives: Ints) -> list[Part]:
-    """0 ... n in as many parts as there are processors, and work for them. positives: ascending."""
+    """Split 0 ... n into as many parts as there are processors, and work for them. positives: ascending."""
     number = max(1, min(MOST_PARTS, n // A_PART))
     edges = np.linspace(0, n, number + 1).astype(np.int64)
     passed = np.searchsorted(positives, edges)
@@ -47,14 +47,14 @@ def split(n: int, positives: Ints) -> list[Part]:
 
 
 def rows(n: int, fewest: int) -> list[slice]:
-    """0 ... n in as many parts as there are processors, and `fewest` for each of them; one at least."""
+    """Split 0 ... n into one part per processor, each of at least `fewest`; at least one part."""
     number = max(1, min(MOST_PARTS, n // fewest))
     edges = np.linspace(0, n, number + 1).astype(np.int64)
     return [slice(edges[part], edges[part + 1]) for part in range(number)]
 
 
 def each(work: Callable[[P], T], parts: Sequence[P]) -> list[T]:
-    """`work` of every part, the first in this thread; worth it where `work` lets go of the interpreter's lock."""
+    """Return `work` of every part, the first in this thread; worthwhile where `work` releases the interpreter lock."""
     futures = [_threads().submit(work, part) for part in parts[1:]]
     return [work(parts[0]), *[future.result() for future in futures]]
 

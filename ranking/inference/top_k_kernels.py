@@ -1,6 +1,6 @@
-"""Kernels of the best top k: configurations of the core one after the other, and a selection for each.
+"""Kernels of the best top k: one configuration of the core after the other, with a selection for each.
 
-One core label changes at a time (a Gray code), so that a configuration costs one addition for each label and one
+One core label changes at a time (a Gray code), so that a configuration costs one addition per label and one
 selection, which begins at the value where the last one ended.
 """
 
@@ -14,11 +14,13 @@ MOST_ROUNDS = 40  # of a selection, before it ends in a sort
 
 @numba.njit(cache=True, nogil=True)
 def _gather(s, core, F, forced, free, doubled, flips, mutual):  # type: ignore[no-untyped-def]
-    """What is left to decide of an image; counts of free labels, of free core labels, and of labels set inside.
+    """Write what remains to be decided for an image; return counts of free labels, of free core labels, of labels
+    forced inside.
 
     free: numbers of the labels that are neither forced nor of the core. doubled: (c + 1, L) in row 0 their scores
-    with all that is forced inside, in the others what each free core label adds to them. flips: (c,) places in the
-    core of those that are free. mutual: (c + 1, c) the same for the free core labels; the value is what is sure.
+    with all that is forced inside, in the others what each free core label adds to them. flips: (c,) indices in the
+    core of the free ones. mutual: (c + 1, c) the same for the free core labels. The last value returned is what is
+    certain.
     """
     is_core = np.zeros(len(s), np.bool_)
     for c in core:
@@ -64,7 +66,7 @@ def _gather(s, core, F, forced, free, doubled, flips, mutual):  # type: ignore[n
 
 @numba.njit(cache=True, nogil=True)
 def _flip(turn, number, turns, on, scores, doubled, mutual):  # type: ignore[no-untyped-def]
-    """Change free core label `turn`; how many more are inside, and what the core gained among itself."""
+    """Change free core label `turn`; return the change in the number inside, and in the value of the core itself."""
     gain = mutual[0, turn]
     for x in range(turns):
         if on[x] and x != turn:
@@ -79,7 +81,7 @@ def _flip(turn, number, turns, on, scores, doubled, mutual):  # type: ignore[no-
 
 @numba.njit(cache=True, nogil=True)
 def _lowest_bit(number):  # type: ignore[no-untyped-def]
-    """The place of the lowest 1 of a number > 0: which bit a Gray code changes at that step."""
+    """Return the index of the lowest 1 of a number > 0: the bit that a Gray code changes at that step."""
     bit = 0
     while not (number >> bit) & 1:
         bit += 1
@@ -88,11 +90,11 @@ def _lowest_bit(number):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _top(values, n, m, guess, room):  # type: ignore[no-untyped-def]
-    """The sum of the m greatest of the first n values, and the least of these, 0 < m <= n.
+    """Return the sum of the m greatest of the first n values, and the least of these, 0 < m <= n.
 
-    Quickselect in which no step depends on a guessed branch: values go to either side by counting. guess: a value near
-    the one sought, such as that of the last configuration: it splits first. room: (4, >= n) to work in. Where splits
-    go wrong it ends in a sort, so that no values make it quadratic.
+    Quickselect in which no step depends on a predicted branch: values go to either side by counting. guess: a value
+    near the result, such as that of the last configuration; it splits first. room: (4, >= n) working memory. Where
+    splits go wrong it ends in a sort, so that no values make it quadratic.
     """
     above = below = equal = 0
     high, low = room[0], room[1]
@@ -139,7 +141,7 @@ def _top(values, n, m, guess, room):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _first_outside(values, n, m, last):  # type: ignore[no-untyped-def]
-    """The greatest of the first n values that is not among the m greatest, whose least is `last`; else -inf."""
+    """Return the greatest of the first n values that is not among the m greatest, whose least is `last`; else -inf."""
     within, first = 0, -np.inf
     for x in range(n):
         within += values[x] >= last
@@ -165,7 +167,7 @@ def _least(values, n):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def fill_best(unary, core, F, k, forced, members, values):  # type: ignore[no-untyped-def]
-    """Fill members (M, L) and values (M,)."""
+    """Write members (M, L) and values (M,)."""
     L, C = unary.shape[1], len(core)
     free, flips = np.empty(L, np.int64), np.empty(C, np.int64)
     doubled, mutual = np.empty((C + 1, L)), np.empty((C + 1, C))
@@ -217,7 +219,7 @@ def _mark(image, core, forced, free, n, flips, turns, on, scores, room, remainin
 
 @numba.njit(cache=True, nogil=True)
 def _value(s, core, F, t):  # type: ignore[no-untyped-def]
-    """t's + t'Ft from its definition."""
+    """Return t's + t'Ft from its definition."""
     total = 0.0
     for i in range(len(s)):
         if t[i]:
