@@ -85,7 +85,7 @@ def best_labelling(
 
 
 def _pack(rounds: Iterable[Bools], words: Ints, flips: Ints) -> None:
-    """Write the i-th round as bit i of each position's words; a round covers the components that have an i-th sample."""
+    """Write the i-th round as bit i of each position's words; a round covers components that have an i-th sample."""
     block: list[Bools] = []
     number = 0
     for row in rounds:

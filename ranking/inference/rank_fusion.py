@@ -1,4 +1,4 @@
-"""Rank fusion: one order from those of several rankers, by weighted majority vote or by value (midrank, section 3.4)."""
+"""Rank fusion: one order from those of several rankers, by weighted majority vote or value (midrank, section 3.4)."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ class BoundedMaxMarginals:
 
     @property
     def excess(self) -> Floats:
-        """(n,) by how much a sample's component may push positive or negative above the truth: bound minus labelling."""
+        """(n,) how far a sample's component may push positive or negative above the truth: bound minus labelling."""
         return self._rounded.excess
 
     @property

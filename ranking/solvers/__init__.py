@@ -1,4 +1,4 @@
-"""Optimisers that know nothing of images or rankings: a convex risk in, weights and a duality gap out."""
+"""Optimisers that are independent of images and rankings: a convex risk to weights with a duality gap."""
 
 from ranking.solvers.block_frank_wolfe import block_frank_wolfe
 from ranking.solvers.cccp import UpperBound, cccp

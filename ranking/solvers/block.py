@@ -1,4 +1,4 @@
-"""Rows of features times a number: the products that every solver is made of, in the rows' precision and exact."""
+"""Products of a feature matrix with vectors, which all solvers are made of: in the features' precision, and exact."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SMALL = (
 
 
 def exact_product(features: Features, weights: Floats) -> Floats:
-    """X w in float64, (n,), without a float64 copy of the whole of X."""
+    """Return X w in float64, (n,), without a float64 copy of all of X."""
     starts = range(0, len(features), ROWS_AT_ONCE)
     parts = [
         features[start : start + ROWS_AT_ONCE].astype(np.float64, copy=False) @ weights for start in starts
@@ -28,9 +28,9 @@ def exact_product(features: Features, weights: Floats) -> Floats:
 
 
 class FeatureMatrix(Protocol):
-    """The matrix scale X of features X (n, d), wherever its rows lie: what solvers read of it.
+    """The matrix scale X of features X (n, d), wherever its rows are stored: what solvers read of it.
 
-    rows: X itself, for solvers that read it row by row; ValueError where its rows are not here.
+    rows: X itself, for solvers that read it row by row; ValueError where its rows are on other machines.
     """
 
     @property
@@ -48,7 +48,7 @@ class FeatureMatrix(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """A `FeatureMatrix` whose rows are here."""
+    """A `FeatureMatrix` whose rows are in this process."""
 
     features: Features
     scale: float = 1.0
@@ -62,12 +62,12 @@ class Block:
         return self.features
 
     def scores(self, weights: Floats) -> Floats:
-        """scale X w in the features' own precision, of a small X in float64: one pass over X."""
+        """Return scale X w in the features' own precision, for a small X in float64: one pass over X."""
         features = self._precise_enough
         return (features @ (self.scale * weights).astype(features.dtype)).astype(np.float64)
 
     def normal(self, coefficients: Floats) -> Floats:
-        """scale X' c in the features' own precision, of a small X in float64: one pass over X."""
+        """Return scale X' c in the features' own precision, for a small X in float64: one pass over X."""
         features = self._precise_enough
         return self.scale * (coefficients.astype(features.dtype) @ features).astype(np.float64)
 
@@ -77,11 +77,11 @@ class Block:
         return self.features.astype(np.float64, copy=False) if small else self.features
 
     def exact_scores(self, weights: Floats) -> Floats:
-        """scale X w in float64."""
+        """Return scale X w in float64."""
         return self.scale * exact_product(self.features, weights)
 
     def exact_normal(self, coefficients: Floats) -> Floats:
-        """scale X' c in float64."""
+        """Return scale X' c in float64."""
         total = np.zeros(self.features.shape[1])
         for start in range(0, len(self.features), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
@@ -89,7 +89,7 @@ class Block:
         return self.scale * total
 
     def lengths(self) -> Floats:
-        """(n,) the Euclidean length of each row of scale X."""
+        """Return (n,) the Euclidean length of each row of scale X."""
         squares = np.einsum("nd,nd->n", self.features, self.features, dtype=np.float64)
         lengths: Floats = self.scale * np.sqrt(squares)
         return lengths

@@ -1,20 +1,20 @@
-"""Block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) for labellings that fall into connected components.
+"""Block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) for labellings that decompose into connected components.
 
     min_{v, w2 <= 0}  1/2 ||v||^2 + 1/2 ||w2||^2 + C max_Y [ Delta(Y) + scale (X v).(Y - Y*) + eta (A w2).(D - D*) ]
 
-is the risk of HOB-SVM (high-order, eqs. 4 to 8): Y in {0, 1}^n, D says of each edge whether Y differs at its ends,
-and Delta sums the costs of wrong labels. The maximum is a sum over components. So the dual has, for each of them,
-a combination of its labellings with total C; a step asks for the most violated labelling of one component and
-moves the combination towards it, as far as is best. Two things are added.
+is the risk of HOB-SVM (high-order, eqs. 4 to 8): Y in {0, 1}^n, D says for each edge whether Y differs at its ends,
+and Delta sums the costs of incorrect labels. The maximum is a sum over components. So the dual has, for each of them,
+a combination of its labellings with total C; a step computes the most violated labelling of one component and moves
+the combination towards it by the best step size. Two things are added.
 
 - The labellings of a component that carry weight are kept: weight moves from the worst of them to the best.
-- Where eta is large, all edges together pull at w2 and none can move alone: steps become tiny. There w2 is held
-  near where it was, which is the proximal point method,
+- Where eta is large, all edges together pull at w2 and none can move by itself: steps become tiny. There w2 is held
+  near its last value, which is the proximal point method,
 
       1/2 ||w2||^2 + rho/2 ||w2 - anchor||^2,   rho so large that an edge weighs no more than a sample does,
 
-  and the anchor follows w2 (and runs ahead of it, by Nesterov's momentum). What the combination then proves of the
-  problem itself is read off a copy in which one round of steps without the anchor has settled the edges.
+and the anchor follows w2 (with Nesterov's momentum). The lower bound on the problem itself is read off a copy of the
+combination, after one round of steps without the anchor has settled the edges.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ def block_frank_wolfe(
 ) -> Solution:
     """Minimise `risk`, whose oracle labels samples, until primal - dual <= tolerance x primal.
 
-    relevant: (n,) the true labels. costs: (n,) what each wrong one costs. components: of the edges that the rows of
-    `risk.pairwise` belong to; without a pairwise block no edges. An iteration is one round of `SWEEPS` passes over
-    the components that can move. start: the dual combination of another run on the same samples, at the same C or
-    a smaller one; from a larger C multiply it by C / that. weights: (d + d2,) the best known, of any run. Ends early
-    where it does not get on. ValueError where shapes differ or `start` is of a larger C.
+    relevant: (n,) the true labels. costs: (n,) the cost of each incorrect one. components: of the edges that the rows
+    of `risk.pairwise` belong to; without a pairwise block no edges. An iteration is one round of `SWEEPS` passes over
+    the components that can move. start: the dual combination of another run on the same samples, at the same C or a
+    smaller one; from a larger C multiply it by C / that. weights: (d + d2,) the best known, of any run. Ends early
+    where progress stalls. ValueError where shapes differ or `start` is of a larger C.
     """
     clock = Clock(on_progress)
     layout = _Layout.of(risk, relevant, costs, components)
@@ -114,19 +114,20 @@ class _Anchor:
 
     @classmethod
     def of(cls, state: _State) -> Self:
-        """An anchor where the state is, that makes an edge `EASE` times lighter than a sample."""
+        """Return an anchor at the state's weights, with rho so that an edge weighs `EASE` times less than a sample."""
         samples, edges = (block.lengths() ** 2 for block in state.blocks)
         weight = float(samples.mean()) if len(samples) else 0.0
         heavy = EASE * float(edges.mean()) / weight if len(edges) and weight > 0 else 0.0
         return cls(state.weights[state.risk.free :], max(heavy - 1.0, 0.0))
 
     def follow(self, weights: Floats) -> None:
-        """Move to the latest pairwise weights, and on in the direction from those before."""
+        """Move to the latest pairwise weights, and further in the direction from those before."""
         self.weights = np.minimum(weights + MOMENTUM * (weights - self.last), 0.0)
         self.last = weights
 
     def settled(self, state: _State, active: Ints, generator: np.random.Generator) -> _State:
-        """What the state proves of the problem without an anchor: after a round over components with edges."""
+        """Return the state after a round over components with edges without the anchor; its bound is one of the
+        problem."""
         if self.rho == 0.0:
             return state
         free, copy = _Anchor(self.weights, 0.0), state.copy()
@@ -140,11 +141,11 @@ class _Anchor:
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """The samples and edges by place: component after component, in each its samples and then its edges.
+    """Samples and edges by position: component after component, in each its samples and then its edges.
 
-    starts: (c + 1,) first place of each component. samples: (c,) how many it has. score: (n + m,) which score of
-    the risk belongs to each place. ends: (n + m, 2) which samples of its component an edge joins. truth: (n + m,)
-    the true labels, and whether they differ. costs: (n + m,) of a wrong label, 0 at edges.
+    starts: (c + 1,) first position of each component. samples: (c,) number of samples. score: (n + m,) which score of
+    the risk belongs to each position. ends: (n + m, 2) which samples of its component an edge joins. truth: (n + m,)
+    the true labels, and whether they differ. costs: (n + m,) of an incorrect label, 0 at edges.
     """
 
     starts: Ints
@@ -191,17 +192,17 @@ class _Layout:
 
     @property
     def component(self) -> Ints:
-        """(n + m,) number of the component of each place."""
+        """(n + m,) number of the component of each position."""
         return np.repeat(np.arange(len(self.samples)), np.diff(self.starts))
 
 
 @dataclass(eq=False)
 class _State:
-    """The dual: for each component the planes that it holds, what weight each has, and the weights they imply.
+    """The dual: for each component its planes and their multipliers, and the weights that they imply.
 
-    planes: (SLOTS, n + m) by place, labelling - truth. losses, shares: (SLOTS, c) the loss and the multiplier of each
-    plane. used: (c,) how many slots hold planes. unary (d,), bare (d2,) and bound_weights (d2,): v, w2 before it is
-    bound, and w2.
+    planes: (SLOTS, n + m) by position, labelling - truth. losses, shares: (SLOTS, c) the loss and the multiplier of
+    each plane. used: (c,) how many slots hold planes. unary: (d,) v; bare: (d2,) w2 before its bound applies;
+    pairwise: (d2,) w2.
     """
 
     risk: LinearRisk
@@ -213,7 +214,8 @@ class _State:
 
     @classmethod
     def at_start(cls, risk: LinearRisk, layout: _Layout, start: Cut | None) -> Self:
-        """All weight on the truth; or on the combination `start`, each component's part as one plane."""
+        """Return the state with all weight on the truth, or on the combination `start`, each component's part as one
+        plane."""
         positions, count = len(layout.score), len(layout.samples)
         planes = np.zeros((SLOTS, positions))
         losses, shares = np.zeros((SLOTS, count)), np.zeros((SLOTS, count))
@@ -228,7 +230,7 @@ class _State:
         return state
 
     def copy(self) -> _State:
-        """The same multipliers in arrays of their own; `refresh` gives it weights."""
+        """Return the same multipliers in new arrays; `refresh` computes its weights."""
         return replace(
             self,
             planes=self.planes.copy(),
@@ -248,7 +250,7 @@ class _State:
         return np.concatenate([self.unary, self.pairwise])
 
     def sweep(self, order: Ints, anchor: _Anchor) -> None:
-        """A turn for each component in `order`; the weights go along, `refresh` settles them."""
+        """Make the steps of each component in `order`; weights are updated incrementally until `refresh`."""
         self._hold(anchor)
         layout, (unary, pairwise) = self.layout, self.blocks
         labels = np.zeros(len(layout.score), np.bool_)
@@ -284,7 +286,7 @@ class _State:
         labels[positions] = np.concatenate([best, best[ends[:, 0]] != best[ends[:, 1]]])
 
     def refresh(self, anchor: _Anchor | None) -> None:
-        """The weights from the multipliers, so that no rounding adds up; and what they prove."""
+        """Compute the weights and the bound from the multipliers, so that rounding does not accumulate."""
         component, score = self.layout.component, self.layout.score
         coefficients = np.empty(len(score))
         coefficients[score] = np.einsum("jn,jn->n", self.shares[:, component], self.planes)
@@ -303,7 +305,7 @@ class _State:
         self.pairwise = np.minimum((self.bare + pull) / (1.0 + rho), 0.0)
 
     def movable(self, scores: Floats, allowed: float) -> Ints:
-        """The components with something to gain; all others together have less than `allowed`."""
+        """Return the components that can still gain; all others together gain less than `allowed`."""
         layout = self.layout
         worst = self.risk.oracle(scores).coefficients[layout.score]
         gains = np.empty(len(self.used))
@@ -315,10 +317,11 @@ class _State:
 
 
 def _checked_plane(risk: LinearRisk, layout: _Layout, start: Cut) -> Floats:
-    """`start` / C by place; ValueError where it is no combination of labellings with total C for each component.
+    """Return `start` / C by position; ValueError unless it is a combination of labellings of total C for each
+    component.
 
-    What is checked is what holds for the shares in which a sample has label 1 and an edge differs: those of the
-    edge lie between the difference of its samples' and what their sum allows.
+    Checked are conditions on the shares with which a sample has label 1 and an edge differs: the share of an edge
+    lies between the difference of its samples' shares and what their sum allows.
     """
     if start.coefficients.shape != layout.score.shape:
         raise InputError(

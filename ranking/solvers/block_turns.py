@@ -1,7 +1,7 @@
-"""The turns of block-coordinate Frank-Wolfe, compiled: a component's scores, its most violated labelling, its steps.
+"""Compiled steps of block-coordinate Frank-Wolfe: a component's scores, its most violated labelling, its steps.
 
-`score` tells which row of the two blocks of features a place has: a sample's below len(X), else an edge's. `planes`
-are labelling - truth by place, `shares` their multipliers. See `block_frank_wolfe`.
+`score` says which row of the two feature blocks belongs to a position: a sample's below len(X), else an edge's.
+`planes` are labelling - truth by position, `shares` their multipliers. See `block_frank_wolfe`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _add(factor: float, row: Features, total: Floats) -> None:
 def score_positions(
     score: Ints, X: Features, A: Features, scale: float, eta: float, v: Floats, w2: Floats, scores: Floats
 ) -> None:
-    """Write the scores of places."""
+    """Write the scores of positions."""
     n = len(X)
     for k in range(len(score)):
         i = score[k]
@@ -75,9 +75,9 @@ def _enumerate(scores: Floats, samples: int, ends: Ints, truth: Bools, costs: Fl
 def _slot(
     labels: Bools, truth: Bools, costs: Floats, planes: Floats, losses: Floats, shares: Floats, used: int
 ) -> int:
-    """Hold the plane of a labelling; the slot where it is. A slot at `used` is a new one.
+    """Store the plane of a labelling; return its slot. A slot at `used` is a new one.
 
-    Where all slots are taken, one without weight is given up; or the two with the least become one.
+    Where all slots are taken, one without weight is replaced, or the two with the least weight are merged.
     """
     for j in range(used):
         equal = True
@@ -111,7 +111,7 @@ def _slot(
 
 @nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def _bent(step: float, bare: Floats, direction: Floats, pull: Floats) -> tuple[float, float]:
-    """The slope and curvature of 1/2 ||min(0, bare + pull + step way)||^2 at a step."""
+    """Return the slope and curvature of 1/2 ||min(0, bare + pull + step direction)||^2 at a step."""
     slope = curvature = 0.0
     for k in range(len(bare)):
         value = bare[k] + pull[k] + step * direction[k]
@@ -125,7 +125,7 @@ def _bent(step: float, bare: Floats, direction: Floats, pull: Floats) -> tuple[f
 def _best_step(
     rise: float, curvature: float, bare: Floats, direction: Floats, pull: Floats, shrink: float, limit: float
 ) -> float:
-    """The step in [0, most] with the largest rise step - 1/2 curvature step^2 - shrink/2 ||min(0, ...)||^2.
+    """Return the step in [0, limit] with the largest rise step - 1/2 curvature step^2 - shrink/2 ||min(0, ...)||^2.
 
     The slope falls, in straight pieces: Newton's method ends in the right piece; bisection guards it.
     """
@@ -150,7 +150,7 @@ def _best_step(
 def _extremes(
     scores: Floats, planes: Floats, losses: Floats, shares: Floats, used: int
 ) -> tuple[int, int, float]:
-    """The most violated plane, the least violated of those with weight, and how much lies between."""
+    """Return the most violated plane, the least violated one with weight, and the difference of their violations."""
     best = worst = -1
     highest = lowest = 0.0
     for j in range(used):
@@ -167,7 +167,8 @@ def gain(
     scores: Floats, worst: Floats, costs: Floats, starts: Ints,
     planes: Floats, losses: Floats, shares: Floats, used: Ints, gains: Floats,
 ) -> None:  # fmt: skip
-    """Write what lies between the most violated labelling, given by `worst`, and each component's worst plane."""
+    """Write for each component how far its worst plane with weight lies below the most violated labelling, given by
+    `worst`."""
     for c in range(len(used)):
         a, b = starts[c], starts[c + 1]
         value = 0.0
@@ -187,9 +188,10 @@ def descend(
     planes: Floats, losses: Floats, shares: Floats, used: Ints,
     v: Floats, bare: Floats, w2: Floats, pull: Floats, shrink: float,
 ) -> None:  # fmt: skip
-    """Give each component its turn: v, bare and w2 = min(0, shrink (bare + pull)) go along with the shares.
+    """Make the steps of each component in `order`; v, bare and w2 = min(0, shrink (bare + pull)) are updated with the
+    shares.
 
-    labels: by place, the most violated labelling of components too large to enumerate.
+    labels: by position, the most violated labelling of components too large to enumerate.
     """
     n = len(X)
     direction, slope = np.empty(len(v)), np.empty(len(bare))

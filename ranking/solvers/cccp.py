@@ -1,11 +1,11 @@
 """The concave-convex procedure (Yuille and Rangarajan 2003; high-order, Algorithm 1) with a certificate.
 
-A round bounds the objective from above by a convex risk that touches it at the weights of now, and moves towards
-the minimum of that. It need not arrive there: cutting planes know how much a round can still gain at most, and once
-it has gained as much, the next bound is the better guide. The objective never rises, and it has converged where the
-risk that touches it can fall no further than the tolerance: the dual of that risk is a lower bound on it. It is no
-bound on the objective itself, nor does it prove a local optimum: where several such risks touch, as where labellings
-tie, only the one that was taken is known to go no lower.
+A round bounds the objective from above by a convex risk that touches it at the current weights, and moves towards the
+minimum of that risk. It need not reach it: cutting planes know how much a round can still gain at most, and once it
+has gained as much, the next bound is the better guide. The objective never rises. It has converged where the risk
+that touches it can fall no further than the tolerance: the dual of that risk is a lower bound on that risk. It is no
+bound on the objective itself, and does not prove a local optimum: where several such risks touch, as where labellings
+tie, only the one that was used is known to go no lower.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ STILL = 1.0  # a round ends once it can gain no more than this times what it has
 
 
 def no_shared_planes(planes: WorkingSet) -> None:
-    """No plane of one bound is known to be one of another."""
+    """Adopt no planes: none of one bound is known to be a plane of another."""
 
 
 @dataclass(frozen=True, eq=False)
 class UpperBound:
     """A convex risk that is nowhere below the objective, and the point where the two are equal, in float64.
 
-    adopt: planes of another bound of this objective to planes of this one, or None.
+    adopt: maps planes of another bound of this objective to planes of this one, or None.
     """
 
     risk: LinearRisk
@@ -51,10 +51,10 @@ def cccp(
     """Minimise what `convexify` bounds, from `start` until no round can gain more than tolerance x objective.
 
     convexify: weights to the bound that touches there. An iteration is one of cutting planes within a round. clock:
-    has run since training began, and tells of progress. working_set: planes of another bound of this objective, for
-    any C. alternative: weights from which the descent continues where they have a lower objective than its end. The
-    certificate's primal is the objective at the returned weights, its dual the lower bound of the risk
-    that touches it there.
+    has run since training began; reports progress. working_set: planes of another bound of this objective, for any C.
+    alternative: weights from which the descent continues where they have a lower objective than its end. The
+    certificate's primal is the objective at the returned weights, its dual the lower bound of the risk that touches
+    it there.
     """
     descent = _Descent(convexify, start, tolerance, clock or Clock(None), working_set)
     stopped = descent.descend(max_iterations)
@@ -64,7 +64,7 @@ def cccp(
 
 
 class _Descent:
-    """The bound of now and the search for its minimum; all rounds are counted and reported as one training."""
+    """The current bound and the search for its minimum; all rounds are counted and reported as one training run."""
 
     def __init__(
         self,
@@ -86,8 +86,8 @@ class _Descent:
         return self._iterations + self._search.iterations
 
     def descend(self, max_iterations: int) -> bool:
-        """Rounds until one proves that no more is gained, or there is no way on; whether a callback asked for the
-        end."""
+        """Run rounds until one proves that no more is gained, or none makes progress; return whether a callback
+        stopped it."""
         stopped = False
         while not stopped and self.iterations < max_iterations:
             stopped = self.run(max_iterations)
@@ -96,18 +96,19 @@ class _Descent:
         return stopped
 
     def run(self, max_iterations: int) -> bool:
-        """Search until the round has gained enough; whether a callback asked for the end."""
+        """Search until the round has gained enough; return whether a callback stopped it."""
         return self._search.run(self._enough, max_iterations - self._iterations, self._report)
 
     def move(self) -> bool:
-        """Begin the next round where this one has led to, unless that is no better; whether there is a way on."""
+        """Begin the next round where this one ended, unless that is no better; return whether there is progress to
+        make."""
         if self.jump(self._search.best.weights):
             return True
         was, self._patient = self._patient, True  # rounding hides what was gained: prove what there is
         return not was
 
     def jump(self, weights: Floats) -> bool:
-        """Begin the next round at `weights` if they have a lower objective; whether they have."""
+        """Begin the next round at `weights` if they have a lower objective; return whether they have."""
         following = self.convexify(weights)
         if following.point.objective >= self._bound.point.objective:
             return False

@@ -1,4 +1,4 @@
-"""Time spent in training, callbacks excluded, the calls themselves, and whether training gets on."""
+"""The time spent in training, without callbacks; progress reports; detection of stalled training."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ranking.core import OnProgress, ProgressEvent
 
 
 class Clock:
-    """Counts the seconds of training and reports progress outside of them."""
+    """Counts the seconds of training, and reports progress outside of them."""
 
     def __init__(self, on_progress: OnProgress | None) -> None:
         self._on_progress = on_progress
@@ -21,7 +21,7 @@ class Clock:
     def report(
         self, iteration: int, primal: float, dual: float, passes: int, planes: int = 0, number: int = 0
     ) -> None:
-        """Call back, if anyone listens; may raise StopTraining. number: of the round."""
+        """Call the callback, if there is one; it may raise StopTraining. number: of the round."""
         if self._on_progress is not None:
             before = time.perf_counter()
             try:
@@ -33,5 +33,5 @@ class Clock:
 
 
 def stalled(gaps: list[float], iterations: int) -> bool:
-    """Whether the last so many iterations have not halved the gap. gaps: before the first iteration and after each."""
+    """Return whether the last `iterations` have not halved the gap. gaps: before the first iteration and after each."""
     return len(gaps) > iterations and gaps[-1] > 0.5 * gaps[-1 - iterations]

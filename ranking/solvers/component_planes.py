@@ -7,8 +7,8 @@ thousands of planes,
     max_alpha  sum_j alpha_j Delta_j - 1/2 ||N1' alpha||^2 - 1/2 ||max(0, N2' alpha)||^2,
     alpha >= 0,  sum of alpha over the planes of a component <= C.
 
-It is solved no further than the gap of the whole calls for: by steps within one component at a time, which find the
-planes that carry weight, and by Newton steps over those.
+It is solved only as far as the current gap requires: by steps within one component at a time, which find the planes
+that carry weight, and by Newton steps over those.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def component_planes(
 ) -> Solution:
     """Minimise `risk`, whose oracle labels samples, until primal - dual <= tolerance x primal.
 
-    costs: (n,) what each wrong label costs. components: of the edges that the rows of `risk.pairwise` belong to.
-    weights: (d + d2,) to begin at, 0 by default; of any run. Ends early where it does not get on.
+    costs: (n,) the cost of each incorrect label. components: of the edges that the rows of `risk.pairwise` belong to.
+    weights: (d + d2,) to begin at, 0 by default; of any run. Ends early where progress stalls.
     """
     clock = Clock(on_progress)
     planes = _Planes(risk, costs, components.of_score % GROUPS)
@@ -82,7 +82,7 @@ def component_planes(
 
 
 class _Planes:
-    """The planes so far, the multipliers, and what they prove.
+    """The planes so far, their multipliers, and the bound that these prove.
 
     group: (n + m,) of each score. changes: (p, n + m) of labels, sparse. losses, owner, shares: (p,) the loss, the
     group and the multiplier of each plane. free, bound_part: (p, d) and (p, d2) its normal.
@@ -110,7 +110,7 @@ class _Planes:
         return Cut(self.changes.T @ self.shares, float(self.shares @ self.losses))
 
     def settle(self) -> None:
-        """Compute the bound and which columns count at the multipliers, and bring the gram up to date."""
+        """Compute the bound and which columns count at the multipliers, and update the Gram matrix."""
         weights = self.weights
         self.bound = float(self.shares @ self.losses) - 0.5 * float(weights @ weights)
         counted = weights[self.risk.free :] < 0.0
@@ -165,7 +165,7 @@ class _Planes:
         self._keep(self.shares > 0)
 
     def _missing(self, slopes: Floats) -> float:
-        """What the model's primal objective lies above the bound."""
+        """Return the gap of the program: the model's primal objective minus the bound."""
         return float(self.risk.C * self._highest(slopes).sum() - slopes @ self.shares)
 
     def _highest(self, slopes: Floats) -> Floats:
@@ -178,7 +178,7 @@ class _Planes:
         return np.append(0, np.cumsum(np.bincount(self.owner, minlength=GROUPS))), order
 
     def _move(self, shares: Floats) -> None:
-        """Go to the best point on the way to `shares`, also where other columns begin to count on it."""
+        """Move to the best point on the way to `shares`, also where other columns begin to count on it."""
         direction = shares - self.shares
         current, change = self.shares @ self.free, direction @ self.free
         slope = float(self.losses @ direction - current @ change)
@@ -189,9 +189,9 @@ class _Planes:
         self.settle()
 
     def _newton(self) -> Floats:
-        """The optimum over the planes that carry weight, of which those are let go that would get less than none.
+        """Return the optimum over the planes that carry weight, without those that would get a negative multiplier.
 
-        Groups that spent all of C go on doing so, and those join them that would spend more.
+        Groups that spend all of C continue to, and are joined by those that would spend more.
         """
         C = self.risk.C
         active = self.shares > 0
@@ -218,7 +218,8 @@ class _Planes:
 def _face_optimum(
     gram: Floats, losses: Floats, shares: Floats, active: Bools, full: Bools, owner: Ints, C: float
 ) -> Floats:
-    """The multipliers, of either sign, that are best where only active planes have any, and full groups spend C.
+    """Return the multipliers, of either sign, that are best where only active planes have any, and full groups spend
+    C.
 
     In a full group the plane with the largest share takes what the others leave.
     """
@@ -251,7 +252,7 @@ def _face_optimum(
 def _ascend(
     gram: Floats, slopes: Floats, shares: Floats, order: Ints, starts: Ints, C: float, sweeps: int
 ) -> None:
-    """Move weight within each group from its worst plane that has any to its best; changes shares and slopes.
+    """Move weight within each group from its worst plane with weight to its best; changes shares and slopes.
 
     The worst and the best have the least and the largest slope; the true labels count as a plane of slope 0.
     """
@@ -293,7 +294,7 @@ def _ascend(
 
 
 def _rows(changes: sparse.csr_array, features: Features, scale: float) -> Floats:
-    """scale x changes x features in float64."""
+    """Return scale x changes x features in float64."""
     used = np.unique(changes.indices)
     product: Floats = scale * (changes[:, used] @ features[used].astype(np.float64, copy=False))
     return product

@@ -31,9 +31,9 @@ def coordinate_descent(
 ) -> Solution:
     """Minimise `risk`, the hinge of `labels` (n,) -1 or +1 at margins `costs` (n,), to a relative gap.
 
-    An iteration is one pass over the samples that are not known to be at a bound; the gap is measured when
-    the pass changed little enough, and recomputed in float64 at the end. Ends early where it does not get on.
-    `start`: the dual combination of another run on the same samples; multipliers beyond C are cut off.
+    An iteration is one round over the samples that are not known to be at a bound; the gap is measured after each
+    round, and recomputed in float64 at the end. Ends early where progress stalls. start: the dual combination of
+    another run on the same samples; multipliers beyond C are clipped.
     """
     clock = Clock(on_progress)
     state = _State(risk, labels, costs, start)
@@ -67,10 +67,10 @@ def coordinate_descent(
 
 
 def best_length(weights: Floats, margins: Floats, costs: Floats, C: float) -> tuple[float, float]:
-    """The t >= 0 that minimises the primal at t w, and its value: exact, by one sort of the kinks.
+    """Return the t >= 0 that minimises the primal at t w, and its value: exact, by one sort of the kinks.
 
-    Near the optimum many margins are missed by a hair, which a large C makes dear; a little more length
-    meets them all.
+    Near the optimum many margins are missed by very little, which a large C makes expensive; slightly longer weights
+    reach all of them.
     """
     square = float(weights @ weights)
     positive = margins > 0
@@ -116,7 +116,7 @@ class _State:
         return float(self.alpha @ self.costs - 0.5 * self.weights @ self.weights)
 
     def sweep(self, margins: Floats, generator: np.random.Generator) -> int:
-        """Descend over the samples that can move, a few times in random order; the passes that it took."""
+        """Descend over the samples that can move, SWEEPS times in random order; return the passes that it took."""
         gradients = margins - self.costs
         movable = ((self.alpha > 0) | (gradients < 0)) & ((self.alpha < self.risk.C) | (gradients > 0))
         active = np.flatnonzero(movable & (self.curvatures > 0))
@@ -138,11 +138,11 @@ class _State:
         return 1 + round(SWEEPS * len(active) / len(self.labels))
 
     def _refresh(self) -> None:
-        """The weights from the dual variables, so that single precision cannot drift."""
+        """Compute the weights from the dual variables, so that single precision cannot drift."""
         self.weights = self.risk.normal(self.alpha * self.labels)
 
     def _settle_flat(self) -> None:
-        """A sample without features can reach no margin: its variable belongs at C."""
+        """Set the variable of samples without features to C: they can reach no margin."""
         self.alpha[self.curvatures == 0] = self.risk.C
 
 

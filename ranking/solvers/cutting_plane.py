@@ -1,9 +1,9 @@
 """One-slack cutting planes (Joachims, Finley and Yu 2009) with the optimised step of Franc and Sonnenburg (2009).
 
-Plain cutting planes ask the oracle at the optimum of the model, which jumps about far from the solution. Here
-the best weights so far move along the line towards that optimum, to the least objective on it, and the cut is
-taken a little further on. Scores are linear along a line, so a step costs a few oracle calls but still two
-passes over the features: the scores of the model's optimum, and the normal of the new plane.
+Plain cutting planes call the oracle at the optimum of the model, which jumps about far from the solution. Here the
+best weights so far move along the line towards that optimum, to the least objective on it, and the cut is taken a
+little further on. Scores are linear along a line, so a step costs a few oracle calls but still two passes over the
+features: the scores of the model's optimum, and the normal of the new plane.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def cutting_plane(
 ) -> Solution:
     """Minimise `risk` until primal - dual <= tolerance x primal, the gap recomputed in float64 at the end.
 
-    `start` (d,) gives the first weights, unless zero is better; `working_set` planes of an earlier run on
-    the same samples, for any C. `promising` says after so many iterations and at that relative gap whether to
-    go on. The best weights met are returned; they have not converged where the iterations ran out, where
-    rounding hides the way on, or where that was not promising.
+    start: (d,) the first weights, unless zero is better. working_set: planes of an earlier run on the same samples,
+    for any C. promising: whether to continue, given the number of iterations and the relative gap. Returns the best
+    weights met; they have not converged where the iterations ran out, where rounding prevents progress, or where
+    `promising` said no.
     """
     clock = Clock(on_progress)
     first = Point.at_start(risk, None)
@@ -77,9 +77,9 @@ def cutting_plane(
 
 
 class PlaneSearch:
-    """Cutting planes on one risk as far as they got: the best point met, and the planes with what they prove.
+    """Cutting planes on one risk, as far as they got: the best point met, and the planes with the bound they prove.
 
-    best: the point. bound: no weights have an objective below it. iterations, passes: over the features, so far.
+    best: the point. bound: a lower bound on the objective. iterations, passes: so far; passes are over the features.
     """
 
     def __init__(self, risk: LinearRisk, start: Point, working_set: WorkingSet | None, passes: int) -> None:
@@ -111,9 +111,9 @@ class PlaneSearch:
         return certified(self.risk, self.best.weights, self.dual, tolerance, self.iterations, clock.seconds)
 
     def run(self, enough: Callable[[], bool], max_iterations: int, report: Report) -> bool:
-        """Search on until it is enough, which is asked after each report, or there is no way on.
+        """Search until `enough` returns True, which is called after each report, or no progress is possible.
 
-        Returns whether a callback asked for the end: what was reached so far is then the result.
+        Returns whether a callback stopped training; the result is then what was reached so far.
         """
         try:
             while self.iterations < max_iterations and self._goes_on():
@@ -126,8 +126,10 @@ class PlaneSearch:
         return False
 
     def _goes_on(self) -> bool:
-        """Whether there is a way on. Where both bounds stand still, maybe because of what the faster program cannot
-        tell from rounding, there may be one by the other."""
+        """Return whether progress is possible. Where both bounds stand still, switch to the careful solver once:
+
+        the faster one may not distinguish the remaining progress from rounding.
+        """
         if self._still == STANDSTILL and not self._model.careful:
             self._still = 0
             self._model.take_care()
@@ -149,7 +151,7 @@ class PlaneSearch:
 
 
 class _Rows:
-    """A matrix that grows by rows, in room set aside: a new plane copies one row, not all."""
+    """A matrix that grows by rows in reserved memory: a new plane copies one row, not all."""
 
     def __init__(self, rows: Floats) -> None:
         self._room, self._used = rows, len(rows)
@@ -207,7 +209,7 @@ class _Model:
 
     @property
     def size(self) -> int:
-        """How many planes there are."""
+        """The number of planes."""
         return len(self.losses)
 
     @property
@@ -227,7 +229,7 @@ class _Model:
         self._solve()
 
     def _solve(self) -> None:
-        """Solve the program; its optimum is where to go next, the best combination so far is what is proven."""
+        """Solve the program; its optimum gives the next weights, the best combination so far the bound."""
         kept = np.append(self.multipliers, np.zeros(len(self.losses) - len(self.multipliers)))
         latest = self._optimum(kept)
         self.weights = self.risk.least(latest @ self.normals.array)
@@ -236,7 +238,7 @@ class _Model:
         self.idle = np.where((latest > 0) | (self.multipliers > 0), 0, self.idle + 1)
 
     def _optimum(self, start: Floats) -> Floats:
-        """The multipliers that solve the program; `start` where nothing solves it."""
+        """Return the multipliers that solve the program; `start` where nothing solves it."""
         if not self.careful:
             try:
                 return self._solved(solve_simplex_qp, start)
@@ -249,7 +251,7 @@ class _Model:
             return start
 
     def _solved(self, program: Program, start: Floats) -> Floats:
-        """The optimum of the program, which has kinks where weights are bound."""
+        """Return the optimum of the program, which has kinks where weights are bound."""
         C = self.risk.C
         if self.risk.free == self.risk.shape[1]:
             return C * program(C * self.gram, self.losses)

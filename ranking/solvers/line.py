@@ -1,4 +1,4 @@
-"""The objective of a risk along a line of weights: scores are linear there, so that it costs oracle calls alone."""
+"""The objective of a risk along a line of weights: scores are linear there, so that a step costs only oracle calls."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ class Point:
 
     @classmethod
     def at_start(cls, risk: LinearRisk, start: Floats | None) -> Point:
+        """Return the point at `start`, or at weights 0."""
         samples, size = risk.shape
         weights = np.zeros(size) if start is None else np.asarray(start, dtype=np.float64)
         return cls.of(risk, weights, np.zeros(samples) if start is None else risk.scores(weights))
 
     @classmethod
     def of(cls, risk: LinearRisk, weights: Floats, scores: Floats) -> Point:
-        """The point at `weights`, whose scores are known."""
+        """Return the point at `weights`, whose scores are known."""
         cut = risk.oracle(scores)
         return cls(weights, scores, cut, risk.objective(weights, scores, cut))
 
@@ -50,9 +51,9 @@ class Line:
         self._remember(origin.cut)
 
     def search(self, first: float, close: float, trials: int) -> tuple[float, Point]:
-        """The best step found in `trials`, and the point there; 0 is the origin.
+        """Return the best step found in `trials`, and the point there; 0 is the origin.
 
-        `first` is tried first; a step within `close` of the least objective is the last.
+        `first` is tried first; the search ends at a step within `close` of the least objective.
         """
         best_step, best_cut, best_value = 0.0, self.origin.cut, self.origin.objective
         step = first
@@ -70,18 +71,19 @@ class Line:
         return best_step, Point(weights, self._scores(best_step), best_cut, best_value)
 
     def cut_at(self, step: float) -> Cut:
+        """Return the maximising cut at a step."""
         return self.risk.oracle(self._scores(step))
 
     def _scores(self, step: float) -> Floats:
         return self.origin.scores + step * self.scores
 
     def _quadratic(self, step: Any) -> Any:
-        """1/2 ||w||^2 at a step, or at each of several."""
+        """Return 1/2 ||w||^2 at a step, or at each of several."""
         constant, linear, square = self.parabola
         return constant + linear * step + square * step * step
 
     def _remember(self, cut: Cut, step: float = 0.0) -> float:
-        """Add a cut's line to the model of the hinge; the hinge at `step`."""
+        """Add a cut's line to the model of the hinge; return the hinge at `step`."""
         height = cut.loss + float(self.origin.scores @ cut.coefficients)
         slope = float(self.scores @ cut.coefficients)
         self.heights.append(height)
@@ -89,7 +91,7 @@ class Line:
         return height + slope * step
 
     def _least(self) -> tuple[float, float]:
-        """The step with the least model objective, and that objective: at a vertex or a parabola's bottom."""
+        """Return the step with the least model objective, and that objective: at a vertex or a parabola's bottom."""
         constant, linear, square = self.parabola
         C, lines = self.risk.C, list(zip(self.heights, self.slopes, strict=True))
         steps = [0.0, 1.0]

@@ -1,4 +1,5 @@
-"""Minimise a smooth function by L-BFGS or Newton's method (SciPy), with progress, and an end that a caller decides."""
+"""Minimise a smooth function by L-BFGS or Newton's method (SciPy), with progress and a stopping criterion of the
+caller."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ REMEMBERED = 20  # steps, from which the curvature is guessed
 
 @dataclass
 class Best:
-    """The point of the least value met: its value and gradient; iterations: how many were taken until the end."""
+    """The point of the least value met, its value and gradient. iterations: of the whole search."""
 
     point: Floats
     value: float
@@ -33,12 +34,12 @@ def quasi_newton(
     clock: Clock,
     curvature: Callable[[Floats, Floats], Floats] | None = None,
 ) -> Best:
-    """The best point met; the search ends when `enough` says so, after one iteration at the soonest.
+    """Return the best point met; the search ends once `enough` returns True, after one iteration at the earliest.
 
-    objective: a point to its value and gradient. bound: what the objective cannot be below, for reports. curvature: a
-    point and a direction to their product with the Hessian, by which Newton's method finds its steps with conjugate
-    gradients. Ends early where iterations run out, a callback raises StopTraining, or no step goes down by more than
-    rounding.
+    objective: a point to its value and gradient. bound: a lower bound on the objective, for reports. curvature: a
+    point and a direction to the product of the Hessian with the direction; with it Newton's method finds its steps by
+    conjugate gradients. Ends early where iterations run out, a callback raises StopTraining, or no step lowers the
+    objective by more than rounding.
     """
     from scipy.optimize import minimize  # a third of a second to load, for methods that few trainings have
 

@@ -1,4 +1,5 @@
-"""Solvers that take turns at one risk, each going on from what those before it found: reported as one training."""
+"""Several solvers that take turns at one risk, each starting from the results of the earlier ones; reported as one
+run."""
 
 from __future__ import annotations
 
@@ -14,10 +15,10 @@ from ranking.solvers.risk import Cut, LinearRisk, Solution, WorkingSet, certifie
 
 
 class Relay:
-    """One training by several solvers: iterations count on, the bounds never step back.
+    """One training run by several solvers: iterations are counted on, and the bounds never get worse.
 
-    weights, dual, planes: the best weights and combination of cuts so far, and planes that prove as much; those of
-    another run to begin with, None where there are none. found: the solution of all turns, None before the first.
+    weights, dual, planes: the best weights and combination of cuts so far, and planes that prove as much; at first
+    those of another run, or None. solution: of all turns, None before the first.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class Relay:
         self._before = self._last = ProgressEvent(0, math.inf, -math.inf, 0.0, 0)
 
     def turn(self, solve: Callable[[int], Solution], iterations: int | None = None) -> Solution:
-        """Let `solve` go on for so many iterations, the rest by default, unless the training has ended."""
+        """Let `solve` run for `iterations`, by default for all that are left, unless training has ended."""
         solution = self.solution
         used = 0 if solution is None else solution.certificate.iterations
         left = min(self.max_iterations - used, iterations or self.max_iterations)
@@ -54,7 +55,7 @@ class Relay:
         iterations: int | None = None,
         promising: Callable[[int, float], bool] = lambda iterations, gap: True,
     ) -> Solution:
-        """A turn of one-slack cutting planes, which ends where it is no longer promising."""
+        """Run a turn of one-slack cutting planes, which ends where it is no longer `promising`."""
         return self.turn(
             lambda left: cutting_plane(
                 self.risk, self.tolerance, left, self.report, self.weights, self.planes, promising
@@ -63,7 +64,7 @@ class Relay:
         )
 
     def report(self, event: ProgressEvent) -> None:
-        """What each solver reports to."""
+        """Pass on the progress of the current solver, as part of the whole run."""
         before = self._before
         self._last = replace(
             event,
@@ -77,7 +78,7 @@ class Relay:
             self._on_progress(self._last)
 
     def _joined(self, latest: Solution) -> Solution:
-        """The weights of the lower objective with the better of both lower bounds, certified together."""
+        """Return the weights of the lower objective with the better of both lower bounds, certified together."""
         first = self.solution
         if first is None:
             return latest
@@ -95,7 +96,7 @@ class Relay:
 
 
 def _plane_of(risk: LinearRisk, dual: Cut) -> WorkingSet:
-    """The one plane that, with multiplier C, proves what `dual` does."""
+    """Return the one plane that, with multiplier C, proves the bound of `dual`."""
     coefficients = dual.coefficients / risk.C
     return WorkingSet(
         coefficients[None], np.array([dual.loss / risk.C]), risk.exact_normal(coefficients)[None]

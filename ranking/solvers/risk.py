@@ -26,7 +26,7 @@ ROUNDING = 2.0**-46  # of the summands of a hinge, whose products are sums over 
 
 
 class Cut(NamedTuple):
-    """One output: delta(R), (n,), and its loss. A non-negative combination of cuts is of the same form."""
+    """One output: delta(R), (n,), and its loss. A non-negative combination of cuts has the same form."""
 
     coefficients: Floats
     loss: float
@@ -36,9 +36,9 @@ class Cut(NamedTuple):
 class LinearRisk:
     """The problem above. features: the matrix scale X of the samples. oracle: scores to the maximising Cut.
 
-    pairwise: a block of (m, d2) rows >= 0, one for each pair of similar samples, whose weights are bound to be
-    <= `highest`: 0 (high-order, eq. 8), or infinity where they may have either sign. Scores and coefficients are then
-    (n + m,) and weights (d + d2,), first those of the samples. The dual bound holds with the least weights that the
+    pairwise: a block of (m, d2) rows >= 0, one for each pair of similar samples, whose weights are bound to be <=
+    `highest`: 0 (high-order, eq. 8), or infinity where they may have either sign. Scores and coefficients are then (n
+    + m,) and weights (d + d2,), first those of the samples. The dual bound holds with the least weights that the
     bound allows, min(highest, .) of the pairwise ones.
     """
 
@@ -54,75 +54,76 @@ class LinearRisk:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many scores and how many weights there are."""
+        """The number of scores and the number of weights."""
         shapes = [block.shape for block in self.blocks]
         return sum(rows for rows, _ in shapes), sum(columns for _, columns in shapes)
 
     @property
     def free(self) -> int:
-        """How many weights, the first ones, may have either sign."""
+        """The number of weights, the first ones, that may have either sign."""
         return self.columns if self.highest == 0.0 else self.shape[1]
 
     @property
     def samples(self) -> int:
-        """How many scores, the first ones, are of samples."""
+        """The number of scores, the first ones, that belong to samples."""
         return int(self.features.shape[0])
 
     @property
     def columns(self) -> int:
-        """How many weights, the first ones, are of samples."""
+        """The number of weights, the first ones, that belong to samples."""
         return int(self.features.shape[1])
 
     def scores(self, weights: Floats) -> Floats:
-        """The scores in the features' own precision: one pass over them."""
+        """Return the scores in the features' own precision: one pass over them."""
         return self._by_block(weights, self.columns, lambda block, part: block.scores(part))
 
     def exact_scores(self, weights: Floats) -> Floats:
-        """The scores in float64."""
+        """Return the scores in float64."""
         return self._by_block(weights, self.columns, lambda block, part: block.exact_scores(part))
 
     def normal(self, coefficients: Floats) -> Floats:
-        """The coefficients' sum of rows, in the features' own precision: one pass over them.
+        """Return the coefficients' sum of rows, in the features' own precision: one pass over them.
 
         Coefficients (k, n) of several cuts give (k, d).
         """
         return self._by_block(coefficients, self.samples, lambda block, part: block.normal(part))
 
     def exact_normal(self, coefficients: Floats) -> Floats:
-        """The coefficients' sum of rows in float64."""
+        """Return the coefficients' sum of rows in float64."""
         return self._by_block(coefficients, self.samples, lambda block, part: block.exact_normal(part))
 
     def total_length(self, coefficients: Floats) -> float:
-        """How long the rows that `normal` adds up are together."""
+        """Return the total length of the rows that `normal` adds up."""
         lengths = np.concatenate([block.lengths() for block in self.blocks])
         return float(lengths @ np.abs(coefficients))
 
     def _by_block(
         self, values: Floats, first: int, product: Callable[[FeatureMatrix, Floats], Floats]
     ) -> Floats:
-        """The product of each block with its part of `values`, under each other; the first part is `first` long."""
+        """Return the product of each block with its part of `values`, concatenated; the first part has length
+        `first`."""
         if self.pairwise is None:
             return product(self.blocks[0], values)
         parts = zip(self.blocks, np.split(values, [first], axis=-1), strict=True)
         return np.concatenate([product(block, part) for block, part in parts], axis=-1)
 
     def least(self, normal: Floats) -> Floats:
-        """The allowed weights that minimise 1/2 ||w||^2 + w.normal."""
+        """Return the allowed weights that minimise 1/2 ||w||^2 + w.normal."""
         weights = -normal
         if self.pairwise is not None:
             np.minimum(weights[self.columns :], self.highest, out=weights[self.columns :])
         return weights
 
     def objective(self, weights: Floats, scores: Floats, cut: Cut) -> float:
-        """The primal objective at `weights`, whose scores and maximising cut are given."""
+        """Return the primal objective at `weights`, given their scores and maximising cut."""
         hinge = cut.loss + float(scores @ cut.coefficients)
         return 0.5 * float(weights @ weights) + self.C * max(hinge, 0.0)
 
     def certify(self, weights: Floats, dual: Cut) -> tuple[float, float, float]:
-        """The primal at `weights`, the dual at a combination of cuts, and what rounding may have cost them.
+        """Return the primal at `weights`, the dual at a combination of cuts, and a bound on their rounding error.
 
-        Both are computed from their definitions in float64. A loss and scores that nearly cancel lose digits,
-        which C then magnifies: the third figure allows for that.
+        Both are computed from their definitions in float64. A loss and scores that nearly cancel lose digits, which C
+        then magnifies: the third figure allows for that.
         """
         scores = self.exact_scores(weights)
         normal = self.exact_normal(dual.coefficients)
@@ -151,7 +152,7 @@ class WorkingSet:
 class Solution:
     """Weights (d,), the combination of cuts that proves them, and what a later run can start from.
 
-    stopped: a callback asked for the end.
+    stopped: whether a callback stopped training.
     """
 
     weights: Floats
@@ -164,10 +165,10 @@ class Solution:
 def certified(
     risk: LinearRisk, weights: Floats, dual: Cut, tolerance: float, iterations: int, seconds: float
 ) -> Certificate:
-    """The certificate of `weights`: converged where the exact gap, and all that rounding may hide, is small enough.
+    """Return the certificate of `weights`: converged where the exact gap plus all rounding error is small enough.
 
-    Raises ArithmeticError if the dual lies above the primal by more than rounding: then the cuts are not cuts
-    of this risk, and nothing is proven.
+    Raises ArithmeticError if the dual exceeds the primal by more than rounding: then the cuts are not cuts of this
+    risk, and nothing is proven.
     """
     primal, bound, rounding = risk.certify(weights, dual)
     if bound - primal > rounding + ROUNDING * abs(bound):

@@ -1,11 +1,12 @@
-"""Stochastic dual coordinate ascent (Shalev-Shwartz and Zhang 2013) for hinges of samples at places (midrank, eq. 4).
+"""Stochastic dual coordinate ascent (Shalev-Shwartz and Zhang 2013) for hinges of samples at positions (midrank, eq.
+4).
 
     min_theta  mu/2 ||theta||^2 + sum_i cost_i max(0, 1 - delta_i theta.psi_i),   psi_i = M (x_i1, ..., x_iL)
 
 Subsequence i names L rows of one pool of features, and the (p, L) matrix M, the same for all, makes its p blocks of
-psi from them (midrank, section 3.3), so that no psi is ever written down. The dual has one variable
-0 <= alpha_i <= cost_i a subsequence, theta = 1/mu sum_i alpha_i delta_i psi_i, and the bound sum_i alpha_i
-- mu/2 ||theta||^2. Weights of places W = M'theta are what the ascent keeps: (L, d).
+psi from them (midrank, section 3.3), so that no psi is ever stored. The dual has one variable 0 <= alpha_i <= cost_i
+per subsequence, theta = 1/mu sum_i alpha_i delta_i psi_i, and the bound sum_i alpha_i - mu/2 ||theta||^2. The ascent
+keeps the weights of positions W = M'theta: (L, d).
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ SWEEPS = 4  # between two measurements of the gap
 
 @dataclass(frozen=True, eq=False)
 class PositionHinges:
-    """The problem above. features: (n, d) of the pool. rows: (m, L). blocks: (p, L) M. deltas, costs: (m,), costs > 0.
+    """The problem above. features: (n, d) of the pool. rows: (m, L). blocks: (p, L) M. deltas, costs: (m,), costs >
+    0.
 
     constant: one more component of every psi, the same number for all; 0 for none. Its weight is regularised.
     """
@@ -50,14 +52,14 @@ class PositionHinges:
     constant: float = 0.0
 
     def margins(self, position_weights: Floats, level: float) -> Floats:
-        """(m,) delta_i theta.psi_i, for weights of places (L, d) and the weight of the constant."""
+        """Return (m,) delta_i theta.psi_i, for weights of positions (L, d) and the weight `level` of the constant."""
         table = self.features @ position_weights.T
         scores = table[self.rows, np.arange(self.rows.shape[1])].sum(axis=1)
         margins: Floats = self.deltas * (scores + self.constant * level)
         return margins
 
     def weights(self, alpha: Floats) -> tuple[Floats, float]:
-        """theta of dual variables, (p, d), and the weight of the constant: in float64, from the definition."""
+        """Return theta (p, d) and the weight of the constant for dual variables: in float64, from the definition."""
         table = np.zeros((len(self.features), self.rows.shape[1]))
         for position in range(self.rows.shape[1]):
             table[:, position] = np.bincount(self.rows[:, position], alpha * self.deltas, len(table))
@@ -65,19 +67,19 @@ class PositionHinges:
         return self.blocks @ stacked / self.mu, self.constant * float(alpha @ self.deltas) / self.mu
 
     def primal(self, theta: Floats, level: float) -> float:
-        """The objective in float64, from the definition."""
+        """Return the objective in float64, from the definition."""
         hinges = np.maximum(0.0, 1.0 - self.margins(self.blocks.T @ theta, level))
         return 0.5 * self.mu * (float(np.vdot(theta, theta)) + level**2) + float(self.costs @ hinges)
 
     def dual(self, alpha: Floats) -> float:
-        """The bound of 0 <= alpha <= costs."""
+        """Return the lower bound for 0 <= alpha <= costs."""
         theta, level = self.weights(alpha)
         return float(alpha.sum()) - 0.5 * self.mu * (float(np.vdot(theta, theta)) + level**2)
 
 
 @dataclass(frozen=True, eq=False)
 class PositionWeights:
-    """theta: (p, d); level: the weight of the constant; stopped: whether a callback asked to stop."""
+    """theta: (p, d). level: the weight of the constant. stopped: whether a callback stopped training."""
 
     theta: Floats
     level: float
@@ -94,9 +96,9 @@ def sdca(
 ) -> PositionWeights:
     """Minimise `problem` to a relative gap, which is recomputed in float64 from the definition at the end.
 
-    An iteration is a few passes over the subsequences that are not known to be at a bound. A small mu with examples
-    that cannot be separated takes many: with few weights, cutting planes then go on; with many, the certificate says
-    whether the iterations were enough.
+    An iteration is SWEEPS passes over the subsequences that are not known to be at a bound. A small mu with examples
+    that cannot be separated takes many iterations: with few weights, cutting planes then take over; with many, the
+    certificate says whether the iterations were enough.
     """
     clock = Clock(on_progress)
     few = problem.blocks.shape[0] * problem.features.shape[1] < FEW_WEIGHTS
@@ -110,7 +112,7 @@ def sdca(
 def _ascended(
     problem: PositionHinges, tolerance: float, max_iterations: int, slow: int, clock: Clock, seed: int
 ) -> PositionWeights:
-    """By ascent, which ends early where `slow` iterations have not halved the gap."""
+    """Minimise by ascent, which ends early where `slow` iterations have not halved the gap."""
     work = problem if len(problem.features) >= problem.features.shape[1] else _turned(problem)
     ascent = _Ascent(work)
     generator = np.random.default_rng(seed)
@@ -149,7 +151,7 @@ def _ascended(
 def _by_planes(
     problem: PositionHinges, ascended: PositionWeights, tolerance: float, max_iterations: int, clock: Clock
 ) -> PositionWeights:
-    """By cutting planes, which go on from what ascent has found."""
+    """Minimise by cutting planes, starting from the result of the ascent."""
     mu, before = problem.mu, ascended.certificate
 
     def split(weights: Floats) -> tuple[Floats, float]:
@@ -182,13 +184,13 @@ def _flat(theta: Floats, level: float) -> Floats:
 def _best_length(
     problem: PositionHinges, theta: Floats, level: float, margins: Floats
 ) -> tuple[float, float]:
-    """The t >= 0 with the least primal at t theta, and that primal."""
+    """Return the t >= 0 with the least primal at t theta, and that primal."""
     length, value = best_length(_flat(theta, level), problem.costs * margins, problem.costs, 1.0 / problem.mu)
     return length, problem.mu * value
 
 
 def _turned(problem: PositionHinges) -> PositionHinges:
-    """The same problem for fewer samples than features, in coordinates of the space that they span: X = (QR)'.
+    """Return the same problem for fewer samples than features, in coordinates of the space that they span: X = (QR)'.
 
     Inner products, and with them all dual variables, stay as they are; a pass costs L n instead of L d.
     """
@@ -218,7 +220,7 @@ class _Ascent:
         )  # without features no margin is reached
 
     def sweep(self, theta: Floats, level: float, margins: Floats, generator: np.random.Generator) -> int:
-        """Ascend over the subsequences that can move, a few times in random order; the passes that it took."""
+        """Ascend over the subsequences that can move, SWEEPS times in random order; return the passes that it took."""
         problem = self.problem
         movable = (self.alpha > 0) | (margins < 1.0)
         movable &= (self.alpha < problem.costs) | (margins > 1.0)
@@ -244,7 +246,7 @@ class _Ascent:
 
 @nb.njit(cache=True, nogil=True)
 def _square_lengths(features: Floats, rows: Ints, mixing: Floats) -> Floats:
-    """(m,) ||psi||^2 = sum_jk K_jk x_j.x_k."""
+    """Return (m,) ||psi||^2 = sum_jk K_jk x_j.x_k."""
     lengths = np.zeros(len(rows))
     for i in range(len(rows)):
         for j in range(rows.shape[1]):
@@ -272,7 +274,7 @@ def _ascend(
     position_weights: Floats,
     levels: Floats,
 ) -> None:
-    """Maximise the dual along one variable after the other, keeping the weights of places and of the constant."""
+    """Maximise the dual along one variable after the other, keeping the weights of positions and of the constant."""
     length, columns = position_weights.shape
     for i in order:
         score = constant * levels[0]

@@ -19,7 +19,7 @@ Loss = Callable[[Floats], tuple[float, Floats]]  # scores (n,) to the loss and i
 
 
 def gap_of(gradient: Floats) -> float:
-    """The duality gap where the gradient of P is this."""
+    """Return the duality gap where P has this gradient."""
     return 0.5 * float(gradient @ gradient)
 
 
@@ -36,12 +36,12 @@ class SmoothRisk:
         return Block(self.features)
 
     def at(self, weights: Floats, scores: Floats) -> tuple[float, Floats]:
-        """P and its gradient (d,) at `weights`, whose scores are known; in the precision of the features."""
+        """Return P and its gradient (d,) at `weights`, whose scores are known; in the precision of the features."""
         value, slope = self.loss(scores)
         return 0.5 * float(weights @ weights) + self.C * value, weights + self.C * self.block.normal(slope)
 
     def certified(self, weights: Floats, tolerance: float, iterations: int, seconds: float) -> Certificate:
-        """The certificate of `weights`, everything computed anew in float64."""
+        """Return the certificate of `weights`, everything recomputed in float64."""
         value, slope = self.loss(self.block.exact_scores(weights))
         primal = 0.5 * float(weights @ weights) + self.C * value
         gap = gap_of(weights + self.C * self.block.exact_normal(slope))

@@ -1,8 +1,8 @@
-"""The tightest of all bounds where several outputs have the least loss (c-star, eq. 8), by CCCP.
+"""The tightest bound where several outputs have the least loss (c-star, eq. 8), minimised by CCCP.
 
 The objective is a convex function minus the greatest score of an output of least loss. A round fixes that output of
-every image at the weights of now, which bounds the objective from above and touches it there, and minimises the convex
-bound: the objective never rises.
+every image at the current weights, which bounds the objective from above and touches it there, and minimises the
+convex bound: the objective never rises.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Solve = Callable[[TopKRisk, int, int], TopKSolution]  # the risk, iterations at 
 
 
 def tightest_truth(risk: TopKRisk, weights: TopKWeights) -> Bools:
-    """(M, L) of the outputs with the least loss those of the greatest score (c-star, eq. 8).
+    """Return (M, L) the outputs of greatest score among those with the least loss (c-star, eq. 8).
 
-    With k relevant labels or more they hold relevant ones alone; with fewer, all of them.
+    With k relevant labels or more they hold relevant ones only; with fewer, all of them.
     """
     return _among_best(risk, weights.unary(risk.shared, risk.own), weights)
 
 
 def first_truth(risk: TopKRisk) -> Bools:
-    """(M, L) the outputs of the least loss before there are weights: what else is frequent comes first."""
+    """Return (M, L) outputs of the least loss before there are weights, filled up by the most frequent labels."""
     frequency = np.broadcast_to(risk.labels.mean(axis=0), risk.labels.shape)
     return _among_best(risk, frequency, risk.zero())
 
@@ -42,7 +42,8 @@ def top_k_cccp(
     clock: Clock | None = None,
     start: TopKWeights | None = None,
 ) -> TopKSolution:
-    """Minimise eq. 8, from `start` or else the frequencies of labels, until no round can gain more than tolerance asks.
+    """Minimise eq. 8, from `start` or else the frequencies of labels, until no round can gain more than the
+    tolerance.
 
     solve: minimises a convex risk. The certificate is of the last round: its primal is the objective, its dual the
     lower bound of the convex risk that touches it there.
@@ -71,7 +72,7 @@ def top_k_cccp(
 
 
 def _among_best(risk: TopKRisk, unary: Floats, weights: TopKWeights) -> Bools:
-    """(M, L) of the outputs of the least loss those with the greatest score."""
+    """Return (M, L) the outputs of greatest score among those with the least loss."""
     enough = risk.labels.sum(axis=1) >= risk.k
     forced = np.where(enough[:, None], -1 * ~risk.labels, 1 * risk.labels)
     return best_top_ks(unary, risk.core, weights.interactions, risk.k, forced).members

@@ -1,11 +1,11 @@
 """A solver with a duality gap for the convex form: planes for each image, shares by pairwise Frank-Wolfe steps.
 
-A round asks for the most violated output of every image, in a few threads, which also measures the gap exactly; the
-outputs found are kept as planes. Sweeps over the images then move shares from the worst plane that has some to the
-best, each move as far as is best: block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) with pairwise steps, whose
-oracle chooses among the planes that are held. Before the round ends, one batch of images after the other is asked for
-its outputs at the weights of that moment and has its turn. Where that does not get on, because C is large, and there
-are few weights, one-slack cutting planes end the training.
+A round computes the most violated output of every image, in a few threads, which also measures the gap exactly; the
+outputs are kept as planes. Sweeps over the images then move shares from the worst plane with a share to the best,
+each by the best step size: block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) with pairwise steps, whose
+oracle chooses among the stored planes. Before the round ends, the outputs of one batch of images after the other are
+computed at the weights of that moment, and its shares moved. Where progress stalls because C is large, and there are
+few weights, one-slack cutting planes finish the run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ STANDSTILL = 30  # rounds in which neither bound moves: what is left of the gap 
 
 @dataclass(eq=False)
 class Planes:
-    """Outputs of each image and their shares. outputs: (M, S, L); shares: (M, S), rows sum to 1; used: (M,) slots."""
+    """The outputs of each image and their shares. outputs: (M, S, L); shares: (M, S), rows sum to 1; used: (M,)
+    slots."""
 
     outputs: Bools
     shares: Floats
@@ -40,7 +41,7 @@ class Planes:
 
     @classmethod
     def at_truth(cls, risk: TopKRisk) -> Planes:
-        """All shares on the outputs of least loss, which imply weights 0."""
+        """Return all shares on the outputs of least loss, which imply weights 0."""
         images, labels = risk.truth.shape
         outputs = np.zeros((images, SLOTS, labels), np.bool_)
         outputs[:, 0] = risk.truth
@@ -49,13 +50,14 @@ class Planes:
         return cls(outputs, shares, np.ones(images, np.int64))
 
     def add(self, rows: Ints, outputs: Bools) -> None:
-        """Keep outputs (n, L) of the images `rows` where they are new; without free slots all images get more."""
+        """Store outputs (n, L) of the images `rows` where they are new; without free slots all images get more."""
         while _keep(rows, outputs, self.outputs, self.shares, self.used):
             self.outputs = np.concatenate([self.outputs, np.zeros_like(self.outputs)], axis=1)
             self.shares = np.concatenate([self.shares, np.zeros_like(self.shares)], axis=1)
 
     def sweep(self, risk: TopKRisk, weights: TopKWeights, order: Ints) -> float:
-        """A turn for each image in `order`, the weights in place; what their first moves promised of the dual."""
+        """Move the shares of each image in `order` and update the weights; return what the first moves promised for
+        the dual."""
         squares = np.einsum("mp,mp->m", risk.shared, risk.shared)
         promise = _sweep(
             order, risk.shared, risk.own, squares, risk.costs, risk.core, risk.once, risk.scale, *weights,
@@ -64,7 +66,7 @@ class Planes:
         return risk.scale * float(promise)
 
     def settle(self, risk: TopKRisk) -> tuple[TopKWeights, float]:
-        """The weights that the shares imply, and the dual there, both from their definitions."""
+        """Return the weights that the shares imply, and the dual there, both from their definitions."""
         self.shares /= self.shares.sum(axis=1, keepdims=True)
         mean = np.einsum("ms,msl->ml", self.shares, self.outputs)
         held = self.shares > 0.0
@@ -84,8 +86,8 @@ def top_k_planes(
 ) -> TopKSolution:
     """Minimise `risk` until its `openness` is at most `tolerance`, the gap recomputed from its definition at the end.
 
-    start: weights where outputs are asked for first. planes: of another risk on the same images, whatever its C and
-    truth; they are worked on in place. An iteration is one round. number: of the round of CCCP, for the clock.
+    start: weights at which outputs are computed first. planes: of another risk on the same images, whatever its C and
+    truth; they are changed in place. An iteration is one round. number: of the round of CCCP, for the clock.
     """
     clock = clock or Clock(None)
     planes = planes or Planes.at_truth(risk)
@@ -101,7 +103,7 @@ def top_k_planes(
 def _by_one_slack(
     risk: TopKRisk, solution: TopKSolution, tolerance: float, max_iterations: int, clock: Clock, number: int
 ) -> TopKSolution:
-    """By one-slack cutting planes, which go on from what moving shares has found."""
+    """Minimise by one-slack cutting planes, starting from the result of moving shares."""
     before = solution.certificate
     # The gap that `openness` asks for, as a share of the objective; what can be gained is at least what is gained now.
     share = risk.measure(before.primal, before.primal) / max(before.primal, 1e-300)
@@ -136,7 +138,7 @@ def _by_shares(
     number: int,
     seed: int,
 ) -> TopKSolution:
-    """By moving shares, which ends early where `slow` rounds have not halved the gap."""
+    """Minimise by moving shares, which ends early where `slow` rounds have not halved the gap."""
     generator = np.random.default_rng(seed)
     weights, dual = planes.settle(risk)
     best, best_value, bound = weights, np.inf, dual
@@ -187,7 +189,8 @@ def _by_shares(
 
 @numba.njit(cache=True, nogil=True)
 def _keep(rows, outputs_of_rows, outputs, shares, used):  # type: ignore[no-untyped-def]
-    """Write new outputs of the images `rows` into free slots, or over one without a share; how many had no room."""
+    """Write new outputs of the images `rows` into free slots, or over one without a share; return how many had no
+    room."""
     _, slots, labels = outputs.shape
     full = 0
     for n in range(len(rows)):
@@ -215,7 +218,7 @@ def _keep(rows, outputs_of_rows, outputs, shares, used):  # type: ignore[no-unty
 
 @numba.njit(cache=True, nogil=True)
 def _value(s, core, once, F, t):  # type: ignore[no-untyped-def]
-    """t's + t'Ft."""
+    """Return t's + t'Ft."""
     total = 0.0
     for i in range(len(s)):
         if t[i]:
@@ -230,7 +233,7 @@ def _value(s, core, once, F, t):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _curvature(square, y, core, once, to, off):  # type: ignore[no-untyped-def]
-    """||psi(to) - psi(off)||^2 of an image with features of that square and y (L,)."""
+    """Return ||psi(to) - psi(off)||^2 of an image; square: the squared length of its features, y: (L,)."""
     total = 0.0
     for i in range(len(y)):
         if to[i] != off[i]:
@@ -245,7 +248,7 @@ def _curvature(square, y, core, once, to, off):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _move(step, x, y, square, core, once, to, off, W, a, F, s):  # type: ignore[no-untyped-def]
-    """Take step x [psi(to) - psi(off)] from the weights, and from the scores s of this image."""
+    """Subtract step x [psi(to) - psi(off)] from the weights, and from the scores s of this image."""
     for i in range(len(y)):
         if to[i] != off[i]:
             change = step if to[i] else -step
@@ -265,7 +268,8 @@ def _move(step, x, y, square, core, once, to, off, W, a, F, s):  # type: ignore[
 
 @numba.njit(cache=True, nogil=True)
 def _sweep(order, X, Y, squares, costs, core, once, scale, W, a, F, outputs, shares, used):  # type: ignore[no-untyped-def]
-    """Pairwise Frank-Wolfe steps for each image in `order` among the planes it holds; the sum of their first gains."""
+    """Make pairwise Frank-Wolfe steps for each image in `order` among its planes; return the sum of their first
+    gains."""
     promised = 0.0
     values = np.empty(outputs.shape[1])
     for m in order:

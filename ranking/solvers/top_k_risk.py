@@ -35,11 +35,11 @@ class TopKWeights(NamedTuple):
     interactions: Floats
 
     def unary(self, shared: Floats, own: Floats) -> Floats:
-        """(M, L) the scores s of images with features (M, p) and (M, L)."""
+        """Return (M, L) the scores s of images with features (M, p) and (M, L)."""
         return shared @ self.shared.T + own * self.own
 
     def combined(self, target: TopKWeights, share: float) -> TopKWeights:
-        """(1 - share) of these and `share` of the others."""
+        """Return (1 - share) of these weights plus `share` of `target`."""
         return TopKWeights(*(a + share * (b - a) for a, b in zip(self, target, strict=True)))
 
 
@@ -61,7 +61,7 @@ class TopKRisk:
 
     @property
     def scale(self) -> float:
-        """C / M, what one image counts."""
+        """C / M, the weight of one image."""
         return self.C / len(self.labels)
 
     @cached_property
@@ -71,7 +71,7 @@ class TopKRisk:
 
     @cached_property
     def once(self) -> Floats:
-        """(c, L) how often each entry of F[core] counts as a weight: pairs inside the core stand there twice."""
+        """(c, L) the weight of each entry of F[core] in ||w||^2: pairs inside the core occur twice."""
         counts = np.ones((len(self.core), self.labels.shape[1]))
         counts[:, self.core] = 0.5
         counts[np.arange(len(self.core)), self.core] = 0.0
@@ -79,7 +79,7 @@ class TopKRisk:
 
     @property
     def least_loss(self) -> float:
-        """C/M times the sum of the losses of t~: no objective is below it."""
+        """C/M times the sum of the losses of t~, a lower bound on the objective."""
         return self.scale * float(self.costs[self.truth].sum())
 
     @cached_property
@@ -88,15 +88,16 @@ class TopKRisk:
         return self.objective(self.zero())
 
     def openness(self, primal: float, dual: float) -> float:
-        """primal - dual as a share of the objective or, where that is less, of the most to be gained over weights 0.
+        """Return primal - dual as a share of the objective or, where that is less, of the most to be gained over
+        weights 0.
 
-        Where labels are hard to tell the optimum lies little below the objective at 0, so that a gap which is small
-        beside the objective may hide all that there is to learn.
+        Where labels are hard to predict the optimum lies little below the objective at 0, so that a gap which is
+        small beside the objective may hide all that there is to learn.
         """
         return max(primal - dual, 0.0) / self.measure(primal, dual)
 
     def measure(self, primal: float, dual: float) -> float:
-        """What `openness` sets the gap in relation to."""
+        """Return the value that `openness` divides the gap by."""
         gain = max(self.at_zero - dual, LEAST_GAIN * self.at_zero)
         return max(min(primal, gain), 1e-300)
 
@@ -107,23 +108,23 @@ class TopKRisk:
         )
 
     def square(self, weights: TopKWeights) -> float:
-        """||w||^2, each pair of labels once."""
+        """Return ||w||^2, with each pair of labels once."""
         shared, own, pairs = weights
         return float(np.vdot(shared, shared) + own @ own + np.vdot(self.once, pairs * pairs))
 
     @cached_property
     def pairs_once(self) -> Bools:
-        """(c, L) marks each pair of labels in one of its places, with the label of the core first."""
+        """(c, L) marks each pair of labels once, with the core label first."""
         marks: Bools = self.once == 1.0
         marks[:, self.core] = np.triu(np.ones((len(self.core), len(self.core)), bool), 1)
         return marks
 
     def flat(self, weights: TopKWeights) -> Floats:
-        """The weights as one vector with the same norm."""
+        """Return the weights as one vector with the same norm."""
         return np.concatenate([weights.shared.ravel(), weights.own, weights.interactions[self.pairs_once]])
 
     def shaped(self, flat: Floats) -> TopKWeights:
-        """The weights of which `flat` makes that vector."""
+        """Return the weights of which `flat` makes that vector."""
         shared, own, pairs = self.zero()
         shared_part, own_part, pairs_part = np.split(flat, np.cumsum([shared.size, own.size]))
         pairs[self.pairs_once] = pairs_part
@@ -131,25 +132,26 @@ class TopKRisk:
         return TopKWeights(shared_part.reshape(shared.shape), own_part, pairs)
 
     def hinge(self, weights: TopKWeights) -> Cut:
-        """The most violated outputs of all images as one cut in `flat` weights, C counted."""
+        """Return the most violated outputs of all images as one cut in `flat` weights, C included."""
         worst = self.most_violated(weights).members
         descent = self.least(worst.astype(np.float64), self.pairs(worst))
         return Cut(-self.flat(descent), self.scale * float(self.costs[worst].sum()))
 
     def most_violated(self, weights: TopKWeights, rows: Ints | slice = slice(None)) -> BestTopKs:
-        """The outputs that maximise loss + score, of some images or all (c-star, eq. 3)."""
+        """Return the outputs that maximise loss + score, of some images or all (c-star, eq. 3)."""
         unary = weights.unary(self.shared[rows], self.own[rows]) + self.costs[rows]
         return best_top_ks(unary, self.core, weights.interactions, self.k[rows])
 
     def objective(self, weights: TopKWeights, violated: BestTopKs | None = None) -> float:
-        """The objective at `weights`, whose most violated outputs may be given."""
+        """Return the objective at `weights`; their most violated outputs may be passed in."""
         worst = self.most_violated(weights) if violated is None else violated
         unary = weights.unary(self.shared, self.own)
         right = np.sum(unary * self.truth) + np.vdot(self.once, weights.interactions * self.pairs(self.truth))
         return 0.5 * self.square(weights) + self.scale * float(worst.values.sum() - right)
 
     def pairs(self, outputs: Bools, shares: Floats | None = None) -> Floats:
-        """(c, L) the sum over outputs (n, L) of 2 t_c t_i, each by its share: what multiplies F[core] in t'Ft."""
+        """Return (c, L) the sum over outputs (n, L) of 2 t_c t_i, each times its share: the factor of F[core] in
+        t'Ft."""
         marks = outputs.astype(np.float64)
         weighted = marks[:, self.core] if shares is None else shares[:, None] * marks[:, self.core]
         sums = 2.0 * weighted.T @ marks
@@ -159,9 +161,9 @@ class TopKRisk:
         return sums
 
     def least(self, mean: Floats, pairs: Floats) -> TopKWeights:
-        """The weights that a dual combination implies.
+        """Return the weights that a dual combination implies.
 
-        mean: (M, L) sum_t alpha t of each image; pairs: (c, L) `pairs` of all that carries a share.
+        mean: (M, L) sum_t alpha t of each image. pairs: (c, L) `pairs` of all outputs that carry a share.
         """
         excess = mean - self.truth
         return TopKWeights(
@@ -173,9 +175,9 @@ class TopKRisk:
     def certified(
         self, weights: TopKWeights, dual: float, tolerance: float, iterations: int, seconds: float
     ) -> Certificate:
-        """What `weights` and a dual value prove, the primal recomputed from its definition; converged by `openness`.
+        """Return the certificate of `weights` and a dual value, the primal recomputed; converged by `openness`.
 
-        ArithmeticError where the dual lies above the primal by more than rounding.
+        ArithmeticError where the dual exceeds the primal by more than rounding.
         """
         primal = self.objective(weights)
         rounding = ROUNDING * (
@@ -191,7 +193,7 @@ class TopKRisk:
 
 @dataclass(frozen=True, eq=False)
 class TopKSolution:
-    """Weights and what is proven of them. stopped: a callback asked for the end."""
+    """Weights and their certificate. stopped: whether a callback stopped training."""
 
     weights: TopKWeights
     certificate: Certificate

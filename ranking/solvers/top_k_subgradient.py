@@ -1,8 +1,8 @@
 """Subgradient descent, as the c-star paper trains, in the form of Pegasos (Shalev-Shwartz et al. 2007).
 
 With steps 1/n after n images, the weights are minus C times the mean of all subgradients so far. After whole passes
-each image has the same part in that mean, so that its outputs and their frequencies are a dual combination: subgradient
-descent proves a lower bound too. What is returned is the better of the last weights and of an average of all of them,
+each image has the same part in that mean, so that its outputs and their frequencies are a dual combination:
+subgradient descent proves a lower bound too. The result is the better of the last weights and of an average of all,
 in which later ones count more.
 """
 
@@ -59,7 +59,7 @@ def top_k_subgradient(
 
 
 def _plus(total: TopKWeights, risk: TopKRisk, rows: np.ndarray, outputs: np.ndarray) -> TopKWeights:
-    """The sum with the subgradients of some images' bounds (c-star, eq. 9)."""
+    """Return the sum with the subgradients of some images' bounds (c-star, eq. 9)."""
     excess = outputs.astype(np.float64) - risk.truth[rows]
     return TopKWeights(
         total.shared + excess.T @ risk.shared[rows],

@@ -1,8 +1,8 @@
 """One-slack cutting planes on a risk of few weights, however it depends on samples.
 
-Solvers that move one dual variable at a time crawl where C is large and the samples cannot be told apart. With few
-weights, cutting planes end what those leave open: the subgradient of the hinge, a vector of as many numbers as there
-are weights, is all that they ask for.
+Solvers that move one dual variable at a time are slow where C is large and the samples cannot be separated. With few
+weights, cutting planes finish their work: they need only the subgradient of the hinge, a vector with one entry per
+weight.
 """
 
 from __future__ import annotations
