@@ -21,8 +21,7 @@ BLOCK = 1 << 20  # numbers of a matrix that are worked on at once where all of t
 
 
 def check_features(features: npt.ArrayLike) -> Features:
-    """Return `features` as (n, d) float32 or float64 of at most LARGEST in size; InputError about "features"
-    otherwise."""
+    """Return `features` as (n, d) float32 or float64 of at most LARGEST; InputError about "features" otherwise."""
     array = np.asarray(features)
     if array.ndim != 2:
         raise InputError("features", "shape (n, d)", array.shape)

@@ -75,8 +75,7 @@ class Certificate:
 
 
 def relative_gap(primal: float, dual: float) -> float:
-    """Return (primal - dual) / |primal|: 0 where the bounds are equal, infinite where primal is 0 or a bound is
-    infinite.
+    """Return (primal - dual) / |primal|: 0 for equal bounds, infinite where primal is 0 or a bound is infinite.
 
     >>> relative_gap(2.0, 1.5)
     0.25
@@ -117,8 +116,7 @@ class Method(Plugin, ABC):
 
     @classmethod
     def is_convex(cls, settings: Mapping[str, Any]) -> bool:
-        """Return whether the objective is convex with these settings; if not, the certificate covers the last round
-        only."""
+        """Return whether the objective is convex; if not, the certificate covers the last round only."""
         return True
 
     @property
@@ -142,8 +140,7 @@ class Method(Plugin, ABC):
     @classmethod
     @abstractmethod
     def load(cls, path: Path | str | IO[bytes]) -> Self:
-        """Return the method that `save` wrote, from its file or the bytes of one; ValueError says what is wrong with
-        another file."""
+        """Return the method that `save` wrote, from its file or the bytes of one; ValueError for another file."""
 
 
 class SampleMethod(Method):
@@ -166,8 +163,7 @@ class SampleMethod(Method):
 
     @property
     def sharded(self) -> bool:
-        """Whether training needs products with the features only, so that their rows may be distributed
-        (`methods.shards`)."""
+        """Whether training needs only products with the features, so that rows may be in `methods.shards`."""
         return False
 
     def check_graph(self, query: Query) -> None:

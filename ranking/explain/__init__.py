@@ -1,2 +1,1 @@
-"""Explanations of models that pages show: neighbourhoods, edge strengths, steps of inference, questions, search
-trees."""
+"""Explanations of models for pages: neighbourhoods, edge strengths, steps of inference, questions, searches."""

@@ -18,8 +18,7 @@ Urgency = Callable[[LabelPrediction], Floats]  # (M, L): the greater, the sooner
 
 
 class Strategy(NamedTuple):
-    """A question strategy. summary: which label is next. why: the same as a reason for one question. needs_core: of
-    the method."""
+    """A question strategy. summary: which label is next. why: the reason for a question. needs_core: of the method."""
 
     summary: str
     why: str

@@ -177,8 +177,7 @@ class Neighbourhood:
 
 
 def _placed(relevant: Bools, scores: Floats, test: Bools) -> tuple[Ints, Ints]:
-    """Return (n,) the rank of each sample in its split, and (n,) how many of the other relevance are on its incorrect
-    side."""
+    """Return (n,) ranks within the split, and (n,) how many of the other relevance are on the incorrect side."""
     ranks, wrong = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
     for split in (False, True):
         rows = np.flatnonzero(test == split)

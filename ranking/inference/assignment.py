@@ -151,8 +151,7 @@ def all_orders(n: int) -> Ints:
 
 
 def solutions(problem: Assignment, seed: int = 0) -> list[AssignmentSolution]:
-    """Return the solution of each solver, enumeration first; `linear_sum_assignment` only where the problem is
-    linear."""
+    """Return the solution of each solver, enumeration first; `linear_sum_assignment` for linear problems only."""
     orders = all_orders(len(problem.linear))
     best = {(ENUMERATION, True): orders[int(problem.values(orders).argmax())]}
     if problem.is_linear:

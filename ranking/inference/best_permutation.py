@@ -142,8 +142,7 @@ def best_permutations(
 def exhaustive_permutations(
     scores: WindowScores, members: Ints, starts: Ints, first: Ints
 ) -> BestPermutations:
-    """Return the best of all orders, for sequences of at most MOST_EXHAUSTIVE samples; arguments as for
-    `best_permutations`."""
+    """Return the best of all orders, for at most MOST_EXHAUSTIVE samples; arguments as for `best_permutations`."""
     _check(scores, starts, first)
     if len(starts) > 1 and np.diff(starts).max() > MOST_EXHAUSTIVE:
         raise InputError(

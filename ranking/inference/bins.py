@@ -98,8 +98,7 @@ def count(scores: Floats, grid: Grid, bin_of: Ints) -> tuple[Ints, bool]:
 def plan_ranks(
     counts: Ints, bins_of_relevant: Ints, grid: Grid, derivative: Derivative
 ) -> tuple[Ints, Plan, Ints]:
-    """Return the irrelevant samples before each open bin, the plan of ranks, and how many samples have each rank so
-    far.
+    """Return the irrelevant samples before each open bin, the plan, and how many samples have each rank so far.
 
     counts: (bins,) of all samples; the relevant ones are subtracted here.
     """

@@ -207,8 +207,7 @@ def _rank_doubtful(
     derivative: Derivative,
     written: Output,
 ) -> float:
-    """Rank the `doubtful` samples by `select`, bin by bin; return their share of scores @ coefficients beyond
-    `level`.
+    """Rank the `doubtful` samples by `select`; return their share of scores @ coefficients beyond `level`.
 
     before: for each open bin, the irrelevant samples that score above its doubtful ones.
     """

@@ -270,8 +270,7 @@ def _start_at_rooms(flow: Flow) -> int:
 
 @nb.njit(cache=True, nogil=True)
 def _step(flow: Flow, begin: int, count: int, level: int, backwards: bool) -> tuple[int, int, bool]:
-    """Extend queue[begin:count] by one level; return where the new level begins and ends, and whether it
-    meets `ends` or a room."""
+    """Extend queue[begin:count] by a level; return where it begins and ends, and whether it meets `ends` or a room."""
     met, end = False, count
     for tail in flow.queue[begin:end]:
         for arc in range(flow.first[tail], flow.first[tail + 1]):
@@ -285,8 +284,7 @@ def _step(flow: Flow, begin: int, count: int, level: int, backwards: bool) -> tu
 
 @nb.njit(cache=True, nogil=True)
 def _step_back(flow: Flow, begin: int, count: int, steps_left: int) -> tuple[int, int, bool]:
-    """Extend ends[begin:count] back by one level; return where the new level begins and ends, and whether it
-    meets the queue."""
+    """Extend ends[begin:count] back by a level; return where it begins and ends, and whether it meets the queue."""
     met, end = False, count
     for head in flow.ends[begin:end]:
         for arc in range(flow.first[head], flow.first[head + 1]):

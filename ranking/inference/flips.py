@@ -85,8 +85,7 @@ class PairwiseMaxMarginals:
 
     @classmethod
     def of(cls, model: Model, labels: Bools, words: Ints, flips: Ints) -> Self:
-        """Return the max-marginals for the best labelling `labels` (n,) by position. Flips gain more than 0 by
-        rounding only."""
+        """Return the max-marginals for the best labelling (n,) by position; flips gain more than 0 by rounding only."""
         parts, gains = model.components, np.zeros(len(labels))
         gain_flips(
             model.unary, model.penalty, labels, words, flips,
@@ -138,8 +137,7 @@ class PairwiseMaxMarginals:
         return labels
 
     def labellings(self, number: int) -> Bools:
-        """Return (s, s) by position the labellings of one component: its map after the flips of each sample, one per
-        row."""
+        """Return (s, s) by position: the map of one component after the flips of each sample, one per row."""
         parts, words = self._model.components, self._words
         start, end = parts.starts[number], parts.starts[number + 1]
         octets = self._flips[words[start] : words[end]].reshape(end - start, -1).view(np.uint8)
@@ -181,8 +179,7 @@ class PairwiseMaxMarginals:
         return samples, edges
 
     def values(self, labels: npt.ArrayLike, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Floats:
-        """Return (n,) the value of Y_i = labelling(i, labels[i]) in another model of the same graph, in the component
-        of i.
+        """Return (n,) the value of Y_i = labelling(i, labels[i]) in another model of the graph, in the component of i.
 
         labels: (n,) bool. unary: (n,) and penalty: (m,) of that model. Weighted and summed up, these values are the
         product of `sums` with (unary, penalty).
@@ -213,8 +210,7 @@ class PairwiseMaxMarginals:
 
 
 def finite(name: str, values: npt.ArrayLike, length: int, each: str = "per sample") -> Floats:
-    """Return `values` as (length,) float64; InputError about `name` unless they are finite real numbers. each: "per
-    sample"."""
+    """Return `values` as (length,) float64; InputError about `name` unless finite and real. each: "per sample"."""
     array = np.asarray(values)
     if array.shape != (length,):
         raise InputError(name, f"the shape ({length},), one {each}", array.shape)

@@ -151,8 +151,7 @@ class GradedPairs:
         return wrong, int(total)
 
     def laplacian(self, scores: Floats, values: Floats) -> Floats:
-        """Return (n,) sum over the similar pairs and those that `violations` counts, of (value_i - value_j)(e_i -
-        e_j).
+        """Return (n,) sum of (value_i - value_j)(e_i - e_j) over the similar pairs and those that `violations` counts.
 
         Compares all pairs of a sequence, however long. The product with `values` is the sum of (value_i - value_j)^2.
         """

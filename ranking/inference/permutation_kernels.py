@@ -15,8 +15,7 @@ DRAWS = 50  # of another start, before all permutations count as seen
 
 
 class Model(NamedTuple):
-    """A ranker of windows of L samples over a pool, see WindowScores. table: (pool, L). features: (pool, d). pooled:
-    (d,)."""
+    """A ranker of windows of L samples, see WindowScores. table: (pool, L). features: (pool, d). pooled: (d,)."""
 
     table: Floats
     offset: float
@@ -40,8 +39,7 @@ class SearchState(NamedTuple):
 
 
 class Partners(NamedTuple):
-    """The best swap of each position with a later one: (n - 1,) its gain, the later position, and whether both are
-    outdated."""
+    """The best swap of each position with a later one: (n - 1,) gain, later position, and whether they are outdated."""
 
     gains: Floats
     positions: Ints
@@ -49,8 +47,7 @@ class Partners(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """The paths of search trees. starts: (trees, n). swaps: (trees, n, 2) positions. depths: (trees,) number of
-    swaps.
+    """The paths of search trees. starts: (trees, n). swaps: (trees, n, 2) positions. depths: (trees,) of swaps.
 
     complete: (trees,) whether the swaps of the last order were evaluated too. values: (trees,) of the last order.
     walked: (n,) working memory.
@@ -95,8 +92,7 @@ def _root(value):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _window(w, state):  # type: ignore[no-untyped-def]
-    """Return the sum of window w from the definition; max-pooled differences by one pass with the largest value so
-    far."""
+    """Return the sum of window w from the definition; max-pooled differences by one pass with the largest value."""
     length = state.placed.shape[1]
     total = state.model.offset
     for k in range(length):

@@ -1,5 +1,4 @@
-"""Pairs of either sign: best labellings and max-marginals, exact in small components, bounded from above in large
-ones.
+"""Pairs of either sign: best labellings and max-marginals, exact in small components, bounded in large ones.
 
 A positive penalty is gained where labels differ (high-order, remark after eq. 6). Components of at most 12 samples
 are enumerated; larger ones are bounded by roof duality (`doubling`). How far a bound may exceed the truth is known:
@@ -42,8 +41,7 @@ class HalfLabelling(NamedTuple):
 def bounded_labelling(
     unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, doubling: Doubling | None = None
 ) -> HalfLabelling:
-    """Return the best relaxed labelling of sum_i y_i unary_i + sum_e penalty_e [y_i != y_j], penalties of either
-    sign.
+    """Return the best relaxed labelling of sum_i y_i unary_i + sum_e penalty_e [y_i != y_j], of either sign.
 
     Samples of label 0 or 1 have that label in some best labelling too (persistency). doubling: of the components of
     these edges, where many models share them.
@@ -230,8 +228,7 @@ class _Rounded(NamedTuple):
 
 
 def _outvotable(model: Model) -> Model:
-    """Return the model with each score reduced to what decides its sample against all its penalties, and a little
-    more.
+    """Return the model with each score cut to a little more than what decides its sample against all penalties.
 
     What differs between two best labellings stays, and is not lost in the rounding of a score far above it.
     """

@@ -14,8 +14,7 @@ MOST_ROUNDS = 40  # of a selection, before it ends in a sort
 
 @numba.njit(cache=True, nogil=True)
 def _gather(s, core, F, forced, free, doubled, flips, mutual):  # type: ignore[no-untyped-def]
-    """Write what remains to be decided for an image; return counts of free labels, of free core labels, of labels
-    forced inside.
+    """Write what an image leaves open; return counts of free labels, free core labels and labels forced inside.
 
     free: numbers of the labels that are neither forced nor of the core. doubled: (c + 1, L) in row 0 their scores
     with all that is forced inside, in the others what each free core label adds to them. flips: (c,) indices in the

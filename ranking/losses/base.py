@@ -32,8 +32,7 @@ from ranking.core.registry import Plugin
 
 @dataclass(frozen=True)
 class RankingLoss(Plugin, ABC):
-    """Base of the ranking losses. Subclasses define `gains` and `discount`, and `steps` where differences would
-    cancel.
+    """Base of the ranking losses: `gains`, `discount`, and `steps` where differences would cancel.
 
     measure: the measure that the loss is one minus of, as pages call it: "AP". unimodal: whether the term that the
     j-th irrelevant sample adds to the objective rises up to its best rank among the first j and falls from there on,

@@ -25,8 +25,9 @@ method_class = METHODS.get
 
 
 def method_names(ranks: str | None = None) -> list[str]:
-    """Every method by name; with `ranks` those that rank "samples" of a query as relevant or not, put "orders" of
-    graded samples right, or rank the "labels" of an image.
+    """Return the names of all methods, or of those that rank `ranks`.
+
+    ranks: "samples" of a query as relevant or irrelevant, "orders" of graded samples, or the "labels" of an image.
 
     >>> "AP-SVM" in method_names(ranks="samples"), "AP-SVM" in method_names(ranks="labels")
     (True, False)
@@ -37,7 +38,7 @@ def method_names(ranks: str | None = None) -> list[str]:
 
 
 def methods_by_loss() -> dict[str, str]:
-    """For each ranking loss the first method that asks for its most violated ranking.
+    """Return for each ranking loss the first method that minimises a bound on it.
 
     >>> methods_by_loss()["ap"]
     'AP-SVM'
@@ -50,7 +51,7 @@ def methods_by_loss() -> dict[str, str]:
 
 
 def check_ranks(name: str, ranks: str) -> None:
-    """InputError about "method" unless the method `name` ranks `ranks`, one of RANKED, and where it is unknown."""
+    """Raise InputError about "method" unless the method `name` exists and ranks `ranks`, one of RANKED."""
     if _ranks(name) != ranks:
         expected = f"one that ranks {RANKED[ranks]}"
         remedy = f"choose one of {', '.join(method_names(ranks))}"
@@ -58,5 +59,5 @@ def check_ranks(name: str, ranks: str) -> None:
 
 
 def _ranks(name: str) -> str:
-    """What a method says that it ranks."""
+    """Return what a method ranks."""
     return str(METHODS.get(name).ranks)

@@ -22,7 +22,7 @@ NEARLY_PERFECT = 1.0 - 1e-9  # of the mean quality: a perfect ranker would be gi
 
 @numba.njit(cache=True, nogil=True)
 def _qualities(columns, grades, gains, members, starts, out):  # type: ignore[no-untyped-def]
-    """out (m, f): the NDCG of each sequence when each column (n, f) of scores ranks it, ties pessimistic."""
+    """Write out (m, f): the NDCG of each sequence when each column (n, f) of scores ranks it, with pessimistic ties."""
     for number in range(len(starts) - 1):
         rows = members[starts[number] : starts[number + 1]]
         best = 0.0
@@ -48,7 +48,7 @@ def _qualities(columns, grades, gains, members, starts, out):  # type: ignore[no
 class WeakRankers:
     """Every feature over its standard deviation in the pool, and its negative: 2d rankers of the sequences.
 
-    scales (2d,): the factor of each. `quality` is what a direction in the space of features reaches.
+    scales: (2d,) the factor of each.
     """
 
     def __init__(self, sequences: SequenceSet, gains: Floats) -> None:
@@ -61,17 +61,17 @@ class WeakRankers:
         self._qualities = np.concatenate(qualities, axis=1, dtype=np.float32)
 
     def best(self, shares: Floats, aside: Bools) -> tuple[int, float]:
-        """The ranker of the highest mean quality that is not set aside, and its weight in the sum."""
+        """Return the ranker of the highest mean quality that is not set aside, and its weight in the sum."""
         ranker = int(np.argmax(np.where(aside, -np.inf, shares.astype(np.float32) @ self._qualities)))
         mean = min(float(shares @ self._qualities[:, ranker]), NEARLY_PERFECT)
         return ranker, 0.5 * float(np.log((1.0 + mean) / (1.0 - mean)))
 
     def quality(self, direction: Floats) -> Floats:
-        """(m,) the NDCG of each sequence by the scores x.direction."""
+        """Return (m,) the NDCG of each sequence by the scores x.direction."""
         return self._ndcg((self._pool @ direction)[:, None])[:, 0]
 
     def _ndcg(self, columns: Floats) -> Floats:
-        """(m, f) of each sequence by each column (n, f) of scores."""
+        """Return (m, f) the NDCG of each sequence by each column (n, f) of scores."""
         sequences = self._sequences
         out = np.empty((len(sequences), columns.shape[1]))
         _qualities(columns, sequences.grades, self._gains, sequences.members, sequences.starts, out)
@@ -81,13 +81,13 @@ class WeakRankers:
 @METHODS.register("AdaRank")
 @dataclass(kw_only=True, eq=False)
 class AdaRank(LinearOrder):
-    """A sum of weak rankers, each a single feature: in a round the one that ranks the weighted sequences best.
+    """A sum of weak rankers, each a single feature: each round adds the one that ranks the weighted sequences best.
 
-    Their qualities E are NDCG. The ranker of greatest r = sum_q P_q E_q is added with the weight
-    1/2 ln((1 + r)/(1 - r)), and P_q becomes proportional to exp(-E_q) of the sum so far (their Algorithm 1). A weak
-    ranker is a feature over its standard deviation in the pool, or its negative, since features of images have no right
-    sign. One that leaves every E as it was would be chosen for ever: it is set aside until another has changed them.
-    The result is the sum of least mean exp(-E_q). Sequences without two grades are left out.
+    Their qualities E are NDCG. The ranker of greatest r = sum_q P_q E_q is added with the weight 1/2 ln((1 + r)/(1 -
+    r)), and P_q becomes proportional to exp(-E_q) of the sum so far (their Algorithm 1). A weak ranker is a feature
+    over its standard deviation in the pool, or its negative, since features of images have no natural sign. One that
+    leaves every E unchanged would be chosen for ever: it is set aside until another has changed them. The result is
+    the sum of least mean exp(-E_q). Sequences without two grades are ignored.
     """
 
     order = 25
@@ -135,7 +135,7 @@ class AdaRank(LinearOrder):
 
 
 def _with_order(sequences: SequenceSet) -> Ints:
-    """The numbers of the sequences that hold two grades."""
+    """Return the numbers of the sequences that hold two grades."""
     grades = sequences.grades[sequences.members]
     return np.flatnonzero(
         np.maximum.reduceat(grades, sequences.starts[:-1])

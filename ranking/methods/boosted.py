@@ -1,4 +1,4 @@
-"""What McRank and LambdaMART share: trees that LightGBM grows one after the other, keeps and evaluates."""
+"""What McRank and LambdaMART share: regression trees, grown, stored and evaluated by LightGBM."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ FIXED = {
 
 
 class Boosting(NamedTuple):
-    """What LightGBM is given beside the features of the samples.
+    """The arguments of LightGBM besides the features of the samples.
 
-    options: its parameters. rows: arguments of its Dataset. objective: None where it has its own. loss: its value, of
-    a booster that has just grown a tree.
+    options: its parameters. rows: arguments of its Dataset. objective: None for one of its own. loss: the loss of a
+    booster that has just grown a tree.
     """
 
     options: dict[str, Any]
@@ -116,7 +116,7 @@ class Boosted(OrderMethod):
         self.booster = lightgbm.Booster(model_str=booster.model_to_string())  # without the training samples
 
     def outputs(self, features: Floats) -> Floats:
-        """(n,) the sums of the trees of samples (n, d), or (n, K) the probability of each class."""
+        """Return (n,) the sums of the trees for samples (n, d), or (n, K) the probability of each class."""
         predicted: Floats = self.booster.predict(features, num_threads=1)
         return predicted
 

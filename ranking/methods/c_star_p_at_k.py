@@ -38,5 +38,5 @@ class CStarPrecisionAtK(LabelRanker):
     )
 
     def choose_core(self, label_set: LabelSet) -> list[int]:
-        """As many as `core_size` says; all labels where there are fewer."""
+        """Return `core_size` labels; all labels where there are fewer."""
         return core_labels(label_set.labels, min(self.core_size, len(label_set.names)))

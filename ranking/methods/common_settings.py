@@ -1,4 +1,4 @@
-"""Settings that methods share: what a mistake costs, and when training ends."""
+"""Settings that several methods share: the cost of an error, and when training ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ranking.losses.weighted_zero_one import unit_of_cost
 
 
 def penalty(default: float, mistake: str) -> Any:
-    """The setting C, what a `mistake` costs, at a `default` that suits L2-normalised features."""
+    """Return the setting C, the cost of a `mistake`; `default` suits L2-normalised features."""
     return setting(
         default,
         label=f"C: how much a {mistake} costs",
@@ -32,7 +32,7 @@ COST = {
 
 
 def cost_unit(owner: str) -> Any:
-    """The setting that says what C of a weighted 0-1 loss is counted in, `owner`: whose C it is."""
+    """Return the setting for the unit of C of a weighted 0-1 loss. owner: whose C it is, for the help text."""
     return setting(
         RANKING_UNIT,
         label="Unit of C",
@@ -45,7 +45,7 @@ def cost_unit(owner: str) -> Any:
 
 
 def cost_in(unit: str, C: float, queries: Sequence[Bools]) -> float:
-    """What `C` in that unit multiplies the weighted 0-1 loss by; of several queries the mean."""
+    """Return the factor of the weighted 0-1 loss for `C` in that unit; for several queries the mean."""
     return C if unit == PAPER_UNIT else C * fmean(map(unit_of_cost, queries))
 
 
@@ -54,7 +54,7 @@ def closed_gap(
     help: str = "Training ends when the objective is proven to be within this share of the best possible.",
     formula: str = r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
 ) -> Any:
-    """The setting tolerance, the duality gap at which training ends as a share of what `help` and `formula` say."""
+    """Return the setting tolerance: the duality gap at which training ends, as `help` and `formula` say."""
     return setting(
         default,
         label="Stop at this duality gap",
@@ -68,7 +68,7 @@ def closed_gap(
 
 
 def most_iterations(default: int, trained: str = "Training") -> Any:
-    """The setting max_iterations, by `default` the fewer the dearer an iteration is; `trained`: what they are of."""
+    """Return the setting max_iterations. trained: what the iterations are of, for the help text."""
     return setting(
         default,
         label="Iterations at most",

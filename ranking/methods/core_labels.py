@@ -1,4 +1,4 @@
-"""Which labels make the core of a c-star: chosen greedily by joint mutual information (c-star, section 5)."""
+"""Choose the core labels of a c-star greedily by joint mutual information (c-star, section 5)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ranking.core.errors import InputError
 
 
 def core_labels(labels: Bools, size: int) -> list[int]:
-    """`size` labels whose joint configuration tells most of all others, the most telling first.
+    """Return `size` labels whose joint configuration is most informative about the others, most informative first.
 
     labels: (M, L). Each step adds the label c with the greatest sum over the labels i outside of the core of
     I((t_core, t_c); t_i), the mutual information of the joint configuration and one label by the frequencies in
-    `labels`; of equal ones the lower number. The paper names no formula beyond "joint mutual information, greedily";
+    `labels`; of equal ones the lower number. The paper gives no formula beyond "joint mutual information, greedily";
     this is the sum over pairs of the core and one other label.
 
     >>> core_labels(np.array([[1, 1, 0, 1], [1, 1, 1, 0], [0, 0, 0, 1], [0, 0, 1, 0]], bool), 1)
@@ -34,7 +34,7 @@ def core_labels(labels: Bools, size: int) -> list[int]:
 
 
 def _joint_information(configuration: np.ndarray, labels: Bools, added: int, core: list[int]) -> float:
-    """The sum over labels outside of the core and `added` of their mutual information with the configuration."""
+    """Return the sum over labels outside of the core and `added` of their mutual information with the configuration."""
     with_it = labels[:, added]
     groups = int(configuration.max(initial=0)) + 1
     present_by_mark = [_counts(configuration[rows], labels[rows], groups) for rows in (with_it, ~with_it)]
@@ -49,7 +49,7 @@ def _joint_information(configuration: np.ndarray, labels: Bools, added: int, cor
 
 
 def _counts(configuration: np.ndarray, labels: Bools, groups: int) -> Floats:
-    """(groups, L) how many images of each configuration have each label."""
+    """Return (groups, L) how many images of each configuration have each label."""
     counts = np.zeros((groups, labels.shape[1]))
     rows, columns = np.nonzero(labels)
     np.add.at(counts, (configuration[rows], columns), 1.0)
@@ -57,7 +57,7 @@ def _counts(configuration: np.ndarray, labels: Bools, groups: int) -> Floats:
 
 
 def _information(sizes: Floats, present: Floats) -> Floats:
-    """(L,) mutual information in nats of a configuration, met sizes (g,) times, and each label, present (g, L)."""
+    """Return (L,) in nats the mutual information of configurations of `sizes` (g,) and labels `present` (g, L)."""
     total = sizes.sum()
     information = np.zeros(present.shape[1])
     for counts in (present, sizes[:, None] - present):

@@ -25,7 +25,7 @@ REPORTS = 50  # of progress, in one training
 
 @numba.njit(cache=True, nogil=True)
 def _descend(weights, features, targets, first, second, shrink, delay, taken):  # type: ignore[no-untyped-def]
-    """Steps for the pairs (first, second), or for single samples where second is -1; `taken` came before them."""
+    """Make the steps for the pairs (first, second), or for single samples where second is -1. taken: earlier steps."""
     for step in range(len(first)):
         i, j = first[step], second[step]
         error = -targets[i] if j < 0 else targets[j] - targets[i]
@@ -42,10 +42,11 @@ def _descend(weights, features, targets, first, second, shrink, delay, taken):  
 class CRR(LinearOrder):
     """min 1/2 ||w||^2 + C [ a/2 mean_i (w.x_i - t_i)^2 + (1 - a)/2 mean_(i,j) (w.(x_i - x_j) - (t_i - t_j))^2 ].
 
-    The combined objective of Sculley's section 3 with squared loss and lambda = 1/C: i runs over all places, (i, j)
-    over the pairs of different grades within a sequence, t are standardised grades. A step takes one sample with
-    probability a, else one pair, and has length 1/(lambda (t + t0)); t0 makes the first ones no longer than one
-    sample's curvature allows. The last weights are the result, without a proof. One weight is the bias.
+    The combined objective of Sculley's section 3 with squared loss and lambda = 1/C: i runs over all members of
+    sequences, (i, j) over the pairs of different grades within a sequence, t are standardised grades. A step takes
+    one sample with probability a, else one pair, and has length 1/(lambda (t + t0)); t0 makes the first ones no
+    longer than one sample's curvature allows. The last weights are the result, without a proof. One weight is the
+    bias.
     """
 
     order = 24
@@ -101,7 +102,7 @@ class CRR(LinearOrder):
         self.direction = weights[:-1]
 
     def _drawn(self, pairs: GradedPairs, count: int, generator: np.random.Generator) -> tuple[Ints, Ints]:
-        """(count,) rows of samples, and of those they are paired with, or -1: each sample, and each pair, as likely."""
+        """Return (count,) rows of samples and their partners, -1 without; samples, and pairs, have the same chance."""
         lengths = np.diff(pairs.starts)
         owner_start, length = np.repeat(pairs.starts[:-1], lengths), np.repeat(lengths, lengths)
         worse = length - pairs.lower  # samples of lower grade in the same sequence

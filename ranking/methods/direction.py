@@ -1,4 +1,4 @@
-"""What a trained method looks at: the direction in the space of features along which its scores grow."""
+"""The direction in feature space along which the scores of a trained method grow."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ranking.core.errors import InputError
 
 
 def score_direction(method: SampleMethod) -> Floats | None:
-    """(d,) the weights w of a method whose scores grow with w.x; None where it has no weights.
+    """Return (d,) the weights w of a method whose scores grow with w.x; None where it has no weights.
 
-    Two rows of weights, of the relevant class and of the other (high-order, eq. 4), score by their difference.
-    Where there is a pairwise part too, this is the unary part alone. ValueError for weights of another shape.
+    Two rows of weights, of the relevant class and of the other (high-order, eq. 4), score by their difference. Where
+    there is a pairwise part too, this is the unary part only. ValueError for weights of another shape.
     """
     if method.unary_weights is None:
         return None

@@ -1,4 +1,4 @@
-"""What a grade is worth to NDCG, for methods that make NDCG large."""
+"""Gains of grades, for methods that maximise NDCG."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GAINS = ("linear", "exponential")
 
 
 def gain_setting() -> Any:
-    """The setting gain."""
+    """Return the setting gain."""
     return setting(
         "linear",
         label="Gain of a grade",
@@ -26,9 +26,9 @@ def gain_setting() -> Any:
 
 
 def gains_of(grades: Ints, gain: str) -> Floats:
-    """(n,) what the grades are worth, up to a factor, which NDCG cancels: so that no grade overflows.
+    """Return (n,) the gains of grades, up to a factor that cancels in NDCG, so that no grade overflows.
 
-    ValueError for grades that would still be lost.
+    ValueError for grades whose gains would still underflow.
 
     >>> gains_of(np.array([0, 1, 2]), "exponential").tolist()
     [0.0, 0.25, 0.75]

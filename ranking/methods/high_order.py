@@ -21,8 +21,10 @@ from ranking.solvers.block import Block
 
 
 class HighOrderWeights(NamedTuple):
-    """unary: (2, d), row 0 the relevant class, row 1 the other (high-order, eq. 4). pairwise: (d2,) <= 0 (eq. 5), of
-    either sign where pairs are."""
+    """Weights of samples and pairs. unary: (2, d), row 0 the relevant class, row 1 the other (high-order, eq. 4).
+
+    pairwise: (d2,) (eq. 5), <= 0 unless pairs may have either sign.
+    """
 
     unary: Floats
     pairwise: Floats
@@ -35,12 +37,12 @@ class Neighbours(NamedTuple):
     relevant: Bools
 
     def split(self, scores: Floats) -> tuple[Floats, Floats]:
-        """What the solver calls scores, (n + t,), as unary scores (n,) and penalties (t,), <= 0 where they have to."""
+        """Split the solver's scores (n + t,) into unary scores (n,) and penalties (t,) of at most the allowed value."""
         unary, penalty = np.split(scores, [len(self.relevant)])
         return unary, np.minimum(penalty, self.potentials.highest)
 
     def max_marginals(self, scores: Floats) -> MaxMarginals:
-        """The max-marginals for scores (n + t,)."""
+        """Return the max-marginals for scores (n + t,)."""
         return self.potentials.max_marginals(*self.split(scores))
 
 
@@ -49,15 +51,15 @@ SCALE = math.sqrt(2.0)
 
 @dataclass(kw_only=True, eq=False)
 class HighOrderMethod(LinearMethod):
-    """Base of the methods whose samples lean on their neighbours (high-order, section 3).
+    """Base of the methods that use the similarity graph (high-order, section 3).
 
-    w.Psi(X, Y) = sum_i w_{y_i}.x_i + eta sum_{edges with y_i != y_j} w2.Phi(x_i, x_j),  w2 <= 0. At the optimum the
+    w.Psi(X, Y) = sum_i w_{y_i}.x_i + eta sum_{edges with y_i != y_j} w2.Phi(x_i, x_j), w2 <= 0. At the optimum the
     two rows are opposite, w_1 = v / sqrt 2 = -w_0: only sqrt 2 v.x_i of the unary part matters, the score of label 1
-    minus the score of label 0. The solvers see (v, w2).
+    minus the score of label 0. The solvers optimise (v, w2).
 
-    Beyond the paper, `potentials` other than its own sum over what else samples pay. With pairs of either sign, w2 has
-    no sign, and components too large to enumerate are bounded from above: the max over labellings becomes one over
-    half-integral ones, also linear in w, so that all else holds with it in its place.
+    Beyond the paper, `potentials` other than its own sum over other terms. With pairs of either sign, w2 has no sign,
+    and components too large to enumerate are bounded from above: the max over labellings becomes one over
+    half-integral ones, also linear in w, so that everything else stays valid for it.
     """
 
     uses_graph: ClassVar[bool] = True
@@ -86,12 +88,12 @@ class HighOrderMethod(LinearMethod):
 
     @classmethod
     def objective_of(cls, settings: Mapping[str, Any]) -> str:
-        """`objective`, which has the paper's potentials, with the constraint of theirs."""
+        """Return `objective`, which has the paper's potentials, with the constraint of the potentials in `settings`."""
         kind = POTENTIALS[settings["potentials"]]
         return cls.objective.replace(AttractivePairs.constraint, kind.constraint)
 
     def identify(self, samples: TrainingSet) -> int:
-        """Of other potentials than the paper's the name counts too."""
+        """Return the fingerprint of samples and eta; for potentials other than the paper's also of their name."""
         kind = b"" if self.potentials == AttractivePairs.name else self.potentials.encode()
         return zlib.crc32(np.float64(self.eta).tobytes() + kind, samples.fingerprint)
 
@@ -113,6 +115,7 @@ class HighOrderMethod(LinearMethod):
         return start._replace(weights=np.append(unary, np.minimum(pairwise, highest)))
 
     def neighbours(self, samples: TrainingSet) -> Neighbours:
+        """Return the terms of the graph of the training samples."""
         return Neighbours(self._potentials(len(samples.relevant), samples.graph), samples.relevant)
 
     def _potentials(self, n: int, graph: SimilarityGraph | None) -> Potentials:
@@ -122,7 +125,7 @@ class HighOrderMethod(LinearMethod):
     def risk_of(
         self, samples: TrainingSet, oracle: Callable[[Floats], Cut], neighbours: Neighbours | None = None
     ) -> LinearRisk:
-        """A convex risk of (v, w2) on `samples`, the mean over their queries. neighbours: those of `samples`."""
+        """Return a convex risk of (v, w2) on `samples`, the mean over their queries. neighbours: those of `samples`."""
         graph, potentials = samples.graph, (neighbours or self.neighbours(samples)).potentials
         pairwise = None if graph is None else Block(potentials.features(graph.affinity), self.eta)
         C = self.cost(samples.by_query) / len(samples.parts)
@@ -140,16 +143,18 @@ class HighOrderMethod(LinearMethod):
         return self.weights.unary
 
     def potentials_of(self, query: Query) -> Potentials:
-        """The terms of a query's graph; none where it has no graph."""
+        """Return the terms of a query's graph; none where it has no graph."""
         return self._potentials(len(query.features), query.graph)
 
     def check_graph(self, query: Query) -> None:
-        """ValueError where these potentials could not score a query, whatever its weights: its graph is too large."""
+        """Raise ValueError where these potentials could not score a query: its graph is too large."""
         self.potentials_of(query)
 
     def model_of(self, query: Query, potentials: Potentials | None = None) -> tuple[Floats, Floats]:
-        """Unary scores (n,) and penalties (t,) of a query: what its potentials, and of attractive pairs
-        `max_marginals`, are given. No graph: (0,)."""
+        """Return the unary scores (n,) and the penalties (t,) of a query; (0,) without a graph.
+
+        They are the arguments of its potentials and, for attractive pairs, of `max_marginals`.
+        """
         unary, pairwise = np.split(self._fitted().weights, [self.columns])
         self._check_columns(query)
         scores = Block(query.features, SCALE).exact_scores(unary)
@@ -167,14 +172,14 @@ class HighOrderMethod(LinearMethod):
         return scores, np.minimum(penalty, terms.highest)
 
     def score(self, query: Query) -> Floats:
-        """(n,) the difference of max-marginals of every sample (high-order, eq. 11)."""
+        """Return (n,) the difference of max-marginals of every sample (high-order, eq. 11)."""
         return self.max_marginals(query).difference
 
     def bounds(self, query: Query) -> Bounds | None:
-        """How many scores of a query are differences of bounds, and how far off; None where none can be."""
+        """Return how many scores of a query are differences of bounds, and how inexact; None for exact potentials."""
         return bounds_of(self.max_marginals(query)) if POTENTIALS[self.potentials].bounded else None
 
     def max_marginals(self, query: Query) -> MaxMarginals:
-        """Of every sample, exact or upper bounds."""
+        """Return the max-marginals of every sample, exact or upper bounds."""
         potentials = self.potentials_of(query)
         return potentials.max_marginals(*self.model_of(query, potentials))

@@ -1,4 +1,4 @@
-"""HOAP-SVM: AP-SVM whose samples lean on their neighbours (high-order, section 4)."""
+"""HOAP-SVM: AP-SVM with the similarity graph (high-order, section 4)."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ RAY_STEPS = 50  # in which it is found at most: a few are enough but where round
 @METHODS.register("HOAP-SVM")
 @dataclass(kw_only=True, eq=False)
 class HOAPSVM(HighOrderMethod):
-    """min 1/2 ||w||^2 + C xi,  S(X, R*; w) - S(X, R; w) >= Delta(R*, R) - xi for all R,  w2 <= 0 (eq. 14).
+    """min 1/2 ||w||^2 + C xi, S(X, R*; w) - S(X, R; w) >= Delta(R*, R) - xi for all R, w2 <= 0 (eq. 14).
 
-    S sums differences of max-marginals (eq. 12), which are no convex functions of w; CCCP goes down to where no round
-    gains more than the tolerance (Algorithm 1). That is proven, and no more: where labellings tie, the bound that one
-    of them gives is known to go no lower, and that of another may.
+    S sums differences of max-marginals (eq. 12), which are no convex functions of w; CCCP descends until no round
+    gains more than the tolerance (Algorithm 1). Only that is proven: where labellings tie, the bound of one of them
+    is known to go no lower, while that of another may.
 
-    Max-marginals are those of a sample's own connected component: the others' share cancels in the objective, and left
-    out of the bound of eq. 17 it makes that tighter. Without similar samples the bound is the objective itself, that
-    of AP-SVM at 2 C, whose weights come in two rows.
+    Max-marginals are those of a sample's own connected component: the others' share cancels in the objective, and
+    without it the bound of eq. 17 is tighter. Without similar samples the bound is the objective itself, that of
+    AP-SVM at 2 C, whose weights come in two rows.
 
     From HOB-SVM, as in the paper, training can end above the objective that w2 = 0 has already; from both starts it
     cannot. A lower objective is no better ranking, though: all rank the training samples almost perfectly, and
     penalties become twice as strong as those of HOB-SVM (benchmarks/RESULTS.md, "Why HOAP-SVM is not better").
 
-    With pairs of either sign max-marginals may be upper bounds: the objective is then one of the differences of those,
-    which lies neither above nor below that of eq. 14 for certain.
+    With pairs of either sign max-marginals may be upper bounds: the objective is then one of the differences of
+    those, which need not lie on one side of that of eq. 14.
     """
 
     order = 4
@@ -121,7 +121,7 @@ class HOAPSVM(HighOrderMethod):
         return replace(solution, stopped=stopped or solution.stopped)
 
     def _first_weights(self, samples: TrainingSet, wait: OnProgress, size: int) -> tuple[Floats, bool]:
-        """The weights (size,) that training begins with, and whether a callback asked for the end."""
+        """Return the weights (size,) that training begins with, and whether a callback stopped it."""
         if self.start == "zero":
             return np.zeros(size), False
         if self.start == "AP-SVM":
@@ -138,7 +138,7 @@ class HOAPSVM(HighOrderMethod):
         return solution.weights, solution.stopped
 
     def _ap_weights(self, samples: TrainingSet, wait: OnProgress, size: int) -> tuple[Floats, bool]:
-        """The same of AP-SVM with w2 = 0: no weights with w2 = 0 have an objective lower by more than the tolerance."""
+        """Return the same of AP-SVM with w2 = 0: with w2 = 0 no objective is lower by more than the tolerance."""
         ap = APSVM(C=2.0 * self.C, tolerance=self.tolerance, max_iterations=self.max_iterations)
         solution, weights = ap.solve(samples, wait, Start()), np.zeros(size)
         weights[: len(solution.weights)] = solution.weights / SCALE
@@ -147,14 +147,14 @@ class HOAPSVM(HighOrderMethod):
 
 @dataclass(frozen=True, eq=False)
 class Surrogate:
-    """Convex risks above eq. 14 (Propositions 3 to 5). ranking: the most violated ranking of scores, as a cut."""
+    """Convex risks above eq. 14 (Propositions 3 to 5). ranking: scores to the most violated ranking as a cut."""
 
     risk: LinearRisk
     neighbours: Neighbours
     ranking: Callable[[Floats], Cut]
 
     def touching(self, weights: Floats) -> UpperBound:
-        """The bound that touches at `weights`: the labellings of g are fixed there (Proposition 4)."""
+        """Return the bound that touches at `weights`: the labellings of g are fixed there (Proposition 4)."""
         scores = self.risk.exact_scores(weights)
         fixed = self.neighbours.max_marginals(scores)
         risk = FixedRisk(
@@ -169,10 +169,10 @@ class Surrogate:
         return UpperBound(risk, Point.of(risk, weights, risk.with_fixed(scores)), risk.adopt)
 
     def best_length(self, weights: Floats, wait: OnProgress | None = None) -> tuple[Floats, bool]:
-        """t w for the t >= 0 with the least objective: a convex problem of one weight, as s(t w) = t s(w).
+        """Return t w for the t >= 0 with the least objective: a convex problem of one weight, as s(t w) = t s(w).
 
-        Its search begins at t = 1, so that the objective does not rise, and ends after RAY_STEPS where rounding hides
-        the way on. wait: is called in between; whether it asked for the end is returned too.
+        The search begins at t = 1, so that the objective does not rise, and ends after RAY_STEPS where rounding
+        prevents progress. wait: is called in between. Also returns whether it stopped training.
         """
         length = float(np.linalg.norm(weights))
         if length == 0.0:
@@ -183,9 +183,10 @@ class Surrogate:
         return (max(float(solution.weights[0]), 0.0) / length) * weights, solution.stopped
 
     def _most_violated(self, scores: Floats) -> Cut:
-        """The most violated ranking of the upper-bounded scores (Proposition 5) and its labellings, as a cut.
+        """Return the most violated ranking of the upper-bounded scores (Proposition 5) and its labellings, as a cut.
 
-        Each sample counts with what its wrong class is worth at best, less its true class by the fixed labelling.
+        The score of a sample is the best value with its incorrect class minus the value of the fixed labelling of its
+        true class.
         """
         scores, fixed = np.split(scores, [len(scores) - len(self.neighbours.relevant)])
         unary, penalty = self.neighbours.split(scores)
@@ -199,10 +200,10 @@ class Surrogate:
 
 @dataclass(frozen=True, eq=False)
 class FixedRisk(LinearRisk):
-    """A bound on eq. 14 with one more score a sample: less what the fixed labelling of its true class is worth.
+    """A bound on eq. 14 with one more score per sample: minus the value of the fixed labelling of its true class.
 
     Scores and coefficients are (n + m + n,): samples, edges, and samples again. So a cut, a ranking with labellings
-    of the wrong classes, is one of every bound: what the last scores stand for is all that differs.
+    of the incorrect classes, is one of every bound: only the meaning of the last scores differs.
     """
 
     fixed: MaxMarginals = field(kw_only=True)
@@ -229,16 +230,16 @@ class FixedRisk(LinearRisk):
         return super().total_length(self._without_fixed(coefficients))
 
     def adopt(self, planes: WorkingSet) -> WorkingSet:
-        """Planes of another bound as planes of this one."""
+        """Return planes of another bound as planes of this one."""
         return WorkingSet(planes.coefficients, planes.losses, self.normal(planes.coefficients))
 
     def with_fixed(self, scores: Floats) -> Floats:
-        """Scores (n + m,) of samples and edges, followed by those of the fixed labellings."""
+        """Return scores (n + m,) of samples and edges, followed by those of the fixed labellings."""
         unary, penalty = np.split(scores, [self.samples])
         return np.append(scores, -self.fixed.values(self.neighbours.relevant, unary, penalty))
 
     def _without_fixed(self, coefficients: Floats) -> Floats:
-        """Coefficients (n + m,) of samples and edges alone, or a row for each row of coefficients."""
+        """Return coefficients (n + m,) of samples and edges only, or a row for each row of coefficients."""
         if coefficients.ndim == 2:
             return np.stack([self._without_fixed(row) for row in coefficients])
         own, weights = np.split(coefficients, [-self.samples])

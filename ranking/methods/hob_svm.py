@@ -1,4 +1,4 @@
-"""HOB-SVM: the binary SVM whose samples lean on their neighbours (high-order, section 3)."""
+"""HOB-SVM: the binary SVM with the similarity graph (high-order, section 3)."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ PATIENCE = 100  # iterations of either first-order solver, which takes a few doz
 @METHODS.register("HOB-SVM")
 @dataclass(kw_only=True, eq=False)
 class HOBSVM(HighOrderMethod):
-    """min 1/2 ||w||^2 + C xi / (4 |P| |N|),  w.Psi(X, Y*) - w.Psi(X, Y) >= Delta(Y*, Y) - xi for all Y,  w2 <= 0.
+    """min 1/2 ||w||^2 + C xi / (4 |P| |N|), w.Psi(X, Y*) - w.Psi(X, Y) >= Delta(Y*, Y) - xi for all Y, w2 <= 0.
 
-    That is eq. 8 with the C of `SVM`; the setting `unit` brings the paper's back.
+    That is eq. 8 with the C of `SVM`; the setting `unit` restores the paper's.
 
     Delta is the weighted fraction of misclassified samples (eq. 7). The most violated labelling is a minimum cut,
-    which falls into the connected components of similar samples. Without similar samples this is the SVM.
+    which decomposes into the connected components of similar samples. Without similar samples this is the SVM.
 
-    With pairs of either sign the maximum over Y may be one over more, half-integral labellings (over-generating, Finley
-    and Joachims 2008): xi, and with it the objective, then lies above that of eq. 8, and the gap is that of the higher
-    one.
+    With pairs of either sign the maximum over Y may be one over more, half-integral labellings (over-generating,
+    Finley and Joachims 2008): xi, and with it the objective, then exceeds that of eq. 8, and the gap is that of the
+    larger one.
     """
 
     order = 3
@@ -88,12 +88,12 @@ class HOBSVM(HighOrderMethod):
         return super().objective_of(settings).replace(COST[RANKING_UNIT], COST[settings["unit"]])
 
     def risk(self, samples: TrainingSet, neighbours: Neighbours | None = None) -> LinearRisk:
-        """The objective on `samples`, the mean over their queries. neighbours: those of `samples`."""
+        """Return the objective on `samples`, the mean over their queries. neighbours: those of `samples`."""
         known = neighbours or self.neighbours(samples)
         return self.risk_of(samples, most_violated_labelling(known, costs_of(samples)), known)
 
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
-        """By the solver that suits: see `solver`. Where two take turns, the later goes on from all that is proven."""
+        """Minimise by the setting `solver`; where two take turns, the later starts from all that is proven."""
         neighbours = self.neighbours(samples)
         risk, costs = self.risk(samples, neighbours), costs_of(samples)
         components = neighbours.potentials.components
@@ -132,12 +132,12 @@ class HOBSVM(HighOrderMethod):
 
 
 def costs_of(samples: TrainingSet) -> Floats:
-    """(n,) what misclassifying each sample costs within its query (eq. 7)."""
+    """Return (n,) the cost of misclassifying each sample within its query (eq. 7)."""
     return np.concatenate([misclassification_costs(samples.relevant[part]) for part in samples.parts])
 
 
 def most_violated_labelling(neighbours: Neighbours, costs: Floats) -> Callable[[Floats], Cut]:
-    """Loss-augmented inference of eq. 8: scores (n + t,) to the labelling's changes from the truth, and its loss."""
+    """Return the inference of eq. 8: scores (n + t,) to the labelling's changes from the truth, and its loss."""
     potentials, relevant = neighbours
     true = potentials.broken(relevant)
 

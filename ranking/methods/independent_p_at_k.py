@@ -1,4 +1,4 @@
-"""Independent p@k: labels are scored each by itself (c-star, section 5)."""
+"""Independent p@k: labels are scored independently (c-star, section 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scores of labels are linear in: features that all labels share, and one of each label's own.
+"""The features in which scores of labels are linear: shared by all labels, and one of each label's own.
 
 A map turns features (M, d) into `shared` (M, p) and `own` (M, L). The first column of `shared` is 1, for the v_i.
 """
@@ -19,7 +19,7 @@ RANK = 1e-10  # of the greatest kernel value: what an image may add and be left 
 
 
 class LabelFeatures(NamedTuple):
-    """Features of M images: shared (M, p) by all labels, and own (M, L), one a label."""
+    """Features of M images: shared (M, p) by all labels, and own (M, L), one per label."""
 
     shared: Floats
     own: Floats
@@ -73,7 +73,7 @@ class KernelMap:
 
     @staticmethod
     def width_of(features: Floats, gamma: float) -> float:
-        """What distances are multiplied by; not used by a kernel without a width."""
+        """Return the factor of distances; not used by a kernel without a width."""
         return gamma
 
     @staticmethod
@@ -134,8 +134,9 @@ class ChiSquareMap(KernelMap):
 class OneVsAllMap:
     """s_i = v_i + a_i y_i, y_i the score of a linear SVM trained for label i alone (scikit-learn's LinearSVC).
 
-    The scores of the training images come from SVMs that did not see them, in `FOLDS` folds; those of others from SVMs
-    on all training images. A label that all or none of the images have scores 1 or -1. normals: (d, L); offsets: (L,).
+    The scores of the training images come from SVMs that did not see them, in `FOLDS` folds; those of other images
+    from SVMs on all training images. Labels that all or none of the images have score 1 or -1. normals: (d, L);
+    offsets: (L,).
     """
 
     kind: ClassVar[str] = "one-vs-all SVMs"
@@ -171,7 +172,7 @@ class OneVsAllMap:
         return cls(normals, offsets)
 
     def scores(self, features: Features) -> Floats:
-        """(M, L) of the SVMs."""
+        """Return (M, L) the scores of the SVMs."""
         return np.asarray(features.astype(np.float64) @ self.normals + self.offsets)
 
     def __call__(self, features: Features) -> LabelFeatures:
@@ -184,18 +185,18 @@ MAPS: dict[str, type[Any]] = {
 
 
 def _check_histograms(features: Floats) -> None:
-    """InputError for features below 0."""
+    """Raise InputError for features below 0."""
     if features.min(initial=0.0) < 0:
         expected = "numbers of at least 0 for the chi-square kernel"
         raise InputError("features", expected, "numbers below 0", "choose histograms or another kernel")
 
 
 def _relative(gamma: float, mean: float) -> float:
-    """gamma / mean; gamma itself where all training images are alike."""
+    """Return gamma / mean; gamma itself where all training images are alike."""
     return gamma / mean if mean > 0 else gamma
 
 
 def _with_constant(features: Floats, labels: int) -> LabelFeatures:
-    """Shared features with the constant before them; no features of their own."""
+    """Return shared features with the constant before them, and zeros as own features."""
     constant = np.ones((len(features), 1))
     return LabelFeatures(np.hstack([constant, features]), np.zeros((len(features), labels)))

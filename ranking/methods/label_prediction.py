@@ -1,4 +1,4 @@
-"""What a ranker of labels says of images: models of their labels, and the answers that were given."""
+"""Predictions of a label ranker: the model of each image's labels, given the answers so far."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Answers = npt.NDArray[np.int8]  # (M, L): 1 the image has the label, -1 it has n
 
 @dataclass(frozen=True, eq=False)
 class LabelPrediction:
-    """What a ranker of labels says of M images, given what was answered: the model of each, and its solution.
+    """The models of M images for given answers, and their solutions.
 
-    unary: (M, L); core: (c,); interactions: (c, L); k: (M,); answers: (M, L).
+    unary: (M, L). core: (c,). interactions: (c, L). k: (M,). answers: (M, L).
     """
 
     unary: Floats
@@ -33,13 +33,13 @@ class LabelPrediction:
 
     @property
     def max_marginals(self) -> TopKMaxMarginals:
-        """The best value with each label inside and with it outside."""
+        """The best value with each label inside, and with it outside."""
         return top_k_max_marginals(self.unary, self.core, self.interactions, self.k, self.answers)
 
     @property
     def scores(self) -> Floats:
-        """(M, L) inside - outside: labels rank by it, the best top k before all others.
+        """(M, L) inside - outside: labels are ranked by it, the best top k before all others.
 
-        Infinite where a label is settled: by its answer, or because those given leave it no choice.
+        Infinite where a label is settled: by its answer, or because the other answers leave no choice.
         """
         return self.max_marginals.difference

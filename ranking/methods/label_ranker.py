@@ -1,4 +1,4 @@
-"""What the rankers of labels share: structured SVMs on the precision at k of an image's labels (c-star, section 4)."""
+"""What the label rankers share: structured SVMs on the precision at k of an image's labels (c-star, section 4)."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ SOLVERS = ("planes", "subgradient")
 
 @dataclass(kw_only=True, eq=False)
 class LabelRanker(Method):
-    """min 1/2 ||w||^2 + C/M sum_m { max_t [ Delta(t, z_m) + t's + t'Ft ] - t~'s - t~'Ft~ }   (c-star, eqs. 1, 2, 6).
+    """min 1/2 ||w||^2 + C/M sum_m { max_t [ Delta(t, z_m) + t's + t'Ft ] - t~'s - t~'Ft~ } (c-star, eqs. 1, 2, 6).
 
-    w is the weights of the scores s, v_i among them (a constant feature), and each interaction F_ij of two labels once.
-    k is the number of labels of each image (break-even; an image without labels then has one output and adds nothing),
-    or fixed, with the tightest bound (eq. 8) by CCCP. What the scores are linear in, `unary` chooses.
+    w is the weights of the scores s, v_i among them (a constant feature), and each interaction F_ij of two labels
+    once. k is the number of labels of each image (break-even; an image without labels then has one output and adds
+    nothing), or fixed, with the tightest bound (eq. 8) by CCCP. The setting `unary` chooses the features in which
+    scores are linear.
     """
 
     ranks: ClassVar[str] = "labels"
@@ -101,17 +102,17 @@ class LabelRanker(Method):
 
     @classmethod
     def is_convex(cls, settings: Mapping[str, Any]) -> bool:
-        """Whether the objective is: with the k of each image. With one k for all it is not, by the choice of eq. 8."""
+        """Return whether k is that of each image. With one k for all images the choice of eq. 8 is not convex."""
         return bool(settings["k"] == 0)
 
     @property
     def core_size(self) -> int:
-        """How many labels at most interact with all others."""
+        """The most labels that interact with all others."""
         return 0
 
     @abstractmethod
     def choose_core(self, label_set: LabelSet) -> list[int]:
-        """The labels that interact with all others, by their numbers."""
+        """Return the labels that interact with all others, by their numbers."""
 
     # -----------------------------------------------------------------------------------------------------
     # Training
@@ -120,10 +121,10 @@ class LabelRanker(Method):
     def fit(
         self, label_set: LabelSet, on_progress: OnProgress | None = None, warm_start: Self | None = None
     ) -> Self:
-        """Train on all images of `label_set` (take `label_set.part(~label_set.test)`); returns self.
+        """Train on all images of `label_set` (pass `label_set.part(~label_set.test)`); return self.
 
-        warm_start: outputs are first asked for at the weights of another run on the same images, labels and core.
-        ValueError for what can train nothing.
+        warm_start: another run on the same images, labels and core, at whose weights outputs are computed first.
+        ValueError for label sets that cannot train a model.
         """
         self._check(label_set)
         core = np.array(self.choose_core(label_set), np.int64)
@@ -140,7 +141,7 @@ class LabelRanker(Method):
         return self
 
     def risk(self, label_set: LabelSet, label_features: LabelFeatures, core: Ints) -> TopKRisk:
-        """The objective on `label_set`, whose mapped features are given; of a fixed k its truth is still to choose."""
+        """Return the objective on `label_set` with its mapped features; for a fixed k its truth is yet to be chosen."""
         labels = label_set.labels
         k = labels.sum(axis=1) if self.k == 0 else np.full(len(labels), self.k)
         return TopKRisk(
@@ -189,7 +190,7 @@ class LabelRanker(Method):
             raise InputError(f"{self.name}: k", f"at most {labels}, the number of labels", self.k)
 
     def _identify(self, label_set: LabelSet, core: Ints) -> int:
-        """Equal numbers: weights of one training are weights of the other."""
+        """Return a fingerprint: of two training runs with equal ones, the weights of one fit the other."""
         settings = (
             f"{label_set.features.shape} {label_set.features.dtype} {self.unary} {self.gamma} {core.tolist()}"
         )
@@ -216,11 +217,11 @@ class LabelRanker(Method):
     def prediction(
         self, label_set: LabelSet, k: npt.ArrayLike | None = None, answers: npt.ArrayLike | None = None
     ) -> LabelPrediction:
-        """What the model says of images; their labels are not looked at.
+        """Return the model's prediction for images; their labels are not used.
 
-        k: how many labels, a number or (M,); where none is given the fixed k of training, or the mean number of labels
-        of its images, rounded. answers: (M, L) of 1, -1 and 0. Where answers need it, k is raised to the labels that
-        are inside for certain, or lowered to those that are not outside.
+        k: how many labels, a number or (M,); by default the fixed k of training, or the mean number of labels of its
+        images, rounded. answers: (M, L) of 1, -1 and 0. Where answers require it, k is raised to the number of labels
+        forced inside, or lowered to the number not forced outside.
         """
         weights = self._fitted()
         if label_set.names != self.names:
@@ -242,7 +243,7 @@ class LabelRanker(Method):
         return LabelPrediction(unary, self.core, weights.interactions, sizes, marks)
 
     def scores(self, label_set: LabelSet, k: npt.ArrayLike | None = None) -> Floats:
-        """(M, L) by which the labels of each image rank; `prediction` says more."""
+        """Return (M, L) the scores that rank the labels of each image; `prediction` returns more."""
         return self.prediction(label_set, k).scores
 
     def _fitted(self) -> TopKWeights:
@@ -274,7 +275,7 @@ class LabelRanker(Method):
 
     @classmethod
     def load(cls, path: Path | str | IO[bytes]) -> Self:
-        """The method that `save` wrote; a ValueError says why a file is not one."""
+        """Return the method that `save` wrote; ValueError says what is wrong with another file."""
         header, arrays = saved.read(path, cls.name)
         try:
             method: Self = METHODS.make(cls.name, **header["settings"])
@@ -293,7 +294,7 @@ class LabelRanker(Method):
         return method
 
     def _check_shapes(self) -> None:
-        """ValueError unless weights, core and names belong together."""
+        """Raise ValueError unless weights, core and names fit together."""
         weights, labels = self._fitted(), len(self.names)
         shapes = len(weights.shared), weights.own.shape, weights.interactions.shape
         if shapes != (labels, (labels,), (len(self.core), labels)):

@@ -19,7 +19,7 @@ NEAR = 0.01  # added to a difference of scores that divides a lambda, as in Ligh
 
 @numba.njit(cache=True, nogil=True)
 def _from_top(values, order):  # type: ignore[no-untyped-def]
-    """Fill `order` with the places of `values` from the highest down, equal ones as they came."""
+    """Write to `order` the indices of `values` from the highest down, equal ones in input order."""
     for position in range(len(values)):
         slot = position
         while slot > 0 and values[order[slot - 1]] < values[position]:
@@ -30,7 +30,7 @@ def _from_top(values, order):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _dcg(gains, order):  # type: ignore[no-untyped-def]
-    """Of the first places alone."""
+    """Return the DCG of the first TRUNCATION positions."""
     total = 0.0
     for position in range(min(len(order), TRUNCATION)):
         total += gains[order[position]] / np.log2(2.0 + position)
@@ -39,7 +39,7 @@ def _dcg(gains, order):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _pull(scores, gains, order, best, slopes, bends):  # type: ignore[no-untyped-def]
-    """Add up the lambdas of one sequence in slopes (l,), and their curvatures; the sum of their sizes."""
+    """Add the lambdas of one sequence to slopes (l,), and their curvatures to bends; return the sum of their sizes."""
     size, last = 0.0, len(order) - 1
     spread = scores[order[0]] > scores[order[last]]
     for x in range(min(last, TRUNCATION)):
@@ -64,7 +64,7 @@ def _pull(scores, gains, order, best, slopes, bends):  # type: ignore[no-untyped
 
 @numba.njit(cache=True, nogil=True)
 def _lambdas(scores, gains, members, starts, gradient, curvature):  # type: ignore[no-untyped-def]
-    """Add up the lambdas and their curvatures by row (n,); the sum over the sequences of 1 - NDCG.
+    """Add up the lambdas and their curvatures by row (n,); return the sum over the sequences of 1 - NDCG.
 
     LightGBM's LambdarankNDCG::GetGradientsForOneQuery, with its normalisations.
     """
@@ -98,7 +98,7 @@ class LambdaMART(Boosted):
     """Scores are sums of trees. A pair pulls its samples apart by |change of NDCG at a swap| / (1 + exp(s_i - s_j)).
 
     The lambdas are those of LightGBM's lambdarank. They are added up by sample of the pool, so that a tree sees each
-    sample once, in however many sequences it stands; where each stands in one the trees are LightGBM's own.
+    sample once, in however many sequences it occurs; where each occurs in one, the trees are LightGBM's own.
     """
 
     order = 26

@@ -1,4 +1,4 @@
-"""The orders that MidRank's rankers give sequences, one a length, before they are fused."""
+"""The orders of MidRank's rankers, one per length, before rank fusion."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from ranking.metrics import kendall_tau
 
 
 class Rankings(NamedTuple):
-    """What the rankers say of m sequences before fusion.
+    """The orders of m sequences by r rankers.
 
-    lengths: of the r rankers. first: (N,) the orders of RankSVM, each sequence from 0 to its length. orders: (r, N)
-    the best orders found, `first` where a sequence is shorter than the ranker. values: (r, m) eq. 3 of them, NaN there.
+    lengths: of the rankers. first: (N,) the orders of RankSVM, each sequence from 0 to its length. orders: (r, N) the
+    best orders found, `first` where a sequence is shorter than the ranker. values: (r, m) eq. 3 of the orders, NaN
+    there.
     """
 
     lengths: tuple[int, ...]
@@ -24,7 +25,7 @@ class Rankings(NamedTuple):
 
 
 def scores_of_orders(orders: Ints, starts: Ints) -> Floats:
-    """(N,) how many samples stand behind each in its sequence, for orders from 0 to its length.
+    """Return (N,) how many samples come after each in its sequence, for orders from 0 to its length.
 
     >>> scores_of_orders(np.array([1, 2, 0]), np.array([0, 3]))
     array([0., 2., 1.])
@@ -37,7 +38,7 @@ def scores_of_orders(orders: Ints, starts: Ints) -> Floats:
 
 
 def taus_of(sequences: SequenceSet, rankings: Rankings) -> list[Floats]:
-    """For each sequence with two different grades: (r,) Kendall tau of each ranker, NaN where it has no order."""
+    """Return for each sequence with two grades (r,) the Kendall tau of each ranker, NaN where it has no order."""
     scores = [scores_of_orders(orders, sequences.starts) for orders in rankings.orders]
     taus_by_sequence = []
     for number in range(len(sequences)):

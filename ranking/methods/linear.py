@@ -1,4 +1,4 @@
-"""What the linear methods share: queries to a risk, a solution to weights, and their files."""
+"""What the linear methods share: from queries to a risk, from a solution to weights, and files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ranking.solvers.block import Block, exact_product
 
 
 class Start(NamedTuple):
-    """Where training begins: weights of another run, and its solution if it saw the same samples; the cost it had."""
+    """A warm start: the weights of another run, its solution if it had the same samples, and the cost it had."""
 
     weights: Floats | None = None
     solution: Solution | None = None
@@ -33,7 +33,7 @@ class Start(NamedTuple):
         return None if self.solution is None else self.solution.working_set
 
     def dual_within(self, cost: float) -> Cut | None:
-        """The combination of cuts that proves the solution, made as small as `cost` asks."""
+        """Return the combination of cuts that proves the solution, scaled down to `cost` where it is larger."""
         if self.solution is None:
             return None
         share = min(1.0, cost / self.cost)
@@ -59,17 +59,17 @@ class LinearMethod(SampleMethod):
         """Minimise the risk of `samples`, beginning at `start`."""
 
     def cost(self, queries: Sequence[Bools]) -> float:
-        """What multiplies the loss in the objective, for queries whose relevant samples these are."""
+        """Return the factor of the loss in the objective, for queries with these relevant samples."""
         return self.C
 
     def fit(
         self, queries: Sequence[Query], on_progress: OnProgress | None = None, warm_start: Self | None = None
     ) -> Self:
-        """Learn from `queries` until the duality gap is closed; returns self.
+        """Train on `queries` until the duality gap is closed; return self.
 
-        on_progress is called after every iteration and may raise StopTraining. warm_start: a fitted method of
-        the same kind. On the same samples training continues from its cuts, on others from its weights (a solver
-        that works on the dual alone then begins anew).
+        on_progress is called after every iteration and may raise StopTraining. warm_start: a fitted method of the
+        same kind. On the same samples training continues from its cuts, on others from its weights (a solver that
+        works on the dual only then begins anew).
         """
         samples = TrainingSet.of(queries)
         start = Start() if warm_start is None else self._starting_point(warm_start, samples)
@@ -78,13 +78,13 @@ class LinearMethod(SampleMethod):
         return self
 
     def fit_samples(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Self:
-        """`fit` of samples that are known to be in order, from a start that is known to be of these samples."""
+        """Train on samples and a start that have been checked; return self."""
         self.solution = self.solve(samples, on_progress, start)
         self.pairs = len(self.solution.weights) - samples.features.shape[1]
         return self
 
     def identify(self, samples: TrainingSet) -> int:
-        """Equal numbers: cuts of one training are cuts of the other, normals included."""
+        """Return a fingerprint: equal for two training runs where the cuts of one are valid for the other."""
         return samples.fingerprint
 
     def _starting_point(self, warm_start: Self, samples: TrainingSet) -> Start:
@@ -108,7 +108,7 @@ class LinearMethod(SampleMethod):
 
     @property
     def columns(self) -> int:
-        """How many features it was trained on."""
+        """The number of features that it was trained on."""
         return len(self._fitted().weights) - self.pairs
 
     def _check_columns(self, query: Query) -> None:
@@ -142,7 +142,7 @@ class LinearMethod(SampleMethod):
 
     @classmethod
     def load(cls, path: Path | str | IO[bytes]) -> Self:
-        """The method that `save` wrote, from its file or the bytes of one; a ValueError says why a file is not one."""
+        """Return the method that `save` wrote, from its file or the bytes of one; ValueError for another file."""
         header, arrays = saved.read(path, cls.name)
         try:
             method: Self = METHODS.make(cls.name, **as_first_meant(cls.name, header["settings"]))
@@ -160,7 +160,7 @@ class LinearMethod(SampleMethod):
 
 @dataclass(kw_only=True, eq=False)
 class UnaryMethod(LinearMethod):
-    """A method that scores each sample by itself, by an inner product with learned weights."""
+    """A method that scores each sample independently, by an inner product with learned weights."""
 
     scale: ClassVar[float] = 1.0  # scores are scale X w for the weights w that the solver sees
 
@@ -170,15 +170,15 @@ class UnaryMethod(LinearMethod):
 
     @abstractmethod
     def cut(self, scores: Floats, relevant: Bools) -> Cut:
-        """Loss-augmented inference on one query: the most violated output."""
+        """Return the most violated output of one query, by loss-augmented inference."""
 
     def risk(self, samples: TrainingSet) -> LinearRisk:
-        """The objective on `samples`, the mean over their queries."""
+        """Return the objective on `samples`, the mean over their queries."""
         C = self.cost(samples.by_query) / len(samples.parts)
         return LinearRisk(Block(samples.features, self.scale), C, by_query(self.cut, samples))
 
     def score(self, query: Query) -> Floats:
-        """(n,) the score of every sample; `rank` of them is the prediction."""
+        """Return (n,) the score of every sample; `rank` of them is the prediction."""
         direction = self._fitted().weights
         self._check_columns(query)
         return self.scale * exact_product(query.features, direction)

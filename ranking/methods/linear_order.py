@@ -13,7 +13,7 @@ from ranking.methods.order_method import Arrays, OrderMethod
 
 @dataclass(kw_only=True, eq=False)
 class LinearOrder(OrderMethod):
-    """A method that learns weights w; the score of a sample is w.x, whatever stands beside it."""
+    """A method that learns weights w; the score of a sample is w.x, whatever the rest of its sequence."""
 
     direction: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
 

@@ -17,10 +17,10 @@ from ranking.solvers.smooth import Loss
 
 @numba.njit(cache=True, nogil=True)
 def _likelihood(scores, members, starts, lower, slope):  # type: ignore[no-untyped-def]
-    """The sum over the sequences of their loss, whose slope in the scores is added to `slope`.
+    """Return the sum over the sequences of their loss, and add its slope in the scores to `slope`.
 
-    Sums of exponentials are kept as logarithms: those of the places from one to the end, and over the places that a
-    sample is compared with, of their denominators' inverses. So a sequence takes O(l).
+    Sums of exponentials are kept as logarithms: those of the positions from one to the end, and of the inverse
+    denominators over the positions that a sample is compared with. So a sequence takes O(l).
     """
     total = 0.0
     for number in range(len(starts) - 1):
@@ -49,8 +49,8 @@ def _likelihood(scores, members, starts, lower, slope):  # type: ignore[no-untyp
 class ListMLE(ListWise):
     """The negative log likelihood of a sequence: sum_i log( exp s_i + sum over lower grades exp s_j ) - s_i.
 
-    Without equal grades it is Xia et al.'s, section 4.3: the best sample is drawn first, then the second best of what
-    is left. Equal grades have no order, so that samples of one grade do not compete with each other.
+    Without equal grades it is Xia et al.'s, section 4.3: the best sample is drawn first, then the second best of
+    those left. Equal grades have no order, so that samples of one grade do not compete with each other.
     """
 
     order = 28

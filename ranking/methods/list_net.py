@@ -16,7 +16,7 @@ from ranking.solvers.smooth import Loss
 
 @numba.njit(cache=True, nogil=True)
 def _cross_entropy(scores, grades, members, starts, slope):  # type: ignore[no-untyped-def]
-    """The sum over the sequences of their loss, whose slope in the scores is added to `slope`."""
+    """Return the sum over the sequences of their loss, and add its slope in the scores to `slope`."""
     total = 0.0
     for number in range(len(starts) - 1):
         rows = members[starts[number] : starts[number + 1]]

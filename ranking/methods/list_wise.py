@@ -48,7 +48,7 @@ class ListWise(OrderMethod):
 
     @abstractmethod
     def loss(self, sequences: SequenceSet) -> Loss:
-        """The mean loss of the sequences as a function of the scores of the pool."""
+        """Return the mean loss of the sequences as a function of the scores of the pool."""
 
     def network(self, columns: int) -> ScoreNetwork:
         return ScoreNetwork(columns, self.hidden)

@@ -19,11 +19,11 @@ MOST_GRADES = 256  # in one training: each has a tree in every round
 @METHODS.register("McRank")
 @dataclass(kw_only=True, eq=False)
 class McRank(Boosted):
-    """Scores are sum_k p_k(x) k, the expected grade, p the softmax of K sums of trees, one a grade k.
+    """Scores are sum_k p_k(x) k, the expected grade, p the softmax of K sums of trees, one per grade k.
 
     The trees are those of LightGBM's multiclass, which follow the gradient of -log p_(y_i)(x_i) and its curvature
-    K/(K - 1) p (1 - p) (sections 4 and 5 of the paper). A sample weighs as much as it stands in sequences. Grades that
-    no sequence has are not learnt.
+    K/(K - 1) p (1 - p) (sections 4 and 5 of the paper). A sample weighs as often as it occurs in sequences. Grades
+    that occur in no sequence are not learned.
     """
 
     order = 21

@@ -27,7 +27,7 @@ AT_ONCE = 5  # of them; training can be stopped between those
 
 
 class LengthRanker(NamedTuple):
-    """theta: (p, d) in the blocks of the representation; level: the weight of the constant."""
+    """theta: (p, d) in the blocks of the representation. level: the weight of the constant."""
 
     theta: Floats
     level: float
@@ -36,36 +36,36 @@ class LengthRanker(NamedTuple):
 @METHODS.register("MidRank")
 @dataclass(kw_only=True, eq=False)
 class MidRank(MidRankSettings):
-    """min mu/2 ||theta||^2 + sum_i max(0, 1 - delta_i theta.psi_i) for each length by itself (eq. 4).
+    """min mu/2 ||theta||^2 + sum_i max(0, 1 - delta_i theta.psi_i) for each length independently (eq. 4).
 
-    The psi_i are subsequences of that length, half of them in the right order and half scrambled, m in all, and
-    mu = m / C. A new sequence gets one order from each length, that with the greatest sum of signed roots of theta.psi
+    The psi_i are subsequences of that length, half of them in the correct order and half scrambled, m in all, and mu
+    = m / C. A new sequence gets one order from each length, that with the greatest sum of signed roots of theta.psi
     over its windows (eq. 3) as far as the search finds it, begun at the order of RankSVM; then the orders are fused.
 
-    Lengths above that of the longest training sequence are not trained; where that leaves none, the one length is that
-    of the longest. Where ties are forbidden, the number of different grades of a sequence takes the place of its
-    length. `lengths` tells which were trained. A ranker that is longer than a new sequence has no say in its order;
-    where all are, the order is that of RankSVM.
+    Lengths above that of the longest training sequence are not trained; where that leaves none, the one length is
+    that of the longest. Where ties are forbidden, the number of different grades of a sequence takes the place of its
+    length. The property `lengths` lists the trained ones. A ranker that is longer than a new sequence has no part in
+    its order; where all are, the order is that of RankSVM.
 
     The paper leaves three things open. On its public figures (sequences of 8, C = 10,000, mean Kendall tau over 11
     attributes; RankSVM .606 at its default C, the paper's MidRank .722) the default has .743:
 
-    - Ties. That equal grades are equal and not forbidden is worth .033 (.710 without). On the three attributes with
-      ties, lengths above the number of grades were not trained before.
-    - A constant, which eqs. 3 and 4 do not have, is the usual bias of a linear SVM. In training alone it is worth .060:
+    - Ties. Treating equal grades as equal instead of forbidding them adds .033 (.710 without). On the three
+      attributes with ties, lengths above the number of grades could not be trained before.
+    - A constant, which eqs. 3 and 4 do not have, is the usual bias of a linear SVM. In training only it adds .060:
       without it tau is .683, the best single length is 4, and those of 7 and 8 are far below RankSVM. With it the
       best is 6 with .708; the paper has 7 with .684. Counted in the search too: .683.
     - Votes. "Exact position" has .723, "remaining order" .743 and "kept", which is not in the paper, .747.
 
-    With a constant in training, equal ties and votes for the exact position, the paper's tau is reproduced. Eqs. 3 and
-    4 to the letter, with ties forbidden, have .623. The default is the reading of the paper with the highest tau on
-    held-out training images of five attributes. "Stacked" has the best single lengths. With 3 or 4 different grades
-    RankSVM is better in sequences of any samples (`enough_grades`). On generated cars, sequences of 20, MidRank has
-    .590 and RankSVM .613.
+    With a constant in training, equal ties and votes for the exact position, the paper's tau is reproduced. Eqs. 3
+    and 4 to the letter, with ties forbidden, have .623. The default is the reading of the paper with the highest tau
+    on held-out training images of five attributes. "Stacked" has the best single lengths. With 3 or 4 different
+    grades RankSVM is better in sequences of any samples (`enough_grades`). On generated cars, sequences of 20,
+    MidRank has .590 and RankSVM .613.
 
-    The certificate sums primal and dual over lengths, and leaves RankSVM out. Progress comes from RankSVM as round 0,
-    and from one length after the other as rounds from 1; training that is stopped keeps the lengths that it began, and
-    with fusion by the best length has not chosen: the shortest then stands for it.
+    The certificate sums primal and dual over lengths, without RankSVM. Progress comes from RankSVM as round 0, and
+    from one length after the other as rounds from 1. Training that is stopped keeps the lengths that it began; with
+    fusion by the best length, which has then not been chosen, the shortest is used.
     """
 
     order = 29
@@ -91,7 +91,7 @@ class MidRank(MidRankSettings):
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """Those that were trained, rising."""
+        """The lengths that were trained, rising."""
         return tuple(self.rankers)
 
     @property
@@ -132,7 +132,7 @@ class MidRank(MidRankSettings):
         )
 
     def problem(self, sequences: SequenceSet, length: int) -> PositionHinges:
-        """Eq. 4 for one length, on subsequences of `sequences` that the seed decides."""
+        """Return eq. 4 for one length, on subsequences of `sequences` that depend on the seed."""
         subsequences = training_subsequences(
             sequences, length, self.subsequences, self.drawn, self.scrambled, self.seed + length, self.ties
         )
@@ -181,7 +181,7 @@ class MidRank(MidRankSettings):
     # -----------------------------------------------------------------------------------------------------
 
     def window_scores(self, length: int, features: Features) -> WindowScores:
-        """What the ranker of one length says of samples (n, d)."""
+        """Return the scores of the ranker of one length for samples (n, d)."""
         theta, level = self.rankers[length]
         offset = self.constant * level if self.constant_in_search == "counted" else 0.0
         if self.representation == MAX_POOLED:
@@ -191,7 +191,7 @@ class MidRank(MidRankSettings):
         return WindowScores(features @ (blocks(self.representation, length).T @ theta).T, offset)
 
     def rankings(self, sequences: SequenceSet) -> Rankings:
-        """The orders of all rankers for all sequences; scores of places are computed once for the whole pool."""
+        """Return the orders of all rankers for all sequences; scores by position are computed once for the pool."""
         assert self.start is not None
         sizes = np.diff(sequences.starts)
         owner = np.repeat(np.arange(len(sizes)), sizes)
@@ -218,7 +218,7 @@ class MidRank(MidRankSettings):
         return scores_of_orders(self.fused(self.rankings(sequences), sequences.starts), sequences.starts)
 
     def fused(self, rankings: Rankings, starts: Ints) -> Ints:
-        """(N,) one order a sequence, from 0 to its length; `first` where no ranker has one."""
+        """Return (N,) one order per sequence, from 0 to its length; `first` where no ranker has one."""
         fused = rankings.first.copy()
         judged = ~np.isnan(rankings.values).all(axis=0)
         sizes = np.diff(starts)

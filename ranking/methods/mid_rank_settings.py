@@ -1,4 +1,4 @@
-"""The settings of MidRank, and how much each of those matters that the paper leaves open."""
+"""The settings of MidRank, with the effect of each that the paper leaves open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FUSIONS = ("weighted votes", "winner takes all", "best length")
 
 @dataclass(kw_only=True, eq=False)
 class MidRankSettings(OrderMethod):
-    """What a person chooses. Kendall tau is of the public figures of midrank's Table 1 (benchmarks/RESULTS.md)."""
+    """Settings of MidRank. Kendall tau is that of the public figures in midrank's Table 1 (benchmarks/RESULTS.md)."""
 
     C: float = penalty(10_000.0, "subsequence")
     shortest: int = setting(

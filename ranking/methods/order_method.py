@@ -1,4 +1,4 @@
-"""What the methods share that put sequences in order by the grades of their samples (midrank)."""
+"""What the methods share that order sequences by the grades of their samples (midrank)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 class Grid(NamedTuple):
-    """The setting that cross-validation chooses, and the values that it tries, from the simplest model on."""
+    """The setting that cross-validation chooses, and the values that it tries, the simplest model first."""
 
     setting: str
     values: tuple[float, ...]
@@ -44,19 +44,19 @@ class OrderMethod(Method):
 
     @abstractmethod
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> Certificate | None:
-        """Learn from checked sequences; what that proves, None where it proves nothing."""
+        """Learn from checked sequences; return the certificate, None where nothing is proven."""
 
     @abstractmethod
     def scores_of(self, features: Floats) -> Floats:
-        """(n,) the scores of the samples of one sequence, given as (n, d) float64."""
+        """Return (n,) the scores of the samples of one sequence, given as (n, d) float64."""
 
     @abstractmethod
     def arrays(self) -> Arrays:
-        """What was learnt, as arrays to be kept."""
+        """Return the model as arrays to be saved."""
 
     @abstractmethod
     def restore(self, arrays: Arrays) -> None:
-        """Take back what `arrays` gave; KeyError or ValueError where something is missing or of the wrong shape."""
+        """Set the model from `arrays`; KeyError or ValueError where something is missing or of the wrong shape."""
 
     def fit(
         self,
@@ -64,10 +64,10 @@ class OrderMethod(Method):
         on_progress: OnProgress | None = None,
         warm_start: Self | None = None,
     ) -> Self:
-        """Learn from `queries`, or from sequences over one pool; returns self.
+        """Train on `queries`, or on sequences over one pool; return self.
 
-        on_progress is called as training goes on, and may raise StopTraining. ValueError where no sequence holds two
-        different grades, where features have no column, or for a warm start, which these methods have not.
+        on_progress is called during training, and may raise StopTraining. ValueError where no sequence holds two
+        different grades, where features have no column, or for a warm start, which these methods do not have.
         """
         if warm_start is not None:
             raise InputError(
@@ -87,7 +87,7 @@ class OrderMethod(Method):
         return self
 
     def score(self, query: Query) -> Floats:
-        """(n,) by which the samples of one sequence rank; `rank` of them is the prediction."""
+        """Return (n,) the scores that rank the samples of one sequence; `rank` of them is the prediction."""
         if not self.columns:
             raise InputError(self.name, "a trained method", remedy="call fit first")
         if query.features.shape[1] != self.columns:
@@ -99,15 +99,15 @@ class OrderMethod(Method):
         return self.scores_of(query.features.astype(np.float64, copy=False))
 
     def score_sequences(self, sequences: SequenceSet) -> Floats:
-        """(N,) what `score` says of every member, sequence after sequence, in the order of `sequences.members`.
+        """Return (N,) the `score` of every member, sequence after sequence, in the order of `sequences.members`.
 
-        Most methods score each sample by itself, so that one of the pool has its score in all sequences; a method whose
-        scores depend on the others of the sequence says so itself.
+        Most methods score each sample independently, so that a sample of the pool has one score in all sequences;
+        methods whose scores depend on the rest of the sequence override this.
         """
         return self.score(Query(sequences.features))[sequences.members]
 
     def save(self, path: Path | str) -> None:
-        """Write settings, certificate and what was learnt as one .npz file without code."""
+        """Write settings, certificate and the model as one .npz file without code."""
         if not self.columns:
             raise InputError(self.name, "a trained method", remedy="call fit first")
         header = {
@@ -120,7 +120,7 @@ class OrderMethod(Method):
 
     @classmethod
     def load(cls, path: Path | str | IO[bytes]) -> Self:
-        """The method that `save` wrote; a ValueError says why a file is not one."""
+        """Return the method that `save` wrote; ValueError says what is wrong with another file."""
         header, arrays = saved.read(path, cls.name)
         try:
             method: Self = METHODS.make(cls.name, **as_first_meant(cls.name, header["settings"]))
@@ -134,7 +134,7 @@ class OrderMethod(Method):
 
 
 def has_order(sequences: SequenceSet) -> bool:
-    """Whether some sequence holds two different grades."""
+    """Return whether some sequence holds two different grades."""
     grades = sequences.grades[sequences.members]
     first = grades[sequences.starts[:-1]]
     return bool((grades != np.repeat(first, np.diff(sequences.starts))).any())

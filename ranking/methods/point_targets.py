@@ -1,4 +1,4 @@
-"""Grades as numbers to be predicted, one for each sample of the pool, for methods that look at samples one by one."""
+"""Standardised grades as regression targets, for methods that learn from samples one by one."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from ranking.core import Features, Floats, Ints, SequenceSet
 
 
 class PointTargets(NamedTuple):
-    """The samples that stand in a sequence: rows (k,) of the pool, shares (k,) of all places, which add up to 1, and
-    their targets (k,): grades with mean 0 and variance 1 over the places, so that settings mean the same for grades
-    0 to 4 and for years.
+    """The samples that occur in a sequence, and their targets.
+
+    rows: (k,) of the pool. shares: (k,) how often each occurs among all members; they add up to 1. targets: (k,)
+    grades with mean 0 and variance 1 over the members, so that settings mean the same for grades 0 to 4 and for
+    years.
     """
 
     rows: Ints
@@ -21,7 +23,7 @@ class PointTargets(NamedTuple):
 
     @classmethod
     def of(cls, sequences: SequenceSet) -> Self:
-        """The targets of sequences that hold two different grades at least."""
+        """Return the targets of sequences that hold at least two different grades."""
         rows, counts = np.unique(sequences.members, return_counts=True)
         shares = counts / counts.sum()
         grades = sequences.grades[rows].astype(np.float64)
@@ -30,5 +32,5 @@ class PointTargets(NamedTuple):
 
 
 def with_constant(features: Features) -> Features:
-    """(n, d + 1) with a last feature 1, whose weight is the bias."""
+    """Return features (n, d + 1) with a last feature 1, whose weight is the bias."""
     return np.concatenate([features, np.ones((len(features), 1), features.dtype)], axis=1)

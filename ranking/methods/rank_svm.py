@@ -18,9 +18,9 @@ from ranking.solvers.block import Block
 @METHODS.register("RankSVM")
 @dataclass(kw_only=True, eq=False)
 class RankSVM(LinearOrder):
-    """min 1/2 ||w||^2 + C mean over all pairs of max(0, 1 - w.(x_i - x_j)),  i of a higher grade than j.
+    """min 1/2 ||w||^2 + C mean over all pairs of max(0, 1 - w.(x_i - x_j)), i of a higher grade than j.
 
-    The pairs are those within a sequence, of all sequences together, and each counts alike: one that stands in two
+    The pairs are those within a sequence, of all sequences together, and each counts the same: one that occurs in two
     sequences counts twice, and a long sequence has more of them than a short one. Joachims (2006) does the same. The
     certificate's primal is this objective.
     """
@@ -38,7 +38,7 @@ class RankSVM(LinearOrder):
     max_iterations: int = most_iterations(5000)
 
     def risk(self, sequences: SequenceSet) -> LinearRisk:
-        """The objective on `sequences`; a cut marks which pairs are violated, summed up by row of the pool."""
+        """Return the objective on `sequences`; a cut counts the violated pairs by row of the pool."""
         pairs = GradedPairs(sequences)
 
         def oracle(scores: Floats) -> Cut:

@@ -21,11 +21,11 @@ from ranking.solvers.smooth import SmoothRisk, gap_of
 @METHODS.register("Relative Attributes")
 @dataclass(kw_only=True, eq=False)
 class RelativeAttributes(LinearOrder):
-    """min 1/2 ||w||^2 + C mean over all pairs of xi_ij^2 (ordered) or gamma_ij^2 (similar)  (their eqs. 4 to 7).
+    """min 1/2 ||w||^2 + C mean over all pairs of xi_ij^2 (ordered) or gamma_ij^2 (similar) (their eqs. 4 to 7).
 
     w.(x_i - x_j) >= 1 - xi_ij where i has the higher grade, |w.(x_i - x_j)| <= gamma_ij where the grades are equal.
     Pairs are those within a sequence, of both kinds together. Newton's method in the primal, as theirs; a pair's
-    slacks are summed up by sample, so that no pair is written down.
+    slacks are added up by sample, so that no pair is stored.
     """
 
     order = 23

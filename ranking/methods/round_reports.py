@@ -1,4 +1,4 @@
-"""Progress of a method that trains several rankers after each other, as one training."""
+"""Progress of a method that trains several rankers in turn, reported as one training run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ranking.core import OnProgress, ProgressEvent, StopTraining
 
 
 class RoundReports:
-    """Passes progress on with the number of the ranker, 0 for the first; once told to stop, every later one stops."""
+    """Passes on progress with the number of the ranker, 0 for the first; once stopped, all later calls stop too."""
 
     def __init__(self, on_progress: OnProgress | None) -> None:
         self.on_progress = on_progress
@@ -19,11 +19,11 @@ class RoundReports:
         self.event: ProgressEvent | None = None  # the last
 
     def begin(self, number: int) -> None:
-        """The ranker of that number begins."""
+        """Start the ranker of that number."""
         self.number, self.iterations, self.seconds = number, self.last[0] + 1, self.last[1]
 
     def __call__(self, event: ProgressEvent) -> None:
-        """Iterations and seconds go on from those of the rankers before."""
+        """Pass on an event, with iterations and seconds continued from those of the rankers before."""
         if self.stopped:
             raise StopTraining
         self.last = (self.iterations + event.iteration, self.seconds + event.seconds)
@@ -31,14 +31,14 @@ class RoundReports:
         self._pass_on(self.event)
 
     def repeat(self, _: ProgressEvent) -> None:
-        """For trainings that tell nothing of their own: passes the last event on once more, which may stop them."""
+        """Pass on the last event once more, for training runs that report no progress; this may stop them."""
         if self.stopped:
             raise StopTraining
         if self.event is not None:
             self._pass_on(self.event)
 
     def should_stop(self) -> bool:
-        """Whether training shall end, where nothing is told for long: the last event, once more, may stop it."""
+        """Return whether training shall end, by passing on the last event once more."""
         if not self.stopped and self.event is not None:
             with suppress(StopTraining):
                 self._pass_on(self.event)

@@ -1,4 +1,4 @@
-"""Trained methods as files: one .npz of plain arrays and a JSON header, no pickle, no code."""
+"""Files of trained methods: one .npz of plain arrays and a JSON header, no pickle, no code."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write(path: Path | str, header: dict[str, Any], arrays: dict[str, Any]) -> N
 
 
 def read(path: Path | str | IO[bytes], method: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The header and arrays that `write` wrote for `method`; a ValueError says why a file is not such a one."""
+    """Return the header and arrays that `write` wrote for `method`; ValueError says what is wrong with another file."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
@@ -45,7 +45,7 @@ def read(path: Path | str | IO[bytes], method: str) -> tuple[dict[str, Any], dic
 
 
 def unreadable(path: Path | str | IO[bytes], error: Exception) -> InputError:
-    """What to say of a file that is none, or not a whole one."""
+    """Return the error for a file that is no saved method, or not a complete one."""
     return InputError(
         str(path), "a saved method", f"a file that cannot be read ({error})", "train and save it again"
     )

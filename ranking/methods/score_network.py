@@ -1,4 +1,4 @@
-"""A score for each sample from its features: linear, or with one hidden layer of tanh units."""
+"""Scores of samples from their features: linear, or with one hidden layer of tanh units."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ranking.core import Floats
 
 @dataclass(frozen=True)
 class ScoreNetwork:
-    """Scores w.x where hidden is 0, else v.tanh(W x + b); all parameters in one row, W (hidden, d), then b, then v."""
+    """Scores w.x where hidden is 0, else v.tanh(W x + b); all parameters in one row: W (hidden, d), then b, then v."""
 
     columns: int
     hidden: int
 
     @property
     def size(self) -> int:
-        """How many parameters there are."""
+        """The number of parameters."""
         return self.columns if self.hidden == 0 else self.hidden * (self.columns + 2)
 
     def start(self, seed: int) -> Floats:
-        """(size,) zero for linear scores; else W and v drawn so that scores begin about as large as features."""
+        """Return (size,) zeros for linear scores; else random W and v, for scores about as large as features."""
         if self.hidden == 0:
             return np.zeros(self.size)
         generator = np.random.default_rng(seed)
@@ -31,7 +31,7 @@ class ScoreNetwork:
         return np.concatenate([first, np.zeros(self.hidden), last])
 
     def scores(self, parameters: Floats, features: Floats) -> Floats:
-        """(n,) of features (n, d)."""
+        """Return (n,) the scores of features (n, d)."""
         if self.hidden == 0:
             scores: Floats = features @ parameters
             return scores
@@ -40,7 +40,7 @@ class ScoreNetwork:
         return scores
 
     def gradient(self, parameters: Floats, features: Floats, slope: Floats) -> Floats:
-        """(size,) of a loss whose slope in the scores is (n,)."""
+        """Return (size,) the gradient of a loss whose slope in the scores is (n,)."""
         if self.hidden == 0:
             gradient: Floats = slope @ features
             return gradient

@@ -35,8 +35,10 @@ class ShardedFeatures:
     """
 
     def __init__(self, client: Client, shards: Sequence[Future]) -> None:
-        """shards: arrays (n_i, d) on workers, as `client.submit(read, file)` gives them: those are read again where a
-        worker is lost, while scattered ones are gone with it. ValueError unless all are finite and equally wide.
+        """Take arrays (n_i, d) on workers as shards; ValueError unless all are finite and equally wide.
+
+        Shards from `client.submit(read, file)` are read again where a worker is lost; scattered ones are lost with
+        it.
         """
         if not shards:
             raise InputError("shards", "at least one", 0)
@@ -52,7 +54,7 @@ class ShardedFeatures:
 
     @classmethod
     def scattered(cls, client: Client, features: Features) -> ShardedFeatures:
-        """Deal the rows of features (n, d) that are here evenly among the workers, a shard each."""
+        """Distribute the rows of local features (n, d) evenly among the workers, one shard each."""
         workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
         parts = np.array_split(features, len(workers))
         shards = [
@@ -66,19 +68,19 @@ class ShardedFeatures:
 
     @property
     def count(self) -> int:
-        """How many shards there are."""
+        """The number of shards."""
         return len(self._shards)
 
     def split(self, values: Floats) -> list[Floats]:
-        """Values (..., n) of the rows, by shard."""
+        """Split values (..., n) of the rows by shard."""
         return np.split(values, self._ends[:-1], axis=-1)
 
     def products(
         self, product: Callable[..., Floats], scale: float, values: Sequence[tuple[Floats, ...]]
     ) -> list[Floats]:
-        """What a method of `Block` gives for each shard, where it lies; values: its arguments for each.
+        """Return the result of a method of `Block` for each shard, computed where it is stored.
 
-        ConnectionError where rows are gone with their worker.
+        values: the arguments for each shard. ConnectionError where rows are lost with their worker.
         """
         futures = [
             self._client.submit(
@@ -105,7 +107,7 @@ class ShardedFeatures:
 
 @dataclass(frozen=True, eq=False)
 class ShardedBlock:
-    """A `FeatureMatrix` whose rows lie in shards."""
+    """A `FeatureMatrix` whose rows are in shards."""
 
     features: ShardedFeatures
     scale: float = 1.0
@@ -160,10 +162,10 @@ def _product(
 def fit_on_shards(
     method: M, features: ShardedFeatures, relevance: npt.ArrayLike, on_progress: OnProgress | None = None
 ) -> M:
-    """Learn from one query, the rows of `features` with their relevance (n,), by one-slack cutting planes; `method`.
+    """Train on one query, the rows of `features` with relevance (n,), by one-slack cutting planes; return `method`.
 
-    The duality gap is recomputed in float64 where the rows lie: the certificate is that of `fit`. ValueError for a
-    method or a solver that reads samples one by one, or relevance without both kinds.
+    The duality gap is recomputed in float64 where the rows are stored: the certificate is that of `fit`. ValueError
+    for a method or solver that reads samples one by one, or relevance without both kinds.
     """
     if not method.sharded:
         raise InputError(
@@ -184,7 +186,7 @@ def fit_on_shards(
 
 
 def score_on_shards(method: UnaryMethod, features: ShardedFeatures) -> Floats:
-    """(n,) the score of every row, as `method.score` gives it; ValueError unless they are as many features."""
+    """Return (n,) the score of every row, as `method.score` does; ValueError for another number of features."""
     if features.shape[1] != method.columns:
         raise InputError(
             "features of the shards",

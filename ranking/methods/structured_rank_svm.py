@@ -16,12 +16,12 @@ from ranking.solvers import Cut, Solution, cutting_plane
 
 @dataclass(kw_only=True, eq=False)
 class StructuredRankSVM(UnaryMethod):
-    """min 1/2 ||w||^2 + C xi,  w.Psi(X, R*) - w.Psi(X, R) >= Delta(R*, R) - xi for all R (quicksort, eq. 4).
+    """min 1/2 ||w||^2 + C xi, w.Psi(X, R*) - w.Psi(X, R) >= Delta(R*, R) - xi for all R (quicksort, eq. 4).
 
-    Psi(X, R) is the mean over pairs of one relevant and one irrelevant sample of R_xy (psi(x) - psi(y))
-    (eq. 1), and a ranking's interleaving ranks give its coefficients (Lemma 6, with |P| and |N| put right).
+    Psi(X, R) is the mean over pairs of one relevant and one irrelevant sample of R_xy (psi(x) - psi(y)) (eq. 1), and
+    a ranking's interleaving ranks give its coefficients (Lemma 6, with |P| and |N| corrected).
 
-    inference_scores: scores of the samples at which the most violated ranking was last asked for; None before training.
+    inference_scores: scores of the samples at the last call of loss-augmented inference; None before training.
     """
 
     loss: ClassVar[str]

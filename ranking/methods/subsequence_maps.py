@@ -1,8 +1,8 @@
 """Representations psi of a subsequence in order (midrank, section 3.3 and Fig. 5).
 
-All but max-pooling are linear in the stacked samples: psi = M (x_1, ..., x_L) with an (p, L) matrix M that the length
-alone decides, a block of psi for each of its rows. theta.psi = sum_k (M'theta)_k . x_k then, so that training ends with
-weights of places, (L, d), and a sample has a score for each place.
+All but max-pooling are linear in the stacked samples: psi = M (x_1, ..., x_L) with an (p, L) matrix M that depends on
+the length only; each of its rows gives a block of psi. Then theta.psi = sum_k (M'theta)_k . x_k, so that training
+ends with weights by position, (L, d), and a sample has a score for each position.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_POOLED = "max-pooled difference"
 
 
 def _pairs(length: int) -> Floats:
-    """(L (L - 1) / 2, L) x_i - x_j for all i < j."""
+    """Return (L (L - 1) / 2, L) x_i - x_j for all i < j."""
     first, second = np.triu_indices(length, 1)
     identity: Floats = np.eye(length)
     return identity[first] - identity[second]
@@ -44,7 +44,7 @@ REPRESENTATIONS = (*LINEAR, MAX_POOLED)
 
 
 def blocks(representation: str, length: int) -> Floats:
-    """(p, L) M of a linear representation.
+    """Return (p, L) M of a linear representation.
 
     >>> blocks("stacked difference", 3)
     array([[ 1., -1.,  0.],
@@ -58,7 +58,7 @@ def blocks(representation: str, length: int) -> Floats:
 
 
 def max_pooled(features: Features, rows: Ints) -> Floats:
-    """(m, d) the largest of x_i - x_j over i < j, feature by feature, of subsequences (m, L) in order.
+    """Return (m, d) the largest of x_i - x_j over i < j, feature by feature, of subsequences (m, L) in order.
 
     >>> max_pooled(np.array([[3.0], [1.0], [2.0]]), np.array([[0, 1, 2]]))
     array([[2.]])

@@ -1,9 +1,9 @@
-"""What MidRank learns from: subsequences in the right order and scrambled ones (midrank, section 3.2).
+"""MidRank's training examples: subsequences in the correct order and scrambled ones (midrank, section 3.2).
 
-Every subsequence of a correctly ordered sequence is correctly ordered. The paper does not say what becomes of samples
-of equal grades. There are two readings. "equal": a subsequence holds any samples of its sequence, of two grades at
-least, and is correctly ordered if no grade rises. "forbidden": a subsequence holds at most one sample of each grade, so
-that a sequence with fewer different grades than the length gives none.
+Every subsequence of a correctly ordered sequence is correctly ordered. The paper does not say how samples of equal
+grades are treated; there are two readings. "equal": a subsequence holds any samples of its sequence, of at least two
+grades, and is correctly ordered if no grade rises. "forbidden": a subsequence holds at most one sample of each grade,
+so that a sequence with fewer different grades than the length gives none.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TIES = (EQUAL, FORBIDDEN)
 
 @dataclass(frozen=True, eq=False)
 class Subsequences:
-    """rows: (m, L) of the pool, from the first place. right: (m,) whether a subsequence is in the right order."""
+    """rows: (m, L) of the pool, from the first position. right: (m,) whether a subsequence is in the correct order."""
 
     rows: Ints
     right: Bools
@@ -35,8 +35,11 @@ class Subsequences:
 
 
 def longest_subsequence(sequences: SequenceSet, ties: str) -> int:
-    """The length of the longest training subsequence: the most samples of one sequence with two grades at least, or the
-    most different grades where ties are forbidden."""
+    """Return the length of the longest training subsequence.
+
+    That is the most samples of a sequence with at least two grades, or the most different grades where ties are
+    forbidden.
+    """
     levels = _Levels.of(sequences)
     return int(levels.longest(ties).max(initial=0))
 
@@ -53,10 +56,10 @@ def training_subsequences(
     """Sample `number` subsequences in which no grade rises, then the same number of others that are scrambled.
 
     drawn: "any" samples of the sequence, or "consecutive" ones in its order. scrambled: "any order" in which a grade
-    rises, "one swap" of two different grades, or "reversed". ties: "equal", where samples of one grade stand in random
-    order; where chance gives one grade alone, a sample of another grade replaces one of them; or "forbidden", where one
-    sample of each grade is chosen by chance. The same sequence gives many subsequences, and each sequence that is long
-    enough has the same chance. ValueError where none is.
+    rises, "one swap" of two different grades, or "reversed". ties: "equal", where samples of one grade are in random
+    order, and where only one grade is drawn a sample of another grade replaces one of them; or "forbidden", where one
+    sample of each grade is drawn. A sequence gives many subsequences, and all that are long enough have the same
+    chance. ValueError where none is.
     """
     for name, chosen, choices in (
         ("drawn", drawn, DRAWN),
@@ -100,10 +103,10 @@ def _too_long(levels: _Levels, length: int, ties: str) -> InputError:
 
 @dataclass(frozen=True, eq=False)
 class _Levels:
-    """Members sorted by sequence and falling grade; level l holds sorted[starts[l]:starts[l + 1]], one grade.
+    """Members sorted by sequence and falling grade; level l holds sorted[starts[l]:starts[l + 1]], of one grade.
 
-    level: (N,) of each sorted member. first: (sequences,) the number of each sequence's first level; counts:
-    (sequences,) how many it has. begin, sizes: (sequences,) where its members begin, and how many it has.
+    level: (N,) of each sorted member. first: (sequences,) the number of each sequence's first level. counts:
+    (sequences,) the number of its levels. begin, sizes: (sequences,) where its members begin, and how many it has.
     """
 
     sorted: Ints
@@ -116,7 +119,7 @@ class _Levels:
 
     @classmethod
     def of(cls, sequences: SequenceSet, generator: np.random.Generator | None = None) -> _Levels:
-        """The generator decides the order of equal grades; without one it is that of the members."""
+        """Return the levels of `sequences`; equal grades are in random order with a generator, else in member order."""
         sizes = np.diff(sequences.starts)
         owner = np.repeat(np.arange(len(sequences)), sizes)
         grades = sequences.grades[sequences.members]
@@ -132,20 +135,22 @@ class _Levels:
         return cls(sequences.members[order], level, starts, first, counts, sequences.starts[:-1], sizes)
 
     def longest(self, ties: str) -> Ints:
-        """(sequences,) the length of the longest subsequence that each gives."""
+        """Return (sequences,) the length of the longest subsequence of each."""
         longest: Ints = np.where(self.counts > 1, self.sizes, 1) if ties == EQUAL else self.counts
         return longest
 
     def members(self, chosen: Ints, numbers: Ints, generator: np.random.Generator) -> Ints:
-        """(m, L) a row of the pool for each level `numbers` (m, L) of the sequences `chosen` (m,)."""
+        """Return (m, L) a random row of the pool for each level `numbers` (m, L) of the sequences `chosen` (m,)."""
         level = self.first[chosen][:, None] + numbers
         begin, size = self.starts[level], self.starts[level + 1] - self.starts[level]
         rows: Ints = self.sorted[begin + np.floor(generator.random(level.shape) * size).astype(np.int64)]
         return rows
 
     def with_two_grades(self, chosen: Ints, positions: Ints, generator: np.random.Generator) -> Ints:
-        """(m, L) the sorted members `positions` (m, L) of the sequences `chosen`; where all have one grade, one of
-        them is replaced by a sample of another grade of the sequence."""
+        """Return (m, L) the sorted members `positions` (m, L) of the sequences `chosen`, of two grades at least.
+
+        Where all have one grade, one of them is replaced by a sample of another grade of the sequence.
+        """
         level = self.level[positions]
         alone = np.flatnonzero((level == level[:, :1]).all(axis=1))
         own, single_level = chosen[alone], level[alone, 0]
@@ -158,7 +163,7 @@ class _Levels:
         return replaced
 
     def windows(self, chosen: Ints, length: int, generator: np.random.Generator) -> Ints:
-        """(m, L) neighbouring sorted members of the sequences `chosen`, of two grades at least."""
+        """Return (m, L) neighbouring sorted members of the sequences `chosen`, of two grades at least."""
         owner = np.repeat(np.arange(len(self.sizes)), self.sizes)
         last = np.arange(len(owner)) + length - 1
         inside = last < (self.begin + self.sizes)[owner]
@@ -172,7 +177,7 @@ class _Levels:
 def _any_grades(
     levels: _Levels, chosen: Ints, length: int, drawn: str, generator: np.random.Generator
 ) -> Ints:
-    """(m, L) samples of the sequences `chosen` (m,) with falling grades, equal ones in random order."""
+    """Return (m, L) samples of the sequences `chosen` (m,) with falling grades, equal ones in random order."""
     if drawn == "any":
         start = levels.begin[chosen][:, None] + _any(levels.sizes[chosen], length, generator)
         positions = levels.with_two_grades(chosen, start, generator)
@@ -184,18 +189,18 @@ def _any_grades(
 
 
 def _below(counts: Ints, generator: np.random.Generator) -> Ints:
-    """(m,) a random number below each count."""
+    """Return (m,) a random number below each count."""
     return np.floor(generator.random(len(counts)) * counts).astype(np.int64)
 
 
 def _consecutive(counts: Ints, length: int, generator: np.random.Generator) -> Ints:
-    """(m, L) neighbouring numbers below each count."""
+    """Return (m, L) neighbouring numbers below each count."""
     start = np.floor(generator.random(len(counts)) * (counts - length + 1)).astype(np.int64)
     return start[:, None] + np.arange(length)
 
 
 def _any(counts: Ints, length: int, generator: np.random.Generator) -> Ints:
-    """(m, L) rising numbers below each count, every choice with the same chance (Floyd's algorithm)."""
+    """Return (m, L) rising numbers below each count, every choice with the same chance (Floyd's algorithm)."""
     chosen = np.full((len(counts), length), -1)
     for column in range(length):
         top = counts - length + column
@@ -206,7 +211,7 @@ def _any(counts: Ints, length: int, generator: np.random.Generator) -> Ints:
 
 
 def _scrambled(rows: Ints, grades: Ints, kind: str, generator: np.random.Generator) -> Ints:
-    """(m, L) each row in an order in which a grade rises; `grades` (n,) of the pool."""
+    """Return (m, L) each row in an order in which a grade rises; `grades` (n,) of the pool."""
     if kind == "reversed":
         return rows[:, ::-1]
     scrambled = rows.copy()
@@ -219,7 +224,7 @@ def _scrambled(rows: Ints, grades: Ints, kind: str, generator: np.random.Generat
 
 
 def _orders(count: int, length: int, kind: str, generator: np.random.Generator) -> Ints:
-    """(count, L) random orders: any, or one swap away from the rising one."""
+    """Return (count, L) random orders: any, or one swap away from the rising one."""
     if kind == "any order":
         return np.argsort(generator.random((count, length)), axis=1)
     order = np.tile(np.arange(length), (count, 1))
@@ -234,18 +239,18 @@ def _orders(count: int, length: int, kind: str, generator: np.random.Generator) 
 
 
 def in_order(grades: Ints) -> Bools:
-    """(m,) whether no grade rises in each of the rows (m, L)."""
+    """Return (m,) whether no grade rises in each of the rows (m, L)."""
     falling: Bools = np.all(grades[:, 1:] <= grades[:, :-1], axis=1)
     return falling
 
 
 def deltas(grades: Ints, disagreement: str) -> Floats:
-    """(m,) delta of eq. 4 of subsequences whose samples have the grades (m, L), of two grades at least in each row.
+    """Return (m,) delta of eq. 4 for subsequences with grades (m, L), of at least two grades in each row.
 
     1 where no grade rises. Elsewhere minus the size of the disagreement with the correct order: 1 for "zero-one"; the
-    share of wrong ones among the pairs of different grades, (1 - tau) / 2, for "Kendall tau"; for "NDCG" the loss
+    share of incorrect ones among the pairs of different grades, (1 - tau) / 2, for "Kendall tau"; for "NDCG" the loss
     1 - NDCG over that of the reversed order, where the gain of a sample is the number of samples of lower grades. So
-    the reversed order has -1 under all three.
+    the reversed order has -1 for all three.
 
     >>> deltas(np.array([[5, 3, 1], [3, 5, 1], [1, 3, 5]]), "Kendall tau").round(3)
     array([ 1.   , -0.333, -1.   ])

@@ -27,16 +27,16 @@ PATIENCE = 300  # rounds of coordinate descent, which either takes a few dozen o
 @METHODS.register("SVM")
 @dataclass(kw_only=True, eq=False)
 class SVM(UnaryMethod):
-    """min 1/2 ||w||^2 + C xi / (4 |P| |N|),  w.Psi(X, Y*) - w.Psi(X, Y) >= Delta(Y*, Y) - xi for all labellings Y.
+    """min 1/2 ||w||^2 + C xi / (4 |P| |N|), w.Psi(X, Y*) - w.Psi(X, Y) >= Delta(Y*, Y) - xi for all labellings Y.
 
-    w has a row for each class and Psi sums the features of each class (eq. 4); Delta is the weighted fraction
-    of misclassified samples with J = |N|/|P| (eq. 7). At the optimum the rows are opposite, w = (v, -v)/sqrt 2,
-    and the maximum over labellings decomposes:
+    w has a row for each class and Psi sums the features of each class (eq. 4); Delta is the weighted fraction of
+    misclassified samples with J = |N|/|P| (eq. 7). At the optimum the rows are opposite, w = (v, -v)/sqrt 2, and the
+    maximum over labellings decomposes:
 
         1/2 ||v||^2 + C / (4 |P| |N|) sum_i max(0, cost_i - y_i sqrt 2 v.x_i),   cost_i = 1/(2|P|) or 1/(2|N|).
 
-    The paper has C alone. Divided by 4 |P| |N| it suits the same values as the C of a ranking loss, for any number of
-    samples; the setting `unit` brings the paper's back.
+    The paper has C only. Divided by 4 |P| |N|, the same values suit it as suit the C of a ranking loss, for any
+    number of samples; the setting `unit` restores the paper's.
     """
 
     order = 0
@@ -85,7 +85,7 @@ class SVM(UnaryMethod):
         return Cut(np.where(wrong, -labels, 0.0), float(costs[wrong].sum()))
 
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
-        """Coordinate descent works on the dual, so it can begin only where the same samples were solved before."""
+        """Minimise by the setting `solver`; coordinate descent can only start from a run on the same samples."""
         risk = self.risk(samples)
         relay = Relay(
             risk, self.tolerance, self.max_iterations, on_progress, start.weights, planes=start.working_set

@@ -21,10 +21,10 @@ from ranking.solvers.block import Block
 @METHODS.register("SVR")
 @dataclass(kw_only=True, eq=False)
 class SVR(LinearOrder):
-    """min 1/2 ||w||^2 + C mean over all places of max(0, |w.x - t| - epsilon),  t the standardised grade.
+    """min 1/2 ||w||^2 + C mean over all members of max(0, |w.x - t| - epsilon), t the standardised grade.
 
-    A sample counts as often as it stands in a sequence. One of the weights is of a constant feature and so is
-    regularised too, as in LIBLINEAR; being the same for all samples, it is left out of scores.
+    A sample counts as often as it occurs in sequences. One of the weights is of a constant feature and so is
+    regularised too, as in LIBLINEAR; being the same for all samples, it is omitted from scores.
     """
 
     order = 22
@@ -47,7 +47,7 @@ class SVR(LinearOrder):
     max_iterations: int = most_iterations(5000)
 
     def risk(self, sequences: SequenceSet) -> LinearRisk:
-        """The objective on `sequences`; a cut marks which samples are predicted too high, and which too low."""
+        """Return the objective on `sequences`; a cut marks which samples are predicted too high, and which too low."""
         rows, shares, targets = PointTargets.of(sequences)
 
         def oracle(scores: Floats) -> Cut:

@@ -1,4 +1,4 @@
-"""The samples of all queries under each other, checked: what every method trains on."""
+"""The checked samples of all queries, concatenated: what sample methods train on."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ranking.core.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """features (n, d), relevant (n,), the rows of each query, the graph of all samples, and a hash of it all.
+    """features: (n, d). relevant: (n,). parts: the rows of each query. graph: of all samples, or None.
 
     With several queries an objective is that of structured SVMs, the mean over queries (high-order, eq. 1).
-    `fingerprint` tells whether another run saw the same samples.
+    fingerprint: a hash of everything; tells whether another run had the same samples.
     """
 
     features: Features
@@ -33,7 +33,7 @@ class TrainingSet:
 
     @classmethod
     def of(cls, queries: Sequence[Query]) -> TrainingSet:
-        """The training set of `queries`; ValueError unless each has both kinds of samples and as many features."""
+        """Return the training set of `queries`; ValueError unless each has both kinds of samples and equal features."""
         if not queries:
             raise InputError("queries", "at least one query", "an empty list")
         relevant = np.concatenate([_relevant(number, query) for number, query in enumerate(queries)])
@@ -61,12 +61,12 @@ class TrainingSet:
 
 
 def _octets(array: np.ndarray) -> memoryview:
-    """The bytes of an array, which may be empty."""
+    """Return the bytes of an array, which may be empty."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def _stacked(graphs: Sequence[SimilarityGraph | None], firsts: Sequence[int]) -> SimilarityGraph | None:
-    """The graphs of queries whose samples begin at those rows, as one; ValueError for affinities of two sizes."""
+    """Return the graphs of queries whose samples begin at `firsts` as one; ValueError for unequal affinities."""
     present = [(graph, first) for graph, first in zip(graphs, firsts, strict=True) if graph is not None]
     if not present:
         return None
@@ -82,7 +82,7 @@ def _stacked(graphs: Sequence[SimilarityGraph | None], firsts: Sequence[int]) ->
 
 
 def _relevant(number: int, query: Query) -> Bools:
-    """(n,) which samples of a query are relevant: those of a grade above 0."""
+    """Return (n,) which samples of a query are relevant: those of a grade above 0."""
     if query.relevance is None:
         raise InputError(
             f"query {number}", "the relevance of its samples", remedy="train on Query(features, relevance)"

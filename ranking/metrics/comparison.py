@@ -87,8 +87,7 @@ class Comparison:
 
 
 def largest(values: Floats | Ints, count: int) -> Ints:
-    """Return the indices of at most `count` of the largest `values` (n,) above 0, largest first; ties in order of
-    index.
+    """Return the indices of at most `count` of the largest `values` (n,) above 0, largest first, ties by index.
 
     >>> largest(np.array([1, 0, 3, -2, 3]), 2)
     array([2, 4])

@@ -53,8 +53,7 @@ class FoldCurve:
 
 
 class Difference(NamedTuple):
-    """The mean difference of two curves over folds, and its confidence interval: (q + 1,) each; NaN ends for a single
-    fold."""
+    """The mean difference of two curves over folds with its interval, (q + 1,) each; NaN ends for a single fold."""
 
     mean: Floats
     low: Floats

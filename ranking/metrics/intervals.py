@@ -168,8 +168,7 @@ def _share(part: npt.NDArray[np.generic], total: npt.NDArray[np.generic], define
 
 
 def interval(value: float, drawn: Floats, level: float = LEVEL) -> Interval:
-    """Return the percentile interval of `value`: the middle `level` of the resampled values `drawn` (b,), without
-    NaN.
+    """Return the percentile interval of `value`: the middle `level` of `drawn` (b,), without NaN.
 
     ValueError where all are NaN.
 

@@ -44,8 +44,7 @@ def rank(scores: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def ranking_order(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> npt.NDArray[np.intp]:
-    """Return (n,) the samples from the top of the ranking; of equal scores the less relevant first, then the lower
-    row.
+    """Return (n,) the samples from the top; of equal scores the less relevant first, then the lower row.
 
     Needs no relevant sample.
 

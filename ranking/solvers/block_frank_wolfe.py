@@ -126,8 +126,7 @@ class _Anchor:
         self.last = weights
 
     def settled(self, state: _State, active: Ints, generator: np.random.Generator) -> _State:
-        """Return the state after a round over components with edges without the anchor; its bound is one of the
-        problem."""
+        """Return the state after a round over components with edges without the anchor; its bound is valid."""
         if self.rho == 0.0:
             return state
         free, copy = _Anchor(self.weights, 0.0), state.copy()
@@ -214,8 +213,7 @@ class _State:
 
     @classmethod
     def at_start(cls, risk: LinearRisk, layout: _Layout, start: Cut | None) -> Self:
-        """Return the state with all weight on the truth, or on the combination `start`, each component's part as one
-        plane."""
+        """Return all weight on the truth, or on the combination `start`, with one plane per component."""
         positions, count = len(layout.score), len(layout.samples)
         planes = np.zeros((SLOTS, positions))
         losses, shares = np.zeros((SLOTS, count)), np.zeros((SLOTS, count))
@@ -317,8 +315,7 @@ class _State:
 
 
 def _checked_plane(risk: LinearRisk, layout: _Layout, start: Cut) -> Floats:
-    """Return `start` / C by position; ValueError unless it is a combination of labellings of total C for each
-    component.
+    """Return `start` / C by position; ValueError unless it combines labellings of total C for each component.
 
     Checked are conditions on the shares with which a sample has label 1 and an edge differs: the share of an edge
     lies between the difference of its samples' shares and what their sum allows.

@@ -167,8 +167,7 @@ def gain(
     scores: Floats, worst: Floats, costs: Floats, starts: Ints,
     planes: Floats, losses: Floats, shares: Floats, used: Ints, gains: Floats,
 ) -> None:  # fmt: skip
-    """Write for each component how far its worst plane with weight lies below the most violated labelling, given by
-    `worst`."""
+    """Write by how much the most violated labelling, given by `worst`, exceeds each worst plane with weight."""
     for c in range(len(used)):
         a, b = starts[c], starts[c + 1]
         value = 0.0
@@ -188,8 +187,7 @@ def descend(
     planes: Floats, losses: Floats, shares: Floats, used: Ints,
     v: Floats, bare: Floats, w2: Floats, pull: Floats, shrink: float,
 ) -> None:  # fmt: skip
-    """Make the steps of each component in `order`; v, bare and w2 = min(0, shrink (bare + pull)) are updated with the
-    shares.
+    """Make the steps of each component in `order`; v, bare and w2 = min(0, shrink (bare + pull)) follow the shares.
 
     labels: by position, the most violated labelling of components too large to enumerate.
     """

@@ -86,8 +86,7 @@ class _Descent:
         return self._iterations + self._search.iterations
 
     def descend(self, max_iterations: int) -> bool:
-        """Run rounds until one proves that no more is gained, or none makes progress; return whether a callback
-        stopped it."""
+        """Run rounds until no more is gained, or none makes progress; return whether a callback stopped it."""
         stopped = False
         while not stopped and self.iterations < max_iterations:
             stopped = self.run(max_iterations)
@@ -100,8 +99,7 @@ class _Descent:
         return self._search.run(self._enough, max_iterations - self._iterations, self._report)
 
     def move(self) -> bool:
-        """Begin the next round where this one ended, unless that is no better; return whether there is progress to
-        make."""
+        """Begin the next round where this one ended, if that is better; return whether progress is possible."""
         if self.jump(self._search.best.weights):
             return True
         was, self._patient = self._patient, True  # rounding hides what was gained: prove what there is

@@ -218,8 +218,7 @@ class _Planes:
 def _face_optimum(
     gram: Floats, losses: Floats, shares: Floats, active: Bools, full: Bools, owner: Ints, C: float
 ) -> Floats:
-    """Return the multipliers, of either sign, that are best where only active planes have any, and full groups spend
-    C.
+    """Return the multipliers, of either sign, that are best where only active planes have any and full groups spend C.
 
     In a full group the plane with the largest share takes what the others leave.
     """

@@ -126,9 +126,10 @@ class PlaneSearch:
         return False
 
     def _goes_on(self) -> bool:
-        """Return whether progress is possible. Where both bounds stand still, switch to the careful solver once:
+        """Return whether progress is possible.
 
-        the faster one may not distinguish the remaining progress from rounding.
+        Where both bounds stand still, the solver of the program is once replaced by the careful one, because the
+        faster one may not distinguish the remaining progress from rounding.
         """
         if self._still == STANDSTILL and not self._model.careful:
             self._still = 0

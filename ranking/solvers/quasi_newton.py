@@ -1,5 +1,4 @@
-"""Minimise a smooth function by L-BFGS or Newton's method (SciPy), with progress and a stopping criterion of the
-caller."""
+"""Minimise a smooth function by L-BFGS or Newton's method (SciPy), with progress and early stopping."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Several solvers that take turns at one risk, each starting from the results of the earlier ones; reported as one
-run."""
+"""Several solvers that take turns at one risk, each starting from earlier results; reported as one run."""
 
 from __future__ import annotations
 

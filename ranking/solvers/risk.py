@@ -100,8 +100,7 @@ class LinearRisk:
     def _by_block(
         self, values: Floats, first: int, product: Callable[[FeatureMatrix, Floats], Floats]
     ) -> Floats:
-        """Return the product of each block with its part of `values`, concatenated; the first part has length
-        `first`."""
+        """Return the product of each block with its part of `values`, concatenated; the first has length `first`."""
         if self.pairwise is None:
             return product(self.blocks[0], values)
         parts = zip(self.blocks, np.split(values, [first], axis=-1), strict=True)

@@ -1,5 +1,4 @@
-"""Stochastic dual coordinate ascent (Shalev-Shwartz and Zhang 2013) for hinges of samples at positions (midrank, eq.
-4).
+"""Stochastic dual coordinate ascent (Shalev-Shwartz and Zhang 2013) for hinges of samples (midrank, eq. 4).
 
     min_theta  mu/2 ||theta||^2 + sum_i cost_i max(0, 1 - delta_i theta.psi_i),   psi_i = M (x_i1, ..., x_iL)
 
@@ -37,8 +36,7 @@ SWEEPS = 4  # between two measurements of the gap
 
 @dataclass(frozen=True, eq=False)
 class PositionHinges:
-    """The problem above. features: (n, d) of the pool. rows: (m, L). blocks: (p, L) M. deltas, costs: (m,), costs >
-    0.
+    """The problem above. features: (n, d). rows: (m, L). blocks: (p, L) M. deltas, costs: (m,), costs > 0.
 
     constant: one more component of every psi, the same number for all; 0 for none. Its weight is regularised.
     """

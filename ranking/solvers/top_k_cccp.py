@@ -42,8 +42,7 @@ def top_k_cccp(
     clock: Clock | None = None,
     start: TopKWeights | None = None,
 ) -> TopKSolution:
-    """Minimise eq. 8, from `start` or else the frequencies of labels, until no round can gain more than the
-    tolerance.
+    """Minimise eq. 8, from `start` or the frequencies of labels, until no round gains more than the tolerance.
 
     solve: minimises a convex risk. The certificate is of the last round: its primal is the objective, its dual the
     lower bound of the convex risk that touches it there.

@@ -32,8 +32,7 @@ STANDSTILL = 30  # rounds in which neither bound moves: what is left of the gap 
 
 @dataclass(eq=False)
 class Planes:
-    """The outputs of each image and their shares. outputs: (M, S, L); shares: (M, S), rows sum to 1; used: (M,)
-    slots."""
+    """The outputs of each image and their shares. outputs: (M, S, L). shares: (M, S), rows sum to 1. used: (M,)."""
 
     outputs: Bools
     shares: Floats
@@ -56,8 +55,7 @@ class Planes:
             self.shares = np.concatenate([self.shares, np.zeros_like(self.shares)], axis=1)
 
     def sweep(self, risk: TopKRisk, weights: TopKWeights, order: Ints) -> float:
-        """Move the shares of each image in `order` and update the weights; return what the first moves promised for
-        the dual."""
+        """Move the shares of each image in `order`, update the weights; return what the first moves promised."""
         squares = np.einsum("mp,mp->m", risk.shared, risk.shared)
         promise = _sweep(
             order, risk.shared, risk.own, squares, risk.costs, risk.core, risk.once, risk.scale, *weights,
@@ -189,8 +187,7 @@ def _by_shares(
 
 @numba.njit(cache=True, nogil=True)
 def _keep(rows, outputs_of_rows, outputs, shares, used):  # type: ignore[no-untyped-def]
-    """Write new outputs of the images `rows` into free slots, or over one without a share; return how many had no
-    room."""
+    """Write new outputs of `rows` into free slots, or over one without a share; return how many had no room."""
     _, slots, labels = outputs.shape
     full = 0
     for n in range(len(rows)):
@@ -268,8 +265,7 @@ def _move(step, x, y, square, core, once, to, off, W, a, F, s):  # type: ignore[
 
 @numba.njit(cache=True, nogil=True)
 def _sweep(order, X, Y, squares, costs, core, once, scale, W, a, F, outputs, shares, used):  # type: ignore[no-untyped-def]
-    """Make pairwise Frank-Wolfe steps for each image in `order` among its planes; return the sum of their first
-    gains."""
+    """Make pairwise Frank-Wolfe steps for each image in `order`; return the sum of their first gains."""
     promised = 0.0
     values = np.empty(outputs.shape[1])
     for m in order:

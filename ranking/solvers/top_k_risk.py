@@ -88,8 +88,7 @@ class TopKRisk:
         return self.objective(self.zero())
 
     def openness(self, primal: float, dual: float) -> float:
-        """Return primal - dual as a share of the objective or, where that is less, of the most to be gained over
-        weights 0.
+        """Return primal - dual as a share of the objective or, if that is less, of the most to gain over weights 0.
 
         Where labels are hard to predict the optimum lies little below the objective at 0, so that a gap which is
         small beside the objective may hide all that there is to learn.
@@ -150,8 +149,7 @@ class TopKRisk:
         return 0.5 * self.square(weights) + self.scale * float(worst.values.sum() - right)
 
     def pairs(self, outputs: Bools, shares: Floats | None = None) -> Floats:
-        """Return (c, L) the sum over outputs (n, L) of 2 t_c t_i, each times its share: the factor of F[core] in
-        t'Ft."""
+        """Return (c, L) the sum over outputs (n, L) of 2 t_c t_i times its share: the factor of F[core] in t'Ft."""
         marks = outputs.astype(np.float64)
         weighted = marks[:, self.core] if shares is None else shares[:, None] * marks[:, self.core]
         sums = 2.0 * weighted.T @ marks

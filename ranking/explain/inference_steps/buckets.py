@@ -1,5 +1,4 @@
-"""The algorithm "buckets", which counts instead of comparing; the compiled form is `ranking.inference.bins` and
-`.buckets`.
+"""The algorithm "buckets", which counts instead of comparing; compiled in `ranking.inference.buckets`.
 
 One pass counts the scores into equal-width bins. The best ranks at a bin's two edges bound those of all its samples.
 """
@@ -46,8 +45,7 @@ def bins_of(problem: InferenceProblem) -> Bins | None:
 
 
 def bucket_steps(problem: InferenceProblem) -> Trace | None:
-    """Bound the bins by divide and conquer over their edges, then rank bins whose bounds differ; None as for
-    `bins_of`."""
+    """Bound the bins by divide and conquer over their edges, then rank those whose bounds differ; None as `bins_of`."""
     bins = bins_of(problem)
     if bins is None:
         return None

@@ -1,5 +1,4 @@
-"""The objective of loss-augmented inference: a function f_j of the rank for each irrelevant sample (quicksort,
-Observation 3)."""
+"""The objective of loss-augmented inference: a function f_j of the rank (quicksort, Observation 3)."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@ from ranking.explain.inference_steps.trace import Bound, Step
 def select(
     problem: InferenceProblem, scores: list[float], run: Bound, steps: list[Step], ranks: Ints, parent: int
 ) -> None:
-    """Write the ranks of the run of `scores` (|N|,), which is rearranged. No score outside lies between two of the
-    run.
+    """Write the ranks of the run of `scores` (|N|,), which is rearranged; no other score lies inside its range.
 
     One step per median. Samples with the score of the median have ranks between those of its first and its last copy.
     """
