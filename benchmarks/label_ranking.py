@@ -101,7 +101,7 @@ def by_assignment(unary: np.ndarray, core: np.ndarray, interactions: np.ndarray,
 
 def show_inference(generator: np.random.Generator, cores: Sequence[int], batch: int) -> None:
     """cores: how many labels they have, rising by one. batch: images with the smallest; a larger core has fewer."""
-    threads.MOST_PARTS, parts = 1, threads.MOST_PARTS
+    threads.MAX_PARTS, parts = 1, threads.MAX_PARTS
     rows, first = [], 0.0
     for size in cores:
         core, interactions = star(generator, LABELS, size)
@@ -126,7 +126,7 @@ def show_inference(generator: np.random.Generator, cores: Sequence[int], batch: 
         rows.append([str(labels), f"{1e6 * seconds:.1f}", f"{1e9 * seconds / labels:.0f}"])
     print(f"\nThe same at C = {CORE}, in L\n")
     print(table(["L", "best top k", "nanoseconds a label"], rows))
-    threads.MOST_PARTS = parts
+    threads.MAX_PARTS = parts
     core, interactions = star(generator, LABELS, CORE)
     unary = generator.standard_normal((5 * batch // 2, LABELS))
     best_top_ks(unary, core, interactions, K)

@@ -15,7 +15,7 @@ from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints
 from ranking.experiments.order_training import Ordered, measure_order
 from ranking.explain.tree_search import TreeSearch
-from ranking.inference.best_permutation import MOST_COMPARED
+from ranking.inference.best_permutation import MAX_COMPARED
 from ranking.workspace.run import Run
 
 MOST_SAMPLES = 40  # of a sequence whose search is shown: its nodes grow with the cube
@@ -146,9 +146,7 @@ def notice(found: TreeSearch, relevance: Ints) -> str:
     )
     n = trees.orders.shape[1]
     if found.best_value is None:
-        return (
-            f"{said} With {n} images there are too many orders to compare with all (up to {MOST_COMPARED})."
-        )
+        return f"{said} With {n} images there are too many orders to compare with all (up to {MAX_COMPARED})."
     orders = int(np.prod(np.arange(1, n + 1)))
     share = f"{len(trees.values):,} of {orders:,} orders were looked at"
     if found.found_best:

@@ -16,8 +16,8 @@ Features = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
 Bools = npt.NDArray[np.bool_]
 
-LARGEST = 1e15  # of features: no method comes near its optimum beyond, and from 1e160 on squares overflow
-BLOCK = 1 << 20  # numbers of a matrix that are worked on at once where all of them would take much memory
+LARGEST = 1e15  # of features: larger ones keep methods far from their optimum; from 1e160 on squares overflow
+BLOCK = 1 << 20  # entries of a matrix that are processed at a time, to save memory
 
 
 def check_features(features: npt.ArrayLike) -> Features:

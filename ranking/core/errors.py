@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-LONGEST = 300  # characters of what came that a sentence shows
-# What a person can do about a home that cannot be used.
+LONGEST = 300  # characters of `came` in a message
+# Remedies for a data folder that cannot be used.
 GONE = (
     "its files were moved or removed while the app was running: put them back, "
     "or start the app again to begin with an empty home"
@@ -38,7 +38,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, subject: str, expected: str, came: object = None, remedy: str = "") -> None:
-        super().__init__(subject, expected, came, remedy)  # what pickle makes it again from
+        super().__init__(subject, expected, came, remedy)  # the arguments that pickle restores it from
         self.subject, self.expected, self.came, self.remedy = subject, expected, came, remedy
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ class HomeError(OSError):
     """
 
     def __init__(self, subject: str, why: str = "", remedy: str = "", lost: Path | None = None) -> None:
-        super().__init__(subject)  # more arguments would be read as those of a system error
+        super().__init__(subject)  # OSError takes further arguments for an error number
         self.subject, self.why, self.remedy, self.lost = subject, why, remedy, lost
 
     def __str__(self) -> str:

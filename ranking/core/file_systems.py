@@ -11,7 +11,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-MOUNTS = Path("/proc/self/mountinfo")  # where Linux lists what is mounted
+MOUNTS = Path("/proc/self/mountinfo")  # the list of mounts on Linux
 NETWORK = re.compile(
     r"(fuse\.)?(9p|afs|beegfs|ceph(-fuse)?|cifs|davfs2?|gcsfuse|glusterfs|gpfs|lustre|nfs4?|rclone|s3fs|smb2|smb3|smbfs"
     r"|sshfs|vboxsf)"
@@ -32,7 +32,7 @@ def journal_mode(folder: Path) -> str:
     return "delete" if network_file_system(folder) else "wal"
 
 
-@cache  # a home is opened again and again, and stays where it is
+@cache  # a home is opened often, and does not move
 def _kind(folder: Path, mounts: Path) -> str | None:
     try:
         lines = os.fsdecode(mounts.read_bytes()).splitlines()
@@ -41,9 +41,7 @@ def _kind(folder: Path, mounts: Path) -> str | None:
     kinds = {}
     for line in lines:  # proc(5): the mount point is the fifth, the type the first after a hyphen
         own, _, rest = line.partition(" - ")
-        kinds[Path(_unescaped(own.split(" ")[4]))] = rest.split(" ")[
-            0
-        ]  # what was mounted last covers the rest
+        kinds[Path(_unescaped(own.split(" ")[4]))] = rest.split(" ")[0]  # a later mount hides an earlier one
     resolved = folder.resolve()
     return next((kinds[parent] for parent in (resolved, *resolved.parents) if parent in kinds), None)
 

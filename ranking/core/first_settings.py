@@ -17,7 +17,7 @@ FIRST: Mapping[str, Mapping[str, Any]] = {
     "MidRank": {"ties": "forbidden", "votes": "kept"},
 }
 UNIT = {"unit": RANKING_UNIT}
-# The settings that came later with their defaults. Stored settings name them all; those that name none are earlier.
+# Settings added later, with their defaults. Later versions store all of them; records with none of them are earlier.
 LATER: Mapping[str, Mapping[str, Any]] = {
     "SVM": UNIT,
     "HOB-SVM": UNIT,

@@ -43,7 +43,7 @@ class SimilarityGraph:
         lower, upper = lower[order], upper[order]
         if ((lower[1:] == lower[:-1]) & (upper[1:] == upper[:-1])).any():
             raise InputError("edges", "each unordered pair once", "a pair twice", "remove the duplicates")
-        # The least and the largest number tell without a copy: NaN, where there is one, is both of them.
+        # Minimum and maximum need no copy; with a NaN, both are NaN.
         if affinity.size and not 0 <= affinity.min() <= affinity.max() < np.inf:
             raise InputError("affinity", "finite numbers from 0", f"{affinity.min()} to {affinity.max()}")
         object.__setattr__(self, "edges", edges)

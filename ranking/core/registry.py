@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from ranking.core.errors import InputError
 from ranking.core.settings import check_settings, settings_of
 
-CLOSE = 0.85  # from which similarity on a name is taken for a slip of an ability's
+CLOSE = 0.85  # names at least as similar as this count as misspelled members
 
 
 class Plugin:
@@ -38,7 +38,7 @@ class Registry(Generic[T]):
         self.packages = packages
         self._classes: dict[str, type[T]] = {}
         self._discovered = self._discovering = False
-        self._lock = threading.RLock()  # re-entrant, since a module may ask while it is imported
+        self._lock = threading.RLock()  # re-entrant, because a module may ask for names while it is imported
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
         """Return a class decorator that registers the class as `name` and sets its attribute `name`.
@@ -49,7 +49,7 @@ class Registry(Generic[T]):
 
         def add(cls: type[T]) -> type[T]:
             registered = self._classes.get(name)
-            # A module that is run again replaces its class; anything else under the same name is a mistake.
+            # A module that is run again replaces its class; another class of the same name is an error.
             if registered is not None and _home(registered) != _home(cls):
                 raise InputError(f"{self.kind} {name!r}", "one class of this name", f"{registered} and {cls}")
             cls.name = name
@@ -95,9 +95,7 @@ class Registry(Generic[T]):
                 for package in self.packages:
                     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
                         importlib.import_module(f"{package}.{module.name}")
-                self._discovered = (
-                    True  # after the last: the next question is never answered from half of them
-                )
+                self._discovered = True  # only now: nobody may see half of them
             finally:
                 self._discovering = False
 

@@ -23,7 +23,7 @@ class SourceBox:
     box: tuple[float, float, float, float] | None
     classes: tuple[str, ...]
     group: str | None = None  # None: the image is the group
-    number: int | None = None  # None: its place in SourceImage.boxes, counted from 1
+    number: int | None = None  # None: its position in SourceImage.boxes, from 1
     numbers: Mapping[str, float] = field(default_factory=dict)
     relative: bool = False
 

@@ -90,7 +90,7 @@ class StopTraining(Exception):
 
 
 OnProgress = Callable[[ProgressEvent], None]
-OnStep = Callable[[str, int, int], None]  # (what, done, total): of work that is no iteration
+OnStep = Callable[[str, int, int], None]  # (what, done, total): progress of work without iterations
 
 
 class Method(Plugin, ABC):

@@ -24,7 +24,7 @@ from ranking.datasets.sequences import GROUPS, Drawn
 from ranking.experiments.order_training import features_to_order, make_drawing
 from ranking.experiments.study_bench import Bench, make_mid_rank
 from ranking.inference.best_permutation import (
-    MOST_COMPARED,
+    MAX_COMPARED,
     as_good,
     best_permutations,
     exhaustive_permutations,
@@ -154,7 +154,7 @@ def by_representation(bench: Bench) -> list[Curve]:
 
 def by_trees(bench: Bench) -> list[Curve]:
     """Fig. 6b: how often the search of a ranker ends at the best of all orders, and what that is worth."""
-    n = min(bench.drawing.length, MOST_COMPARED)
+    n = min(bench.drawing.length, MAX_COMPARED)
     method = bench.fit("Training MidRank", longest=min(bench.plain.longest, n))
     test = bench.test_of(n)
     bench.begin("Comparing all orders of every test sequence")

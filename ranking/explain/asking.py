@@ -14,7 +14,7 @@ from ranking.methods.label_prediction import LabelPrediction
 from ranking.methods.label_ranker import LabelRanker
 from ranking.metrics import break_even_precision
 
-Urgency = Callable[[LabelPrediction], Floats]  # (M, L): the greater, the sooner a label is asked for
+Urgency = Callable[[LabelPrediction], Floats]  # (M, L): the label of greatest urgency is asked first
 
 
 class Strategy(NamedTuple):

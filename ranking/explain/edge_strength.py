@@ -15,7 +15,7 @@ from ranking.inference import AttractivePairs, Components, max_marginals
 from ranking.metrics import average_precision
 from ranking.metrics.ranked import ranks_of
 
-LEARNT = 1.0  # the strength at which penalties are those that were learnt
+LEARNT = 1.0  # the strength of the learned penalties
 OFF = 0.0
 
 

@@ -102,10 +102,10 @@ def label_pairs(names: tuple[str, ...], core: Ints, interactions: Floats, labels
         got = f"{interactions.shape} and {labels.shape}"
         raise InputError("interactions and labels", expected, got)
     rank = np.full(size, len(core))
-    rank[core] = np.arange(len(core))  # of two in the core, the pair is that of the earlier one
+    rank[core] = np.arange(len(core))  # a pair within the core belongs to the earlier label
     row, second = np.nonzero(rank[None, :] > np.arange(len(core))[:, None])
     first = np.asarray(core, np.int64)[row]
-    marks = labels.astype(np.float64)  # float64, so that the product is one of BLAS, and exact
+    marks = labels.astype(np.float64)  # float64, so that BLAS computes the product, exactly
     together = (marks[:, core].T @ marks)[row, second].round().astype(np.int64)
     counts = labels.sum(axis=0)
     expected = counts[first] * counts[second] / max(1, len(labels))

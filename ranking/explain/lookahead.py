@@ -17,9 +17,9 @@ from ranking.explain.asking import Urgency, next_questions
 from ranking.methods.label_prediction import Answers, LabelPrediction
 from ranking.metrics import break_even_precision
 
-DEEPEST = 4  # answers that are looked ahead: 3 branches each, so 121 questions
-MOST_WORK = 3e6  # labels times configurations of the core times questions: some 10 ms
-SETTLED = 1e300  # the urgency of what answers have settled is above that of what was skipped
+DEEPEST = 4  # answers in advance: 3 branches each, so 121 questions
+MAX_WORK = 3e6  # labels times configurations of the core times questions: some 10 ms
+SETTLED = 1e300  # size of the negative urgency of settled labels, above that of skipped ones
 YES, NO, SKIP = 0, 1, 2  # the branches of a question
 
 
@@ -106,7 +106,7 @@ class LabellingModel:
     ) -> Question:
         """Return the next question, with the questions after the next `depth` answers.
 
-        depth: by default as many as MOST_WORK allows. first: the label to ask about now, because it is on screen
+        depth: by default as many as MAX_WORK allows. first: the label to ask about now, because it is on screen
         already; ignored where it is answered.
         """
         depth = self._depth() if depth is None else depth
@@ -170,9 +170,9 @@ class LabellingModel:
         return np.where(skipped, -np.inf, np.maximum(self.urgency(prediction), settled))
 
     def _depth(self) -> int:
-        """Return how many answers can be computed in advance within MOST_WORK."""
+        """Return how many answers can be computed in advance within MAX_WORK."""
         work = self.alone.unary.shape[1] * 2.0 ** len(self.alone.core)
-        depths = [depth for depth in range(1, DEEPEST + 1) if work * 1.5 * 3.0**depth <= MOST_WORK]
+        depths = [depth for depth in range(1, DEEPEST + 1) if work * 1.5 * 3.0**depth <= MAX_WORK]
         return depths[-1] if depths else 1
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ranking.core import Features, Floats, Ints
 from ranking.core.errors import InputError
 from ranking.inference.best_permutation import (
-    MOST_COMPARED,
+    MAX_COMPARED,
     SearchTrees,
     as_good,
     exhaustive_permutations,
@@ -23,7 +23,7 @@ class TreeSearch:
     """The orders that a search visited, and the best of all orders.
 
     trees: all visited orders; the first is that of RankSVM. best: (n,) the order of the greatest value, and
-    `best_value` exactly that value; both None for more than MOST_COMPARED samples.
+    `best_value` exactly that value; both None for more than MAX_COMPARED samples.
     """
 
     trees: SearchTrees
@@ -64,7 +64,7 @@ def tree_search(method: MidRank, length: int, features: Features, trees: int) ->
     first: Ints = np.argsort(-(features @ method.start.direction), kind="stable")
     visited = search_trees(scores, first, trees, method.seed)
     n = len(features)
-    if n > MOST_COMPARED:
+    if n > MAX_COMPARED:
         return TreeSearch(visited, None, None)
     exhaustive = exhaustive_permutations(scores, np.arange(n), np.array([0, n]), first)
     return TreeSearch(visited, exhaustive.orders, float(exhaustive.values[0]))

@@ -28,7 +28,7 @@ from ranking.inference.best_order import (
     best_order,
 )
 
-MOST_ENUMERATED = 7  # samples: 5,040 rankings
+MAX_ENUMERATED = 7  # samples: 5,040 rankings
 ENUMERATION, LINEAR, EXACT = "enumeration", "linear_sum_assignment", "best_order"
 HEURISTICS = {f"quadratic_assignment, {method}": method for method in APPROXIMATIONS}
 
@@ -144,9 +144,9 @@ def ap_assignment(scores: Floats, relevant: npt.ArrayLike, violated: bool) -> As
 
 
 def all_orders(n: int) -> Ints:
-    """Return (n!, n) the positions of n samples in every ranking, n at most MOST_ENUMERATED."""
-    if not 1 <= n <= MOST_ENUMERATED:
-        raise InputError("samples", f"1 to {MOST_ENUMERATED}, because all rankings are tried", n)
+    """Return (n!, n) the positions of n samples in every ranking, n at most MAX_ENUMERATED."""
+    if not 1 <= n <= MAX_ENUMERATED:
+        raise InputError("samples", f"1 to {MAX_ENUMERATED}, because all rankings are tried", n)
     return np.array(list(itertools.permutations(range(n))), np.int64)
 
 

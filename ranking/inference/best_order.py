@@ -89,7 +89,7 @@ def best_order(model: OrderModel) -> BestOrder:
     for core_placement in itertools.permutations(range(items), len(core)):
         occupied = np.array(core_placement, np.int64)
         free = np.setdiff1d(np.arange(items), occupied)
-        # F among the core comes up in both orders by itself, that of the core and another item once.
+        # np.vdot sums pairs within the core in both orders; pairs of the core and another item come once.
         among = np.vdot(model.interactions[:, core], model.pair_design[np.ix_(occupied, occupied)])
         value = float(linear[core, occupied].sum() + among)
         pull = 2.0 * model.interactions[:, rest].T @ model.pair_design[np.ix_(occupied, free)]

@@ -25,10 +25,10 @@ from ranking.core.errors import InputError
 from ranking.inference import threads
 from ranking.inference.permutation_kernels import Model, fill_best, fill_exhaustive, new_paths, search
 
-MOST_COMPARED = 8  # samples whose orders pages and studies all compare, as Fig. 6b does: 40,320, in a blink
-MOST_EXHAUSTIVE = 10  # samples: 3.6 million permutations
-AT_ONCE = 2_000_000  # numbers of windows that `values` holds at a time
-A_PART = 200  # sequences, below which another thread is not worth waking
+MAX_COMPARED = 8  # samples: pages and ablations compare all 40,320 orders, as Fig. 6b does
+MAX_EXHAUSTIVE = 10  # samples: 3.6 million permutations
+BATCH = 2_000_000  # window entries that `values` holds at a time
+MIN_PART = 200  # sequences: fewer are not worth another thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class WindowScores:
         """
         values = np.empty(len(orders))
         size = orders.shape[1] * self.length * max(1, len(self.pooled))
-        step = max(1, AT_ONCE // size)
+        step = max(1, BATCH // size)
         for start in range(0, len(orders), step):
             sums = self.windows(orders[start : start + step])
             values[start : start + step] = np.copysign(np.sqrt(np.abs(sums)), sums).sum(axis=1)
@@ -135,19 +135,19 @@ def best_permutations(
         ends = starts[part.start : part.stop + 1]
         fill_best(scores.model, members, ends, first, trees, seed, orders, values[part])
 
-    threads.each(work, threads.rows(len(values), A_PART))
+    threads.each(work, threads.rows(len(values), MIN_PART))
     return BestPermutations(orders, values)
 
 
 def exhaustive_permutations(
     scores: WindowScores, members: Ints, starts: Ints, first: Ints
 ) -> BestPermutations:
-    """Return the best of all orders, for at most MOST_EXHAUSTIVE samples; arguments as for `best_permutations`."""
+    """Return the best of all orders, for at most MAX_EXHAUSTIVE samples; arguments as for `best_permutations`."""
     _check(scores, starts, first)
-    if len(starts) > 1 and np.diff(starts).max() > MOST_EXHAUSTIVE:
+    if len(starts) > 1 and np.diff(starts).max() > MAX_EXHAUSTIVE:
         raise InputError(
             "samples of a sequence",
-            f"at most {MOST_EXHAUSTIVE}, because all orders are tried",
+            f"at most {MAX_EXHAUSTIVE}, because all orders are tried",
             int(np.diff(starts).max()),
             "use best_permutations",
         )
@@ -157,7 +157,7 @@ def exhaustive_permutations(
         ends = starts[part.start : part.stop + 1]
         fill_exhaustive(scores.model, members, ends, first, orders, values[part])
 
-    threads.each(work, threads.rows(len(values), A_PART))
+    threads.each(work, threads.rows(len(values), MIN_PART))
     return BestPermutations(orders, values)
 
 

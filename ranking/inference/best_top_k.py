@@ -22,8 +22,8 @@ from ranking.core.errors import InputError
 from ranking.inference import threads
 from ranking.inference.top_k_kernels import fill_best, fill_max_marginals
 
-MOST_CORE = 20  # labels in a core: twice the time for each
-A_PART = 500_000  # labels times configurations, below which another thread is not worth waking
+MAX_CORE = 20  # core labels: each doubles the time
+MIN_PART = 500_000  # labels times configurations: fewer are not worth another thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +174,7 @@ class _Model:
     def parts(self) -> list[slice]:
         """Return the images in as many parts as are worth a thread."""
         images, labels = self.unary.shape
-        return threads.rows(images, 1 + A_PART // max(1, labels << len(self.core)))
+        return threads.rows(images, 1 + MIN_PART // max(1, labels << len(self.core)))
 
 
 def check_interactions(interactions: npt.ArrayLike, core: Ints, count: int) -> Floats:
@@ -216,10 +216,10 @@ def _labels(labels: npt.ArrayLike, count: int, name: str) -> npt.NDArray[np.int6
         raise InputError(name, f"labels 0 to {count - 1}", chosen.tolist())
     if len(np.unique(chosen)) != len(chosen):
         raise InputError(name, "different labels", chosen.tolist())
-    if name == "core" and len(chosen) > MOST_CORE:
+    if name == "core" and len(chosen) > MAX_CORE:
         raise InputError(
             "labels of the core",
-            f"at most {MOST_CORE}, because all 2^c configurations are tried",
+            f"at most {MAX_CORE}, because all 2^c configurations are tried",
             len(chosen),
         )
     return chosen

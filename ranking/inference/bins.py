@@ -14,10 +14,10 @@ import numpy as np
 from ranking.core import Floats, Ints
 from ranking.inference.interleaving import LARGEST, Derivative
 
-SAMPLES_A_BIN = 8
-MOST_BINS = 1 << 18  # their counts still fit the second cache
-ROUNDING = 2.0**-48  # of the largest score: far above what the arithmetic of a bin's edge can lose
-BLOCK = 64  # samples: memory for the next ones arrives while these are counted
+SAMPLES_PER_BIN = 8
+MAX_BINS = 1 << 18  # their counts fit the second cache
+ROUNDING = 2.0**-48  # times the largest score: far above the rounding error of a bin's edge
+BLOCK = 64  # samples: the next ones are fetched while these are counted
 
 
 class Grid(NamedTuple):
@@ -63,7 +63,7 @@ def bin_grid(scores: Floats) -> Grid | None:
     little and cannot flatten the middle.
     """
     n = len(scores)
-    bins = min(MOST_BINS, 1 << max(5, (n // SAMPLES_A_BIN).bit_length() - 1))
+    bins = min(MAX_BINS, 1 << max(5, (n // SAMPLES_PER_BIN).bit_length() - 1))
     sample = np.sort(scores[:: 1 + n // max(128, min(1024, n // 512))])
     quarter = len(sample) // 4
     q1, q3 = float(sample[quarter]), float(sample[-1 - quarter])

@@ -165,7 +165,7 @@ def _decide(
 
     Without branches, which the processor would mispredict every other time.
     """
-    count = np.uint64(0)  # unsigned: a subscript that need not be tested
+    count = np.uint64(0)  # unsigned: numba then skips the test for negative indices
     for k in opened:
         o, score, level = np.uint32(~entries[k]), scores[k], coefficients[k]
         is_highest, is_lowest = score <= plan.edges[o, 0], score > plan.edges[o, 1]
@@ -179,7 +179,7 @@ def _decide(
     return int(count)
 
 
-@nb.njit(cache=True, nogil=True, fastmath={"reassoc"})  # a sum in vectors
+@nb.njit(cache=True, nogil=True, fastmath={"reassoc"})  # lets the sum be vectorised
 def _copy_irrelevant(
     scores: Floats, coefficients: Floats, entries: Ints, positives: Ints, ranks: Ints
 ) -> float:
@@ -227,7 +227,7 @@ def _rank_doubtful(
     for o in range(len(plan.bins)):
         group = slice(ends[o], ends[o + 1])
         low, high = plan.lowest[o], plan.highest[o]
-        if ends[o + 1] - ends[o] == 1:  # as in most bins of two possible ranks
+        if ends[o + 1] - ends[o] == 1:  # as in most bins with two possible ranks
             score = scores[samples[ends[o]]]
             written.ranks[numbers[ends[o]]] = best_rank(before[o] + 1, score, low, high, derivative)
         elif ends[o + 1] > ends[o]:
@@ -240,5 +240,5 @@ def _rank_doubtful(
         written.coefficients[sample] = written.level + written.slope * rank
         product += written.slope * rank * scores[sample]
         written.rank_counts[rank] += 1
-    written.rank_counts[0] = 0  # where the doubtful ones waited
+    written.rank_counts[0] = 0  # the rank that doubtful samples had for now
     return product

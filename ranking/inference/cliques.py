@@ -28,7 +28,7 @@ from ranking.inference.components import Components
 from ranking.inference.flips import PairwiseMaxMarginals, finite
 from ranking.inference.max_marginals import best_labelling, max_marginals
 
-MOST_CLIQUES = 10_000  # of a graph that has fewer edges
+MAX_CLIQUES = 10_000  # for a graph with fewer edges
 
 
 def maximal_cliques(n: int, edges: Ints) -> list[Ints]:
@@ -36,7 +36,7 @@ def maximal_cliques(n: int, edges: Ints) -> list[Ints]:
 
     By Bron and Kerbosch with pivots. In graphs of nearest neighbours and of groups there are about as many cliques as
     edges at most, in others exponentially many: ValueError where there are more than edges and more than
-    MOST_CLIQUES.
+    MAX_CLIQUES.
 
     >>> maximal_cliques(5, np.array([[0, 1], [1, 2], [2, 0], [2, 3]]))
     [array([0, 1, 2]), array([2, 3])]
@@ -46,7 +46,7 @@ def maximal_cliques(n: int, edges: Ints) -> list[Ints]:
         neighbours[i].add(j)
         neighbours[j].add(i)
     cliques: list[list[int]] = []
-    limit = max(MOST_CLIQUES, len(edges))
+    limit = max(MAX_CLIQUES, len(edges))
     for clique in _grown(neighbours):
         if len(clique) > 1:
             cliques.append(sorted(clique))
@@ -71,7 +71,7 @@ def _grown(neighbours: list[set[int]]) -> Iterator[list[int]]:
         degrees = {i: len(candidates & neighbours[i]) for i in candidates | excluded}
         if all(
             degrees[i] == len(candidates) - 1 for i in candidates
-        ):  # they are a clique; growing it one by one takes long
+        ):  # they are a clique, which would be slow to grow sample by sample
             if all(degrees[i] < len(candidates) for i in excluded):
                 yield [*clique, *candidates]
             continue

@@ -17,7 +17,7 @@ from maxflow import GraphFloat
 from ranking.core import Bools, Floats, Ints
 from ranking.inference.components import Model
 
-BITS = 49  # of a sample's penalties together, in units; what meets at a sample is at most eight times as much
+BITS = 49  # of a sample's total penalty in units; the capacities at a sample sum to at most eight times that
 
 
 class Network(NamedTuple):
@@ -64,7 +64,7 @@ def network_of(model: Model, last: int) -> Network:
     capacities = np.rint(np.ldexp(penalty, np.repeat(exponents, edges_of)))
     holding = _touching(ends, capacities, starts[-1])
     unary = model.unary[: starts[-1]]
-    with np.errstate(over="ignore"):  # infinite is cut down too
+    with np.errstate(over="ignore"):  # infinite values are reduced too
         units = np.ceil(np.ldexp(np.abs(unary), np.repeat(exponents, np.diff(starts))))
     most = 2 * holding + 1
     return Network(starts, np.copysign(np.minimum(units, most), unary), ends, capacities, most + holding + 1)

@@ -139,7 +139,7 @@ def forced_labellings(part: Network, labels: Bools) -> Iterator[Bools]:
             labelling: Bools = ~graph.get_grid_segments(nodes)
             labelling[size:] ^= True
             yield labelling
-            for node, force, source in forces:  # both sides alike are a constant
+            for node, force, source in forces:  # equal on both sides: a constant
                 graph.add_tedge(node, 0.0 if source else force, force if source else 0.0)
                 graph.mark_node(node)
 

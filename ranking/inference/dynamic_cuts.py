@@ -261,7 +261,7 @@ def _start_at_rooms(flow: Flow) -> int:
         if flow.is_room[node]:
             flow.rooms[listed] = node
             listed += 1
-            if flow.level[node] == UNSEEN:  # else it is the root
+            if flow.level[node] == UNSEEN:  # otherwise it is the root
                 flow.ends[reached], flow.steps_left[node] = node, 0
                 reached += 1
     flow.room_count[0] = listed

@@ -13,7 +13,7 @@ from ranking.core import Bools, Floats, Ints
 from ranking.core.errors import InputError
 from ranking.inference.components import Model
 
-LARGEST_ENUMERATED = 12  # samples: where all labellings take as long as a cut for each sample
+LARGEST_ENUMERATED = 12  # samples: larger components take longer than a cut for each sample
 
 
 def enumerate_labellings(

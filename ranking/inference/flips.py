@@ -77,11 +77,11 @@ class PairwiseMaxMarginals:
     difference: Floats
     map: Bools
     _model: Model = field(repr=False)
-    _labels: Bools = field(repr=False)  # the map, by place
-    _words: Ints = field(repr=False)  # (n + 1,) where each place's flips begin
+    _labels: Bools = field(repr=False)  # the map, by position
+    _words: Ints = field(repr=False)  # (n + 1,) where each position's flips begin
     _flips: Ints = field(
         repr=False
-    )  # uint64: bit i of a place's words, whether it flips with the i-th sample
+    )  # uint64: bit i of a position's words: whether it flips with the i-th sample
 
     @classmethod
     def of(cls, model: Model, labels: Bools, words: Ints, flips: Ints) -> Self:

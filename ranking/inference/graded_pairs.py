@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ranking.core import Floats, Ints, SequenceSet
 
-SHORT = 96  # samples, up to which comparing every pair takes less time than sorting
+SHORT = 96  # samples: for fewer, comparing every pair is faster than sorting
 
 Counts = npt.NDArray[np.int64]
 
@@ -58,7 +58,9 @@ def _count(scores, lower, wrong):  # type: ignore[no-untyped-def]
     order = np.argsort(scores)
     tree = np.zeros(length + 1, np.int64)
     total, next_one = 0, length - 1
-    for x in range(length - 1, -1, -1):  # from the highest score down: those of lower grade that are too near
+    for x in range(
+        length - 1, -1, -1
+    ):  # from the highest score down: samples of lower grade within the margin
         a = order[x]
         while next_one >= 0 and scores[order[next_one]] > scores[a] - 1.0:
             _add(tree, lower[order[next_one]])
@@ -68,7 +70,7 @@ def _count(scores, lower, wrong):  # type: ignore[no-untyped-def]
         total += count
     tree[:] = 0
     next_one = 0
-    for b in order:  # from the lowest score up: those of higher grade that are too near
+    for b in order:  # from the lowest score up: samples of higher grade within the margin
         while next_one < length and scores[b] > scores[order[next_one]] - 1.0:
             _add(tree, lower[order[next_one]])
             next_one += 1

@@ -80,13 +80,13 @@ def search(scores: Floats, derivative: Derivative, ranks: Ints) -> None:
         unimodal = min(top, j)
         low, high = 1, unimodal
         while low < high:
-            middle = (low + high) // 2  # does going from `middle` to the next rank pay?
+            middle = (low + high) // 2  # does the next rank after `middle` gain?
             i = middle - 1
             if (relevant[i] - score) - half_gains[i] * steps[i + j - 1] >= 0.0:
                 low = middle + 1
             else:
                 high = middle
-        # From the mode on, one sum settles whether a rank above `unimodal` is better still.
+        # From the mode on, one sum finds whether a rank above `unimodal` is better.
         ranks[j - 1] = low if unimodal == top else best_rank(j, score, low, top, derivative)
 
 
@@ -110,7 +110,7 @@ def select(
     then halved as it is.
     """
     depth_limit = 2 * int(np.log2(len(scores) + 1.0)) + 8
-    # Every split pushes at most three sides and pops one; depth bounds what waits.
+    # Every split pops one side and pushes at most three, so the depth bounds the stack.
     stack = np.empty((3 * (depth_limit + 64), 6), np.int64)
     _push(stack, 0, 0, len(scores), low, high, 0, ordered)
     waiting = 1

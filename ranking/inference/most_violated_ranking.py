@@ -16,7 +16,7 @@ from ranking.inference.interleaving import LARGEST, Derivative, coefficient_line
 from ranking.losses import RankingLoss, make_loss
 from ranking.losses.base import loss_tables
 
-FEW = 6_000  # irrelevant samples, below which NumPy's vectorised sort and halving beat counting
+FEW = 6_000  # irrelevant samples: for fewer, NumPy's vectorised sort and `select` are faster than counting
 ALGORITHMS = ("auto", "greedy", "search", "select", "buckets")
 
 
@@ -96,7 +96,7 @@ def most_violated_ranking(
     return MostViolatedRanking(coefficients, delta, ranks, product + delta)
 
 
-@nb.njit(cache=True, nogil=True, fastmath={"reassoc"})  # a sum in vectors
+@nb.njit(cache=True, nogil=True, fastmath={"reassoc"})  # lets the sum be vectorised
 def _write_coefficients(
     scores: Floats, rows: Ints, ranks: Ints, positives: int, coefficients: Floats
 ) -> tuple[Ints, float]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from ranking.core import Bools, Floats, Ints
 
-ROUNDING = 1e-12  # of the sum of sizes of all windows: what a swap must gain at least
-DRAWS = 50  # of another start, before all permutations count as seen
+ROUNDING = 1e-12  # times the total size of all windows: the least gain of a swap
+DRAWS = 50  # of a new start, before all permutations count as visited
 
 
 class Model(NamedTuple):
@@ -280,7 +280,7 @@ def _assign(model, rows, first, order):  # type: ignore[no-untyped-def]
     prices, samples, before = np.zeros(n + 1), np.full(n + 1, -1), np.zeros(n + 1, np.int64)
     worths = np.zeros(n)
     for i in range(n):
-        samples[n], p = i, n  # place n stands for none
+        samples[n], p = i, n  # position n stands for none
         cheapest, settled = np.full(n, np.inf), np.zeros(n + 1, np.bool_)
         while samples[p] >= 0:
             settled[p], sample, step, following = True, samples[p], np.inf, 0
@@ -374,7 +374,7 @@ def fill_exhaustive(model, members, ends, first, orders, values):  # type: ignor
         begin, end = ends[number], ends[number + 1]
         n = end - begin
         state, numbers = _new_standing(model, members[begin:end]), np.arange(n)
-        totals = np.zeros(n + 1)  # of the windows that end before a place
+        totals = np.zeros(n + 1)  # of the windows that end before a position
         best, changed = -np.inf, 0
         while changed >= 0:
             for p in range(changed, n):

@@ -66,7 +66,7 @@ def _fill_votes(orders, weights, starts, rule, fused):  # type: ignore[no-untype
         mean_positions, votes, unplaced = np.zeros(n), np.zeros(n), np.ones(n, np.bool_)
         next_unplaced = np.zeros(
             len(orders), np.int64
-        )  # how many of each order have been placed, up to the first that has not
+        )  # index in each order of the first sample that is not placed
         for r in range(len(orders)):
             for p in range(n if weights[r, number] > 0.0 else 0):
                 mean_positions[orders[r, begin + p]] += weights[r, number] * p

@@ -23,7 +23,7 @@ from ranking.inference.enumeration import enumerate_best, enumerate_labellings
 from ranking.inference.flip_words import pack, words_of
 from ranking.inference.flips import PairwiseMaxMarginals, finite, value_of
 
-ROUNDING = 2.0**-44  # of what a component adds up: a bound as near to a labelling's value attains it
+ROUNDING = 2.0**-44  # times the total of a component: a bound this close to a labelling's value is attained
 
 
 class HalfLabelling(NamedTuple):

@@ -16,8 +16,8 @@ import numpy as np
 
 from ranking.core import Ints
 
-A_PART = 200_000  # samples, below which waking another thread takes longer than its share of the work
-MOST_PARTS = min(4, os.cpu_count() or 1)  # more would wait for the memory
+MIN_PART = 200_000  # samples: for fewer, waking another thread takes longer than its part of the work
+MAX_PARTS = min(4, os.cpu_count() or 1)  # more would only wait for memory
 
 P = TypeVar("P")
 T = TypeVar("T")
@@ -33,7 +33,7 @@ class Part(NamedTuple):
 
 def split(n: int, positives: Ints) -> list[Part]:
     """Split 0 ... n into as many parts as there are processors, and work for them. positives: ascending."""
-    number = max(1, min(MOST_PARTS, n // A_PART))
+    number = max(1, min(MAX_PARTS, n // MIN_PART))
     edges = np.linspace(0, n, number + 1).astype(np.int64)
     passed = np.searchsorted(positives, edges)
     return [
@@ -48,7 +48,7 @@ def split(n: int, positives: Ints) -> list[Part]:
 
 def rows(n: int, fewest: int) -> list[slice]:
     """Split 0 ... n into one part per processor, each of at least `fewest`; at least one part."""
-    number = max(1, min(MOST_PARTS, n // fewest))
+    number = max(1, min(MAX_PARTS, n // fewest))
     edges = np.linspace(0, n, number + 1).astype(np.int64)
     return [slice(edges[part], edges[part + 1]) for part in range(number)]
 
@@ -61,4 +61,4 @@ def each(work: Callable[[P], T], parts: Sequence[P]) -> list[T]:
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max(1, MOST_PARTS - 1), thread_name_prefix="inference")
+    return ThreadPoolExecutor(max(1, MAX_PARTS - 1), thread_name_prefix="inference")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-MOST_ROUNDS = 40  # of a selection, before it ends in a sort
+MAX_ROUNDS = 40  # of a selection, before it sorts
 
 
 @numba.njit(cache=True, nogil=True)
@@ -46,9 +46,7 @@ def _gather(s, core, F, forced, free, doubled, flips, mutual):  # type: ignore[n
                 doubled[0, x] += 2.0 * F[j, free[x]]
             for x in range(turns):
                 mutual[0, x] += 2.0 * F[j, core[flips[x]]]
-            for i in range(
-                len(s)
-            ):  # its partners that are inside for certain: pairs in the core come up twice
+            for i in range(len(s)):  # its partners that are forced inside: pairs within the core occur twice
                 if forced[i] > 0:
                     value += (1.0 if is_core[i] else 2.0) * F[j, i]
     for y in range(turns):
@@ -57,7 +55,9 @@ def _gather(s, core, F, forced, free, doubled, flips, mutual):  # type: ignore[n
             doubled[1 + y, x] = 2.0 * F[j, free[x]]
         for x in range(turns):
             mutual[1 + y, x] = 2.0 * F[j, core[flips[x]]]
-        for i in range(len(s)):  # what is forced inside and not of the core: it knows the core only from here
+        for i in range(
+            len(s)
+        ):  # labels forced inside that are not in the core: this is their only interaction
             if forced[i] > 0 and not is_core[i]:
                 mutual[0, y] += 2.0 * F[j, i]
     return count, turns, sure, value
@@ -120,7 +120,7 @@ def _top(values, n, m, guess, room):  # type: ignore[no-untyped-def]
             m -= equal
             source, size = source + 1, below
         source_values, rounds = room[source], rounds + 1
-        if rounds > MOST_ROUNDS:
+        if rounds > MAX_ROUNDS:
             ordered = np.sort(source_values[:size])
             return total + _sum(ordered[size - m :], m), ordered[size - m]
         a, b, c = source_values[0], source_values[size >> 1], source_values[size - 1]
@@ -228,7 +228,7 @@ def _value(s, core, F, t):  # type: ignore[no-untyped-def]
             for i in range(len(s)):
                 if t[i]:
                     total += 2.0 * F[j, i]
-            for i in core:  # these pairs come up once from either end
+            for i in core:  # these pairs occur once from either end
                 if t[i]:
                     total -= F[j, i]
     return total

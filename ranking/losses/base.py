@@ -39,7 +39,7 @@ class RankingLoss(Plugin, ABC):
     so that bisection finds it (quicksort, Proposition 5).
     """
 
-    name: ClassVar[str] = "a loss without a name"  # registered losses have one
+    name: ClassVar[str] = "a loss without a name"  # registered losses have a name
     measure: ClassVar[str]
     unimodal: ClassVar[bool] = False
 

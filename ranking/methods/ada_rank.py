@@ -17,7 +17,7 @@ from ranking.methods.order_method import Grid
 from ranking.methods.registry import METHODS
 from ranking.solvers.clock import Clock
 
-NEARLY_PERFECT = 1.0 - 1e-9  # of the mean quality: a perfect ranker would be given an infinite weight
+NEARLY_PERFECT = 1.0 - 1e-9  # mean quality at most: a perfect ranker would get an infinite weight
 
 
 @numba.njit(cache=True, nogil=True)

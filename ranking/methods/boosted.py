@@ -18,7 +18,7 @@ from ranking.solvers.clock import Clock
 
 Objective = Callable[[Floats, object], tuple[Floats, Floats]]  # sums to the loss's first and second slopes
 
-# One thread and no choice of its own, so that the same samples give the same trees.
+# One thread and fixed choices, so that the same samples give the same trees.
 FIXED = {
     "num_threads": 1,
     "deterministic": True,
@@ -109,9 +109,9 @@ class Boosted(OrderMethod):
                     if finished and number == 0:
                         raise unsplit
                     clock.report(number, boosting.loss(booster), -np.inf, 0)
-                    if finished:  # nothing is left to be split
+                    if finished:  # no leaf can be split
                         break
-        except lightgbm.basic.LightGBMError as error:  # it refuses what no tree can be grown of
+        except lightgbm.basic.LightGBMError as error:  # raised where no tree can be grown
             raise unsplit from error
         self.booster = lightgbm.Booster(model_str=booster.model_to_string())  # without the training samples
 

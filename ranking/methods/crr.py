@@ -20,7 +20,7 @@ from ranking.methods.point_targets import PointTargets, with_constant
 from ranking.methods.registry import METHODS
 from ranking.solvers.clock import Clock
 
-REPORTS = 50  # of progress, in one training
+REPORTS = 50  # of progress per training run
 
 
 @numba.njit(cache=True, nogil=True)

@@ -26,8 +26,8 @@ from ranking.solvers.clock import Clock
 BOTH = "HOB-SVM and AP-SVM"
 STARTS = ("HOB-SVM", "AP-SVM", BOTH, "zero")
 START_TOLERANCE = 1e-2  # of the method that gives the first weights
-RAY_TOLERANCE = 1e-6  # of the objective: how exactly their length is found
-RAY_STEPS = 50  # in which it is found at most: a few are enough but where rounding hides the way
+RAY_TOLERANCE = 1e-6  # of the objective: the accuracy of their length
+RAY_STEPS = 50  # at most for that; a few are enough unless rounding prevents progress
 
 
 @METHODS.register("HOAP-SVM")

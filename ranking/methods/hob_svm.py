@@ -23,11 +23,11 @@ from ranking.solvers import Cut, LinearRisk, Solution, block_frank_wolfe, compon
 from ranking.solvers.relay import Relay
 
 SOLVERS = ("auto", "Frank-Wolfe", "cutting plane")
-MANY = 2  # samples to a component: with fewer, steps of Frank-Wolfe are cheap and each does much
+MANY = 2  # samples per component on average; with fewer, Frank-Wolfe steps are cheap and effective
 # After so many iterations one-slack cutting planes end where their relative gap is larger than that: the solver that
 # follows them is faster then. The steps of Frank-Wolfe on small components are cheaper than component planes.
 BEFORE_FRANK_WOLFE, BEFORE_COMPONENT_PLANES = (1, 0.4), (6, 0.9)
-PATIENCE = 100  # iterations of either first-order solver, which takes a few dozen where it is the right one
+PATIENCE = 100  # iterations of each first-order solver; a few dozen are enough where it suits
 
 
 @METHODS.register("HOB-SVM")
@@ -117,7 +117,7 @@ class HOBSVM(HighOrderMethod):
                     self.tolerance,
                     left,
                     relay.report,
-                    dual,  # not what the planes have proven: so few labellings hold it back
+                    dual,  # not the combination of the planes: it has too few labellings
                     start.weights,
                 ),
                 PATIENCE if self.solver == "auto" else None,

@@ -14,8 +14,8 @@ from scipy.linalg import lapack, solve_triangular
 from ranking.core import Features, Floats, LabelSet
 from ranking.core.errors import InputError
 
-FOLDS = 5  # in which the scores of one-vs-all SVMs on their own training images are found
-RANK = 1e-10  # of the greatest kernel value: what an image may add and be left out of the basis
+FOLDS = 5  # for scores of one-vs-all SVMs on training images
+RANK = 1e-10  # times the greatest kernel value: an image that adds less is not in the basis
 
 
 class LabelFeatures(NamedTuple):
@@ -104,7 +104,7 @@ class RBFMap(KernelMap):
 
     @staticmethod
     def kernel(left: Floats, right: Floats, width: float) -> Floats:
-        from scipy.spatial.distance import cdist  # as below: who knows all methods does not need it
+        from scipy.spatial.distance import cdist  # loaded here, because listing the methods does not need it
 
         return np.asarray(np.exp(-width * cdist(left, right, "sqeuclidean")))
 

@@ -27,7 +27,7 @@ from ranking.solvers.top_k_planes import Planes, top_k_planes
 from ranking.solvers.top_k_risk import TopKRisk, TopKSolution, TopKWeights
 from ranking.solvers.top_k_subgradient import top_k_subgradient
 
-INNER = 0.3  # of the tolerance: how exactly the convex problems of CCCP are solved
+INNER = 0.3  # times the tolerance: the accuracy of the convex problems of CCCP
 SOLVERS = ("planes", "subgradient")
 
 
@@ -79,7 +79,7 @@ class LabelRanker(Method):
         choices=SOLVERS,
         advanced=True,
     )
-    # Of what can be gained over weights 0, which is little where labels are hard to tell.
+    # Relative to the gain over weights 0, which is small where labels are hard to predict.
     tolerance: float = closed_gap(
         1e-2,
         "Training ends when the objective is proven to be within this share of the best possible, and of what the "
@@ -151,7 +151,7 @@ class LabelRanker(Method):
     def _solve(self, risk: TopKRisk, clock: Clock, start: TopKWeights | None) -> TopKSolution:
         if self.k == 0:
             return self._convex(risk, self.tolerance, self.max_iterations, clock, start)
-        planes: list[Planes] = []  # those of one round serve the next: they are outputs of the same images
+        planes: list[Planes] = []  # shared by all rounds: they are outputs of the same images
 
         def convex(touching: TopKRisk, iterations: int, number: int) -> TopKSolution:
             planes[:] = planes or [Planes.at_truth(touching)]

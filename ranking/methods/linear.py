@@ -49,7 +49,7 @@ class LinearMethod(SampleMethod):
     max_iterations: int = most_iterations(5000)
     solution: Solution | None = field(default=None, init=False, repr=False)
     fingerprint: int = field(default=0, init=False, repr=False)
-    pairs: int = field(default=0, init=False, repr=False)  # how many of the weights, the last, are of pairs
+    pairs: int = field(default=0, init=False, repr=False)  # number of pairwise weights, the last ones
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -152,7 +152,7 @@ class LinearMethod(SampleMethod):
             dual = Cut(arrays["dual"], header["dual_loss"])
             method.solution = Solution(arrays["direction"], dual, Certificate(**header["certificate"]), cuts)
             method.fingerprint = header["fingerprint"]
-            method.pairs = int(header.get("pairs", 0))  # the first files did not say it
+            method.pairs = int(header.get("pairs", 0))  # the first files lack it
         except (KeyError, TypeError, ValueError) as error:
             raise saved.unreadable(path, error) from error
         return method

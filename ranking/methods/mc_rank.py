@@ -13,7 +13,7 @@ from ranking.methods.boosted import Boosted, Boosting
 from ranking.methods.order_method import Arrays
 from ranking.methods.registry import METHODS
 
-MOST_GRADES = 256  # in one training: each has a tree in every round
+MAX_GRADES = 256  # per training run: each has a tree in every round
 
 
 @METHODS.register("McRank")
@@ -36,10 +36,10 @@ class McRank(Boosted):
 
     def boosting(self, sequences: SequenceSet, rows: Ints) -> Boosting:
         levels, classes = np.unique(sequences.grades[rows], return_inverse=True)
-        if len(levels) > MOST_GRADES:
+        if len(levels) > MAX_GRADES:
             raise InputError(
                 "grades",
-                f"at most {MOST_GRADES} different grades, because McRank holds them for classes",
+                f"at most {MAX_GRADES} different grades, because McRank holds them for classes",
                 len(levels),
                 "use coarser grades, or another method",
             )

@@ -21,9 +21,9 @@ from ranking.methods.subsequence_maps import MAX_POOLED, blocks, max_pooled
 from ranking.methods.subsequences import deltas, longest_subsequence, training_subsequences
 from ranking.solvers.sdca import PositionHinges, sdca
 
-FOLDS = 3  # of the training sequences, by which fusion by the best length chooses it
-MOST_JUDGED = 300  # held-out sequences of a fold
-AT_ONCE = 5  # of them; training can be stopped between those
+FOLDS = 3  # of the training sequences, for the choice of the best length
+MAX_JUDGED = 300  # held-out sequences of a fold
+BATCH = 5  # of them; training can be stopped between those
 
 
 class LengthRanker(NamedTuple):
@@ -158,13 +158,13 @@ class MidRank(MidRankSettings):
         sums, counts = np.zeros(len(lengths)), np.zeros(len(lengths))
         for number in range(FOLDS):
             rest = sequences.part(np.flatnonzero(fold != number))
-            held = np.flatnonzero(fold == number)[:MOST_JUDGED]
-            if not has_order(rest) or not len(held):  # of one sequence nothing is left
+            held = np.flatnonzero(fold == number)[:MAX_JUDGED]
+            if not has_order(rest) or not len(held):  # of a single sequence nothing is left
                 continue
             method = replace(self, fusion="weighted votes", shortest=lengths[0], longest=lengths[-1])
             if not reports.stopped:
                 method.fit(rest, reports.repeat)
-            for few in np.array_split(held, -(-len(held) // AT_ONCE)):
+            for few in np.array_split(held, -(-len(held) // BATCH)):
                 if reports.stopped or reports.should_stop():
                     return lengths[0]
                 judged = sequences.part(few)

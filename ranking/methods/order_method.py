@@ -36,7 +36,7 @@ class OrderMethod(Method):
     grid: ClassVar[Grid]
     enough_grades: ClassVar[int] = 2  # with fewer different grades RankSVM is better, and pages say so
 
-    columns: int = field(default=0, init=False, repr=False)  # features that it was trained on, 0 before
+    columns: int = field(default=0, init=False, repr=False)  # number of features in training, 0 before
     certificate: Certificate | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:

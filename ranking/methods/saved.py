@@ -19,7 +19,7 @@ UNREADABLE = (
     NotImplementedError,
     zipfile.BadZipFile,
     zlib.error,
-)  # what a torn file raises
+)  # raised for a damaged file
 
 
 def write(path: Path | str, header: dict[str, Any], arrays: dict[str, Any]) -> None:

@@ -52,7 +52,7 @@ class Comparison:
                     "compare training runs of one image set and one query",
                 )
         scores = np.array([ranking.scores[sort] for ranking, sort in zip(rankings, sorts, strict=True)])
-        ranks = np.array([sort + 1 for sort in sorts])  # a ranking stands in the order of its places
+        ranks = np.array([sort + 1 for sort in sorts])  # a ranking is sorted by rank
         return cls(tuple(rankings), samples, relevance, scores, ranks)
 
     def __len__(self) -> int:

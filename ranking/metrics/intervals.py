@@ -29,7 +29,7 @@ from ranking.core.errors import InputError
 
 DRAWS = 2000
 LEVEL = 0.95
-MOST_COUNTS = 2_000_000  # that are held at once: 16 MB
+MAX_COUNTS = 2_000_000  # held at a time: 16 MB
 
 
 class Interval(NamedTuple):
@@ -109,7 +109,7 @@ def resample(
         for row in values
     ]
     drawn = {name: np.empty((len(values), draws)) for name in measured[0]}
-    generator, step = np.random.default_rng(seed), max(1, MOST_COUNTS // n)
+    generator, step = np.random.default_rng(seed), max(1, MAX_COUNTS // n)
     for begin in range(0, draws, step):
         counts = resampled_counts(len(names), min(step, draws - begin), generator)
         for number, order in enumerate(orders):
@@ -142,7 +142,7 @@ def measures_of_counts(relevant: Bools, counts: Ints, cutoffs: Sequence[int] = (
     """
     upto = np.cumsum(counts, axis=1)
     copies, total = counts[:, relevant], upto[:, -1]
-    below = upto[:, relevant]  # places of all up to these copies
+    below = upto[:, relevant]  # ranks of the last of these copies
     above = below - copies
     relevant_upto = np.cumsum(copies, axis=1)
     positives = relevant_upto[:, -1] if relevant_upto.shape[1] else np.zeros(len(counts), np.int64)
@@ -155,7 +155,7 @@ def measures_of_counts(relevant: Bools, counts: Ints, cutoffs: Sequence[int] = (
         "AP": _share(terms.sum(axis=1), positives, defined),
         "NDCG": _share((discounts[below] - discounts[above]).sum(axis=1), discounts[positives], defined),
     }
-    first = (above < max(cutoffs, default=0)).any(axis=0)  # the others stand below every cutoff
+    first = (above < max(cutoffs, default=0)).any(axis=0)  # the others are below every cutoff
     for k in cutoffs:
         among = np.clip(k - above[:, first], 0, copies[:, first]).sum(axis=1)
         measures[f"P@{k}"] = _share(among, np.full(len(among), k), defined & (total >= k))

@@ -16,7 +16,7 @@ from ranking.core.errors import InputError
 from ranking.metrics.intervals import Interval
 
 CONFIDENCE = 0.95
-EQUAL = 1e-12  # of the size of the values: what lies closer together differs by rounding alone
+EQUAL = 1e-12  # times the size of the values: smaller differences are rounding
 
 
 def mean_interval(values: Sequence[float]) -> Interval:

@@ -9,13 +9,9 @@ import numpy as np
 
 from ranking.core import Features, Floats
 
-ROWS_AT_ONCE = (
-    256  # of the features turned into float64 for an exact product: they stay in the processor's cache
-)
+ROWS_AT_ONCE = 256  # of the features converted to float64 at a time for an exact product: they fit the cache
 
-SMALL = (
-    2**16
-)  # numbers: so few are multiplied in float64, in next to no time, and no rounding hides the optimum
+SMALL = 2**16  # entries: so few are cheap to multiply in float64, where rounding does not hide the optimum
 
 
 def exact_product(features: Features, weights: Floats) -> Floats:

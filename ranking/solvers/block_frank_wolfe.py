@@ -33,16 +33,16 @@ from ranking.solvers.clock import Clock, stalled
 from ranking.solvers.line import Line, Point
 from ranking.solvers.risk import Cut, LinearRisk, Solution, certified
 
-SLOTS = 16  # labellings kept for each component; of more, two are made one
+SLOTS = 16  # labellings stored per component; beyond that two are merged
 SWEEPS = 4  # between two measurements of the gap, each of which costs about two
-EASE = 10.0  # how many times less an edge weighs than a sample, once its weights are held
+EASE = 10.0  # how many times less an edge weighs than a sample with the anchor
 MOMENTUM = 0.7
-LONGEST = 4.0  # the weights may be stretched as far as that
-TRIALS = 25  # oracle calls to find how far, at most
-CLOSE = 0.01  # of the gap: what may be missed by that
-AT_REST = 0.01  # of the gap allowed: what the components that are left out may hide
+LONGEST = 4.0  # the weights are stretched at most by this factor
+TRIALS = 25  # oracle calls at most to find that factor
+CLOSE = 0.01  # of the gap: the accuracy of that search
+AT_REST = 0.01  # of the allowed gap: the most that skipped components may gain
 FEASIBLE = 1e-6  # rounding allowed in the shares of a start
-SLOW = 50  # measurements that do not halve the gap: cutting planes end such a training sooner
+SLOW = 50  # measurements that must halve the gap; otherwise cutting planes are faster
 SAFETY = 0.9  # as for cutting planes
 
 
@@ -80,7 +80,7 @@ def block_frank_wolfe(
     try:
         while True:
             scores = risk.exact_scores(state.weights)
-            # Near the optimum many margins are missed by a hair, which a large C makes dear: stretch the weights.
+            # Near the optimum many margins are missed by little, which a large C makes expensive: stretch the weights.
             close = CLOSE * (best.objective - bound)
             ray = Line(risk, origin, LONGEST * state.weights, LONGEST * scores)
             best = min(best, ray.search(1.0 / LONGEST, close, TRIALS)[1], key=lambda point: point.objective)

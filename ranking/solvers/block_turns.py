@@ -11,9 +11,9 @@ import numpy as np
 
 from ranking.core import Bools, Features, Floats, Ints
 
-ENUMERATED = 10  # samples: labellings of smaller components are all tried, those of larger ones cut
-STEPS = 4  # of one component in its turn
-ENOUGH = 0.1  # of what the first step could gain: then the turn ends
+ENUMERATED = 10  # samples: components up to this size are enumerated, larger ones cut
+STEPS = 4  # at most per turn of a component
+ENOUGH = 0.1  # of the gain of the first step: the turn ends below it
 
 
 @nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})

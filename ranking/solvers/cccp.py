@@ -75,7 +75,7 @@ class _Descent:
         working_set: WorkingSet | None,
     ) -> None:
         self.convexify, self.tolerance, self.clock = convexify, tolerance, clock
-        self.certificate: Certificate | None = None  # once it says that there is nothing more to gain
+        self.certificate: Certificate | None = None  # set once nothing more can be gained
         self._target, self._patient = SAFETY * tolerance, False
         self._number = self._iterations = self._passes = 0  # before this round
         self._ceiling = math.inf
@@ -102,7 +102,7 @@ class _Descent:
         """Begin the next round where this one ended, if that is better; return whether progress is possible."""
         if self.jump(self._search.best.weights):
             return True
-        was, self._patient = self._patient, True  # rounding hides what was gained: prove what there is
+        was, self._patient = self._patient, True  # rounding hides the gain: close the gap instead
         return not was
 
     def jump(self, weights: Floats) -> bool:
@@ -142,7 +142,9 @@ class _Descent:
         return certified(self._bound.risk, weights, dual, self.tolerance, self.iterations, self.clock.seconds)
 
     def _report(self, iteration: int, primal: float, dual: float, passes: int, planes: int) -> None:
-        self._ceiling = min(self._ceiling, primal)  # what single precision saw of the last round may be lower
+        self._ceiling = min(
+            self._ceiling, primal
+        )  # single precision may have given a lower value in the last round
         self.clock.report(
             self._iterations + iteration, self._ceiling, dual, self._passes + passes, planes, self._number
         )

@@ -24,17 +24,19 @@ from ranking.solvers.line import Line, Point
 from ranking.solvers.risk import Cut, LinearRisk, Solution, certified
 from ranking.solvers.simplex_qp import best_step
 
-GROUPS = 1000  # slacks at most: of more components several share one
-CLOSE = 0.1  # of the gap: as far as the program over the planes is solved
-ROUNDS = 50  # of steps in the program, before new planes are asked for all the same
+GROUPS = 1000  # slacks at most; more components share them
+CLOSE = 0.1  # of the gap: the accuracy of the program over the planes
+ROUNDS = 50  # of steps in the program at most, before new planes are added
 SWEEPS = 5  # over the groups, between two Newton steps; twice as many where those gain little
-MOST_SWEEPS = 100
+MAX_SWEEPS = 100
 TRIALS = 5  # oracle calls on a line at most
 SAFETY = 0.9  # as for cutting planes
-MARGIN = 1e-9  # of its loss, by which a plane must lie above those there are
-SLOW = 8  # iterations that must halve the gap: where planes nearly cancel, one-slack cutting planes get on
-NEWTON = 10  # Newton steps at a time; after each but the last some planes are let go or groups spend all
-ROUNDING = 1e-9  # of C: a group with no more left spent all
+MARGIN = 1e-9  # times its loss: by how much a new plane must exceed the existing ones
+SLOW = (
+    8  # iterations that must halve the gap; where planes nearly cancel, one-slack cutting planes are faster
+)
+NEWTON = 10  # Newton steps at a time; after each, planes leave or groups reach C
+ROUNDING = 1e-9  # times C: a group with less left has reached C
 RIDGE = 1e-12  # of the curvature, which makes a Newton step definite
 
 
@@ -156,7 +158,7 @@ class _Planes:
             before, missing = missing, self._missing(slopes)
             if missing <= close:
                 break
-            sweeps = min(2 * sweeps, MOST_SWEEPS) if missing > 0.5 * before else SWEEPS
+            sweeps = min(2 * sweeps, MAX_SWEEPS) if missing > 0.5 * before else SWEEPS
             shares = self.shares.copy()
             starts, order = self._by_group()
             _ascend(self.gram, slopes, shares, order, starts, self.risk.C, sweeps)
@@ -241,7 +243,7 @@ def _face_optimum(
     try:
         step = linalg.cho_solve(linalg.cho_factor(square, check_finite=False), rise, check_finite=False)
     except linalg.LinAlgError:
-        return shares  # planes cancel but for rounding: the steps within groups go on
+        return shares  # planes cancel up to rounding: leave it to the steps within groups
     best[moving] = step
     np.subtract.at(best, opposite[tied], step[tied])
     return best

@@ -16,7 +16,9 @@ from ranking.solvers.clock import Clock, stalled
 from ranking.solvers.risk import Cut, LinearRisk, Solution, certified
 
 SAFETY = 0.9  # as for cutting planes
-SLOW = 200  # iterations that must halve the gap: where C is large steps are small, and cutting planes get on
+SLOW = (
+    200  # iterations that must halve the gap; where C is large, steps are small and cutting planes are faster
+)
 
 
 def coordinate_descent(
@@ -59,7 +61,7 @@ def coordinate_descent(
             iteration += 1
     except StopTraining:
         stopped = True  # what was reached so far is the result, and its certificate says how far that is
-    # In single precision a large C magnifies margins missed by rounding: the length is settled in double.
+    # A large C magnifies margins missed by rounding in single precision: fit the length in double.
     best = best_length(best, labels * risk.exact_scores(best), costs, risk.C)[0] * best
     seconds = clock.seconds
     certificate = certified(risk, best, state.dual, tolerance, iteration, seconds)

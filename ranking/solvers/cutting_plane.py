@@ -27,11 +27,11 @@ IDLE_ITERATIONS = 50  # a plane that carried no weight for so long is dropped
 BEYOND = 0.2  # of the way from the best weights to the model's optimum: where the cut is taken
 LONGER = 1.5  # the first step tried, as a multiple of the last one taken
 TRIALS = 3  # oracle calls on a line at most
-CLOSE = 0.05  # the line is searched until it cannot promise more than this share of the gap
+CLOSE = 0.05  # of the gap: the accuracy of the line search
 STALLED = 1e-3  # a cut that closes less of the gap than this is followed by one at the model's optimum
-STANDSTILL = 30  # iterations in which neither bound moves: what is left of the gap is rounding
-SAFETY = 0.9  # of the tolerance: what single precision may cost when the gap is recomputed in double
-SMALLEST_TARGET = 1e-9  # below it the gap is one of rounding
+STANDSTILL = 30  # iterations without a change of either bound: the rest of the gap is rounding
+SAFETY = 0.9  # times the tolerance, because the gap grows when it is recomputed in double precision
+SMALLEST_TARGET = 1e-9  # a smaller gap is rounding
 
 Report = Callable[[int, float, float, int, int], None]  # iteration, primal, dual, passes, planes
 
@@ -61,7 +61,7 @@ def cutting_plane(
 
     def ended() -> bool:
         nonlocal target, certificate
-        # Never end at weights 0, which rank nothing, while a step has not been tried.
+        # Weights 0 rank nothing: make at least one step.
         if (start is None and not search.iterations) or search.relative_gap > target:
             return not promising(search.iterations, search.relative_gap)
         certificate = search.certificate(tolerance, clock)
@@ -182,9 +182,9 @@ class _Model:
         self.gram = np.empty((0, 0))  # of the normals' free parts
         self.idle = np.empty(0, dtype=int)
         self.multipliers = np.empty(0)  # of the best combination so far
-        self.bound = 0.0  # what no plane at all proves
+        self.bound = 0.0  # the bound without planes
         self.careful = False  # the program over the planes is solved by interior points
-        self.stuck = False  # nor could it be solved so
+        self.stuck = False  # interior points failed too
         self.weights = np.zeros(size)
         if working_set is not None and len(working_set):
             self.coefficients, self.losses = _Rows(working_set.coefficients), working_set.losses
@@ -243,7 +243,7 @@ class _Model:
         if not self.careful:
             try:
                 return self._solved(solve_simplex_qp, start)
-            except ArithmeticError:  # it is known for that where C is large
+            except ArithmeticError:  # happens where C is large
                 self.careful = True
         try:
             return self._solved(solve_by_interior_point, start)

@@ -11,7 +11,7 @@ import numpy as np
 from ranking.core import Floats, StopTraining
 from ranking.solvers.clock import Clock
 
-REMEMBERED = 20  # steps, from which the curvature is guessed
+REMEMBERED = 20  # steps from which the curvature is estimated
 
 
 @dataclass
@@ -40,7 +40,7 @@ def quasi_newton(
     conjugate gradients. Ends early where iterations run out, a callback raises StopTraining, or no step lowers the
     objective by more than rounding.
     """
-    from scipy.optimize import minimize  # a third of a second to load, for methods that few trainings have
+    from scipy.optimize import minimize  # takes a third of a second to load, and few runs need it
 
     best = Best(start, *objective(start))
 
@@ -54,7 +54,7 @@ def quasi_newton(
         best.iterations += 1
         clock.report(best.iterations, best.value, bound(best), best.iterations)
         if enough(best):
-            raise StopIteration  # which scipy takes for an end
+            raise StopIteration  # SciPy ends the search
 
     method: dict[str, Any] = {
         "method": "L-BFGS-B",

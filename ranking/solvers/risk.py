@@ -22,7 +22,7 @@ import numpy as np
 from ranking.core import Certificate, Floats, relative_gap
 from ranking.solvers.block import Block, FeatureMatrix
 
-ROUNDING = 2.0**-46  # of the summands of a hinge, whose products are sums over as many features as there are
+ROUNDING = 2.0**-46  # times the summands of a hinge, whose products are sums over all features
 
 
 class Cut(NamedTuple):
@@ -130,7 +130,7 @@ class LinearRisk:
         primal = self.objective(weights, scores, cut)
         summands = self.C * (cut.loss + float(np.abs(scores) @ np.abs(cut.coefficients)))
         length = float(np.linalg.norm(self.least(normal)))
-        # The normal is a sum of as many rows, which may nearly cancel: its error is in the size of those.
+        # The normal is a sum of rows that may nearly cancel: its error scales with their lengths.
         summands += length * self.total_length(dual.coefficients)
         return primal, dual.loss - 0.5 * length**2, ROUNDING * summands
 

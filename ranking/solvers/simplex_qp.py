@@ -11,14 +11,14 @@ from scipy import sparse
 
 from ranking.core import Floats
 
-ROUNDING = 1e-14  # of the losses: what curvature is below them is no more than rounding
+ROUNDING = 1e-14  # times the losses: smaller curvature is rounding
 # Planes outnumber weights: proximal steps make the program definite, and end at the optimum of the one given.
 PROXIMAL = 1e-6
-STRONGER = 1e2 * PROXIMAL  # where those go round in circles
-STILL = 1e-9  # the last proximal step moves less; at daqp's own 1e-6 it ends too far from the optimum
-INTERIOR = 1e-12  # tolerances of the interior point, as small as rounding lets them be
-ROUNDS = 50  # of steps where weights are bound: each guesses which of them the bound holds back
-SETTLED = 1e-11  # of the value: a step that gains less is the last
+STRONGER = 1e2 * PROXIMAL  # where the weaker ones cycle
+STILL = 1e-9  # proximal steps end below it; at daqp's default 1e-6 they end too far from the optimum
+INTERIOR = 1e-12  # tolerances of the interior point method, as small as rounding allows
+ROUNDS = 50  # of steps where weights are bound: each guesses which weights are at their bound
+SETTLED = 1e-11  # times the value: the last step gains less
 
 Program = Callable[[Floats, Floats], Floats]  # of a quadratic and a linear term: the best x
 

@@ -20,14 +20,14 @@ from ranking.solvers.clock import Clock, stalled
 from ranking.solvers.top_k_risk import TopKRisk, TopKSolution, TopKWeights
 from ranking.solvers.weight_space import FEW_WEIGHTS, SLOW, planes_of_weights
 
-SLOTS = 6  # planes that each image has room for at first
-MOST_SWEEPS = 20  # over the planes held, in a round
-CLOSE = 0.3  # of the gap: what moves among the planes held may still promise when a round asks for new ones
-BATCHES = 16  # in which a round asks for the outputs of all images once more, each at weights of its own
-MOVES = 20  # of shares in one image's turn, at most
-ENOUGH = 0.1  # of what the first move of a turn promised: a move that promises less is left for the next turn
-SAFETY = 0.9  # of the tolerance: what rounding may cost when the gap is recomputed
-STANDSTILL = 30  # rounds in which neither bound moves: what is left of the gap is rounding
+SLOTS = 6  # planes per image at first
+MAX_SWEEPS = 20  # over the stored planes, per round
+CLOSE = 0.3  # of the gap: sweeps end when the stored planes promise less
+BATCHES = 16  # per round for the second outputs of all images, each at the weights of that moment
+MOVES = 20  # of shares at most per image and sweep
+ENOUGH = 0.1  # of the promise of the first move: moves that promise less wait for the next sweep
+SAFETY = 0.9  # times the tolerance, because the gap is recomputed
+STANDSTILL = 30  # rounds without a change of either bound: the rest of the gap is rounding
 
 
 @dataclass(eq=False)
@@ -103,7 +103,7 @@ def _by_one_slack(
 ) -> TopKSolution:
     """Minimise by one-slack cutting planes, starting from the result of moving shares."""
     before = solution.certificate
-    # The gap that `openness` asks for, as a share of the objective; what can be gained is at least what is gained now.
+    # The gap that `openness` requires, as a share of the objective; the possible gain is at least the present one.
     share = risk.measure(before.primal, before.primal) / max(before.primal, 1e-300)
 
     def report(event: ProgressEvent) -> None:
@@ -164,7 +164,7 @@ def _by_shares(
             planes.add(images, violated.members)
             sweeps = 0
             promise = np.inf
-            while sweeps < MOST_SWEEPS and promise > CLOSE * (best_value - bound):
+            while sweeps < MAX_SWEEPS and promise > CLOSE * (best_value - bound):
                 promise = planes.sweep(risk, weights, generator.permutation(images))
                 sweeps += 1
             for rows in np.array_split(generator.permutation(images), BATCHES):

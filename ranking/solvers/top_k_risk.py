@@ -24,7 +24,7 @@ from ranking.inference import BestTopKs, best_top_ks
 from ranking.solvers.risk import Cut
 
 ROUNDING = 2.0**-40  # of the summands of both bounds
-LEAST_GAIN = 1e-7  # of the objective at weights 0: training that can gain less has nothing to learn
+MIN_GAIN = 1e-7  # times the objective at weights 0: with a smaller gain there is nothing to learn
 
 
 class TopKWeights(NamedTuple):
@@ -97,7 +97,7 @@ class TopKRisk:
 
     def measure(self, primal: float, dual: float) -> float:
         """Return the value that `openness` divides the gap by."""
-        gain = max(self.at_zero - dual, LEAST_GAIN * self.at_zero)
+        gain = max(self.at_zero - dual, MIN_GAIN * self.at_zero)
         return max(min(primal, gain), 1e-300)
 
     def zero(self) -> TopKWeights:
@@ -153,7 +153,7 @@ class TopKRisk:
         marks = outputs.astype(np.float64)
         weighted = marks[:, self.core] if shares is None else shares[:, None] * marks[:, self.core]
         sums = 2.0 * weighted.T @ marks
-        sums[:, self.core] += sums[:, self.core].T  # a product of matrices may round the two differently
+        sums[:, self.core] += sums[:, self.core].T  # a matrix product may round the two differently
         sums[:, self.core] *= 0.5
         sums[np.arange(len(self.core)), self.core] = 0.0
         return sums

@@ -14,7 +14,7 @@ from ranking.core import StopTraining
 from ranking.solvers.clock import Clock
 from ranking.solvers.top_k_risk import TopKRisk, TopKSolution, TopKWeights
 
-BATCH = 32  # images whose outputs are asked for at the same weights
+BATCH = 32  # images whose outputs are computed at the same weights
 
 
 def top_k_subgradient(

@@ -16,8 +16,10 @@ from ranking.solvers.block import Block
 from ranking.solvers.cutting_plane import cutting_plane
 from ranking.solvers.risk import Cut, LinearRisk, Solution
 
-FEW_WEIGHTS = 1000  # of which the planes hold an identity matrix
-SLOW = 30  # iterations that must halve the gap: where C is large steps are small, and cutting planes get on
+FEW_WEIGHTS = 1000  # the planes then hold an identity matrix of this size
+SLOW = (
+    30  # iterations that must halve the gap; where C is large, steps are small and cutting planes are faster
+)
 
 
 def planes_of_weights(

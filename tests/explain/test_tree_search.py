@@ -10,7 +10,7 @@ from refusals import refused
 
 from ranking.core import SequenceSet
 from ranking.explain.tree_search import TreeSearch, places, shown_nodes, tree_search
-from ranking.inference.best_permutation import MOST_COMPARED
+from ranking.inference.best_permutation import MAX_COMPARED
 from ranking.methods.mid_rank import MidRank
 
 
@@ -52,7 +52,7 @@ def test_the_best_is_the_best_of_all_orders_and_may_be_missed(method):
         assert search.found_best is bool(np.isclose(reached, highest)), seed
         missed = TreeSearch(search.trees, search.best, float(search.trees.values.max()) + 0.1)
         assert missed.found_best is False
-    result = tree_search(method, 3, samples(MOST_COMPARED + 1), 1)
+    result = tree_search(method, 3, samples(MAX_COMPARED + 1), 1)
     assert (result.best, result.best_value, result.found_best) == (None, None, None), "too many orders"
 
 

@@ -144,7 +144,7 @@ def test_values_of_many_orders_are_taken_a_part_at_a_time(monkeypatch: pytest.Mo
     monkeypatch.setattr(
         WindowScores, "windows", lambda self, some: parts.append(len(some)) or windows(self, some)
     )
-    monkeypatch.setattr(best_permutation, "AT_ONCE", 8 * 6 * 3 * 3)
+    monkeypatch.setattr(best_permutation, "BATCH", 8 * 6 * 3 * 3)
     best = scores.values(orders)
     assert parts == [8] * 6 + [2]
     np.testing.assert_allclose(best, [value(tuple(order)) for order in orders.tolist()], atol=1e-10)

@@ -67,8 +67,8 @@ def test_max_marginals_are_the_best_values_with_each_label_forced() -> None:
 @pytest.mark.parametrize("size", [0, 3, 7])
 def test_a_batch_is_its_images_one_by_one(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In several threads too: k and what is forced differ from image to image."""
-    monkeypatch.setattr(sys.modules["ranking.inference.best_top_k"], "A_PART", 1)
-    monkeypatch.setattr(threads, "MOST_PARTS", 3)
+    monkeypatch.setattr(sys.modules["ranking.inference.best_top_k"], "MIN_PART", 1)
+    monkeypatch.setattr(threads, "MAX_PARTS", 3)
     rng = np.random.default_rng(size)
     _, core, interactions = star(rng, 40, size)
     unary, k = rng.normal(size=(20, 40)), rng.integers(5, 20, 20)

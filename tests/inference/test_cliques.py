@@ -91,7 +91,7 @@ def test_more_cliques_than_anyone_can_use_are_refused_at_once(
     """All pairs of 18 samples but those within each three: 3^6 cliques, of which no more are looked for."""
     edges = np.array([(i, j) for i, j in itertools.combinations(range(18), 2) if i // 3 != j // 3])
     assert len(maximal_cliques(18, edges)) == 3**6
-    monkeypatch.setattr(cliques, "MOST_CLIQUES", fewest)
+    monkeypatch.setattr(cliques, "MAX_CLIQUES", fewest)
     seen, grown = [], cliques._grown
     monkeypatch.setattr(
         cliques, "_grown", lambda near: (seen.append(clique) or clique for clique in grown(near))

@@ -13,7 +13,7 @@ import reference
 from checks import ALGORITHMS, DEFINITIONS, LOSSES, PAIRS, case, check_ranking
 
 from ranking.inference import most_violated_ranking
-from ranking.inference.threads import A_PART, split
+from ranking.inference.threads import MIN_PART, split
 
 
 def small_samples() -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -84,7 +84,7 @@ def test_many_samples_are_shared_among_threads(n: int) -> None:
     relevant = np.zeros(n, bool)
     relevant[rng.choice(n, 300, replace=False)] = True
     scores = rng.standard_normal(n) + relevant
-    assert len(split(n, np.flatnonzero(relevant))) == min(n // A_PART, os.cpu_count(), 4)
+    assert len(split(n, np.flatnonzero(relevant))) == min(n // MIN_PART, os.cpu_count(), 4)
     result, expected = (most_violated_ranking(scores, relevant, "ap", name) for name in ("buckets", "select"))
     np.testing.assert_array_equal(result.interleaving_ranks, expected.interleaving_ranks)
     np.testing.assert_array_equal(result.coefficients, expected.coefficients)

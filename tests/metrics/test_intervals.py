@@ -64,7 +64,7 @@ def test_draws_are_paired_and_of_whole_units():
 def test_memory_does_not_change_what_is_drawn(monkeypatch):
     relevance, scores = some_rankings(2, 30)
     whole = resample(relevance, scores, np.arange(30), draws=40)
-    monkeypatch.setattr(intervals, "MOST_COUNTS", 7 * 30)
+    monkeypatch.setattr(intervals, "MAX_COUNTS", 7 * 30)
     parts = resample(relevance, scores, np.arange(30), draws=40)
     assert np.array_equal(whole.drawn["AP"], parts.drawn["AP"])
     of_seed_1 = resample(relevance, scores, np.arange(30), draws=40, seed=1)

@@ -16,7 +16,7 @@ from ranking.core.errors import InputError
 from ranking.losses import RankingLoss, make_loss
 from ranking.losses.base import loss_tables
 
-MOST_INTERLEAVINGS = 10_000
+MAX_INTERLEAVINGS = 10_000
 
 
 class Value(NamedTuple):
@@ -154,8 +154,8 @@ class InferenceProblem:
     def interleavings(self) -> Ints:
         """Return (m, |N|) the ranks of all interleavings, each kind sorted by score; ValueError for too many."""
         n, p = len(self.negatives), len(self.positives)
-        if (count := comb(n + p, p)) > MOST_INTERLEAVINGS:
-            raise InputError("interleavings", f"at most {MOST_INTERLEAVINGS:,} to list", count)
+        if (count := comb(n + p, p)) > MAX_INTERLEAVINGS:
+            raise InputError("interleavings", f"at most {MAX_INTERLEAVINGS:,} to list", count)
         return np.array(list(combinations_with_replacement(range(1, p + 2), n)), np.int64)
 
     def order_of(self, ranks: Ints) -> Ints:
