@@ -121,11 +121,11 @@ def experiment(rounds: int, seed: int, half: int, grids: Grids) -> str:
     rows = [
         [
             name,
-            f"{statistics.median(one):.1f}",
-            f"{first / statistics.median(one):.2f}",
+            f"{statistics.median(times):.1f}",
+            f"{first / statistics.median(times):.2f}",
             same(seconds_of[name], alone),
         ]
-        for name, one in seconds.items()
+        for name, times in seconds.items()
     ]
     rows.append(
         ["two Dask workers, one killed", f"{took:.1f}", f"{first / took:.2f}", same(disturbed, alone)]

@@ -119,8 +119,8 @@ def trials(folder: Path) -> dict[str, tuple[object, ...]]:
     """What decides every table, by key: measures, certificate without its seconds, and the bits of the scores."""
     store = TrialStore(folder)
     return {
-        key: (one.measures, replace(one.certificate, seconds=0.0), store.scores(key).tobytes())
-        for key, one in store.outcomes().items()
+        key: (outcome.measures, replace(outcome.certificate, seconds=0.0), store.scores(key).tobytes())
+        for key, outcome in store.outcomes().items()
     }
 
 

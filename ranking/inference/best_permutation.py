@@ -23,7 +23,7 @@ import numpy.typing as npt
 from ranking.core import Bools, Floats, Ints
 from ranking.core.errors import InputError
 from ranking.inference import threads
-from ranking.inference.permutation_kernels import Model, fill_best, fill_exhaustive, new_paths, search
+from ranking.inference.permutation_kernels import WindowModel, fill_best, fill_exhaustive, new_paths, search
 
 MAX_COMPARED = 8  # samples: pages and ablations compare all 40,320 orders, as Fig. 6b does
 MAX_EXHAUSTIVE = 10  # samples: 3.6 million permutations
@@ -62,9 +62,9 @@ class WindowScores:
         return int(self.table.shape[1])
 
     @property
-    def model(self) -> Model:
+    def model(self) -> WindowModel:
         """The same as a tuple for the kernels."""
-        return Model(self.table, float(self.offset), self.features, self.pooled)
+        return WindowModel(self.table, float(self.offset), self.features, self.pooled)
 
     def windows(self, orders: Ints) -> Floats:
         """Return (m, n - L + 1) s of each window of m orders, given as (m, n) rows of `table`, from the definition."""

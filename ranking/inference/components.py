@@ -100,7 +100,7 @@ class Components:
         return numbers
 
 
-class Model(NamedTuple):
+class PairwiseModel(NamedTuple):
     """sum_i y_i unary_i + sum_e penalty_e [y_i != y_j]: unary (n,) by position, penalty (m,) by `edge_order`."""
 
     components: Components
@@ -114,7 +114,7 @@ def checked_model(
     penalty: npt.ArrayLike,
     components: Components | None,
     highest: float = 0.0,
-) -> Model:
+) -> PairwiseModel:
     """Return the model of the arguments; InputError that says what is invalid. Penalties are <= `highest`."""
     scores, costs = np.asarray(unary), np.asarray(penalty)
     if scores.ndim != 1:
@@ -139,7 +139,7 @@ def checked_model(
             f"{costs[first]:g} at edge {first}",
             "keep the pairwise weights <= 0, or clip with np.minimum(penalty, 0)",
         )
-    return Model(components, scores[components.order], costs[components.edge_order])
+    return PairwiseModel(components, scores[components.order], costs[components.edge_order])
 
 
 def _checked_numbers(name: str, values: npt.NDArray[np.generic]) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 from maxflow import GraphFloat
 
 from ranking.core import Bools, Floats, Ints
-from ranking.inference.components import Model
+from ranking.inference.components import PairwiseModel
 
 BITS = 49  # of a sample's total penalty in units; the capacities at a sample sum to at most eight times that
 
@@ -50,7 +50,7 @@ class Network(NamedTuple):
         return graph
 
 
-def network_of(model: Model, last: int) -> Network:
+def network_of(model: PairwiseModel, last: int) -> Network:
     """Return the components before `last`, each in its own unit: 2^-49 of the largest sum of penalties at a sample.
 
     A score larger than all penalties of its sample together cannot be outvoted, so what exceeds them is dropped.

@@ -18,7 +18,7 @@ import numpy as np
 
 from ranking.core import Bools, Floats, Ints
 from ranking.core.errors import InputError
-from ranking.inference.components import Components, Model
+from ranking.inference.components import Components, PairwiseModel
 from ranking.inference.cuts import Network, best_cut, network_of
 from ranking.inference.enumeration import LARGEST_ENUMERATED
 
@@ -70,7 +70,7 @@ class Doubling:
         )
         return cls(original, components, large, position, row)
 
-    def model(self, original: Model) -> Model:
+    def model(self, original: PairwiseModel) -> PairwiseModel:
         """Return the doubled model: pairs that repel join first to second copies."""
         repels = original.penalty[: self.row.shape[1]] > 0
         ends = self.components.ends.copy()
@@ -79,13 +79,15 @@ class Doubling:
         parts = self.components
         edges = _by_number(parts.edge_order, parts.order[ends])
         crossed = Components(edges, parts.order, parts.starts, parts.edge_order, parts.edge_starts, ends)
-        return Model(crossed, _halved(original.unary, self.position), _halved(original.penalty, self.row))
+        return PairwiseModel(
+            crossed, _halved(original.unary, self.position), _halved(original.penalty, self.row)
+        )
 
-    def network(self, model: Model) -> Network:
+    def network(self, model: PairwiseModel) -> Network:
         """Return the doubled components as capacities; for second copies the source means label 0."""
         unary = model.unary.copy()
         unary[self.position[1]] *= -1.0
-        return network_of(Model(model.components, unary, -np.abs(model.penalty)), self.large)
+        return network_of(PairwiseModel(model.components, unary, -np.abs(model.penalty)), self.large)
 
     def best(self, network: Network) -> Bools:
         """Return (2p,) the best p and q of the doubled components, by position."""

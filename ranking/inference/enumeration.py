@@ -11,13 +11,13 @@ import numpy as np
 
 from ranking.core import Bools, Floats, Ints
 from ranking.core.errors import InputError
-from ranking.inference.components import Model
+from ranking.inference.components import PairwiseModel
 
 LARGEST_ENUMERATED = 12  # samples: larger components take longer than a cut for each sample
 
 
 def enumerate_labellings(
-    model: Model, first: int, last: int, labels: Bools, words: Ints, flips: Ints
+    model: PairwiseModel, first: int, last: int, labels: Bools, words: Ints, flips: Ints
 ) -> None:
     """Write the max-marginal labellings of the components first ... last - 1, of at most LARGEST_ENUMERATED samples.
 
@@ -32,14 +32,14 @@ def enumerate_labellings(
     )  # fmt: skip
 
 
-def enumerate_best(model: Model, first: int, last: int, labels: Bools) -> None:
+def enumerate_best(model: PairwiseModel, first: int, last: int, labels: Bools) -> None:
     """Write the best labellings only."""
     parts = model.components
     _check_size(model, first, last)
     _best(model.unary, model.penalty, parts.ends, parts.starts, parts.edge_starts, first, last, labels)
 
 
-def _check_size(model: Model, first: int, last: int) -> None:
+def _check_size(model: PairwiseModel, first: int, last: int) -> None:
     largest = int(model.components.sizes[first:last].max(initial=0))
     if largest > LARGEST_ENUMERATED:
         raise InputError(

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ranking.core import Bools, Bounds, Floats, Ints, is_real
 from ranking.core.errors import InputError
-from ranking.inference.components import Model
+from ranking.inference.components import PairwiseModel
 from ranking.inference.flip_words import WORD, gain_flips, settle_flips, sum_flips
 
 
@@ -76,7 +76,7 @@ class PairwiseMaxMarginals:
     negative: Floats
     difference: Floats
     map: Bools
-    _model: Model = field(repr=False)
+    _model: PairwiseModel = field(repr=False)
     _labels: Bools = field(repr=False)  # the map, by position
     _words: Ints = field(repr=False)  # (n + 1,) where each position's flips begin
     _flips: Ints = field(
@@ -84,7 +84,7 @@ class PairwiseMaxMarginals:
     )  # uint64: bit i of a position's words: whether it flips with the i-th sample
 
     @classmethod
-    def of(cls, model: Model, labels: Bools, words: Ints, flips: Ints) -> Self:
+    def of(cls, model: PairwiseModel, labels: Bools, words: Ints, flips: Ints) -> Self:
         """Return the max-marginals for the best labelling (n,) by position; flips gain more than 0 by rounding only."""
         parts, gains = model.components, np.zeros(len(labels))
         gain_flips(
@@ -221,7 +221,7 @@ def finite(name: str, values: npt.ArrayLike, length: int, each: str = "per sampl
     return array.astype(np.float64)
 
 
-def value_of(model: Model, labels: Bools) -> float:
+def value_of(model: PairwiseModel, labels: Bools) -> float:
     """Return the value of a labelling by position."""
     differs = labels[model.components.ends[:, 0]] != labels[model.components.ends[:, 1]]
     return float(model.unary[labels].sum() + model.penalty[differs].sum())

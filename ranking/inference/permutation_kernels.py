@@ -14,7 +14,7 @@ ROUNDING = 1e-12  # times the total size of all windows: the least gain of a swa
 DRAWS = 50  # of a new start, before all permutations count as visited
 
 
-class Model(NamedTuple):
+class WindowModel(NamedTuple):
     """A ranker of windows of L samples, see WindowScores. table: (pool, L). features: (pool, d). pooled: (d,)."""
 
     table: Floats
@@ -30,7 +30,7 @@ class SearchState(NamedTuple):
     the windows; the roots sum to the value of the order (midrank, eq. 3).
     """
 
-    model: Model
+    model: WindowModel
     rows: Ints
     order: Ints
     placed: Floats

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ranking.core import Bools, Floats, Ints
 from ranking.core.errors import InputError
-from ranking.inference.components import Model, checked_model
+from ranking.inference.components import PairwiseModel, checked_model
 from ranking.inference.doubling import Doubling, forced_labellings
 from ranking.inference.enumeration import enumerate_best, enumerate_labellings
 from ranking.inference.flip_words import pack, words_of
@@ -89,7 +89,7 @@ def bounded_max_marginals(
 
 def _checked(
     unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, doubling: Doubling | None
-) -> tuple[Model, Doubling]:
+) -> tuple[PairwiseModel, Doubling]:
     components = None if doubling is None else doubling.original
     model = checked_model(unary, edges, penalty, components, highest=np.inf)
     return model, Doubling.of(model.components) if doubling is None else doubling
@@ -104,7 +104,7 @@ class BoundedMaxMarginals:
     flips of the first copy of a sample lead to the labelling with y_i = 1, those of the second to that with y_i = 0.
     """
 
-    _original: Model
+    _original: PairwiseModel
     _doubling: Doubling
     _doubled: PairwiseMaxMarginals
 
@@ -207,7 +207,11 @@ class _Rounded(NamedTuple):
 
     @classmethod
     def of(
-        cls, original: Model, doubling: Doubling, doubled: PairwiseMaxMarginals, bounds: BoundedMaxMarginals
+        cls,
+        original: PairwiseModel,
+        doubling: Doubling,
+        doubled: PairwiseMaxMarginals,
+        bounds: BoundedMaxMarginals,
     ) -> _Rounded:
         components = original.components
         n = components.samples
@@ -227,7 +231,7 @@ class _Rounded(NamedTuple):
         return cls(labels, excess, parts)
 
 
-def _outvotable(model: Model) -> Model:
+def _outvotable(model: PairwiseModel) -> PairwiseModel:
     """Return the model with each score cut to a little more than what decides its sample against all penalties.
 
     What differs between two best labellings stays, and is not lost in the rounding of a score far above it.
@@ -239,7 +243,7 @@ def _outvotable(model: Model) -> Model:
     return model._replace(unary=np.clip(model.unary, -limit, limit))
 
 
-def _candidates(model: Model, number: int, relaxed: Bools) -> _Candidates:
+def _candidates(model: PairwiseModel, number: int, relaxed: Bools) -> _Candidates:
     """Round the relaxed labellings (2s, 2s) of a component to p and to q, improve each, and keep the best of all."""
     parts = model.components
     positions = slice(parts.starts[number], parts.starts[number + 1])
