@@ -140,14 +140,14 @@ def test_without_a_test_list_images_are_drawn_by_seed(four):
     assert sorted(train + test) == list("abcd")
     assert len(train) == len(test) == 2
     assert [(row.file, row.done) for row in problems] == [
-        ("ImageSets", "50% of 4 images drawn for the test, seed 1")
+        ("parts", "50% of 4 images drawn for the test, seed 1")
     ]
     assert split_of(four, test_share=0.5, seed=1)[:2] == (train, test)
     assert len({split_of(four, test_share=0.5, seed=seed)[0] for seed in range(8)}) > 1
     four.list("train", *"abc")
     train, test, problems = split_of(four, test_share=0.34)
     assert (sorted(train + test), len(test)) == (list("abc"), 1)
-    check_rows(problems, ("ImageSets", "train"), ("1 annotation", "d"))
+    check_rows(problems, ("parts", "train"), ("1 annotation", "d"))
     with refused("image list", "'tset'") as caught:
         list(four.source(test_list="tset").records())
     assert "lists: train" in caught.value.expected
@@ -295,7 +295,7 @@ def test_actions(people):
     shutil.rmtree(people.root / "ImageSets" / "Action")
     image_set, problems = people.build(form="action", test_share=0.5)
     assert image_set.ids.tolist() == ["p#2", "p#3", "q#1", "q#2"]
-    check_rows(problems, ("ImageSets",))
+    check_rows(problems, ("parts",))
 
 
 def test_labels_from_lists_where_the_annotation_has_none(empty_voc):
