@@ -21,7 +21,7 @@ from ranking.core.run_settings import ExperimentSettings
 from ranking.datasets import build_image_set, make_source
 from ranking.features.graph.edge_files import checked_edges
 from ranking.features.own import look_at_vectors
-from ranking.formats.looking import look_at
+from ranking.formats.import_preview import preview_import
 from ranking.jobs import run_archive
 from ranking.jobs.own_edges import read_pairs
 from ranking.jobs.own_image import describe
@@ -46,11 +46,11 @@ def looked_at_or_imported(place: Path, source: str, home: Path) -> Came:
     for; the others are imported at once as what they were."""
     said, settings = list[str](), dict[str, Any]()
     if zlib.crc32(place.read_bytes()) % 2:
-        look = look_at(str(place), None, {})
-        said += [json.dumps(look.to_json()), look.refused]
-        if look.source is None:
+        preview = preview_import(str(place), None, {})
+        said += [json.dumps(preview.to_json()), preview.refused]
+        if preview.source is None:
             return Came(REFUSED, said)
-        source, settings = look.source, look.source_settings
+        source, settings = preview.source, preview.source_settings
     return Came(imported(make_source(source, **{**settings, "folder": str(place)}), home, said), said)
 
 
@@ -141,9 +141,11 @@ def vectors(suffix: str, images: ImageSet) -> Bring:
         folder.mkdir(exist_ok=True)
         place = folder / f"x{suffix}"
         place.write_bytes(data)
-        look = look_at_vectors(place, place.name, images, folder / "draft.npy")
-        what = REFUSED if look.refused else WITH_PROBLEMS if look.problems else IMPORTED
-        return Came(what, [json.dumps(look.to_json()), look.refused, *texts_of(look.problems)])
+        preview = look_at_vectors(place, place.name, images, folder / "draft.npy")
+        what = REFUSED if preview.refused else WITH_PROBLEMS if preview.content.problem_count else IMPORTED
+        return Came(
+            what, [json.dumps(preview.to_json()), preview.refused, *texts_of(preview.content.problem_count)]
+        )
 
     return bring
 

@@ -30,7 +30,7 @@ from ranking.core import Problem, SourceImage
 from ranking.datasets import build_image_set, make_source
 from ranking.datasets.folder import content_key
 from ranking.files import FileInTree
-from ranking.formats.looking import look_at
+from ranking.formats.import_preview import preview_import
 from ranking.formats.tree_source import is_image
 
 ROOT = Path(__file__).parents[1]
@@ -67,21 +67,21 @@ def folders_with_images(top: Path, deepest: int) -> Iterator[Path]:
 def bring(place: Path, scratch: Path) -> Brought:
     """Both stages of an import, and the draft discarded."""
     begun, draft = time.perf_counter(), scratch / "draft"
-    look = look_at(str(place), None, {})
-    if look.source is None or look.seen is None:
-        return Brought(look.source, look.refused, "", 0, 0, (), time.perf_counter() - begun)
-    source = make_source(look.source, **{**look.source_settings, "folder": str(place)})
+    preview = preview_import(str(place), None, {})
+    if preview.source is None or preview.content is None:
+        return Brought(preview.source, preview.refused, "", 0, 0, (), time.perf_counter() - begun)
+    source = make_source(preview.source, **{**preview.source_settings, "folder": str(place)})
     try:
         images, problems = build_image_set(source, draft, lambda done, total: None)
         with np.load(draft / "columns.npz", allow_pickle=False) as columns:
             key = content_key("", list(images.classes), dict(columns))
     except ValueError as error:
-        return Brought(look.source, str(error), "", 0, 0, (), time.perf_counter() - begun)
+        return Brought(preview.source, str(error), "", 0, 0, (), time.perf_counter() - begun)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    why = dict(look.detected)[look.source].why
+    why = dict(preview.detected)[preview.source].why
     told = (len(images.image_names), len(images), tuple(problems))
-    return Brought(look.source, why, key, *told, time.perf_counter() - begun)
+    return Brought(preview.source, why, key, *told, time.perf_counter() - begun)
 
 
 def packed(folder: Path, scratch: Path) -> Path:

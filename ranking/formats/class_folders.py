@@ -74,8 +74,7 @@ class ClassFolders(TreeSource):
     def _images(self) -> tuple[list[Sorted], Grouped]:
         told, outside = _sorted(self._tree)
         if not told:
-            place = readable(str(self._tree.place), 255)
-            raise InputError(place, LAYOUT, "no folder with images")
+            raise InputError(self._shown_place(), LAYOUT, "no folder with images")
         return told, outside
 
 

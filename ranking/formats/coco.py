@@ -24,7 +24,7 @@ from ranking.formats.tree_source import (
     called,
     is_image,
     part_of,
-    part_told,
+    part_of_annotations,
 )
 
 LAYOUT = "images and a JSON file of COCO instances with images, categories and annotations"
@@ -103,7 +103,8 @@ class Coco(TreeSource):
         yield from missing.rows()
         listed_as = [self._instances.images[key] for key in images.values()]
         parts = [
-            part_told(image.file) or part_of(name) for name, image in zip(images, listed_as, strict=True)
+            part_of_annotations(image.file) or part_of(name)
+            for name, image in zip(images, listed_as, strict=True)
         ]
         tested, rows = self._which_test(parts, [[image.video] if image.video else [] for image in listed_as])
         yield from rows
@@ -115,11 +116,12 @@ class Coco(TreeSource):
     @cached_property
     def _instances(self) -> Instances:
         """What the files list; a file of which nothing can be read is a row."""
-        files, place = annotation_files(self._tree), readable(str(self._tree.place), 255)
+        files = annotation_files(self._tree)
         if not files:
-            raise InputError(place, LAYOUT, "no such file")
+            raise InputError(self._shown_place(), LAYOUT, "no such file")
         if len(files) > MOST_FILES:
-            raise InputError(place, f"at most {MOST_FILES} JSON files of COCO", len(files), "import one part")
+            expected = f"at most {MOST_FILES} JSON files of COCO"
+            raise InputError(self._shown_place(), expected, len(files), "import one part")
         instances, limits = Instances(), Limits.from_environment()
         for name in files:
             try:
@@ -128,9 +130,8 @@ class Coco(TreeSource):
             except Unusable as error:
                 instances.problems.add(readable(name, 255), error.expected, error.came, "file left out")
         if not instances.images:
-            rows = instances.problems.rows()
-            reasons = "; ".join(f"{row.file}: expected {row.expected}, got {row.came}" for row in rows)
-            raise InputError(place, f"{LAYOUT}, of which at least one lists an image", reasons or "none")
+            expected = f"{LAYOUT}, of which at least one lists an image"
+            raise InputError(self._shown_place(), expected, instances.problems.reasons() or "none")
         return instances
 
     @cached_property
@@ -140,7 +141,7 @@ class Coco(TreeSource):
         images: dict[str, Key] = {}
         for key, image in self._instances.images.items():
             try:
-                name = index.find(image.file_name, parent(image.file), part_told(image.file))
+                name = index.find(image.file_name, parent(image.file), part_of_annotations(image.file))
                 if name in images:
                     raise Unusable("every image once", f"{name} again")
                 images[name] = key
@@ -151,7 +152,7 @@ class Coco(TreeSource):
 
 def annotation_files(tree: FileTree) -> list[str]:
     """The files of a tree that begin as COCO does; of those of instances and of others, such as captions, the first."""
-    begin = beginning(tree, ".json", HEAD, lambda head: BEGINS.match(head) is not None)
+    begin = beginning(tree, ".json", HEAD, BEGINS.match)
     found = [name for name in begin if _may_list(tree, name)]
     return [name for name in found if "instances" in name] or found
 

@@ -79,7 +79,7 @@ class Yolo(TreeSource):
     @cached_property
     def _images(self) -> list[str]:
         if not self._labels:
-            raise InputError(readable(str(self._tree.place), 255), LAYOUT, "no such text file")
+            raise InputError(self._shown_place(), LAYOUT, "no such text file")
         return list(filter(is_image, self._tree.names))
 
     @cached_property

@@ -236,19 +236,21 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
 
 
 def look(store: Store, run: Run, report: Report) -> Result:
-    """See what a person brought, as `ranking.formats.looking` does; the person decides whether to import it."""
+    """Preview an import, as `ranking.formats.import_preview` does; the person decides whether to import it."""
     settings = LookSettings.from_json(run.settings)
     check_source(store.home, [settings.look, *_paths(settings.source_settings)])
     progress = _within_quota(store, report)
-    progress("Reading what was brought", 0, 1)
-    from ranking.formats.looking import look_at
+    progress("Reading the upload", 0, 1)
+    from ranking.formats.import_preview import preview_import
 
     place = settings.look if settings.brought is None else _uploaded(run, settings.brought)
-    found = look_at(place, settings.source, settings.source_settings, lambda what: progress(what, 0, 1))
+    preview = preview_import(
+        place, settings.source, settings.source_settings, lambda what: progress(what, 0, 1)
+    )
     report.flush()
-    written = json.dumps(replace(found, refused=_as_called(run, found.refused)).to_json())
+    written = json.dumps(replace(preview, refused=_as_called(run, preview.refused)).to_json())
     _write_whole(run.look_file, lambda path: path.write_text(written))
-    return {"source": found.source}
+    return {"source": preview.source}
 
 
 def look_at_features(store: Store, run: Run, report: Report) -> Result:

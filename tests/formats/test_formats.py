@@ -9,8 +9,8 @@ from refusals import refused
 from ranking.datasets import make_source
 from ranking.files import open_tree, parquet_program
 from ranking.formats import json_file
-from ranking.formats.detection import detect
-from ranking.formats.table_file import MOST_COLUMNS
+from ranking.formats.table_file import MAX_COLUMNS
+from ranking.formats.tree_source import detect
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -164,7 +164,7 @@ UNUSABLE = [
     ("Table of images", "t.csv", b"image,label\n\xff\xfe", "byte 12"),
     ("Table of images", "t.csv", 'image,label\n"1.jpg,cat', "line 2"),
     ("Table of images", "t.csv", "image,label\n" + "n" * 200_000, "131072"),
-    ("Table of images", "t.csv", ",".join(map(str, range(MOST_COLUMNS + 1))), "1,003"),
+    ("Table of images", "t.csv", ",".join(map(str, range(MAX_COLUMNS + 1))), "1,003"),
     ("Table of images", "t.txt", "image,label\n1.jpg,cat", "no such table"),
     ("Table of images", "t.parquet", b"PAR1 and no more", parquet_program.BROKEN),
     ("Table of images", "t.parquet", b"", parquet_program.BROKEN),

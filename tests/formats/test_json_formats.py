@@ -9,7 +9,7 @@ from brought import box, build, check_rows, coco, lay, read, some_coco
 
 from ranking.files import open_tree
 from ranking.formats import coco as coco_source
-from ranking.formats.detection import detect
+from ranking.formats.tree_source import detect
 
 # ------------------------------------------------------------------------------------------------ COCO
 

@@ -15,8 +15,8 @@ from voc_tree import VocTree, person, voc_object, xml_of
 from ranking.datasets import make_source
 from ranking.files import open_tree
 from ranking.files.files import LEADS_OUT, image_name
-from ranking.formats.detection import detect
-from ranking.formats.looking import look_at
+from ranking.formats.import_preview import preview_import
+from ranking.formats.tree_source import detect
 
 
 @pytest.fixture
@@ -422,9 +422,9 @@ def test_parts_of_which_each_is_laid_out_in_its_own_way(tmp_path):
 )
 def test_annotations_of_real_photographs(real_data, inside, title, count, classes, test_images):
     """A few are decoded."""
-    look = look_at(str(real_data / inside), None, {})
-    assert (look.source, look.problems) == ("PASCAL VOC", 0)
-    assert look.seen.title == title
+    preview = preview_import(str(real_data / inside), None, {})
+    assert (preview.source, preview.content.problem_count) == ("PASCAL VOC", 0)
+    assert preview.content.title == title
     images, problems = read("PASCAL VOC", real_data / inside)
     assert problems == []
     assert (len(images), sum(image.test for image in images.values())) == (count, test_images)

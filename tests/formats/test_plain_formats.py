@@ -11,7 +11,7 @@ from brought import build, check_rows, lay, read, some_classes, some_yolo
 
 from ranking.files import Unusable, open_tree
 from ranking.files.files import LEADS_OUT
-from ranking.formats.detection import detect
+from ranking.formats.tree_source import detect
 from ranking.formats.yolo import parsed_yaml, yaml_names
 
 # ------------------------------------------------------------------------------------------------ YOLO

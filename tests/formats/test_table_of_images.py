@@ -15,11 +15,11 @@ from refusals import refusal, refused
 from ranking.core import Problem, SourceImage
 from ranking.datasets import build_image_set, make_source
 from ranking.files import Limits, Unusable, open_tree, parquet_program
-from ranking.formats import manifest, table_file
-from ranking.formats.detection import detect
-from ranking.formats.looking import look_at
-from ranking.formats.manifest_roles import ROLES, choose
+from ranking.formats import table_file, table_of_images
+from ranking.formats.import_preview import preview_import
+from ranking.formats.table_columns import ROLES, chosen_columns
 from ranking.formats.table_file import text_table
+from ranking.formats.tree_source import detect
 
 
 def as_parquet(columns, **options):
@@ -224,7 +224,7 @@ def test_columns_that_cannot_be_chosen(tmp_path):
         ("image", "-", "0"),
     ):
         with pytest.raises(Unusable) as caught:
-            choose(named, header, ROLES[role])
+            chosen_columns(named, header, ROLES[role])
         assert caught.value.came == came
         assert caught.value.expected.startswith(ROLES[role].label)
     for chosen, came in (
@@ -245,9 +245,9 @@ def test_images_without_a_row_are_counted(tmp_path):
 def test_only_some_tables_are_looked_into(tmp_path, monkeypatch):
     """Each Parquet file starts a program."""
     looked_into, files = [], {f"{number:03}.csv": "x,y\n" for number in range(6)}
-    monkeypatch.setattr(manifest, "MOST_TABLES", 5)
+    monkeypatch.setattr(table_of_images, "MAX_TABLES", 5)
     monkeypatch.setattr(
-        manifest, "read_table", lambda tree, name, _: looked_into.append(name) or text_table(b"x,y")
+        table_of_images, "read_table", lambda tree, name, _: looked_into.append(name) or text_table(b"x,y")
     )
     assert detect(open_tree(lay(tmp_path / "x", files | {"1.jpg": None}))) == []
     assert len(looked_into) == 5
@@ -296,7 +296,7 @@ def test_parquet_that_claims_too_much_is_not_expanded(monkeypatch):
         data = as_parquet({"image": column}, dictionary_pagesize_limit=2**24)
         assert len(data) < 2**16
         assert refusal(table_file.parquet_table, data, limits) == told
-    monkeypatch.setattr(table_file, "MOST_VALUES", 1000)
+    monkeypatch.setattr(table_file, "MAX_VALUES", 1000)
     told = ("a table of at most 1,000 values", "300,000")
     assert refusal(table_file.parquet_table, plain, Limits()) == told
 
@@ -334,10 +334,10 @@ def test_recognised_with_its_columns(tmp_path):
         for more in ({}, detected.recognised.settings)
     )
     assert list(proposed.records()) == list(confirmed.records())
-    look = look_at(str(folder), None, {})
-    assert ",".join(look.columns) == (folder / "boxes.csv").read_text().partition("\n")[0]
-    assert (look.source_settings, look.problems) == (detected.recognised.settings, 0)
-    assert look.read_as.startswith("filename names the images")
+    preview = preview_import(str(folder), None, {})
+    assert ",".join(preview.columns) == (folder / "boxes.csv").read_text().partition("\n")[0]
+    assert (preview.source_settings, preview.content.problem_count) == (detected.recognised.settings, 0)
+    assert preview.read_as.startswith("filename names the images")
 
 
 def test_numbers_to_order_by_with_groups_and_a_split(tmp_path):

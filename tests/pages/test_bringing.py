@@ -18,7 +18,7 @@ from pages.parts.app import address as page_address
 from pages.parts.importing import bringing, problem_table
 from ranking.core.errors import HomeError
 from ranking.datasets import load_image_set
-from ranking.formats.detection import tree_sources
+from ranking.formats.tree_source import tree_sources
 
 PATH = "widget brought path"
 

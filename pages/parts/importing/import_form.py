@@ -15,7 +15,7 @@ from pages.parts.runs import jobs_panel
 from ranking.core.run_settings import ImportSettings
 from ranking.core.settings import Setting, settings_of
 from ranking.datasets import source_class, source_names
-from ranking.formats.detection import tree_sources
+from ranking.formats.tree_source import tree_sources
 from ranking.jobs import jobs
 from ranking.workspace.run import Run
 

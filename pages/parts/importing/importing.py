@@ -12,7 +12,7 @@ import streamlit as st
 from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid, tiles
-from pages.parts.importing import import_form, looks, near_copies, problem_table, taken_away
+from pages.parts.importing import import_form, import_preview, near_copies, problem_table, taken_away
 from pages.parts.runs import jobs_panel
 from ranking.core import ImageSet
 from ranking.datasets import Thumbnails, load_image_set
@@ -49,7 +49,7 @@ def _list_waiting() -> None:
 def _waiting(run: Run) -> str:
     """What waits, of an import or of the look before it."""
     if run.looks:
-        return f"{escaped(looks.called(run))}, which you have looked at, waits"
+        return f"{escaped(import_preview.called(run))}, which you have looked at, waits"
     return f"{escaped(run.result['title'])}: {run.result['images']:,} images wait"
 
 
@@ -66,14 +66,18 @@ def _which_try(run: Run) -> str:
 def _show(run: Run) -> None:
     """An import that is under way, or waits for a decision."""
     if run.state not in ENDED:
-        what = f"Looking at {looks.called(run)}" if run.looks else f"Importing from {run.settings['source']}"
+        what = (
+            f"Looking at {import_preview.called(run)}"
+            if run.looks
+            else f"Importing from {run.settings['source']}"
+        )
         st.markdown(f"#### {escaped(what)}")
         jobs_panel.watch(run)
     elif run.looks and "decision" in run.result:
-        st.markdown(f"**{escaped(looks.called(run))}** was imported or discarded since.")
+        st.markdown(f"**{escaped(import_preview.called(run))}** was imported or discarded since.")
         import_form.close()
     elif run.looks:
-        looks.show(run)
+        import_preview.show(run)
     elif run.result.get("decision") != "discarded" and run.result["key"] in _keys_here():
         _show_known(run)
     elif "decision" in run.result:

@@ -13,8 +13,8 @@ from pages.parts.importing import import_form
 from ranking.core.settings import settings_of
 from ranking.datasets import source_class
 from ranking.datasets.folder import MAX_CRITERIA
-from ranking.formats.looking import Look
-from ranking.formats.manifest_roles import ROLES, names_in, written
+from ranking.formats.import_preview import ImportPreview
+from ranking.formats.table_columns import ROLES, as_setting, names_in
 
 NOT_THERE = "not there"
 PARTS = {  # of the roles that have a column for each part
@@ -29,12 +29,12 @@ FORM, UNIT = "box_form", "box_unit"
 ROWS = (("image", "labels", "numbers"), ("box",), (FORM, UNIT, "size"), ("group", "split"))
 
 
-def choose(owner: str, look: Look) -> dict[str, str]:
+def choose(owner: str, preview: ImportPreview) -> dict[str, str]:
     """The settings that say what each column is, from boxes whose keys begin with `owner`."""
     st.markdown("**What its columns are**")
-    before = {item.name: item.default for item in settings_of(source_class(str(look.source)))}
-    before |= look.source_settings
-    boxes = _Boxes(owner, look.columns, before)
+    before = {item.name: item.default for item in settings_of(source_class(str(preview.source)))}
+    before |= preview.source_settings
+    boxes = _Boxes(owner, preview.columns, before)
     told: dict[str, str] = {}
     for row in ROWS:
         places = iter(st.columns(sum(len(PARTS.get(role, "1")) for role in row), vertical_alignment="bottom"))
@@ -71,7 +71,7 @@ class _Boxes:
             for part, label in enumerate(PARTS[role]):
                 with place():
                     chosen += self._single(role, part, label, began[part : part + 1])
-        return before if chosen == began else written(chosen)
+        return before if chosen == began else as_setting(chosen)
 
     def of_setting(self, name: str) -> str:
         """What is asked besides about the boxes of images."""

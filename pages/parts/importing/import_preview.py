@@ -1,4 +1,4 @@
-"""What was found in what a person brought: what it is and why, a few crops, the first problems, and the way on."""
+"""The preview of an import: what reads it and why, a few crops, the first problems; then import or discard."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from pages.parts.importing import bringing, import_form, problem_table, table_co
 from ranking.core.settings import settings_of
 from ranking.core.text import counted, written
 from ranking.datasets import source_class
-from ranking.formats.detection import tree_sources
-from ranking.formats.looking import Look
-from ranking.formats.preview import CROPS, Crop, Preview
+from ranking.formats.import_preview import ImportPreview
+from ranking.formats.preview import CROPS, Crop, SourcePreview
+from ranking.formats.tree_source import tree_sources
 from ranking.workspace.run import Run
 
 
@@ -30,58 +30,58 @@ def called(run: Run) -> str:
 def show(run: Run) -> None:
     """A look that has ended well, from which the person goes on to the import, or looks again."""
     try:
-        look = Look.from_json(json.loads(run.look_file.read_text()))
+        preview = ImportPreview.from_json(json.loads(run.look_file.read_text()))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         st.error(
             "What was found cannot be read any more; discard it and bring it again.", icon=":material/error:"
         )
         _offer_discard(run)
         return
-    st.markdown(f"#### {escaped(called(run))}{escaped(f': {look.source}') if look.source else ''}")
-    source = _choose_source(run, look)
-    _say_why(look)
-    values = _settings_of(run, look, source) if source is not None else {}
-    if look.refused:
-        st.error(escaped(look.refused[0].upper() + look.refused[1:]), icon=":material/error:")
-    if look.seen is not None:
-        _show_counts(look, look.seen)
-        _show_tally(look.seen)
-        _show_crops(look.seen.crops)
-    _go_on(run, look, source, values)
-    if look.seen is not None:
-        _show_problems(run, look, look.seen)
+    st.markdown(f"#### {escaped(called(run))}{escaped(f': {preview.source}') if preview.source else ''}")
+    source = _choose_source(run, preview)
+    _say_why(preview)
+    values = _settings_of(run, preview, source) if source is not None else {}
+    if preview.refused:
+        st.error(escaped(preview.refused[0].upper() + preview.refused[1:]), icon=":material/error:")
+    if preview.content is not None:
+        _show_counts(preview, preview.content)
+        _show_labels(preview.content)
+        _show_crops(preview.content.crops)
+    _go_on(run, preview, source, values)
+    if preview.content is not None:
+        _show_problems(run, preview.content)
 
 
-def _choose_source(run: Run, look: Look) -> str | None:
-    """The box that says as what it is read; another choice begins another look."""
-    why = {name: recognised.why for name, recognised in look.detected}
+def _choose_source(run: Run, preview: ImportPreview) -> str | None:
+    """The box that says as what it is read; another choice begins another preview."""
+    why = {name: recognised.why for name, recognised in preview.detected}
     names = [*why, *(name for name in tree_sources() if name not in why)]
     key = keys.widget(f"read as {run.id}")
     chosen: str | None = st.selectbox(
         "Read it as",
         names,
-        index=None if look.source is None else names.index(look.source),
+        index=None if preview.source is None else names.index(preview.source),
         format_func=lambda name: f"{name} (recognised)" if name in why else name,
         placeholder="nothing was recognised",
         key=key,
         on_change=_look_again_as,
         args=(run.id, key),
     )
-    return look.source if chosen is not None else None
+    return preview.source if chosen is not None else None
 
 
-def _say_why(look: Look) -> None:
+def _say_why(preview: ImportPreview) -> None:
     """Why it is read as it is, and what else it could be."""
-    known = dict(look.detected)
-    why = {name: recognised.why for name, recognised in look.detected}
-    if look.source in known:
-        as_found = known[look.source].settings.items() <= look.source_settings.items()
-        instead = f": {escaped(look.read_as)}" if look.read_as else ", those below"
+    known = dict(preview.detected)
+    why = {name: recognised.why for name, recognised in preview.detected}
+    if preview.source in known:
+        as_found = known[preview.source].settings.items() <= preview.source_settings.items()
+        instead = f": {escaped(preview.read_as)}" if preview.read_as else ", those below"
         changed = "" if as_found else f" It is read by your settings instead{instead}."
-        st.caption(f"Recognised: {escaped(why[look.source])}.{changed}")
-    elif look.source is not None:
-        st.caption(f"Not recognised as {escaped(look.source)}; you have chosen it.")
-    others = [f"{escaped(name)}: {escaped(text)}" for name, text in why.items() if name != look.source]
+        st.caption(f"Recognised: {escaped(why[preview.source])}.{changed}")
+    elif preview.source is not None:
+        st.caption(f"Not recognised as {escaped(preview.source)}; you have chosen it.")
+    others = [f"{escaped(name)}: {escaped(text)}" for name, text in why.items() if name != preview.source]
     if others:
         st.caption("It could also be " + "; or ".join(others) + ".")
 
@@ -94,39 +94,39 @@ def _look_again_as(run_id: str, key: str) -> None:
             address.put(**{keys.IMPORT: again.id})
 
 
-def _settings_of(run: Run, look: Look, source: str) -> dict[str, Any]:
+def _settings_of(run: Run, preview: ImportPreview, source: str) -> dict[str, Any]:
     """What the form has of the settings of a source, which begins with those that were looked at."""
     owner = f"look {run.id}"
-    import_form.fill(owner, source, look.source_settings)
+    import_form.fill(owner, source, preview.source_settings)
     plugins = [(source, source_class(source))]
-    said = table_columns.choose(keys.setting(owner, source, ""), look) if look.columns else {}
+    said = table_columns.choose(keys.setting(owner, source, ""), preview) if preview.columns else {}
     others = forms.settings_form(
         owner, plugins, f"More settings of {source}", shared=False, without=("folder", *said)
     )
     return {**others[source], **said}
 
 
-def _show_counts(look: Look, seen: Preview) -> None:
+def _show_counts(preview: ImportPreview, content: SourcePreview) -> None:
     with st.container(horizontal=True, gap="large"):
-        st.metric("Images", f"{seen.images:,}", width="content")
-        st.metric("Files", f"{look.files:,}", width="content")
-        st.metric("Problems so far", f"{look.problems:,}", width="content")
+        st.metric("Images", f"{content.images:,}", width="content")
+        st.metric("Files", f"{preview.files:,}", width="content")
+        st.metric("Problems so far", f"{content.problem_count:,}", width="content")
 
 
-def _show_tally(seen: Preview) -> None:
+def _show_labels(content: SourcePreview) -> None:
     """What the labels come to: the most frequent classes, and the split."""
-    tally = seen.tally
-    if tally.classes:
-        named = ", ".join(f"{escaped(name)} (**{count:,}**)" for name, count in tally.classes.items())
-        more = f" and {counted(tally.others, 'class')} more" if tally.others else ""
+    counts = content.counts
+    if counts.classes:
+        named = ", ".join(f"{escaped(name)} (**{count:,}**)" for name, count in counts.classes.items())
+        more = f" and {counted(counts.more_classes, 'class')} more" if counts.more_classes else ""
         st.markdown(f"Classes, by how many samples show them: {named}{more}.")
-    where = f": {escaped(tally.split_from)}" if tally.split_from else ""
-    images = "image" if tally.train == 1 else "images"
-    st.markdown(f"Split: **{tally.train:,}** {images} to train on, **{tally.test:,}** to test on{where}.")
-    if not tally.whole:
-        done = tally.train + tally.test
+    where = f": {escaped(counts.split_from)}" if counts.split_from else ""
+    images = "image" if counts.train == 1 else "images"
+    st.markdown(f"Split: **{counts.train:,}** {images} to train on, **{counts.test:,}** to test on{where}.")
+    if not counts.complete:
+        done = counts.train + counts.test
         st.caption(
-            f"Counted in a few seconds: the first {done:,} of {seen.images:,} images. An import counts all."
+            f"Counted in a few seconds: the first {done:,} of {content.images:,} images. An import counts all."
         )
 
 
@@ -153,24 +153,24 @@ def _tile(crop: Crop, number: int) -> Tile:
     return Tile(str(number), data_url(crop.webp), f"sample of image {crop.image}, shows {label}", label)
 
 
-def _go_on(run: Run, look: Look, source: str | None, values: dict[str, Any]) -> None:
+def _go_on(run: Run, preview: ImportPreview, source: str | None, values: dict[str, Any]) -> None:
     """Import; where settings are no longer those that were looked at, look again first; or discard."""
     with st.container(horizontal=True):
-        if source is not None and _differ(look, source, values):
+        if source is not None and _differ(preview, source, values):
             if frame.pressed("Look again", "look again", type="primary", icon=":material/search:"):
                 _go_to(bringing.look_again(run, source, values))
         elif (
             source is not None
-            and look.seen is not None
+            and preview.content is not None
             and frame.pressed("Import", "import brought", type="primary", icon=":material/download:")
         ):
             _go_to(bringing.import_all(run, source, values))
         _offer_discard(run)
 
 
-def _differ(look: Look, source: str, values: dict[str, Any]) -> bool:
+def _differ(preview: ImportPreview, source: str, values: dict[str, Any]) -> bool:
     defaults = {item.name: item.default for item in settings_of(source_class(source))}
-    return any(value != {**defaults, **look.source_settings}[name] for name, value in values.items())
+    return any(value != {**defaults, **preview.source_settings}[name] for name, value in values.items())
 
 
 def _offer_discard(run: Run) -> None:
@@ -185,9 +185,9 @@ def _go_to(run: Run) -> None:
     st.rerun()
 
 
-def _show_problems(run: Run, look: Look, seen: Preview) -> None:
-    if not seen.problems:
+def _show_problems(run: Run, content: SourcePreview) -> None:
+    if not content.problems:
         st.success("Nothing was wrong up to here.", icon=":material/check_circle:")
         return
     said = "what was not as expected on the way to these samples, and what an import would do about it."
-    problem_table.show_first(seen.problems, look.problems, said, f"look-{run.id}.csv")
+    problem_table.show_first(content.problems, content.problem_count, said, f"look-{run.id}.csv")
