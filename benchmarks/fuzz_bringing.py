@@ -19,8 +19,8 @@ from good_files import IDS, ROOT, Files, zipped
 from ranking.core import ImageSet, Problem
 from ranking.core.run_settings import ExperimentSettings
 from ranking.datasets import build_image_set, make_source
-from ranking.features.graph.edge_files import checked_edges
-from ranking.features.own import look_at_vectors
+from ranking.features.graph.uploaded_pairs import checked_edges
+from ranking.features.uploads.vectors_preview import preview_vectors
 from ranking.formats.import_preview import preview_import
 from ranking.jobs import run_archive
 from ranking.jobs.own_edges import read_pairs
@@ -141,11 +141,9 @@ def vectors(suffix: str, images: ImageSet) -> Bring:
         folder.mkdir(exist_ok=True)
         place = folder / f"x{suffix}"
         place.write_bytes(data)
-        preview = look_at_vectors(place, place.name, images, folder / "draft.npy")
-        what = REFUSED if preview.refused else WITH_PROBLEMS if preview.content.problem_count else IMPORTED
-        return Came(
-            what, [json.dumps(preview.to_json()), preview.refused, *texts_of(preview.content.problem_count)]
-        )
+        preview = preview_vectors(place, place.name, images, folder / "draft.npy")
+        what = REFUSED if preview.refused else WITH_PROBLEMS if preview.problem_count else IMPORTED
+        return Came(what, [json.dumps(preview.to_json()), preview.refused, *texts_of(preview.problems)])
 
     return bring
 

@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
-sys.path += [str(ROOT / "tests" / part) for part in ("formats", "features/own", "")]
+sys.path += [str(ROOT / "tests" / part) for part in ("formats", "features/uploads", "")]
 
 import brought  # noqa: E402 (the small good files of the tests)
 import examples  # noqa: E402

@@ -10,14 +10,14 @@ from refusals import refusal, refused
 from working import raising
 
 from ranking.datasets import ready_made_folder
-from ranking.features.graph import edge_files
-from ranking.features.graph.edge_files import (
+from ranking.features.graph import uploaded_pairs
+from ranking.features.graph.image_graph import GRAPHS, is_graph_name
+from ranking.features.graph.uploaded_pairs import (
     checked_edges,
     edges_name,
     is_edges_name,
     short_name,
 )
-from ranking.features.graph.image_graph import GRAPHS, is_graph_name
 from ranking.jobs import own_edges
 from ranking.jobs.own_edges import keep_pairs_apart, read_pairs
 from ranking.workspace.room_quotas import DISK, FullError
@@ -89,7 +89,7 @@ def test_what_are_no_pairs_is_refused(tmp_path, monkeypatch):
     ):
         assert refusal(Store(tmp_path).keep_edges, KEY, np.array(edges)) == (subject, came)
     assert not list((tmp_path / "edges").iterdir())
-    monkeypatch.setattr(edge_files, "MOST_PAIRS", 2)
+    monkeypatch.setattr(uploaded_pairs, "MAX_PAIRS", 2)
     assert len(checked_edges(EDGES[:2])) == 2
     with refused("pairs", 3):
         checked_edges(EDGES)
@@ -140,7 +140,7 @@ def test_pairs_are_on_the_disk_when_it_answers_and_a_refusal_names_the_file(tmp_
 
 def test_too_many_pairs_and_none_are_refused(monkeypatch):
     ids = ["a", "b", "c", "d"]
-    monkeypatch.setattr(own_edges, "MOST_PAIRS", 2)
+    monkeypatch.setattr(own_edges, "MAX_PAIRS", 2)
     np.testing.assert_array_equal(read_pairs(b"i,j\na,b\na,c\n", ids), [[0, 1], [0, 2]])
     assert refusal(read_pairs, b"i,j\na,b\na,c\na,d\n", ids) == ("line 4", "more")
     with refused("line 2", "nothing") as caught:

@@ -12,8 +12,8 @@ from refusals import refusal, refused
 from ranking.core import ImageSet
 from ranking.features import feature_class, feature_names
 from ranking.features.graph import image_graph as module
-from ranking.features.graph.edge_files import edges_name
 from ranking.features.graph.image_graph import GRAPHS, NEAREST, image_graph
+from ranking.features.graph.uploaded_pairs import edges_name
 
 BOX = [("Colour", {"bins": 2})]  # 8 columns
 WHOLE = [

@@ -14,7 +14,7 @@ from working import Held
 from ranking.core.run_settings import FeaturesSettings
 from ranking.datasets import ready_made_folder
 from ranking.features import cached_features, load_features
-from ranking.features.vector_files import is_vectors_name, short_name, vectors_name
+from ranking.features.own_vectors import is_vectors_name, short_name, vectors_name
 from ranking.workspace.room_quotas import bytes_of
 from ranking.workspace.rooms import Rooms
 from ranking.workspace.store import Store

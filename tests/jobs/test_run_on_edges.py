@@ -19,8 +19,8 @@ from ranking.core import Query
 from ranking.core.run_settings import TrainSettings
 from ranking.datasets import ready_made_folder
 from ranking.features import load_features
-from ranking.features.graph.edge_files import edges_name, short_name
 from ranking.features.graph.image_graph import image_graph
+from ranking.features.graph.uploaded_pairs import edges_name, short_name
 from ranking.jobs import run_archive
 from ranking.jobs.run_archive import EDGES, RUN, export_run, import_run
 from ranking.workspace.run import Run

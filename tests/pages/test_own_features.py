@@ -18,7 +18,7 @@ from pages.parts.runs import export, feature_choice, runs
 from ranking.core.errors import HomeError
 from ranking.core.run_settings import FeaturesSettings, TrainSettings
 from ranking.features import load_features
-from ranking.features.vector_files import short_name
+from ranking.features.own_vectors import short_name
 from ranking.jobs.run_archive import export_run, import_run
 from ranking.workspace.store import Store
 

@@ -8,7 +8,7 @@ from shown import button_keys, errors, press, text_of
 from tiny_models import mean_colour, model, node, port
 from uploading import look_at_features_here, looked_at, pills
 
-from ranking.features.onnx.files import network_name
+from ranking.workspace.uploads import network_name
 
 pytest.importorskip(
     "onnxruntime", reason="onnxruntime is not installed: pip install 'ranking-laboratory[onnx]'"

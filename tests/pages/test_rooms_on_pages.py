@@ -19,7 +19,7 @@ from working import raising
 from pages.parts.app import cache, keys, rooms
 from pages.parts.runs import run_actions
 from ranking.core.errors import HomeError
-from ranking.features.onnx.files import model_name
+from ranking.features.onnx_model import model_name
 from ranking.jobs import jobs
 from ranking.workspace.room_layout import CLASS_ROOM, FOLDERS
 from ranking.workspace.room_quotas import COUNT, DISK

@@ -15,9 +15,9 @@ from pages.parts.runs import export, feature_choice, jobs_panel
 from ranking.core import ImageSet
 from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted, readable
-from ranking.features.own.array_files import Listed
-from ranking.features.own.looking import VectorsLook
-from ranking.features.own.matching import BY_ORDER
+from ranking.features.uploads.array_files import ArrayInfo
+from ranking.features.uploads.vector_matrix import BY_ORDER
+from ranking.features.uploads.vectors_preview import VectorsPreview
 from ranking.workspace.room_quotas import told_bytes
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.uploads import KeptNetwork, KeptVectors
@@ -186,7 +186,7 @@ def _delete(images: ImageSet, told: KeptVectors | KeptNetwork) -> None:
 def _show_found(images: ImageSet, run: Run, called: str) -> None:
     """What fits and what does not; a picture of what fits; and the decision."""
     try:
-        found = VectorsLook.from_json(json.loads(run.look_file.read_text()))
+        found = VectorsPreview.from_json(json.loads(run.look_file.read_text()))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         st.error("What was found cannot be read any more; bring the file again.", icon=":material/error:")
         _offer_discard(run)
@@ -197,17 +197,17 @@ def _show_found(images: ImageSet, run: Run, called: str) -> None:
         st.error(escaped(found.refused[0].upper() + found.refused[1:]), icon=":material/error:")
     else:
         _show_counts(images, found)
-    if found.picture is not None:
-        own_picture.show(images, found.picture, "their rows are in another order than the samples")
+    if found.plot is not None:
+        own_picture.show(images, found.plot, "their rows are in another order than the samples")
     _decide(run, found, chosen, called, images)
     _show_problems(run, found)
     _list_arrays(found)
 
 
-def _choose_arrays(run: Run, found: VectorsLook) -> tuple[str, str] | None:
+def _choose_arrays(run: Run, found: VectorsPreview) -> tuple[str, str] | None:
     """Which array holds the vectors, and which the ids; None where there is nothing to choose."""
-    vectors = [one.name for one in found.listed if one.may_be_vectors]
-    ids = [BY_ORDER, *(one.name for one in found.listed if one.may_be_ids)]
+    vectors = [one.name for one in found.arrays if one.may_be_vectors]
+    ids = [BY_ORDER, *(one.name for one in found.arrays if one.may_be_ids)]
     if found.vectors is None or len(vectors) + len(ids) <= 2:
         return None
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -224,7 +224,7 @@ def _choose_arrays(run: Run, found: VectorsLook) -> tuple[str, str] | None:
     return of, by
 
 
-def _show_counts(images: ImageSet, found: VectorsLook) -> None:
+def _show_counts(images: ImageSet, found: VectorsPreview) -> None:
     with st.container(horizontal=True, gap="large"):
         st.metric("Samples", f"{found.samples:,} of {len(images):,}", width="content")
         st.metric("Columns", f"{found.size:,}", width="content")
@@ -236,7 +236,7 @@ def _show_counts(images: ImageSet, found: VectorsLook) -> None:
 
 
 def _decide(
-    run: Run, found: VectorsLook, chosen: tuple[str, str] | None, called: str, images: ImageSet
+    run: Run, found: VectorsPreview, chosen: tuple[str, str] | None, called: str, images: ImageSet
 ) -> None:
     """Keep or discard; where other arrays are chosen than were looked at, look at these first."""
     other = chosen is not None and chosen != (found.vectors, found.ids)
@@ -265,18 +265,18 @@ def _keep(run: Run, images: ImageSet, title: str) -> None:
         st.switch_page("pages/train.py", query_params=link)
 
 
-def _show_problems(run: Run, found: VectorsLook) -> None:
+def _show_problems(run: Run, found: VectorsPreview) -> None:
     if found.problems:
         said = "what was not as expected, and what is done about it."
-        problem_table.show_first(found.problems, found.count, said, f"features-{run.id}.csv")
+        problem_table.show_first(found.problems, found.problem_count, said, f"features-{run.id}.csv")
 
 
-def _list_arrays(found: VectorsLook) -> None:
-    with st.expander(f"What is in the file: {counted(len(found.listed), 'array')}"):
-        st.dataframe([_row(one) for one in found.listed], hide_index=True)
+def _list_arrays(found: VectorsPreview) -> None:
+    with st.expander(f"What is in the file: {counted(len(found.arrays), 'array')}"):
+        st.dataframe([_row(one) for one in found.arrays], hide_index=True)
 
 
-def _row(one: Listed) -> dict[str, str]:
+def _row(one: ArrayInfo) -> dict[str, str]:
     shape = " × ".join(f"{length:,}" for length in one.shape)
     could = "vectors" if one.may_be_vectors else "ids" if one.may_be_ids else ""
     return {"array": one.name, "shape": shape, "type": one.dtype, "could be": could, "why not": one.why}

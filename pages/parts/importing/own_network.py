@@ -15,7 +15,7 @@ from ranking.core import ImageSet
 from ranking.core.settings import settings_of
 from ranking.core.text import readable
 from ranking.features.onnx_model import OnnxModel, three_numbers
-from ranking.features.own.network_looking import NetworkLook
+from ranking.features.uploads.model_preview import ModelPreview
 from ranking.workspace.run import Run
 
 OF_THE_FILE = ("model", "columns", "output")  # of the settings: chosen otherwise, or not at all
@@ -24,7 +24,7 @@ OF_THE_FILE = ("model", "columns", "output")  # of the settings: chosen otherwis
 def show(images: ImageSet, run: Run, called: str) -> None:
     """What was found of a model, its settings, the decision."""
     try:
-        found = NetworkLook.from_json(json.loads(run.look_file.read_text()))
+        found = ModelPreview.from_json(json.loads(run.look_file.read_text()))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         st.error("What was found cannot be read any more; bring the file again.", icon=":material/error:")
         _offer_discard(run)
@@ -41,14 +41,14 @@ def show(images: ImageSet, run: Run, called: str) -> None:
         st.error(escaped(found.refused[0].upper() + found.refused[1:]), icon=":material/error:")
     else:
         _show_counts(images, found)
-    if found.picture is not None:
+    if found.plot is not None:
         own_picture.show(
-            images, found.picture, "pixels are to be normalised in another way, or the output is another"
+            images, found.plot, "pixels are to be normalised in another way, or the output is another"
         )
     _decide(images, run, found, called)
 
 
-def _show_counts(images: ImageSet, found: NetworkLook) -> None:
+def _show_counts(images: ImageSet, found: ModelPreview) -> None:
     whole = jobs_panel.in_minutes(found.seconds * len(images))
     with st.container(horizontal=True, gap="large"):
         st.metric("Columns", f"{found.settings['columns']:,}", width="content")
@@ -61,7 +61,7 @@ def _show_counts(images: ImageSet, found: NetworkLook) -> None:
     )
 
 
-def _settings(run: Run, found: NetworkLook) -> dict[str, Any] | None:
+def _settings(run: Run, found: ModelPreview) -> dict[str, Any] | None:
     """How the model shall be used, by the form; it begins with what was looked at. None where it cannot be."""
     before = {
         **{item.name: item.default for item in settings_of(OnnxModel)},
@@ -93,7 +93,7 @@ def _settings(run: Run, found: NetworkLook) -> dict[str, Any] | None:
     return {**values, "output": output}
 
 
-def _decide(images: ImageSet, run: Run, found: NetworkLook, called: str) -> None:
+def _decide(images: ImageSet, run: Run, found: ModelPreview, called: str) -> None:
     """Keep or discard; where it shall be used in another way than was looked at, look first."""
     wanted = _settings(run, found) if found.outputs else None
     tried = {**run.settings["network"], **found.settings}

@@ -12,12 +12,12 @@ from pages.parts.app import keys
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
 from pages.parts.views import charts
 from ranking.core import ImageSet
-from ranking.features.own.picture import Picture
+from ranking.features.uploads.vector_plot import VectorPlot
 
 LOOKS = ((IRRELEVANT, "x-thin-open", "other samples"), (RELEVANT, "circle", ""))
 
 
-def show(images: ImageSet, picture: Picture, otherwise: str) -> None:
+def show(images: ImageSet, picture: VectorPlot, otherwise: str) -> None:
     """The samples of a picture; those of the class that the person chooses stand out. otherwise: what may be the matter
     where neighbours agree no more often than by chance, besides that the vectors know nothing of the classes."""
     rows = np.array(picture.samples)
@@ -34,7 +34,7 @@ def show(images: ImageSet, picture: Picture, otherwise: str) -> None:
     st.caption(_caption(len(images), picture))
 
 
-def _draw(images: ImageSet, picture: Picture, rows: np.ndarray, chosen: str | None) -> None:
+def _draw(images: ImageSet, picture: VectorPlot, rows: np.ndarray, chosen: str | None) -> None:
     points = np.array(picture.points)
     figure = go.Figure()
     names = np.array([html.escape(str(name)) for name in images.ids[rows]])
@@ -57,7 +57,7 @@ def _draw(images: ImageSet, picture: Picture, rows: np.ndarray, chosen: str | No
     charts.show(figure, keys.widget(f"own picture {images.key}"), alt, "own-features", height=360)
 
 
-def _caption(samples: int, picture: Picture) -> str:
+def _caption(samples: int, picture: VectorPlot) -> str:
     few = (
         ""
         if len(picture.samples) == samples

@@ -10,8 +10,8 @@ import numpy as np
 from ranking.core import Bools, Features, ImageSet, Ints, SimilarityGraph
 from ranking.core.errors import InputError
 from ranking.features import feature_columns
-from ranking.features.graph.edge_files import is_edges_name, short_name
 from ranking.features.graph.similarity import nearest, same_group, same_image, similarity_graph
+from ranking.features.graph.uploaded_pairs import is_edges_name, short_name
 
 NEAREST = 5
 MOST_BYTES = 2_000_000_000  # of affinities, which lie in memory as a whole
@@ -44,7 +44,7 @@ FIRST_GRAPH = "same image"  # what a method leans on unless it is told otherwise
 
 
 def is_graph_name(by: str) -> bool:
-    """Whether settings may name a graph so: one of GRAPHS, or pairs of a CSV (`ranking.features.graph.edge_files`)."""
+    """Whether settings may name a graph so: one of GRAPHS, or uploaded pairs (`uploaded_pairs.py`)."""
     return by in GRAPHS or is_edges_name(by)
 
 

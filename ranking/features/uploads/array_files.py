@@ -1,4 +1,4 @@
-"""What a person brings as a file of arrays: each array by name, told of before it is read, and read when it is chosen.
+"""Uploaded files of arrays (.npy, .npz, Parquet): each array is described before it is read, and read when chosen.
 
 Nothing is unpickled, and no header is believed: an array that claims other bytes than its file has, or more than the
 limits allow, is refused before room is made for it.
@@ -7,6 +7,7 @@ limits allow, is refused before room is made for it.
 from __future__ import annotations
 
 import io
+import json
 import math
 import shutil
 from abc import ABC, abstractmethod
@@ -20,24 +21,35 @@ import numpy.typing as npt
 from ranking.core import Problem
 from ranking.core.errors import InputError
 from ranking.core.text import readable
-from ranking.files import Limits, Unusable
+from ranking.features.own_vectors import MAX_COLUMNS
+from ranking.files import Limits, Unusable, parquet_to_numbers
 from ranking.files.archives import LONGEST_HEADER, check_array, check_text
 from ranking.files.limits import variable
+from ranking.files.parquet_program import answer_of
+from ranking.files.parquet_to_numbers import LISTS
 from ranking.files.zip_tree import ZipTree
 
 Array = npt.NDArray[Any]
 NUMBERS = "biuf"
 HEAD = LONGEST_HEADER + 1_000  # bytes in which the header of an array must end
-MOST_ARRAYS = 1_000  # of one file
-MOST_IDS = 1_000_000
+MAX_ARRAYS = 1_000  # of one file
+MAX_IDS = 1_000_000
 ID_NAMES = ("id", "ids", "sample", "samples", "image", "images", "name", "names", "file", "filename", "path")
-MOST_TRIED = 6  # arrays that are looked into for ids
+MAX_IDS_READ = 6  # columns of a Parquet table that are read for ids
 ARRAY_RATIO = 1_100  # by which arrays expand: those of mostly zeros as much as deflate can
 ARRAYS = 4  # times what one array may have, all arrays of a ZIP file may have
+ALL_NUMBERS = "all columns of numbers"
+TEXTS = "texts.json"
+INDEX = "__index_level_"  # how pandas calls a column that nobody named
+# Columns that say of a sample what features may not: its label, its side of the split, where its box lies.
+LABELS = {"label", "labels", "class", "classes", "target", "y", "query", "relevance", "grade"}
+SIDES = {"id", "ids", "index", "split", "test", "train", "fold", "group"}
+BOXES = {"left", "top", "right", "bottom", "xmin", "ymin", "xmax", "ymax"}
+NO_FEATURES = LABELS | SIDES | BOXES
 
 
 @dataclass(frozen=True)
-class Listed:
+class ArrayInfo:
     """An array of a file, or a column of a table. shape: () where it cannot be known. why: why it can be used neither
     for vectors nor for ids, "" where it can."""
 
@@ -55,16 +67,15 @@ class Listed:
     @property
     def may_be_ids(self) -> bool:
         """Whether its rows could name samples."""
-        few = len(self.shape) == 1 and self.shape[0] <= MOST_IDS
+        few = len(self.shape) == 1 and self.shape[0] <= MAX_IDS
         return not self.why and few and not self.dtype.startswith(("float", "bool"))
 
 
 class ArrayFile(ABC):
-    """kind: what it is, in words. listed: its arrays, in order. problems: what is never read of it, and why."""
+    """kind: what it is, in words. arrays: in order. problems: what is never read of it, and why."""
 
     kind: str
-    listed: list[Listed]
-
+    arrays: list[ArrayInfo]
     problems: tuple[Problem, ...] = ()
 
     @abstractmethod
@@ -85,7 +96,7 @@ class NpyFile(ArrayFile):
     def __init__(self, path: Path, limits: Limits) -> None:
         self._path, self._limits = path, limits
         with path.open("rb") as file:
-            self.listed = [listed("array", file, path.stat().st_size, limits)]
+            self.arrays = [array_info("array", file, path.stat().st_size, limits)]
 
     def numbers(self, name: str, ids: str) -> Array:
         return as_rows(np.load(self._path, mmap_mode="r", allow_pickle=False))
@@ -102,7 +113,7 @@ class NpzFile(ArrayFile):
     def __init__(self, path: Path, called: str, limits: Limits, scratch: Path) -> None:
         of_arrays = replace(
             limits,
-            entries=min(limits.entries, MOST_ARRAYS),
+            entries=min(limits.entries, MAX_ARRAYS),
             ratio=max(limits.ratio, ARRAY_RATIO),
             total_bytes=min(limits.total_bytes, ARRAYS * limits.vector_bytes),
         )
@@ -112,14 +123,14 @@ class NpzFile(ArrayFile):
         if not names:
             raise InputError(called, "arrays (.npy) in the ZIP file", "none", "save them with numpy.savez")
         self._entries = {readable(name.removesuffix(".npy")): name for name in names}
-        self.listed = [self._listed(shown, name) for shown, name in self._entries.items()]
+        self.arrays = [self._info(shown, name) for shown, name in self._entries.items()]
 
-    def _listed(self, shown: str, name: str) -> Listed:
+    def _info(self, shown: str, name: str) -> ArrayInfo:
         try:
             with self._tree.stream(name) as (file, size):
-                return listed(shown, file, size, self._limits)
+                return array_info(shown, file, size, self._limits)
         except Unusable as error:
-            return Listed(shown, (), "", f"expected {error.expected}, got {readable(error.came)}")
+            return ArrayInfo(shown, (), "", f"expected {error.expected}, got {readable(error.came)}")
 
     def numbers(self, name: str, ids: str) -> Array:
         return as_rows(self._unpacked(name))
@@ -139,14 +150,82 @@ class NpzFile(ArrayFile):
         return loaded
 
 
-def listed(name: str, file: IO[bytes], size: int, limits: Limits) -> Listed:
+class ParquetFile(ArrayFile):
+    """A column is an array, and all columns of numbers are one more together. It is read by another program, which may
+    fail alone. scratch: a folder for what that writes."""
+
+    kind = "Parquet table"
+
+    def __init__(self, path: Path, limits: Limits, scratch: Path) -> None:
+        self._path, self._limits, self._scratch = path, limits, scratch
+        table = json.loads(self._run({"ids": ID_NAMES, "most": MAX_IDS_READ}, TEXTS))
+        self._texts = self._read_texts()
+        self._rows: int = table["rows"]
+        self._columns: dict[str, dict[str, Any]] = {column["name"]: column for column in table["columns"]}
+        self._shown = {readable(name): name for name in self._columns}
+        self.arrays = [self._info(shown, self._columns[name]) for shown, name in self._shown.items()]
+        if together := self._together(""):
+            self.arrays.insert(0, ArrayInfo(ALL_NUMBERS, (self._rows, len(together)), "float32"))
+            self.problems = tuple(_no_feature(shown) for shown in self._shown if shown.lower() in NO_FEATURES)
+
+    def _info(self, shown: str, column: dict[str, Any]) -> ArrayInfo:
+        holds, dtype = column["holds"], str(column["type"])
+        why = "" if self._rows else "it is empty"
+        if holds == LISTS:
+            why = why or ("" if column["width"] else "its first list is empty")
+            return ArrayInfo(shown, (self._rows, column["width"]), f"{dtype} of lists", why)
+        if holds not in ("numbers", "text"):
+            return ArrayInfo(shown, (), dtype, "it holds neither numbers, lists of numbers nor text")
+        float_ = dtype.replace("double", "float64").replace("halffloat", "float16")
+        return ArrayInfo(shown, (self._rows,), float_, why, "text" if holds == "text" else "numbers")
+
+    def _together(self, without: str) -> list[str]:
+        """The columns of numbers but for that of ids."""
+        return [
+            name
+            for name, column in self._columns.items()
+            if column["holds"] == "numbers"
+            and readable(name) != without
+            and readable(name).lower() not in NO_FEATURES
+            and not name.startswith(INDEX)
+        ]
+
+    def numbers(self, name: str, ids: str) -> Array:
+        names = self._together(ids) if name == ALL_NUMBERS else [self._shown[name]]
+        self._run({"numbers": names}, "numbers.npy")
+        matrix: Array = np.load(self._scratch / "numbers.npy", mmap_mode="r", allow_pickle=False)
+        return matrix
+
+    def texts(self, name: str) -> list[str]:
+        column = self._shown[name]
+        if column not in self._texts:
+            self._run({"texts": column}, TEXTS)
+            self._texts |= self._read_texts()
+        return self._texts[column]
+
+    def _read_texts(self) -> dict[str, list[str]]:
+        texts = json.loads((self._scratch / TEXTS).read_text("utf-8"))
+        return {str(column): [str(cell) for cell in cells] for column, cells in texts.items()}
+
+    def _run(self, request: dict[str, Any], target: str) -> bytes:
+        places = (self._path, self._scratch / target)
+        most = (self._limits.vector_bytes, MAX_COLUMNS + 100, variable("vector_bytes"))
+        return answer_of(parquet_to_numbers.__file__, json.dumps(request).encode(), *places, *most)
+
+
+def _no_feature(shown: str) -> Problem:
+    done = f"left out of “{ALL_NUMBERS}”; rename it where it is one"
+    return Problem(f"column {shown}", "columns of features", "a name that says it is none", done)
+
+
+def array_info(name: str, file: IO[bytes], size: int, limits: Limits) -> ArrayInfo:
     """The array that `size` bytes of `file` claim to be."""
     head = io.BytesIO(file.read(HEAD))
     try:
         check_array(head, size, "it")
     except ValueError as error:
-        said = "it holds Python objects (a pickle), which are never opened; save it as numbers or text"
-        return Listed(name, (), "", said if "got object" in str(error) else readable(str(error), 200))
+        pickle = "it holds Python objects (a pickle), which are never opened; save it as numbers or text"
+        return ArrayInfo(name, (), "", pickle if "got object" in str(error) else readable(str(error), 200))
     dtype, shape = _header(head)
     limit = "vector_bytes" if dtype.kind in NUMBERS else "table_bytes"
     most, why = getattr(limits, limit), ""
@@ -154,7 +233,7 @@ def listed(name: str, file: IO[bytes], size: int, limits: Limits) -> Listed:
         why = f"it has {size:,} bytes, expected at most {most:,}; {variable(limit)} says how many"
     elif math.prod(shape) == 0:
         why = "it is empty"
-    return Listed(name, squeezed(shape), str(dtype), why, "numbers" if dtype.kind in NUMBERS else "text")
+    return ArrayInfo(name, squeezed(shape), str(dtype), why, "numbers" if dtype.kind in NUMBERS else "text")
 
 
 def _header(head: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...]]:

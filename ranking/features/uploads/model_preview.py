@@ -1,6 +1,6 @@
-"""A look at a model in ONNX that a person brings: what it takes and gives, and a few samples as it sees them.
+"""A preview of an uploaded ONNX model: its inputs and outputs, and a few samples as it describes them.
 
-What the file does not say is asked: how pixels are normalised, and which output is meant.
+What the file does not say a person chooses: how pixels are normalised, and which output is used.
 """
 
 from __future__ import annotations
@@ -18,26 +18,25 @@ from ranking.core import Features, ImageSet, Ints, OnStep
 from ranking.core.errors import InputError
 from ranking.core.settings import settings_dict
 from ranking.core.text import readable
-from ranking.features.onnx.files import model_name
 from ranking.features.onnx.running import Network, Port
-from ranking.features.onnx_model import MOST_COLUMNS, MOST_SIDE, TYPES, OnnxModel, three_numbers
-from ranking.features.own.picture import Picture, picture_of
+from ranking.features.onnx_model import MAX_COLUMNS, MAX_SIDE, TYPES, OnnxModel, model_name, three_numbers
+from ranking.features.uploads.vector_plot import VectorPlot, vector_plot
 from ranking.files import Limits
 
-TRIED = 60  # samples that are described to be looked at
+SAMPLES = 60  # that are described
 USUAL_SIDE = 224  # where a model takes any size
-MOST_PORTS = 50  # outputs that are listed
+MAX_PORTS = 50  # outputs that are listed
 IMAGENET = {"white": 1.0, "mean": "0.485, 0.456, 0.406", "deviation": "0.229, 0.224, 0.225"}
 # What models say of normalisation, by the names that exporters use; numbers above 2 are of pixels from 0 to 255.
 MEANS, DEVIATIONS = ("mean", "image_mean", "img_mean"), ("std", "image_std", "img_std", "stddev")
 
 
 @dataclass(frozen=True)
-class NetworkLook:
-    """What came of a look. inputs, outputs: in words, by name. settings: of `OnnxModel`, with which it was tried. read:
-    which of them the file says itself. refused: why it cannot be used so, else "".
+class ModelPreview:
+    """inputs, outputs: in words, by name. settings: of `OnnxModel`, with which samples were described. read: which of
+    them the file says itself. refused: why it cannot be used so, else "".
 
-    seconds: for one sample, the median. picture: of the samples that were tried.
+    seconds: for one sample, the median. plot: of the samples that were described.
     """
 
     inputs: dict[str, str]
@@ -46,17 +45,17 @@ class NetworkLook:
     read: list[str] = field(default_factory=list)
     refused: str = ""
     seconds: float = 0.0
-    picture: Picture | None = None
+    plot: VectorPlot | None = None
 
     def to_json(self) -> dict[str, Any]:
         """What `from_json` reads."""
         return asdict(self)
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> NetworkLook:
-        """What `to_json` told; ValueError, TypeError or KeyError where it is something else."""
-        picture = None if record["picture"] is None else Picture(**record["picture"])
-        return cls(**{**record, "picture": picture})
+    def from_json(cls, record: Mapping[str, Any]) -> ModelPreview:
+        """What `to_json` gave; ValueError, TypeError or KeyError where it is something else, as of earlier versions."""
+        plot = None if record["plot"] is None else VectorPlot(**record["plot"])
+        return cls(**{**record, "plot": plot})
 
 
 def is_network(path: Path) -> bool:
@@ -65,29 +64,29 @@ def is_network(path: Path) -> bool:
         return file.read(1) == b"\x08"
 
 
-def look_at_network(
+def preview_model(
     path: Path, images: ImageSet, chosen: Mapping[str, Any], on_step: OnStep, limits: Limits | None = None
-) -> NetworkLook:
-    """What the model in `path` says of itself, and how samples of a set look to it.
+) -> ModelPreview:
+    """What the model in `path` says of itself, and how it describes samples of a set.
 
-    chosen: settings over those that the file tells and those that are usual. ValueError where it cannot be loaded.
+    chosen: settings over those that the file says and those that are usual. InputError where it cannot be loaded.
     """
     if images.image_features is not None:
         reason = f"{images.title} came with its features; its pictures are cards that name labels"
-        return NetworkLook({}, {}, refused=reason)
+        return ModelPreview({}, {}, refused=reason)
     on_step("Reading the model", 0, 1)
     network = Network(path, limits)
     inputs, outputs = (
-        {readable(port.name): words(port) for port in ports[:MOST_PORTS]}
+        {readable(port.name): words(port) for port in ports[:MAX_PORTS]}
         for ports in (network.inputs, network.outputs)
     )
-    look = NetworkLook(inputs, outputs)
+    preview = ModelPreview(inputs, outputs)
     try:
         settings, read = proposed(network)
         settings |= {**chosen, "model": model_name(path)}
-        return _tried(replace(look, read=read), settings, network, images, on_step)
+        return _described_by(replace(preview, read=read), settings, network, images, on_step)
     except ValueError as error:
-        return replace(look, refused=" ".join(str(error).split()))
+        return replace(preview, refused=" ".join(str(error).split()))
     finally:
         network.close()
 
@@ -95,7 +94,7 @@ def look_at_network(
 def proposed(model: Network) -> tuple[dict[str, Any], list[str]]:
     """Settings for a model, and which of them it says itself; ValueError where it takes something else than an image.
 
-    Sizes that are free are USUAL_SIDE, normalisation that is not told is that of ImageNet.
+    Sizes that are free are USUAL_SIDE, normalisation that it does not say is that of ImageNet.
     """
     if len(model.inputs) != 1:
         names = ", ".join(readable(port.name) for port in model.inputs[:5]) or "none"
@@ -116,8 +115,8 @@ def proposed(model: Network) -> tuple[dict[str, Any], list[str]]:
     sides = {"height": height, "width": width}
     settings: dict[str, Any] = {"type": port.element, "layout": "NHWC" if last else "NCHW"}
     settings |= {name: side or USUAL_SIDE for name, side in sides.items()}
-    if max(settings["width"], settings["height"]) > MOST_SIDE:
-        raise InputError("input of the model", f"at most {MOST_SIDE:,} pixels a side", words(port))
+    if max(settings["width"], settings["height"]) > MAX_SIDE:
+        raise InputError("input of the model", f"at most {MAX_SIDE:,} pixels a side", words(port))
     normalised = _normalisation(model.metadata)
     settings |= normalised or IMAGENET
     settings["output"] = _likely_output(model.outputs)
@@ -132,7 +131,7 @@ def _likely_output(outputs: list[Port]) -> str:
 
 
 def _normalisation(metadata: Mapping[str, str]) -> dict[str, Any]:
-    """The normalisation that a model's own metadata tells; {} where it tells none that can be read."""
+    """The normalisation that a model's metadata says; {} where it says none that can be read."""
     lower = {name.lower().rpartition(".")[2]: value for name, value in metadata.items()}
     mean, deviation = (
         next((lower[name] for name in names if name in lower), None) for names in (MEANS, DEVIATIONS)
@@ -150,27 +149,27 @@ def _normalisation(metadata: Mapping[str, str]) -> dict[str, Any]:
     return {"white": white, "mean": written[0], "deviation": written[1]}
 
 
-def _tried(
-    look: NetworkLook,
+def _described_by(
+    preview: ModelPreview,
     settings: dict[str, Any],
     network: Network,
     images: ImageSet,
     on_step: OnStep,
-) -> NetworkLook:
-    """Describe a few samples; the settings are complete then."""
+) -> ModelPreview:
+    """Describe a few samples, by which the settings become complete."""
     feature = OnnxModel(**settings)
-    if feature.output not in {name for name in look.outputs}:
-        raise InputError("output", f"one of {', '.join(look.outputs)}", f"{feature.output!r:.80}")
-    rows = np.unique(np.linspace(0, len(images) - 1, min(TRIED, len(images))).round().astype(np.int64))
-    given = len(feature.pooled(network.ask(feature.pixels(_crop(images, rows[0])), feature.output)))
-    if not 1 <= given <= MOST_COLUMNS:
-        expected = f"1 to {MOST_COLUMNS:,} numbers"
-        raise InputError(f"output {feature.output}", expected, given, "pool its positions")
-    feature = OnnxModel(**{**settings, "columns": given})
+    if feature.output not in preview.outputs:
+        raise InputError("output", f"one of {', '.join(preview.outputs)}", f"{feature.output!r:.80}")
+    rows = np.unique(np.linspace(0, len(images) - 1, min(SAMPLES, len(images))).round().astype(np.int64))
+    length = len(feature.pooled(network.ask(feature.pixels(_crop(images, rows[0])), feature.output)))
+    if not 1 <= length <= MAX_COLUMNS:
+        expected = f"1 to {MAX_COLUMNS:,} numbers"
+        raise InputError(f"output {feature.output}", expected, length, "pool its positions")
+    feature = OnnxModel(**{**settings, "columns": length})
     feature.network = network
     vectors, seconds = _described(feature, images, rows, on_step)
-    look = replace(look, settings=settings_dict(feature), seconds=seconds)
-    return replace(look, picture=picture_of(vectors, images, rows))
+    preview = replace(preview, settings=settings_dict(feature), seconds=seconds)
+    return replace(preview, plot=vector_plot(vectors, images, rows))
 
 
 def _described(feature: OnnxModel, images: ImageSet, rows: Ints, on_step: OnStep) -> tuple[Features, float]:
@@ -182,7 +181,7 @@ def _described(feature: OnnxModel, images: ImageSet, rows: Ints, on_step: OnStep
         vectors[place] = feature.describe(crop)
         times.append(time.perf_counter() - began)
         if not np.isfinite(vectors[place]).all():
-            came = f"others for sample {images.ids[row]}"
+            came = f"NaN or infinity for sample {images.ids[row]}"
             remedy = "choose another normalisation or another output"
             raise InputError(f"output {feature.output}", "finite numbers", came, remedy)
     if (vectors == vectors[0]).all():

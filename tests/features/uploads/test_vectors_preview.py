@@ -8,10 +8,10 @@ import pytest
 from numbered_set import Desk, cards, unit, vectors_of
 from refusals import refusal
 
-from ranking.features.own.matching import BY_ORDER, IDS
-from ranking.features.own.parquet_vectors import ALL_NUMBERS
-from ranking.features.own.picture import agreement, principal_components
-from ranking.features.vector_files import MOST_COLUMNS, vectors_name
+from ranking.features.own_vectors import MAX_COLUMNS, vectors_name
+from ranking.features.uploads.array_files import ALL_NUMBERS
+from ranking.features.uploads.vector_matrix import BY_ORDER, IDS
+from ranking.features.uploads.vector_plot import agreement, principal_components
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def test_equal_numbers_have_one_name(desk, monkeypatch):
     negative[1:4, 2] = -0.0
     for same in (np.asfortranarray(rows), rows[:, :, None, None], negative):
         assert desk.npy(same).name == name
-    monkeypatch.setattr("ranking.features.own.drafting.BLOCK", 10)  # a few rows at a time
-    monkeypatch.setattr("ranking.features.vector_files.ROWS_BYTES", 40)
+    monkeypatch.setattr("ranking.features.uploads.vector_matrix.BLOCK", 10)  # a few rows at a time
+    monkeypatch.setattr("ranking.features.own_vectors.ROWS_BYTES", 40)
     assert desk.npy(rows).name == name
     assert desk.npz(x=rows[order], id=desk.images.ids[order]).name == name
     rows[:, 3] = np.arange(9) // 2  # the same for the two rows of each block, and no constant column
@@ -168,7 +168,7 @@ def test_another_number_of_rows_is_refused(desk, tmp_path):
     assert "5 images; " in of_boxes.npy(np.zeros((5, 3))).refused, "a row per image is not enough"
     names = np.unique(boxed.image_names)
     look = of_boxes.npz(x=np.ones((5, 2)) * np.arange(5)[:, None], id=names)
-    assert (look.count, look.refused[:1], IDS in look.refused) == (7, "7", True), (
+    assert (look.problem_count, look.refused[:1], IDS in look.refused) == (7, "7", True), (
         "images with several samples"
     )
 
@@ -177,7 +177,7 @@ def test_ids_that_match_half_or_come_twice_are_refused_with_a_table(desk):
     rows, ids = vectors_of(desk.images), desk.images.ids.copy()
     look = desk.npz(x=rows[:4], id=ids[:4])
     assert [row.file for row in look.problems] == ids[4:].tolist()
-    assert (look.count, look.refused[:6]) == (5, "5 of 9")
+    assert (look.problem_count, look.refused[:6]) == (5, "5 of 9")
     ids[3] = ids[0]
     look = desk.npz(x=rows, id=ids)
     assert "“id”" in look.refused
@@ -189,7 +189,7 @@ def test_numbers_that_are_not_finite_are_refused_with_a_table(desk):
         rows = vectors_of(desk.images)
         rows[[2, 5], 3], rows[5, 4] = bad, bad
         look = desk.npy(rows)
-        assert (look.count, "2 samples of 9" in look.refused) == (2, True), bad
+        assert (look.problem_count, "2 samples of 9" in look.refused) == (2, True), bad
         assert [(row.file, row.came) for row in look.problems] == [
             (f"{desk.images.ids[2]} (row 3)", f"{bad} in column 4"),
             (f"{desk.images.ids[5]} (row 6)", f"{bad} in column 4 and 1 more"),
@@ -210,7 +210,7 @@ def test_arrays_of_other_shapes_and_kinds_are_refused(desk):
         (np.array(5.0), "“array”"),
         (np.zeros((9, 2), [("a", "f4")]), "“array”"),
         (np.array([["a"] * 2] * 9), "9 × 2"),
-        (np.ones((9, MOST_COLUMNS + 1), np.float16), "65,537"),
+        (np.ones((9, MAX_COLUMNS + 1), np.float16), "65,537"),
         (np.ones((9, 3)), "3 columns"),
     ):
         assert came in desk.npy(array).refused
@@ -257,9 +257,9 @@ def test_agreement_is_the_share_of_nearest_neighbours_of_the_same_class():
 def test_rows_in_another_order_are_noticed(tmp_path):
     images = cards(tmp_path / "set", [1] * 60)
     desk, rows = Desk(tmp_path, images), vectors_of(images)
-    right = desk.npy(rows).picture
+    right = desk.npy(rows).plot
     assert right.agreeing > 0.9
     assert not right.tells_nothing
-    wrong = desk.npy(rows[np.random.default_rng(3).permutation(60)]).picture
+    wrong = desk.npy(rows[np.random.default_rng(3).permutation(60)]).plot
     assert wrong.tells_nothing
     assert wrong.by_chance == right.by_chance == pytest.approx(29 / 59)

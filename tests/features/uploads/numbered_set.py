@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from ranking.core import ImageSet, SourceBox, SourceImage
 from ranking.datasets import build_image_set, make_source
-from ranking.features.own import VectorsLook, look_at_vectors
+from ranking.features.uploads.vectors_preview import VectorsPreview, preview_vectors
 
 CARD = next(make_source("Digits").records()).data
 
@@ -65,12 +65,12 @@ class Desk:
         parquet.write_table(pa.table(columns), self.folder / "my.parquet", **options)
         return self.look("my.parquet")
 
-    def look(self, name, **chosen) -> VectorsLook:
+    def look(self, name, **chosen) -> VectorsPreview:
         self.target.unlink(missing_ok=True)
-        look = look_at_vectors(self.folder / name, name, self.images, self.target, **chosen)
+        look = preview_vectors(self.folder / name, name, self.images, self.target, **chosen)
         assert not (self.target.parent / "scratch").exists()
         assert self.target.exists() == (not look.refused) == bool(look.name), "a refused look leaves nothing"
-        assert VectorsLook.from_json(json.loads(json.dumps(look.to_json()))) == look
+        assert VectorsPreview.from_json(json.loads(json.dumps(look.to_json()))) == look
         return look
 
     def matrix(self):

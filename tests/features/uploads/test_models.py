@@ -33,10 +33,9 @@ from tiny_models import (
 from ranking.core.run_settings import FeaturesSettings
 from ranking.features import cached_features, feature_names, load_features, make_feature
 from ranking.features.onnx import network_program
-from ranking.features.onnx.files import model_name
 from ranking.features.onnx.running import Network, check_runtime
-from ranking.features.onnx_model import three_numbers
-from ranking.features.own.network_looking import NetworkLook, look_at_network, proposed
+from ranking.features.onnx_model import model_name, three_numbers
+from ranking.features.uploads.model_preview import ModelPreview, preview_model, proposed
 from ranking.files import Limits
 from ranking.jobs import worker
 from ranking.jobs.events import Report
@@ -72,9 +71,9 @@ def uploaded(tmp_path):
     return write
 
 
-def look(path, images, **chosen) -> NetworkLook:
-    result = look_at_network(path, images, chosen, lambda *_: None)
-    assert NetworkLook.from_json(json.loads(json.dumps(result.to_json()))) == result
+def look(path, images, **chosen) -> ModelPreview:
+    result = preview_model(path, images, chosen, lambda *_: None)
+    assert ModelPreview.from_json(json.loads(json.dumps(result.to_json()))) == result
     return result
 
 
@@ -254,7 +253,7 @@ def test_a_look_shows_what_a_training_will_compute(runtime, uploaded, images, tm
     assert result.inputs == {"image": "any × 3 × 8 × 6 (float32)"}
     assert result.settings["model"] == model_name(path)
     assert result.seconds > 0
-    assert len(result.picture.samples) == len(images)
+    assert len(result.plot.samples) == len(images)
     os.rename(path, tmp_path / f"{model_name(path)}.onnx")
     parts = [("ONNX model", result.settings)]
     assert cached_features(images, parts, tmp_path) is None

@@ -1,4 +1,4 @@
-"""What can be seen of vectors before they are kept: how they spread, and whether neighbours are of one class.
+"""A plot of vectors before they are kept: how they spread, and whether neighbours are of one class.
 
 Rows in another order than the samples have the right shape, and finite numbers; what gives them away is that the
 nearest neighbour of a sample is of its class no more often than any sample is.
@@ -14,13 +14,13 @@ import scipy.linalg
 
 from ranking.core import Features, Floats, ImageSet, Ints
 
-MOST_SHOWN = 1000  # samples that are looked at
+MAX_SHOWN = 1000  # samples that are plotted
 LEAST_ABOVE = 3.0  # standard deviations above chance that agreement has where vectors tell of classes
 
 
 @dataclass(frozen=True)
-class Picture:
-    """samples: (m,) those that are shown, evenly drawn. points: (m, 2) them in the first two principal components.
+class VectorPlot:
+    """samples: (m,) those that are shown, evenly sampled. points: (m, 2) them in the first two principal components.
     explained: the share of their variance that each of these has.
 
     agreeing: the share of them whose nearest neighbour among them shows exactly the same classes; by_chance: that
@@ -42,9 +42,9 @@ class Picture:
         return bool(self.agreeing < self.by_chance + LEAST_ABOVE * spread)
 
 
-def picture_of(matrix: Features, images: ImageSet, of: Ints | None = None) -> Picture:
-    """The picture of vectors (n, d) of the samples of a set; of: (n,) which samples, None where it is all."""
-    few = min(MOST_SHOWN, len(matrix))
+def vector_plot(matrix: Features, images: ImageSet, of: Ints | None = None) -> VectorPlot:
+    """The plot of vectors (n, d) of the samples of a set; of: (n,) which samples, None where it is all."""
+    few = min(MAX_SHOWN, len(matrix))
     places = np.unique(np.linspace(0, len(matrix) - 1, few).round().astype(np.int64))
     rows, samples = np.asarray(matrix[places], np.float64), places if of is None else of[places]
     points, explained = principal_components(rows)
@@ -52,7 +52,7 @@ def picture_of(matrix: Features, images: ImageSet, of: Ints | None = None) -> Pi
     if images.classes:
         agreeing, by_chance = agreement(rows, _patterns(images, samples))
         classes = {"agreeing": agreeing, "by_chance": by_chance}
-    return Picture(samples.tolist(), points.round(6).tolist(), explained, **classes)
+    return VectorPlot(samples.tolist(), points.round(6).tolist(), explained, **classes)
 
 
 def principal_components(rows: Floats) -> tuple[Floats, list[float]]:
