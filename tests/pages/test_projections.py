@@ -14,7 +14,7 @@ from shown import address, choose, compared, kinds, pictures_of, press, turn_to
 from trainings import finished
 
 from pages.parts.app import cache
-from pages.parts.importing.own_image import _described
+from pages.parts.importing.uploaded_image import _described
 from pages.parts.runs import certificate, projections, runs
 from ranking.features.projection import projection_told
 from ranking.jobs import worker

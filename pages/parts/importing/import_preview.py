@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import streamlit as st
@@ -12,7 +11,7 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import grid
 from pages.parts.components.picture import data_url
 from pages.parts.components.tile import Tile
-from pages.parts.importing import bringing, import_form, problem_table, table_columns
+from pages.parts.importing import import_form, problem_table, table_columns, uploads
 from ranking.core.settings import settings_of
 from ranking.core.text import counted, written
 from ranking.datasets import source_class
@@ -23,19 +22,15 @@ from ranking.workspace.run import Run
 
 
 def called(run: Run) -> str:
-    """What a person calls what they brought."""
+    """What a person calls the file or folder."""
     return str(run.settings["brought"] or run.settings["look"])
 
 
 def show(run: Run) -> None:
-    """A look that has ended well, from which the person goes on to the import, or looks again."""
-    try:
-        preview = ImportPreview.from_json(json.loads(run.look_file.read_text()))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        st.error(
-            "What was found cannot be read any more; discard it and bring it again.", icon=":material/error:"
-        )
-        _offer_discard(run)
+    """A finished preview, from which the person goes on to the import, or previews it with other settings."""
+    preview = uploads.read_preview(run, ImportPreview.from_json)
+    if preview is None:
+        uploads.offer_discard(run, "discard look")
         return
     st.markdown(f"#### {escaped(called(run))}{escaped(f': {preview.source}') if preview.source else ''}")
     source = _choose_source(run, preview)
@@ -64,7 +59,7 @@ def _choose_source(run: Run, preview: ImportPreview) -> str | None:
         format_func=lambda name: f"{name} (recognised)" if name in why else name,
         placeholder="nothing was recognised",
         key=key,
-        on_change=_look_again_as,
+        on_change=_preview_as,
         args=(run.id, key),
     )
     return preview.source if chosen is not None else None
@@ -75,35 +70,34 @@ def _say_why(preview: ImportPreview) -> None:
     known = dict(preview.detected)
     why = {name: recognised.why for name, recognised in preview.detected}
     if preview.source in known:
-        as_found = known[preview.source].settings.items() <= preview.source_settings.items()
+        unchanged = known[preview.source].settings.items() <= preview.source_settings.items()
         instead = f": {escaped(preview.read_as)}" if preview.read_as else ", those below"
-        changed = "" if as_found else f" It is read by your settings instead{instead}."
+        changed = "" if unchanged else f" It is read by your settings instead{instead}."
         st.caption(f"Recognised: {escaped(why[preview.source])}.{changed}")
     elif preview.source is not None:
         st.caption(f"Not recognised as {escaped(preview.source)}; you have chosen it.")
-    others = [f"{escaped(name)}: {escaped(text)}" for name, text in why.items() if name != preview.source]
-    if others:
-        st.caption("It could also be " + "; or ".join(others) + ".")
+    further = [f"{escaped(name)}: {escaped(text)}" for name, text in why.items() if name != preview.source]
+    if further:
+        st.caption("It could also be " + "; or ".join(further) + ".")
 
 
-def _look_again_as(run_id: str, key: str) -> None:
+def _preview_as(run_id: str, key: str) -> None:
     source = st.session_state[key]
     if source is not None:
         with frame.in_place():
-            again = bringing.look_again(cache.store().run(run_id), source, {})
+            again = uploads.preview_again(cache.store().run(run_id), source=source, source_settings={})
             address.put(**{keys.IMPORT: again.id})
 
 
 def _settings_of(run: Run, preview: ImportPreview, source: str) -> dict[str, Any]:
-    """What the form has of the settings of a source, which begins with those that were looked at."""
+    """The settings of a source in the form, which begins with those of the preview."""
     owner = f"look {run.id}"
     import_form.fill(owner, source, preview.source_settings)
     plugins = [(source, source_class(source))]
-    said = table_columns.choose(keys.setting(owner, source, ""), preview) if preview.columns else {}
-    others = forms.settings_form(
-        owner, plugins, f"More settings of {source}", shared=False, without=("folder", *said)
-    )
-    return {**others[source], **said}
+    columns = table_columns.choose(keys.setting(owner, source, ""), preview) if preview.columns else {}
+    more = f"More settings of {source}"
+    values = forms.settings_form(owner, plugins, more, shared=False, without=("folder", *columns))
+    return {**values[source], **columns}
 
 
 def _show_counts(preview: ImportPreview, content: SourcePreview) -> None:
@@ -137,7 +131,7 @@ def _show_crops(crops: list[Crop]) -> None:
             icon=":material/warning:",
         )
         return
-    label = f"{counted(len(crops), 'sample')} of what was brought"
+    label = f"{counted(len(crops), 'sample')} of the preview"
     shown = [_tile(crop, number) for number, crop in enumerate(crops)]
     grid.image_grid(shown, name=keys.EXAMPLE, selected=address.get(keys.EXAMPLE), label=label, kind="images")
     few = "" if len(crops) == CROPS else ", as many as were found"
@@ -154,18 +148,19 @@ def _tile(crop: Crop, number: int) -> Tile:
 
 
 def _go_on(run: Run, preview: ImportPreview, source: str | None, values: dict[str, Any]) -> None:
-    """Import; where settings are no longer those that were looked at, look again first; or discard."""
+    """Import; where settings are no longer those of the preview, preview it again first; or discard."""
     with st.container(horizontal=True):
         if source is not None and _differ(preview, source, values):
             if frame.pressed("Look again", "look again", type="primary", icon=":material/search:"):
-                _go_to(bringing.look_again(run, source, values))
+                again = uploads.preview_again(run, source=source, source_settings=values)
+                uploads.show(keys.IMPORT, again)
         elif (
             source is not None
             and preview.content is not None
             and frame.pressed("Import", "import brought", type="primary", icon=":material/download:")
         ):
-            _go_to(bringing.import_all(run, source, values))
-        _offer_discard(run)
+            uploads.show(keys.IMPORT, uploads.import_all(run, source, values))
+        uploads.offer_discard(run, "discard look")
 
 
 def _differ(preview: ImportPreview, source: str, values: dict[str, Any]) -> bool:
@@ -173,21 +168,9 @@ def _differ(preview: ImportPreview, source: str, values: dict[str, Any]) -> bool
     return any(value != {**defaults, **preview.source_settings}[name] for name, value in values.items())
 
 
-def _offer_discard(run: Run) -> None:
-    if frame.pressed("Discard", "discard look", icon=":material/delete:"):
-        cache.store().discard(run.id)
-        address.put(**{keys.IMPORT: None})
-        st.rerun()
-
-
-def _go_to(run: Run) -> None:
-    address.put(**{keys.IMPORT: run.id})
-    st.rerun()
-
-
 def _show_problems(run: Run, content: SourcePreview) -> None:
     if not content.problems:
         st.success("Nothing was wrong up to here.", icon=":material/check_circle:")
         return
-    said = "what was not as expected on the way to these samples, and what an import would do about it."
-    problem_table.show_first(content.problems, content.problem_count, said, f"look-{run.id}.csv")
+    caption = "what was not as expected on the way to these samples, and what an import would do about it."
+    problem_table.show_first(content.problems, content.problem_count, caption, f"look-{run.id}.csv")

@@ -1,4 +1,4 @@
-"""Undoing an import: an image set that was kept is taken away, and brought back."""
+"""Deleting image sets that were imported, restoring them, and emptying the trash."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ranking.workspace.run_store import DELETED_DAYS
 from ranking.workspace.store import ImageSetRow
 
 
-def offer(row: ImageSetRow) -> None:
-    """The button that takes an image set away, of those that are neither lent nor come with the program."""
+def offer_delete(row: ImageSetRow) -> None:
+    """The button that deletes an image set, unless it is lent or comes with the program."""
     if row.lent or row.source in (READY_MADE, *bundled_names()):
         return
     users = len(cache.store().users_of_set(row.key))
@@ -30,28 +30,28 @@ def offer(row: ImageSetRow) -> None:
         type="tertiary",
         disabled=bool(users),
         help=used,
-        on_click=_take_away,
+        on_click=_delete,
         args=(row.key,),
     )
 
 
 def say() -> None:
-    """What was kept or taken away a moment ago, with a button that undoes it."""
+    """What was kept or deleted a moment ago, with a button that undoes it."""
     store = cache.store()
-    for name, listed, told, undo in (
-        (keys.JUST_KEPT, store.image_sets, "Kept", _take_away),
-        (keys.JUST_TAKEN_AWAY, store.deleted_image_sets, "Taken away", _restore),
+    for name, listed, action, undo in (
+        (keys.JUST_KEPT, store.image_sets, "Kept", _delete),
+        (keys.JUST_DELETED_SET, store.deleted_image_sets, "Taken away", _restore),
     ):
         row = {row.key: row for row in listed()}.get(st.session_state.get(name, ""))
-        if row is not None and not (undo is _take_away and cache.store().users_of_set(row.key)):
+        if row is not None and not (undo is _delete and cache.store().users_of_set(row.key)):
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(f"{told}: {escaped(row.title)}.", width="content")
-                key = keys.widget(f"undo {told}")
+                st.markdown(f"{action}: {escaped(row.title)}.", width="content")
+                key = keys.widget(f"undo {action}")
                 st.button("Undo", key=key, icon=":material/undo:", on_click=undo, args=(row.key,))
 
 
-def bring_back() -> None:
-    """The image sets that were taken away, one button each, and the one that empties."""
+def show() -> None:
+    """The deleted image sets, a button to restore each, and one that deletes them permanently."""
     rows = cache.store().deleted_image_sets()
     if not rows:
         return
@@ -75,13 +75,13 @@ def bring_back() -> None:
                 st.rerun()
 
 
-def _take_away(key: str) -> None:
+def _delete(key: str) -> None:
     try:
         cache.store().delete_set(key)
     except ValueError as error:  # somebody began to train on it, in another tab
         address.complain(str(error))
         return
-    st.session_state[keys.JUST_KEPT], st.session_state[keys.JUST_TAKEN_AWAY] = None, key
+    st.session_state[keys.JUST_KEPT], st.session_state[keys.JUST_DELETED_SET] = None, key
     address.put(**{keys.SET: None})
 
 
@@ -91,5 +91,5 @@ def _restore(key: str) -> None:
     except ValueError as error:  # it went for good, in another tab
         address.complain(str(error))
         return
-    st.session_state[keys.JUST_TAKEN_AWAY] = None
+    st.session_state[keys.JUST_DELETED_SET] = None
     address.put(**{keys.SET: key})

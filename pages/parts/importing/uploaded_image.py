@@ -1,4 +1,4 @@
-"""An image of a person's own, to rank its labels: described by another process, and not kept."""
+"""An uploaded image whose labels are ranked: described by another process, and not kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ranking.workspace.store import Store
 LARGEST = 50  # megabytes, as of an image of an import
 
 
-class Brought(NamedTuple):
+class UploadedImage(NamedTuple):
     """An image as a model sees it: row `row` of `images`, its picture as a data URL, and its size in pixels."""
 
     images: LabelSet
@@ -28,8 +28,8 @@ class Brought(NamedTuple):
     size: tuple[int, int]
 
 
-def choose(run: Run) -> Brought | None:
-    """The image that a person has brought, as the model of `run` sees it; None where there is none."""
+def choose(run: Run) -> UploadedImage | None:
+    """The image that a person has uploaded, as the model of `run` sees it; None where there is none."""
     file = st.file_uploader(
         "An image of your own: JPEG, PNG or WebP",
         type=["jpg", "jpeg", "png", "webp"],
@@ -43,13 +43,13 @@ def choose(run: Run) -> Brought | None:
         return None
     home = cache.store().home
     with cache.or_gone():
-        brought = _described(str(home), run.id, file.getvalue())
-    note(home, brought.images.ids[brought.row])  # not in the cache, which may outlive the home
-    return brought
+        uploaded = _described(str(home), run.id, file.getvalue())
+    note(home, uploaded.images.ids[uploaded.row])  # not in the cache, which may outlive the home
+    return uploaded
 
 
 @st.cache_resource(show_spinner="Describing your image …", max_entries=4)
-def _described(home: str, run_id: str, data: bytes) -> Brought:
+def _described(home: str, run_id: str, data: bytes) -> UploadedImage:
     store = Store(home)
     run = store.run(run_id)
     method, _ = cache.label_ranker(run)
@@ -60,4 +60,4 @@ def _described(home: str, run_id: str, data: bytes) -> Brought:
     width, height = (int(side) for side in images.image_sizes[0])
     labels = np.zeros((1, len(method.names)), np.bool_)
     ids = np.array([name_of(data)])
-    return Brought(LabelSet(seen, labels, method.names, ids=ids), 0, picture, (width, height))
+    return UploadedImage(LabelSet(seen, labels, method.names, ids=ids), 0, picture, (width, height))

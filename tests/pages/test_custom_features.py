@@ -11,7 +11,7 @@ from filled_home import train_settings
 from refusals import refused
 from shown import button_keys, errors, plain, press, text_of
 from trainings import finished
-from uploading import drop, kept_here, look_at_features_here, looked_at, pills, uploader
+from uploading import drop, kept_here, pills, preview_features_here, previewed, uploader
 
 from pages.parts.app import cache
 from pages.parts.runs import export, feature_choice, runs
@@ -44,7 +44,7 @@ def test_a_file_is_looked_at_listed_kept_and_chosen_on_train(laboratory, started
     assert (run.kind, run.settings) == ("features", wanted)
     assert app.query_params["own"] == run.id
     assert any(part.value.startswith("####") and "resnet.npy" in plain(part) for part in app.markdown)
-    look_at_features_here(laboratory.store, run)
+    preview_features_here(laboratory.store, run)
     elsewhere = open_page("image_sets", set=laboratory.figures, own=run.id)
     assert (len(elsewhere.warning), len(elsewhere.metric)) == (1, 0), "it is for another set"
     app.query_params["own"] = "new"
@@ -71,7 +71,7 @@ def test_a_file_is_looked_at_listed_kept_and_chosen_on_train(laboratory, started
 def test_what_does_not_fit_is_listed_and_leaves_nothing(laboratory, started, open_page, images, vectors):
     half = len(images) // 2
     data = npz(features=vectors[:half], ids=images.ids[:half])
-    app = looked_at(laboratory, started, open_page("image_sets", set=laboratory.shapes), data, "half.npz")
+    app = previewed(laboratory, started, open_page("image_sets", set=laboratory.shapes), data, "half.npz")
     missing = len(images) - half
     assert errors(app)[0].startswith(f"{missing:,} of {len(images)} ")
     assert missing in [len(frame.value) for frame in app.dataframe if "expected" in frame.value]
@@ -80,7 +80,7 @@ def test_what_does_not_fit_is_listed_and_leaves_nothing(laboratory, started, ope
     assert not started[-1].folder.exists()
     assert not list(laboratory.home.rglob("brought.zip"))
     assert "own" not in app.query_params
-    app = looked_at(laboratory, started, app, b"\x80\x04K\x01.", "my_pickle.npy")
+    app = previewed(laboratory, started, app, b"\x80\x04K\x01.", "my_pickle.npy")
     run = laboratory.store.run(started[-1].id)
     assert run.reason in errors(app)[0]
     assert "my_pickle.npy" in text_of(app)
@@ -90,19 +90,19 @@ def test_what_does_not_fit_is_listed_and_leaves_nothing(laboratory, started, ope
 def test_other_arrays_are_looked_at_before_they_can_be_kept(laboratory, started, open_page, images, vectors):
     shuffled = vectors[np.random.default_rng(1).permutation(len(images))]
     data = npz(features=shuffled, small=vectors[:, :3], ids=images.ids)
-    app = looked_at(laboratory, started, open_page("image_sets", set=laboratory.shapes), data, "two.npz")
+    app = previewed(laboratory, started, open_page("image_sets", set=laboratory.shapes), data, "two.npz")
     first = started[-1]
     assert len(app.warning) == 1, "the rows are in another order than the samples"
     ways = app.selectbox(key=f"widget ids {first.id}").options
     assert ways[1:] == ["ids"], "after the order of the samples"
     app.selectbox(key=f"widget vectors {first.id}").select("small").run()
     assert "keep features" not in button_keys(app)
-    press(app, "look at arrays")
+    press(app, "preview again")
     second = started[-1]
     assert (second.settings["vectors"], second.settings["ids"]) == ("small", "ids")
     assert second.brought_file.read_bytes() == data
     assert not first.folder.exists(), "the copy was handed on"
-    look_at_features_here(laboratory.store, second)
+    preview_features_here(laboratory.store, second)
     assert app.run().metric[1].value == "3"
 
 

@@ -15,12 +15,12 @@ from shown import address, button_keys, choose, components, counts_in, errors, p
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 from pages.parts.app import address as page_address
-from pages.parts.importing import bringing, problem_table
+from pages.parts.importing import problem_table, uploads
 from ranking.core.errors import HomeError
 from ranking.datasets import load_image_set
 from ranking.formats.tree_source import tree_sources
 
-PATH = "widget brought path"
+PATH = "widget path of an import"
 
 
 def drop(app, data: bytes, name: str = "shapes.zip"):
@@ -66,11 +66,11 @@ def tiles(app):
 # ---------------------------------------------------------------------------------------------- uploading
 
 
-@pytest.mark.parametrize(("where", "name"), [(bringing, "look_at_upload"), (page_address, "put")])
+@pytest.mark.parametrize(("where", "name"), [(uploads, "preview_upload"), (page_address, "put")])
 def test_a_dropped_file_is_taken_up_once_where_its_page_was_stopped_on_the_way(
     laboratory, started, open_page, monkeypatch, where, name
 ):
-    monkeypatch.setattr(bringing, "_release", lambda _: None)  # the browser still has the file to send
+    monkeypatch.setattr(uploads, "_release", lambda _: None)  # the browser still has the file to send
     ways = [lambda *_, **__: st.stop(), getattr(where, name)]
     monkeypatch.setattr(where, name, lambda *values, **changes: ways.pop(0)(*values, **changes))
     app = drop(open_page("image_sets"), b"PK")
@@ -88,7 +88,7 @@ def test_a_dropped_file_is_copied_to_disk_and_forgotten_by_the_server(
     manager = MemoryUploadedFileManager("/upload")
     manager.remove_file = lambda session_id, file_id: removed.append(session_id)
     tab = SimpleNamespace(session_id="tab", uploaded_file_mgr=manager)
-    monkeypatch.setattr(bringing, "get_script_run_ctx", lambda: tab)
+    monkeypatch.setattr(uploads, "get_script_run_ctx", lambda: tab)
     app = open_page("image_sets")
     before = app.file_uploader[0].key
     name = "my <b>shapes</b>.zip"
@@ -219,8 +219,8 @@ def test_changed_settings_are_tried_before_everything_is_imported_with_them(
     assert run.brought_file.exists()
     assert not again.folder.exists()
     assert dropped.query_params["import"] == run.id
-    monkeypatch.setattr(bringing.cache, "store", lambda: laboratory.store)
-    assert bringing.import_all(again, "PASCAL VOC", {}).id == run.id, "pressed twice, it is passed on once"
+    monkeypatch.setattr(uploads.cache, "store", lambda: laboratory.store)
+    assert uploads.import_all(again, "PASCAL VOC", {}).id == run.id, "pressed twice, it is passed on once"
     assert len(started) == 3
 
 
