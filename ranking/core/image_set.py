@@ -95,14 +95,14 @@ class Feature(Plugin, ABC):
 
     version: goes up whenever the same settings give other numbers, so that no stale cache is read.
     whole_image: `describe` is given the whole image instead of the box, and all its boxes share the vector.
-    default: whether a training uses the feature unless a person chooses others. brought: whether it came with an image
+    default: whether a training uses the feature unless a person chooses others. supplied: whether it came with an image
     set or a person; it is then offered for these alone.
     """
 
     version: ClassVar[int]
     whole_image: ClassVar[bool] = False
     default: ClassVar[bool] = False
-    brought: ClassVar[bool] = False
+    supplied: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -36,7 +36,7 @@ class OnnxModel(Feature):
     default: ClassVar[bool] = False
     version: ClassVar[int] = 1
     whole_image: ClassVar[bool] = False
-    brought: ClassVar[bool] = True
+    supplied: ClassVar[bool] = True
 
     model: str = setting("", label="Model", help="The name of an uploaded model, made of a hash of its file.")
     output: str = setting("", label="Output", help="Which output of the model describes the image.")

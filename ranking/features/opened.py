@@ -49,7 +49,7 @@ class OpenImageSet:
             raise InputError("split", f"one of {', '.join(SPLITS)}", readable(split))
         relevance = self.images.relevance(name)
         rows = (self.images.test == (split == "test")) | (split == "all")
-        parts: Named = tuple((one, {}) for one in features or default_names(self.images))
+        parts: Named = tuple((feature, {}) for feature in features or default_names(self.images))
         of_all = load_features(self.images, parts, self.folder / "features")
         neighbours = image_graph(self.images, graph, parts, of_all, rows)
         return Query(of_all[rows], relevance[rows], neighbours, self.images.ids[rows])

@@ -34,7 +34,7 @@ class OwnVectors(Feature):
     default: ClassVar[bool] = False
     version: ClassVar[int] = 1
     whole_image: ClassVar[bool] = False
-    brought: ClassVar[bool] = True
+    supplied: ClassVar[bool] = True
 
     vectors: str = setting(
         "", label="Own vectors", help="The name of vectors that were uploaded for the image set."

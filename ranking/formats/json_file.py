@@ -56,6 +56,6 @@ def brief(value: object) -> str:
     if isinstance(value, dict):
         return f"an object of {len(value)}"
     if isinstance(value, list):
-        plain = len(value) <= 8 and not any(isinstance(one, dict | list) for one in value)
+        plain = len(value) <= 8 and not any(isinstance(item, dict | list) for item in value)
         return "[" + ", ".join(map(brief, value)) + "]" if plain else f"a list of {len(value)}"
     return repr(value[:40]) if isinstance(value, str) else repr(value)

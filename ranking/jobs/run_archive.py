@@ -319,7 +319,7 @@ def _projection(data: bytes | None, settings: TrainSettings, here: Here) -> Proj
     _check_arrays(PROJECTION, data)
     try:
         found = Projection.load(io.BytesIO(data))
-        found.check_asked(make_projection(settings.projection), _columns(settings, here.images))
+        found.check_made_by(make_projection(settings.projection), _columns(settings, here.images))
         if here.images is not None and here.features is not None:
             with np.errstate(all="ignore"):  # what overflows differs from what is finite
                 found.check_fitted(here.features, ~here.images.test)

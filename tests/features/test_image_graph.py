@@ -98,7 +98,7 @@ def test_unknown_names_and_pairs_that_do_not_fit_are_refused():
         ("same image", UPLOADED, ("pairs", "the name 'same image'")),
         (name, np.array([[0, 40]]), ("pairs", "sample number 40")),
     ):
-        assert refusal(image_graph, found, by, BOX, features(), brought=uploaded) == expected
+        assert refusal(image_graph, found, by, BOX, features(), uploaded=uploaded) == expected
 
 
 def test_affinities_beyond_the_memory_are_refused_before_they_are_made(

@@ -65,7 +65,7 @@ def test_corel5k_itself(real_data):
     first = [table.label_names[place] for place in np.flatnonzero(table.labels[0])]
     assert first == ["city", "mountain", "sky", "sun"]
     kept = (table.labels.sum(axis=0) >= 20).sum()
-    assert next(table.records(20)).file == f"{374 - kept} labels"
+    assert next(make_source("Corel5k", file=str(file)).records()).file == f"{374 - kept} labels"
 
 
 def test_public_figures(tmp_path):

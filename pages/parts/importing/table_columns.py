@@ -1,4 +1,4 @@
-"""What the columns of a table are that a person brought: a box for each role, which begins with how it was read."""
+"""What the columns of an uploaded table hold: a widget for each role, which begins with how it was read."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ def choose(owner: str, preview: ImportPreview) -> dict[str, str]:
     before = {item.name: item.default for item in settings_of(source_class(str(preview.source)))}
     before |= preview.source_settings
     boxes = _Boxes(owner, preview.columns, before)
-    told: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for row in ROWS:
         places = iter(st.columns(sum(len(PARTS.get(role, "1")) for role in row), vertical_alignment="bottom"))
         for role in row:
             if role in ROLES:
-                told[ROLES[role].setting] = boxes.of_role(role, partial(next, places))
+                settings[ROLES[role].setting] = boxes.of_role(role, partial(next, places))
             else:
                 with next(places):
-                    told[role] = boxes.of_setting(role)
+                    settings[role] = boxes.of_setting(role)
     st.caption(
         "A column has one role: choosing it for another takes it from the one that it had. Labels of a cell are apart "
         "by ; or |, or there is a column of 0 and 1 for each."
     )
-    return told
+    return settings
 
 
 class _Boxes:
@@ -114,12 +114,12 @@ class _Boxes:
         """Have no other box hold what the one of `key` holds now."""
         held = st.session_state[key]
         taken = {held} if isinstance(held, str) else set(held or ())
-        for other in self._one:
-            if other != key and st.session_state[other] and st.session_state[other] in taken:
-                st.session_state[other] = None if other == self._key("image", 0) else ""
-        for other in self._many:
-            if other != key:
-                st.session_state[other] = [name for name in st.session_state[other] if name not in taken]
+        for box in self._one:
+            if box != key and st.session_state[box] and st.session_state[box] in taken:
+                st.session_state[box] = None if box == self._key("image", 0) else ""
+        for box in self._many:
+            if box != key:
+                st.session_state[box] = [name for name in st.session_state[box] if name not in taken]
 
     def _key(self, role: str, part: int) -> str:
         return keys.widget(f"{self._owner}{role} {part}")

@@ -55,9 +55,11 @@ def _described(home: str, run_id: str, data: bytes) -> UploadedImage:
     method, _ = cache.label_ranker(run)
     with tempfile.TemporaryDirectory() as folder:
         images, features = describe_apart(store, data, run.settings["features"], Path(folder))
-        seen = projected(cache.projection(run), features)
+        projected_features = projected(cache.projection(run), features)
         picture = cache.shrunk(images, 0)
     width, height = (int(side) for side in images.image_sizes[0])
     labels = np.zeros((1, len(method.names)), np.bool_)
     ids = np.array([name_of(data)])
-    return UploadedImage(LabelSet(seen, labels, method.names, ids=ids), 0, picture, (width, height))
+    return UploadedImage(
+        LabelSet(projected_features, labels, method.names, ids=ids), 0, picture, (width, height)
+    )
