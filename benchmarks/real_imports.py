@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from good_files import voc_tree
+from good_files import examples
 from timing import machine, options_of, parser, table
 
 from ranking.core import Problem, SourceImage
@@ -136,7 +136,7 @@ def main() -> None:
     print(f"{machine()}\n")
     with tempfile.TemporaryDirectory() as scratch:
         if options.smoke:
-            voc_tree.some_voc(Path(scratch))
+            examples.FOLDERS["PASCAL VOC"](Path(scratch))
             alike = compare(Path(scratch), options.deepest)
         elif options.folder.is_dir():
             alike = compare(options.folder, options.deepest)

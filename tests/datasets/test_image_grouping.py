@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from brought import lay, read
-from voc_tree import VocTree
+from example_pascal_voc import VocTree
 
 from ranking.datasets.image_grouping import COPIES, FOLDER, NUMBER, group_of
 

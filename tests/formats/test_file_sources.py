@@ -7,18 +7,10 @@ import io
 import numpy as np
 import pytest
 from archives import in_memory, packed
-from brought import lay
+from brought import images_and_problems, lay
+from example_corel5k import LABELS, corel5k, drawn_features, drawn_labels
+from example_public_figures import as_mat, cell, pubfig_parts
 from examples import FILES
-from label_files import (
-    LABELS,
-    as_mat,
-    cell,
-    corel5k,
-    drawn_features,
-    drawn_labels,
-    images_and_problems,
-    pubfig_parts,
-)
 from refusals import refusal, refused
 from scipy.io import savemat
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from brought import box, check_rows, coco, lay, read
+from brought import check_rows, lay, read
+from example_coco import box, coco
 from refusals import refused
 
 from ranking.datasets import make_source

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from brought import box, build, check_rows, coco, lay, read, some_coco
+from brought import build, check_rows, lay, read
+from example_coco import box, coco, some_coco
 
 from ranking.files import open_tree
 from ranking.formats import coco as coco_source

@@ -9,8 +9,8 @@ from collections import Counter
 import pytest
 from archives import zip_of
 from brought import check_rows, lay, read
+from example_pascal_voc import VocTree, person, voc_object, xml_of
 from refusals import refused
-from voc_tree import VocTree, person, voc_object, xml_of
 
 from ranking.datasets import make_source
 from ranking.files import open_tree

@@ -7,7 +7,9 @@ import math
 import time
 
 import pytest
-from brought import build, check_rows, lay, read, some_classes, some_yolo
+from brought import build, check_rows, lay, read
+from example_class_folders import some_classes
+from example_yolo import some_yolo
 
 from ranking.files import Unusable, open_tree
 from ranking.files.files import LEADS_OUT

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from brought import read
-from voc_tree import VocTree, person, voc_object, xml_of
+from example_pascal_voc import VocTree, person, voc_object, xml_of
 
 from ranking.formats import pascal_voc
 from ranking.formats.voc_files import read_annotation

@@ -1,4 +1,4 @@
-"""Writes small PASCAL VOC folders with photographs of one colour."""
+"""Small folders of PASCAL VOC, with photographs of one colour."""
 
 from __future__ import annotations
 
@@ -72,3 +72,6 @@ def some_voc(root, classes=CLASSES):
     tree.list("trainval", "1", "2")
     tree.list("test", "3")
     return root
+
+
+FOLDERS = {"PASCAL VOC": some_voc}
