@@ -12,9 +12,9 @@ from ranking.core.errors import InputError
 from ranking.core.text import counted, listed, readable, told_apart
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import PART, PARTS
-from ranking.files import FileTree, Recognised
+from ranking.files import FileTree
 from ranking.files.tree import parent
-from ranking.formats.tree_source import Grouped, TreeSource, called, is_image, shared_folder
+from ranking.formats.tree_source import Grouped, Recognised, TreeSource, called, is_image, shared_folder
 
 LAYOUT = "a folder for each class that holds its images, perhaps inside folders train, val and test"
 

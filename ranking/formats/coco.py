@@ -13,12 +13,13 @@ from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import counted, listed, readable, told_apart
 from ranking.datasets.registry import SOURCES
-from ranking.files import FileTree, Limits, Recognised, Unusable
+from ranking.files import FileTree, Limits, Unusable
 from ranking.files.tree import parent
 from ranking.formats.image_names import ImageNames
 from ranking.formats.json_file import as_number, brief, read_json
 from ranking.formats.tree_source import (
     Grouped,
+    Recognised,
     TreeSource,
     beginning,
     called,
@@ -28,7 +29,7 @@ from ranking.formats.tree_source import (
 )
 
 LAYOUT = "images and a JSON file of COCO instances with images, categories and annotations"
-MOST_FILES = 50  # of annotations in one set
+MAX_FILES = 50  # of annotations in one set
 BEGINS = re.compile(rb'\s*\{\s*"(?:info|licenses|images|annotations|categories|type)"\s*:')
 HEAD = 4096
 SMALL = 2**20  # bytes of a file that is looked through for what it lists
@@ -119,8 +120,8 @@ class Coco(TreeSource):
         files = annotation_files(self._tree)
         if not files:
             raise InputError(self._shown_place(), LAYOUT, "no such file")
-        if len(files) > MOST_FILES:
-            expected = f"at most {MOST_FILES} JSON files of COCO"
+        if len(files) > MAX_FILES:
+            expected = f"at most {MAX_FILES} JSON files of COCO"
             raise InputError(self._shown_place(), expected, len(files), "import one part")
         instances, limits = Instances(), Limits.from_environment()
         for name in files:

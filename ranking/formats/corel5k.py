@@ -16,10 +16,9 @@ from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import counted, listed, readable, told_apart
 from ranking.datasets.cards import card_image
-from ranking.datasets.file_errors import in_file
 from ranking.datasets.registry import SOURCES
 from ranking.files.archives import check_array, check_text, open_zip, read_entry
-from ranking.files.typed_path import read_typed
+from ranking.files.typed_path import in_file, read_typed
 
 PARTS = ("X_indices", "X_indptr", "Y_indices", "Y_indptr", "label_names", "n_train", "n_features")
 MAX_BYTES = 64 * 2**20  # of the file, and of each array in it

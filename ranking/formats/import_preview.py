@@ -12,12 +12,12 @@ from ranking.core import Problem
 from ranking.core.errors import InputError
 from ranking.core.text import listed, readable
 from ranking.datasets.registry import SOURCES
-from ranking.files import FileTree, Limits, Recognised, Unusable, open_tree
+from ranking.files import FileTree, Limits, Unusable, open_tree
 from ranking.files.files import IMAGE_SUFFIXES
 from ranking.files.tree import suffix
 from ranking.formats.preview import SourcePreview, preview_source
 from ranking.formats.table_file import is_table, read_table
-from ranking.formats.tree_source import Detected, TreeSource, beginning, detect, tree_sources
+from ranking.formats.tree_source import Recognised, TreeSource, beginning, detect, tree_sources
 
 EXPORTS = "Label Studio and CVAT export COCO, YOLO and VOC: export it again in one of these"
 UNKNOWN = "no source knows what is in it"
@@ -48,7 +48,7 @@ class ImportPreview:
     """
 
     files: int
-    detected: list[Detected]
+    detected: dict[str, Recognised]
     source: str | None = None
     source_settings: dict[str, Any] = field(default_factory=dict)
     content: SourcePreview | None = None
@@ -58,7 +58,7 @@ class ImportPreview:
 
     def to_json(self) -> dict[str, Any]:
         """What `from_json` reads."""
-        detected = [[name, asdict(recognised)] for name, recognised in self.detected]
+        detected = {name: asdict(recognised) for name, recognised in self.detected.items()}
         content = None if self.content is None else self.content.to_json()
         return {**vars(self), "detected": detected, "content": content}
 
@@ -66,10 +66,10 @@ class ImportPreview:
     def from_json(cls, record: Mapping[str, Any]) -> ImportPreview:
         """What `to_json` gave; ValueError, TypeError or KeyError where it is something else, as of earlier versions,
         or where its source exists no longer."""
-        detected = [Detected(name, Recognised(**recognised)) for name, recognised in record["detected"]]
+        detected = {name: Recognised(**recognised) for name, recognised in record["detected"].items()}
         content = None if record["content"] is None else SourcePreview.from_json(record["content"])
         preview = cls(**{**record, "detected": detected, "content": content})
-        for name in filter(None, [preview.source, *dict(detected)]):
+        for name in filter(None, [preview.source, *detected]):
             _check_source(name)
         return preview
 
@@ -91,13 +91,12 @@ def preview_import(
     report("Listing the files")
     tree: FileTree = open_tree(place)
     detected = detect(tree)
-    fitting = {name: recognised.settings for name, recognised in detected}
-    chosen = source or next(iter(fitting), None)
+    chosen = source or next(iter(detected), None)
     if chosen is None:
-        return ImportPreview(len(tree.names), [], refused=unknown(tree.names) + _reasons(tree))
+        return ImportPreview(len(tree.names), {}, refused=unknown(tree.names) + _reasons(tree))
     _check_source(chosen)
     report(f"Reading it as {chosen}")
-    read_by = {**fitting.get(chosen, {}), **settings}
+    read_by = {**(detected[chosen].settings if chosen in detected else {}), **settings}
     preview = ImportPreview(len(tree.names), detected, chosen, read_by)
     try:
         reader: TreeSource = SOURCES.make(chosen, **{**read_by, "folder": place})  # type: ignore[assignment]

@@ -8,7 +8,7 @@ from typing import Any
 
 from ranking.files import FileTree, Limits, Unusable
 
-MOST_PARTS = 2_000_000  # lists and objects in one file: each takes many times the bytes that it is written in
+MAX_PARTS = 2_000_000  # lists and objects in one file: each takes many times the bytes that it is written in
 Hook = Callable[[dict[str, Any]], Any]
 
 
@@ -25,8 +25,8 @@ def read_json(tree: FileTree, name: str, limits: Limits, hook: Hook | None = Non
 def parsed(data: bytes, hook: Hook | None = None) -> Any:
     """What JSON in UTF-8 says; `hook` and Unusable as above."""
     parts = data.count(b"[") + data.count(b"{")
-    if parts > MOST_PARTS:
-        raise Unusable(f"JSON of at most {MOST_PARTS:,} lists and objects", f"{parts:,}")
+    if parts > MAX_PARTS:
+        raise Unusable(f"JSON of at most {MAX_PARTS:,} lists and objects", f"{parts:,}")
     try:
         return json.loads(data.decode("utf-8-sig"), object_hook=hook)
     except UnicodeDecodeError as error:

@@ -15,10 +15,10 @@ from ranking.core.text import counted, listed, readable, told_apart
 from ranking.datasets.image_grouping import group_of, group_of_images
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import PARTS
-from ranking.files import FileInTree, FileTree, Recognised, Unusable
+from ranking.files import FileInTree, FileTree, Unusable
 from ranking.files.files import IMAGE_SUFFIXES, image_name
 from ranking.files.tree import base
-from ranking.formats.tree_source import TreeSource
+from ranking.formats.tree_source import Recognised, TreeSource
 from ranking.formats.voc_files import (
     EXPECTED,
     Annotation,

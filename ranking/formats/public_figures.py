@@ -17,9 +17,8 @@ from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import listed, readable
 from ranking.datasets.cards import card_image
-from ranking.datasets.file_errors import in_file
 from ranking.datasets.registry import SOURCES
-from ranking.files.typed_path import read_typed, typed_path
+from ranking.files.typed_path import in_file, read_typed, typed_path
 from ranking.formats.mat_file import Variable, read_mat
 
 ARRAYS = ("feat", "class_labels", "used_for_training", "relative_ordering")

@@ -17,7 +17,7 @@ from ranking.core.settings import setting
 from ranking.core.text import readable
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import PARTS
-from ranking.files import FileTree, Limits, Recognised, Unusable
+from ranking.files import FileTree, Limits, Unusable
 from ranking.files.tree import parent
 from ranking.formats.image_names import ImageNames
 from ranking.formats.table_columns import (
@@ -35,7 +35,15 @@ from ranking.formats.table_columns import (
     role_setting,
 )
 from ranking.formats.table_file import Table, is_table, listed_labels, marked_labels, number, read_table
-from ranking.formats.tree_source import Grouped, TreeSource, called, is_image, part_of, part_of_annotations
+from ranking.formats.tree_source import (
+    Grouped,
+    Recognised,
+    TreeSource,
+    called,
+    is_image,
+    part_of,
+    part_of_annotations,
+)
 
 EXPECTED = "images and a table of them (CSV, TSV, Parquet) whose first line names the columns"
 SAMPLED_ROWS = 200  # by which columns are proposed

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from ranking.core import Problem, Source
 from ranking.core.settings import setting
@@ -19,11 +19,24 @@ from ranking.core.text import counted, listed, readable
 from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import PART, PARTS, drawn_with_report, moved_whole
-from ranking.files import FileTree, Recognised, Unusable, open_tree
+from ranking.files import FileTree, Unusable, open_tree
 from ranking.files.files import IMAGE_SUFFIXES, image_name
 from ranking.files.tree import parent, stem, suffix
 
 SHOWN = 3  # examples in a row that stands for many
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """How surely a source reads a tree, and why, in a sentence for a person; and the settings that fit the tree.
+
+    sure: 0.9 or more where files begin as those of the format alone do; 0.8 where their contents were read and fit;
+    0.4 for what many a set of another format has too, such as folders with images. The surest is what a person sees.
+    """
+
+    sure: float
+    why: str
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -112,26 +125,19 @@ class TreeSource(Source):
         return readable(str(self._tree.place), 255)
 
 
-class Detected(NamedTuple):
-    """A source that reads a tree, by name; how surely, and why."""
-
-    source: str
-    recognised: Recognised
-
-
 def tree_sources() -> list[str]:
     """The sources that read a folder or a ZIP file, in the order of the form."""
     return [name for name in SOURCES.names() if issubclass(SOURCES.get(name), TreeSource)]
 
 
-def detect(tree: FileTree) -> list[Detected]:
-    """The sources that recognise `tree`, the surest first."""
-    detected = []
+def detect(tree: FileTree) -> dict[str, Recognised]:
+    """What each source that recognises `tree` says of it, by name, the surest first."""
+    recognised = {}
     for source in SOURCES.names():
         kind = SOURCES.get(source)
-        if issubclass(kind, TreeSource) and (recognised := kind.recognise(tree)) is not None:
-            detected.append(Detected(source, recognised))
-    return sorted(detected, key=lambda row: -row.recognised.sure)
+        if issubclass(kind, TreeSource) and (answer := kind.recognise(tree)) is not None:
+            recognised[source] = answer
+    return dict(sorted(recognised.items(), key=lambda item: -item[1].sure))
 
 
 def _on_both_sides(tested: Sequence[bool], groups: Sequence[Sequence[str]]) -> Iterator[Problem]:

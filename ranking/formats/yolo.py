@@ -14,9 +14,9 @@ from ranking.core.errors import InputError
 from ranking.core.text import counted, readable, told_apart
 from ranking.datasets.image_grouping import group_of, group_of_images
 from ranking.datasets.registry import SOURCES
-from ranking.files import FileTree, Recognised, Unusable
+from ranking.files import FileTree, Unusable
 from ranking.files.tree import base, suffix
-from ranking.formats.tree_source import Grouped, TreeSource, called, is_image, part_of
+from ranking.formats.tree_source import Grouped, Recognised, TreeSource, called, is_image, part_of
 
 LAYOUT = "images, and beside them or in a folder labels a text file for each with rows of class, x, y, width, height"
 MAX_BYTES = 4 * 2**20  # of the labels of one image

@@ -50,7 +50,7 @@ def test_exports(tmp_path, tool):
     images, files = EXPORTS[tool]
     folder = lay(tmp_path / "x", {**files, f"{images}1.jpg": None, f"{images}2.jpg": None})
     source = tool.partition(" ")[0]
-    assert [detected.source for detected in detect(open_tree(folder))] == [source]
+    assert list(detect(open_tree(folder))) == [source]
     told, problems = read(source, folder)
     assert problems == []
     assert {name: image.boxes[0].classes for name, image in told.items()} == {"1": ("cat",), "2": ("dog",)}
@@ -182,7 +182,7 @@ def test_files_of_which_nothing_can_be_used(tmp_path):
 
 def test_files_of_too_many_parts_are_not_parsed(tmp_path, monkeypatch):
     """Those of too many bytes: tests/files/test_limits.py."""
-    monkeypatch.setattr(json_file, "MOST_PARTS", 5)
+    monkeypatch.setattr(json_file, "MAX_PARTS", 5)
     monkeypatch.setattr(json_file.json, "loads", lambda *_, **__: pytest.fail("parsed"))
     folder = lay(tmp_path / "x", {**NAMING["COCO"]("1.jpg", "2.jpg", "3.jpg"), "1.jpg": b""})
     with refused(str(folder)) as caught:

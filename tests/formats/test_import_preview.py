@@ -39,7 +39,7 @@ def test_what_is_brought_is_recognised_with_a_reason_and_previewed(zoo, monkeypa
     preview = preview_import(str(zoo), None, {"seed": 3}, steps.append)
     assert (preview.source, preview.files, preview.refused) == ("Class folders", 8, "")
     assert preview.content.problem_count == 2
-    assert "cat, dog" in preview.detected[0].recognised.why
+    assert "cat, dog" in preview.detected["Class folders"].why
     assert sorted(crop.classes for crop in preview.content.crops) == [("cat",)] * 3 + [("dog",)] * 4
     assert [row.file for row in preview.content.problems] == ["parts", "cat/1.jpg"]
     assert len(steps) == 2
@@ -62,7 +62,7 @@ def test_another_format_can_be_chosen_and_says_why_it_does_not_fit(zoo):
 def test_what_nobody_knows_is_counted_and_no_error(tmp_path):
     for number, names in enumerate((["letter.txt"], ["1.jpg", "2.jpg"])):
         preview = preview_import(str(lay(tmp_path / f"{number}", dict.fromkeys(names))), None, {})
-        assert (preview.source, preview.detected, preview.content) == (None, [], None)
+        assert (preview.source, preview.detected, preview.content) == (None, {}, None)
         assert preview.refused == unknown(names)
         assert ImportPreview.from_json(json.loads(json.dumps(preview.to_json()))) == preview
     assert len({unknown(names) for names in ([], ["1.png"], ["1.txt"])}) == 3
@@ -168,7 +168,7 @@ def test_own_formats_of_tools_are_answered_with_what_these_export(tmp_path, name
 
 def test_a_preview_of_an_earlier_version_or_of_a_format_that_is_gone_is_refused(zoo):
     record = preview_import(str(zoo), None, {}).to_json()
-    gone = [["CVAT", record["detected"][0][1]], *record["detected"]]
+    gone = {"CVAT": record["detected"]["Class folders"], **record["detected"]}
     with refused("format", "'CVAT'"):
         ImportPreview.from_json({**record, "source": "CVAT"})
     with refused("format", "'CVAT'"):

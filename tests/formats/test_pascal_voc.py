@@ -365,23 +365,23 @@ OWNER = "<owner><name>Label Studio</name></owner>"
 def test_exports_and_how_they_count_pixels(tmp_path, folders, more, first_pixel):
     """Some write x and x + width, in pixels from 0."""
     folder = laid_out(tmp_path / "x", *folders, **more)
-    (detected,) = detect(open_tree(folder))
-    assert detected.source == "PASCAL VOC"
-    assert all(part in detected.recognised.why for part in (*folders, "2 XML files", "2 images"))
+    [(source, recognised)] = detect(open_tree(folder)).items()
+    assert source == "PASCAL VOC"
+    assert all(part in recognised.why for part in (*folders, "2 XML files", "2 images"))
     images, problems = read("PASCAL VOC", folder)
     assert problems == []
     left = 1 - first_pixel
     assert [image.boxes[0].box for image in images.values()] == [(left, left, 20, 15)] * 2
     for file in folder.rglob("*.xml"):
         file.write_text("<annotations/>")
-    assert [other.source for other in detect(open_tree(folder))] == ["PASCAL VOC"] * ("JPEGImages" in folders)
+    assert list(detect(open_tree(folder))) == ["PASCAL VOC"] * ("JPEGImages" in folders)
 
 
 def test_folders_inside_those_of_annotations_and_images(tmp_path):
     """CVAT keeps the folders that its images were in."""
     folder = laid_out(tmp_path / "x", "Annotations", "JPEGImages", ("x/a", "y/a", "b"))
     lay(folder, {"ImageSets/Main/Train.txt": "x/a\nb\n", "ImageSets/Main/Test.txt": "y/a\n"})
-    assert detect(open_tree(folder))[0].source == "PASCAL VOC"
+    assert next(iter(detect(open_tree(folder)))) == "PASCAL VOC"
     images, problems = read("PASCAL VOC", folder)
     assert problems == []
     assert {name: image.test for name, image in images.items()} == {"b": False, "x/a": False, "y/a": True}
@@ -394,10 +394,10 @@ def test_parts_in_folders_of_their_own(tmp_path, parts, test, folders):
     for part in parts:
         laid_out(tmp_path / "x" / part, *folders)
     folder = lay(tmp_path / "x", {"README.roboflow.txt": "hard hats"})
-    (detected,) = detect(open_tree(zip_of(folder, tmp_path / "x.zip", "top")))
-    assert detected.source == "PASCAL VOC"
+    [(source, recognised)] = detect(open_tree(zip_of(folder, tmp_path / "x.zip", "top"))).items()
+    assert source == "PASCAL VOC"
     count = 2 * len(parts)
-    assert all(part in detected.recognised.why for part in (f"{count} XML files", f"{count} images", "top"))
+    assert all(part in recognised.why for part in (f"{count} XML files", f"{count} images", "top"))
     images, problems = read("PASCAL VOC", folder)
     assert problems == []
     assert {name: image.test for name, image in images.items()} == {

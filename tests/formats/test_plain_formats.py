@@ -138,7 +138,7 @@ def test_hostile_yaml_takes_little_time():
     ],
 )
 def test_recognised_without_names_by_files_of_which_more_are_good_than_are_not(tmp_path, files, known):
-    assert [detected.source for detected in detect(open_tree(lay(tmp_path / "x", files)))] == known
+    assert list(detect(open_tree(lay(tmp_path / "x", files)))) == known
 
 
 # ---------------------------------------------------------------------------------- Folders of classes

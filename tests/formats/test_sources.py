@@ -118,11 +118,11 @@ def test_two_classes_whose_long_names_begin_alike_stay_two(name, tmp_path):
 @pytest.mark.parametrize("make", tree_sources(), indirect=True)
 def test_a_tree_is_recognised_before_other_formats_and_is_the_same_as_a_zip_file(make, built, tmp_path):
     source = make()
-    best, *weaker = detect(open_tree(source.folder))
-    assert best.source == source.name, "see `Recognised` for how sure a source should be"
-    assert all(0 < detected.recognised.sure < best.recognised.sure <= 1 for detected in weaker)
-    assert best.recognised.why.strip(". ")
-    assert len(make_source(source.name, folder=source.folder, **best.recognised.settings)) == len(source)
+    (name, best), *weaker = detect(open_tree(source.folder)).items()
+    assert name == source.name, "see `Recognised` for how sure a source should be"
+    assert all(0 < recognised.sure < best.sure <= 1 for _, recognised in weaker)
+    assert best.why.strip(". ")
+    assert len(make_source(source.name, folder=source.folder, **best.settings)) == len(source)
     folder = Path(source.folder)
     packed = zip_of(folder, tmp_path / f"{folder.name}.zip", f"export/{folder.name}")
     zipped, problems = build_image_set(make_source(source.name, folder=str(packed)), tmp_path / "packed")

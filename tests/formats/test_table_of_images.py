@@ -250,7 +250,7 @@ def test_only_some_tables_are_looked_into(tmp_path, monkeypatch):
     monkeypatch.setattr(
         table_of_images, "read_table", lambda tree, name, _: looked_into.append(name) or text_table(b"x,y")
     )
-    assert detect(open_tree(lay(tmp_path / "x", files | {"1.jpg": None}))) == []
+    assert detect(open_tree(lay(tmp_path / "x", files | {"1.jpg": None}))) == {}
     assert len(looked_into) == 5
     with refused(str(tmp_path / "x"), 6):
         len(make_source("Table of images", folder=str(tmp_path / "x")))
@@ -318,9 +318,9 @@ def test_a_reader_that_does_not_end_well_ends_alone(tmp_path, monkeypatch):
 
 def test_recognised_with_its_columns(tmp_path):
     folder = some_table(tmp_path / "x")
-    (detected,) = detect(open_tree(folder))
-    assert detected.source == "Table of images"
-    assert detected.recognised.settings == {
+    [(source, recognised)] = detect(open_tree(folder)).items()
+    assert source == "Table of images"
+    assert recognised.settings == {
         "image_column": "filename",
         "box_columns": "xmin, ymin, xmax, ymax",
         "label_columns": "class",
@@ -329,15 +329,14 @@ def test_recognised_with_its_columns(tmp_path):
         "split_column": "split",
         "size_columns": "width, height",
     }
-    assert all(name in detected.recognised.why for name in ("boxes.csv", "filename", "pixels", "clip"))
+    assert all(name in recognised.why for name in ("boxes.csv", "filename", "pixels", "clip"))
     proposed, confirmed = (
-        make_source("Table of images", folder=str(folder), **more)
-        for more in ({}, detected.recognised.settings)
+        make_source("Table of images", folder=str(folder), **more) for more in ({}, recognised.settings)
     )
     assert list(proposed.records()) == list(confirmed.records())
     preview = preview_import(str(folder), None, {})
     assert ",".join(preview.columns) == (folder / "boxes.csv").read_text().partition("\n")[0]
-    assert (preview.source_settings, preview.content.problem_count) == (detected.recognised.settings, 0)
+    assert (preview.source_settings, preview.content.problem_count) == (recognised.settings, 0)
     assert preview.read_as.startswith("filename names the images")
 
 

@@ -49,14 +49,13 @@ def show(run: Run) -> None:
 
 def _choose_source(run: Run, preview: ImportPreview) -> str | None:
     """The box that says as what it is read; another choice begins another preview."""
-    why = {name: recognised.why for name, recognised in preview.detected}
-    names = [*why, *(name for name in tree_sources() if name not in why)]
+    names = list(dict.fromkeys([*preview.detected, *tree_sources()]))
     key = keys.widget(f"read as {run.id}")
     chosen: str | None = st.selectbox(
         "Read it as",
         names,
         index=None if preview.source is None else names.index(preview.source),
-        format_func=lambda name: f"{name} (recognised)" if name in why else name,
+        format_func=lambda name: f"{name} (recognised)" if name in preview.detected else name,
         placeholder="nothing was recognised",
         key=key,
         on_change=_preview_as,
@@ -67,10 +66,9 @@ def _choose_source(run: Run, preview: ImportPreview) -> str | None:
 
 def _say_why(preview: ImportPreview) -> None:
     """Why it is read as it is, and what else it could be."""
-    known = dict(preview.detected)
-    why = {name: recognised.why for name, recognised in preview.detected}
-    if preview.source in known:
-        unchanged = known[preview.source].settings.items() <= preview.source_settings.items()
+    why = {name: recognised.why for name, recognised in preview.detected.items()}
+    if preview.source in why:
+        unchanged = preview.detected[preview.source].settings.items() <= preview.source_settings.items()
         instead = f": {escaped(preview.read_as)}" if preview.read_as else ", those below"
         changed = "" if unchanged else f" It is read by your settings instead{instead}."
         st.caption(f"Recognised: {escaped(why[preview.source])}.{changed}")
