@@ -15,15 +15,10 @@ Hook = Callable[[dict[str, Any]], Any]
 def read_json(tree: FileTree, name: str, limits: Limits, hook: Hook | None = None) -> Any:
     """What the file holds; `hook` is given each object as soon as it is read, and gives what is kept of it.
 
-    Unusable where it is too large, has too many parts or cannot be read, and for what is nested deeper than the parser
-    goes. NaN and
-    Infinity are numbers, as many tools write them.
+    Unusable where it is too large, has too many parts, is nested deeper than the parser goes, or cannot be read. NaN
+    and Infinity are numbers, as many tools write them.
     """
-    return parsed(tree.read(name, limits.json_bytes, "JSON", "json_bytes"), hook)
-
-
-def parsed(data: bytes, hook: Hook | None = None) -> Any:
-    """What JSON in UTF-8 says; `hook` and Unusable as above."""
+    data = tree.read(name, limits.json_bytes, "JSON", "json_bytes")
     parts = data.count(b"[") + data.count(b"{")
     if parts > MAX_PARTS:
         raise Unusable(f"JSON of at most {MAX_PARTS:,} lists and objects", f"{parts:,}")

@@ -12,8 +12,8 @@ from ranking.core import Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import counted, listed, readable, told_apart
-from ranking.datasets.image_grouping import group_of, group_of_images
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.source_settings import group_of, group_of_images
 from ranking.datasets.splits import PARTS
 from ranking.files import FileInTree, FileTree, Unusable
 from ranking.files.files import IMAGE_SUFFIXES, image_name

@@ -18,8 +18,8 @@ from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import counted, readable
 from ranking.datasets.cards import card_image
-from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.source_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import drawn
 from ranking.files.typed_path import read_typed, typed_path
 

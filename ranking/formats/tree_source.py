@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 from ranking.core import Problem, Source
 from ranking.core.settings import setting
 from ranking.core.text import counted, listed, readable
-from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.source_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import PART, PARTS, drawn_with_report, moved_whole
 from ranking.files import FileTree, Unusable, open_tree
 from ranking.files.files import IMAGE_SUFFIXES, image_name

@@ -12,8 +12,8 @@ from typing import ClassVar
 from ranking.core import Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.text import counted, readable, told_apart
-from ranking.datasets.image_grouping import group_of, group_of_images
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.source_settings import group_of, group_of_images
 from ranking.files import FileTree, Unusable
 from ranking.files.tree import base, suffix
 from ranking.formats.tree_source import Grouped, Recognised, TreeSource, called, is_image, part_of

@@ -6,7 +6,7 @@ import pytest
 from brought import lay, read
 from example_pascal_voc import VocTree
 
-from ranking.datasets.image_grouping import COPIES, FOLDER, NUMBER, group_of
+from ranking.datasets.source_settings import COPIES, FOLDER, NUMBER, group_of
 
 GOOD = "0 .5 .5 1 1"
 

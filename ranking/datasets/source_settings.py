@@ -1,4 +1,4 @@
-"""Which images of a set belong together by their names, for formats that have no groups of their own."""
+"""Settings that sources share: how images are split for training and test, and grouped by their names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,18 @@ from ranking.files.tree import base, parent, stem
 
 COPIES, FOLDER, NUMBER = GROUPS = "near copies", "folder", "name up to a number"
 NUMBERED = re.compile(r"(.*?)\d+\D*", re.DOTALL)
+
+
+def share_of_test(default: float, help: str, *, of: str = "images", **details: Any) -> Any:
+    """The setting test_share; `of`: what is set aside."""
+    label = f"Share of test {of}"
+    return setting(default, label=label, help=help, minimum=0.1, maximum=0.9, **details)
+
+
+def seed_of_test(things: str = "images") -> Any:
+    """The setting seed of a source that may have to draw what tests; `things`: what is drawn."""
+    help = f"Which {things} are drawn for the test, where any are."
+    return setting(0, label="Seed", help=help, minimum=0, advanced=True)
 
 
 def group_of_images() -> Any:
