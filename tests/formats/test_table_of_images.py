@@ -214,6 +214,8 @@ def test_a_person_says_what_the_columns_are(tmp_path):
     marks = "image,sea,sun\na.jpg,1,0\nb.jpg,2,1\n"
     _, problems = read(of(tmp_path, marks, label_columns="sea, sun"))
     check_rows(problems, ("t.csv", "line 3: sea: '2'"))
+    _, problems = read(of(tmp_path, "image,a,b\na.jpg,cat,red\n", label_columns="a, b"))
+    check_rows(problems, ("t.csv", "line 2: a: 'cat'"))
 
 
 def test_columns_that_cannot_be_chosen(tmp_path):
