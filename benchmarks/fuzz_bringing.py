@@ -19,9 +19,9 @@ from good_files import IDS, ROOT, Files, zipped
 from ranking.core import ImageSet, Problem
 from ranking.core.run_settings import ExperimentSettings
 from ranking.datasets import build_image_set, make_source
-from ranking.features.graph.edge_files import checked_edges
-from ranking.features.own import look_at_vectors
-from ranking.formats.looking import look_at
+from ranking.features.graph.uploaded_pairs import checked_edges
+from ranking.features.uploads.vectors_preview import preview_vectors
+from ranking.formats.import_preview import preview_import
 from ranking.jobs import run_archive
 from ranking.jobs.own_edges import read_pairs
 from ranking.jobs.own_image import describe
@@ -46,11 +46,11 @@ def looked_at_or_imported(path: Path, source: str, home: Path) -> FuzzResult:
     for; the others are imported at once as what they were."""
     messages, settings = list[str](), dict[str, Any]()
     if zlib.crc32(path.read_bytes()) % 2:
-        look = look_at(str(path), None, {})
-        messages += [json.dumps(look.to_json()), look.refused]
-        if look.source is None:
+        preview = preview_import(str(path), None, {})
+        messages += [json.dumps(preview.to_json()), preview.refused]
+        if preview.source is None:
             return FuzzResult(REFUSED, messages)
-        source, settings = look.source, look.source_settings
+        source, settings = preview.source, preview.source_settings
     return FuzzResult(
         imported(make_source(source, **{**settings, "folder": str(path)}), home, messages), messages
     )
@@ -144,9 +144,9 @@ def vectors(suffix: str, images: ImageSet) -> Bring:
         folder.mkdir(exist_ok=True)
         path = folder / f"x{suffix}"
         path.write_bytes(data)
-        look = look_at_vectors(path, path.name, images, folder / "draft.npy")
-        what = REFUSED if look.refused else WITH_PROBLEMS if look.problems else IMPORTED
-        return FuzzResult(what, [json.dumps(look.to_json()), look.refused, *texts_of(look.problems)])
+        preview = preview_vectors(path, path.name, images, folder / "draft.npy")
+        what = REFUSED if preview.refused else WITH_PROBLEMS if preview.problem_count else IMPORTED
+        return FuzzResult(what, [json.dumps(preview.to_json()), preview.refused, *texts_of(preview.problems)])
 
     return bring
 

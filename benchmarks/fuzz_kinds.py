@@ -31,17 +31,16 @@ from good_files import (
     WAYS,
     Files,
     as_parquet,
-    brought,
+    example_corel5k,
+    example_public_figures,
     examples,
     exported_training,
-    label_files,
     laid,
     numbered_images,
     pictures,
     plain_image,
     some_vectors,
     unzipped,
-    voc_tree,
     zipped,
 )  # fmt: skip
 from mutations import JPEG, PNG, TEXT, ZIP, Mutation
@@ -97,7 +96,7 @@ def images_in_folders(name: str, share: float, kind: str, also: tuple[Mutation, 
 
 
 def tables() -> Kind:
-    files = laid(brought.some_table)
+    files = laid(examples.FOLDERS["Table of images"])
     commas = files.pop("boxes.csv")
     good = {"t.csv": commas, "u.tsv": commas.replace(b",", b"\t"), "v.csv": commas.replace(b",", b";")}
     pack = among(files, list(good))
@@ -107,7 +106,7 @@ def tables() -> Kind:
 
 
 def parquet_files() -> Kind:
-    files = laid(brought.some_table)
+    files = laid(examples.FOLDERS["Table of images"])
     del files["boxes.csv"]
     return in_zip_files(
         "Parquet, a box a row", 0.15, [as_parquet()], among(files, ["x.parquet"]), ["Table of images"]
@@ -115,19 +114,16 @@ def parquet_files() -> Kind:
 
 
 def zip_files() -> Kind:
-    some = {
-        "PASCAL VOC": voc_tree.some_voc, "COCO": brought.some_coco, "YOLO": brought.some_yolo,
-        "Class folders": brought.some_classes,
-    }  # fmt: skip
+    some = ("PASCAL VOC", "COCO", "YOLO", "Class folders")
     ways = [(name, how) for name in some for how in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)]
-    good = [zipped(laid(some[name]), how) for name, how in ways]
-    good += [zipped({"inner.zip": good[0], "deep/a.tar": good[1], **laid(voc_tree.some_voc)})]
+    good = [zipped(laid(examples.FOLDERS[name]), how) for name, how in ways]
+    good += [zipped({"inner.zip": good[0], "deep/a.tar": good[1], **laid(examples.FOLDERS["PASCAL VOC"])})]
     sources = [*(name for name, _ in ways), "PASCAL VOC"]
     return in_zip_files("ZIP files", 22, good, lambda _, data: data, sources, ZIP)
 
 
 def names() -> Kind:
-    files = laid(brought.some_classes)
+    files = laid(examples.FOLDERS["Class folders"])
     good = [name.encode() for name in files] * 2
     pack = as_a_name(files)
     return in_zip_files("names of files and folders", 4, good, pack, ["Class folders"] * len(good), TEXT)
@@ -145,7 +141,7 @@ def typed_files(
 
 
 def corel() -> Kind:
-    inner = unzipped(label_files.corel5k())
+    inner = unzipped(example_corel5k.corel5k())
     return packed_again(
         "npz of Corel5k, and npy in it", 2, inner, typed({"x.npz": b""}, ["x.npz"], "Corel5k")
     )
@@ -166,7 +162,10 @@ def packed_again(name: str, share: float, inner: Files, bring: Bring) -> Kind:
 
 
 def mat_files() -> Kind:
-    good = [label_files.as_mat(label_files.pubfig_parts(), compress) for compress in (False, False, True)]
+    good = [
+        example_public_figures.as_mat(example_public_figures.pubfig_parts(), compress)
+        for compress in (False, False, True)
+    ]
     return Kind(".mat of public figures", 2, good, typed({"x.mat": b""}, ["x.mat"] * 3, "Public figures"))
 
 
@@ -180,33 +179,44 @@ def texts(some: Callable[[Path], Any]) -> list[str]:
     return sorted({Path(name).suffix for name, data in laid(some).items() if data and b"\0" not in data})
 
 
-def of_own_example() -> Iterator[Callable[[], Kind]]:
-    """A kind for each text file of the formats that have an example of their own (tests/formats/examples.py)."""
+NAMED = {
+    "Class folders",
+    "COCO",
+    "Corel5k",
+    "PASCAL VOC",
+    "Public figures",
+    "SVMlight",
+    "Table of images",
+    "YOLO",
+}
+
+
+def of_further_formats() -> Iterator[Callable[[], Kind]]:
+    """A kind for each text file of the example of a format that has no kind below."""
     for name, some in examples.FOLDERS.items():
-        if some.__module__.startswith("example_"):
-            for end in texts(some):
-                yield partial(text_in_a_tree, f"{end} of {name}", 5, some, end, name)
+        for end in texts(some) if name not in NAMED else ():
+            yield partial(text_in_a_tree, f"{end} of {name}", 5, some, end, name)
     for name, some in examples.FILES.items():
-        if some.__module__.startswith("example_") and (ends := texts(some)):
+        if name not in NAMED and (ends := texts(some)):
             yield partial(typed_files, name, 0.5, some, tuple(ends), name)
 
 
 KINDS: tuple[Callable[[], Kind], ...] = (
-    *of_own_example(),
+    *of_further_formats(),
     zip_files,
     names,
-    lambda: text_in_a_tree("XML of PASCAL VOC", 11, voc_tree.some_voc, ".xml", "PASCAL VOC"),
-    lambda: text_in_a_tree("JSON of COCO", 7.8, brought.some_coco, ".json", "COCO"),
+    lambda: text_in_a_tree("XML of PASCAL VOC", 11, examples.FOLDERS["PASCAL VOC"], ".xml", "PASCAL VOC"),
+    lambda: text_in_a_tree("JSON of COCO", 7.8, examples.FOLDERS["COCO"], ".json", "COCO"),
     tables,
     parquet_files,
-    lambda: text_in_a_tree("YAML of YOLO", 4, brought.some_yolo, ".yaml", "YOLO"),
-    lambda: text_in_a_tree("rows of YOLO", 3, brought.some_yolo, ".txt", "YOLO"),
+    lambda: text_in_a_tree("YAML of YOLO", 4, examples.FOLDERS["YOLO"], ".yaml", "YOLO"),
+    lambda: text_in_a_tree("rows of YOLO", 3, examples.FOLDERS["YOLO"], ".txt", "YOLO"),
     lambda: images_in_folders("JPEG", 4, "JPEG", JPEG),
     lambda: images_in_folders("PNG", 4, "PNG", PNG),
     lambda: images_in_folders("WebP", 4, "WEBP", ()),
     corel,
     mat_files,
-    lambda: typed_files("SVMlight", 0.5, label_files.some_svmlight, (".train",), "SVMlight"),
+    lambda: typed_files("SVMlight", 0.5, examples.FILES["SVMlight"], (".train",), "SVMlight"),
     lambda: own_vectors(".npy", 2),
     lambda: own_vectors(".npz", 1, ZIP),
     lambda: own_vectors(".parquet", 0.2),

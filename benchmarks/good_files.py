@@ -14,14 +14,14 @@ import numpy as np
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
-sys.path += [str(ROOT / "tests" / part) for part in ("formats", "features/own", "")]
+sys.path += [str(ROOT / "tests" / part) for part in ("formats", "features/uploads", "")]
 
-import brought  # noqa: E402 (the small good files of the tests)
+import brought  # noqa: E402 (what the examples of the tests share)
+import example_corel5k  # noqa: E402
+import example_public_figures  # noqa: E402
 import examples  # noqa: E402
 import hostile_set  # noqa: E402
-import label_files  # noqa: E402
 import numbered_set  # noqa: E402
-import voc_tree  # noqa: E402
 
 from ranking.core import ImageSet  # noqa: E402
 from ranking.core.run_settings import TrainSettings  # noqa: E402
@@ -29,7 +29,7 @@ from ranking.jobs import run_archive, worker  # noqa: E402
 from ranking.jobs.events import Report  # noqa: E402
 from ranking.workspace.store import Store  # noqa: E402
 
-__all__ = ["brought", "examples", "label_files", "voc_tree"]
+__all__ = ["brought", "example_corel5k", "example_public_figures", "examples"]
 
 Files = dict[str, bytes]
 WAYS = ("JPEG", "PNG", "WEBP")

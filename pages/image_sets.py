@@ -11,7 +11,7 @@ from pages.parts.app import address, cache, frame, home_repair, keys, selection
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid, tiles
 from pages.parts.components.picture import picture
-from pages.parts.importing import criteria, importing, own_features, sets, taken_away
+from pages.parts.importing import criteria, custom_features, importing, sets, trash
 from pages.parts.views import charts
 from ranking.core import ImageSet, Ints
 
@@ -33,7 +33,7 @@ def steps() -> None:
             frame.next_step("Put its samples in order", "orders", order_set=row.key)
     importing.show()
     images = cache.image_set(row.key)
-    own_features.show(images)
+    custom_features.show(images)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         numbers = choose_images(images)
@@ -48,7 +48,7 @@ def steps() -> None:
             show_classes(images)
         if images.criteria:
             criteria.show(images)
-        taken_away.offer(row)
+        trash.offer_delete(row)
 
 
 def choose_images(images: ImageSet) -> Ints:

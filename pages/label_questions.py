@@ -13,7 +13,7 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import answer_checks, answer_files, asked_image
 from pages.parts.components.interview import Interview, strategies
 from pages.parts.components.questions import questions, sent_before
-from pages.parts.importing import own_image
+from pages.parts.importing import uploaded_image
 from pages.parts.runs import label_models, neighbours
 from pages.parts.studies import label_race
 from ranking.core import LabelSet
@@ -44,9 +44,9 @@ def steps() -> None:
     with switch:
         beside, against = choose_rival(), st.container()
     with game:
-        brought = bring_image(run)
+        uploaded = upload_image(run)
     with picture_of:
-        shown = asked_image.show(run, images, brought)
+        shown = asked_image.show(run, images, uploaded)
     with game:
         truth = choose_truth(shown)
     with details:
@@ -114,10 +114,10 @@ def choose_rival() -> str:
     return str(beside)
 
 
-def bring_image(run: Run) -> own_image.Brought | None:
-    """An image that a person has brought, to be asked about instead of those of the set."""
+def upload_image(run: Run) -> uploaded_image.UploadedImage | None:
+    """An image that a person has uploaded, to be asked about instead of those of the set."""
     with st.expander("An image of your own", icon=":material/add_photo_alternate:"), frame.in_place():
-        return own_image.choose(run)
+        return uploaded_image.choose(run)
     return None
 
 
@@ -140,7 +140,7 @@ def raise_k(k: int) -> None:
 
 
 def choose_truth(shown: asked_image.Shown) -> bool:
-    """Whether the true labels are shown; there is nothing to show of an image that a person has brought."""
+    """Whether the true labels are shown; there is nothing to show of an image that a person has uploaded."""
     parse = address.one_of(list(ON_OFF))
     bound = address.bound(keys.TRUTH, lambda text: ON_OFF[parse(text)], False, lambda on: str(int(on)))
     return bool(st.toggle("Show the truth", disabled=not shown.known, **bound)) and shown.known

@@ -13,8 +13,8 @@ import sys
 from ranking.commands.naming import file_sources, import_path, line_of
 from ranking.commands.watching import DONE
 from ranking.datasets.found_copies import found_copies, what_was_done
-from ranking.datasets.image_grouping import GROUPS
-from ranking.formats.detection import tree_sources
+from ranking.datasets.source_settings import GROUPS
+from ranking.formats.tree_source import tree_sources
 from ranking.workspace.store import Store
 
 SUMMARY = "import a folder or a ZIP file of images as an image set"

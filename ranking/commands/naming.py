@@ -15,8 +15,8 @@ from ranking.core.settings import settings_of
 from ranking.core.text import listed, readable
 from ranking.datasets import source_class, source_names
 from ranking.features import default_names
-from ranking.formats.detection import tree_sources
-from ranking.formats.looking import Look
+from ranking.formats.import_preview import ImportPreview
+from ranking.formats.tree_source import tree_sources
 from ranking.jobs import jobs
 from ranking.workspace.store import ImageSetRow, Store
 
@@ -57,18 +57,18 @@ def import_path(
         if group is not None:
             raise _no_groups(source)
         return _kept(store, ImportSettings(source, {"file": place}, title=title))
-    look = _look_at(store, place, source)
-    if look.source is None or look.seen is None:
+    preview = _preview_of(store, place, source)
+    if preview.source is None or preview.content is None:
         formats = ", ".join([*tree_sources(), *file_sources()])
         raise InputError(
-            readable(path, 300), "images with labels", look.refused, f"name one with --format: {formats}"
+            readable(path, 300), "images with labels", preview.refused, f"name one with --format: {formats}"
         )
-    settings = {**look.source_settings, "folder": place}
+    settings = {**preview.source_settings, "folder": place}
     if group is not None:
-        if "group" not in [item.name for item in settings_of(source_class(look.source))]:
-            raise _no_groups(look.source)
+        if "group" not in [item.name for item in settings_of(source_class(preview.source))]:
+            raise _no_groups(preview.source)
         settings["group"] = group
-    return _kept(store, ImportSettings(look.source, settings, title=title))
+    return _kept(store, ImportSettings(preview.source, settings, title=title))
 
 
 def _no_groups(source: str | None) -> InputError:
@@ -89,11 +89,11 @@ def _kept(store: Store, settings: ImportSettings) -> str:
     return store.keep(run.id)
 
 
-def _look_at(store: Store, place: str, source: str | None) -> Look:
+def _preview_of(store: Store, place: str, source: str | None) -> ImportPreview:
     settings = LookSettings(place, source)
     run = finished(store, jobs.start_once(store, "import", settings.to_json()))
     try:
-        return Look.from_json(json.loads(run.look_file.read_text()))
+        return ImportPreview.from_json(json.loads(run.look_file.read_text()))
     finally:
         store.discard(run.id)
 

@@ -96,14 +96,14 @@ class Feature(Plugin, ABC):
 
     version: is raised whenever the same settings give other numbers, so that no stale cache is read. whole_image:
     `describe` is given the whole image instead of the box, and all boxes of the image share the vector. default:
-    whether a training run uses the feature unless others are chosen. brought: whether it came with an image set or
+    whether a training run uses the feature unless others are chosen. supplied: whether it came with an image set or
     was uploaded; it is then offered for that set only.
     """
 
     version: ClassVar[int]
     whole_image: ClassVar[bool] = False
     default: ClassVar[bool] = False
-    brought: ClassVar[bool] = False
+    supplied: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -89,7 +89,7 @@ class FeaturesSettings:
 
     place: the path that was typed, empty for a file that was uploaded. brought: what the person calls the file that
     they uploaded. vectors, ids: which of its arrays are read, None for those that are called so
-    (`ranking.features.own.look_at_vectors`). network: how a model in ONNX is to be used, over what it says itself
+    (`ranking.features.uploads.vectors_preview`). network: how a model in ONNX is to be used, over what it says itself
     (`ranking.features.onnx_model`).
     """
 
@@ -124,10 +124,10 @@ class TrainSettings:
     """A training: the key of its image set, the class that is ranked first, features and method with settings.
 
     warm_start: the id of the run whose weights it begins with. graph: the name of the similarity graph of a method
-    that uses one, one of `ranking.features.graph.image_graph.GRAPHS` or pairs that a person brought
-    (`ranking.features.graph.edge_files`); None leaves it to the method. projection: what is made of the features before
-    they are learnt from, as `ranking.features.projection.make_projection` takes it; None for nothing, here and in all
-    settings below.
+    that uses one, one of `ranking.features.graph.image_graph.GRAPHS` or uploaded pairs
+    (`ranking.features.graph.uploaded_pairs`); None leaves it to the method. projection: what is made of the features
+    before they are learnt from, as `ranking.features.projection.make_projection` takes it; None for nothing, here and
+    in all settings below.
 
     >>> TrainSettings("abc", (("HOG", {}),), "jumping", "AP-SVM", {"C": 10.0}).to_json()["features"]
     [['HOG', {}]]

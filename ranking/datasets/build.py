@@ -92,24 +92,24 @@ def build_image_set(
     if empty:
         came = f"none in {listed(empty)}"
         problems.add([Problem(counted(len(empty), "image"), "at least one usable box", came, LEFT_OUT)])
-    told = problems.all()
-    image_set = _finish(writer, title or source.title(), told)
+    rows = problems.all()
+    image_set = _finish(writer, title or source.title(), rows)
     copies = near_copies(
         prints, lambda: None if on_progress is None else on_progress(min(done, total), total)
     )
     keep_found(folder, copies, image_set)
     image_set = keep_together(folder, not has_own_groups(image_set))
-    told += _one_sided(image_set)
+    rows += _one_sided(image_set)
     if on_progress is not None:
         on_progress(total, total)
-    return image_set, told
+    return image_set, rows
 
 
 def _finish(writer: ImageSetWriter, title: str, problems: list[Problem]) -> ImageSet:
     if not writer.samples:
         reasons = Counter(problem.expected for problem in problems).most_common()
-        told = "; ".join(f"{number:,} times: {expected}" for expected, number in reasons) or "no image came"
-        raise InputError(title, "at least one usable box", f"none, because these were missing: {told}")
+        text = "; ".join(f"{number:,} times: {expected}" for expected, number in reasons) or "no image came"
+        raise InputError(title, "at least one usable box", f"none, because these were missing: {text}")
     if not writer.classes and not writer.criteria:
         expected = "a class for at least one box, or a number to order images by"
         raise InputError(title, expected, "boxes without any")
@@ -125,23 +125,23 @@ def _one_sided(image_set: ImageSet) -> list[Problem]:
     return [Problem(image_set.title, expected, f"no {missing} image", done)]
 
 
-def _once_each(told: Iterable[SourceImage | Problem]) -> Iterator[SourceImage | Problem]:
+def _once_each(records: Iterable[SourceImage | Problem]) -> Iterator[SourceImage | Problem]:
     """The same, with a row of the report for every image whose name came before."""
-    seen: set[str] = set()
-    for item in told:
-        if isinstance(item, SourceImage) and item.name in seen:
+    names: set[str] = set()
+    for item in records:
+        if isinstance(item, SourceImage) and item.name in names:
             yield Problem(_file(item), "every image name once", f"{item.name} again", LEFT_OUT)
         else:
             yield item
         if isinstance(item, SourceImage):
-            seen.add(item.name)
+            names.add(item.name)
 
 
-def _outcomes(told: Iterable[SourceImage | Problem], limits: Limits) -> Iterator[Outcome]:
+def _outcomes(records: Iterable[SourceImage | Problem], limits: Limits) -> Iterator[Outcome]:
     """`check` of each, in order; a few images are decoded ahead in threads."""
     waiting: deque[Future[Outcome]] = deque()
     with ThreadPoolExecutor(THREADS) as pool:
-        for item in told:
+        for item in records:
             waiting.append(pool.submit(check, item, limits))
             if len(waiting) > 2 * THREADS:
                 yield waiting.popleft().result()
@@ -149,37 +149,37 @@ def _outcomes(told: Iterable[SourceImage | Problem], limits: Limits) -> Iterator
             yield waiting.popleft().result()
 
 
-def check(told: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Outcome:
+def check(record: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Outcome:
     """Decode and verify one image and its boxes; what is wrong becomes rows of the report."""
-    if isinstance(told, Problem):
-        return Outcome([told])
-    if not told.boxes:
-        return Outcome([], name=told.name, empty=True)
-    file = _file(told)
+    if isinstance(record, Problem):
+        return Outcome([record])
+    if not record.boxes:
+        return Outcome([], name=record.name, empty=True)
+    file = _file(record)
     try:
-        _check_count(told, limits)
-        _check_features(told)
-        decoded = decode(told, limits)
+        _check_count(record, limits)
+        _check_features(record)
+        decoded = decode(record, limits)
         picture = decoded.picture
-        _check_size(told, picture)
+        _check_size(record, picture)
     except Unusable as error:
-        return Outcome([Problem(file, error.expected, readable(error.came), LEFT_OUT)], name=told.name)
+        return Outcome([Problem(file, error.expected, readable(error.came), LEFT_OUT)], name=record.name)
     problems: list[Problem] = []
     boxes: list[tuple[SourceBox, Pixels]] = []
-    for place, box in enumerate(told.boxes, 1):
+    for place, box in enumerate(record.boxes, 1):
         numbered = replace(box, number=place) if box.number is None else box
         pixels, problem = check_box(numbered, picture.size, file)
         problems += [] if problem is None else [problem]
         boxes += [] if pixels is None else [(numbered, pixels)]
     if not boxes:
-        return Outcome(problems, name=told.name, empty=True)
+        return Outcome(problems, name=record.name, empty=True)
     crops = [thumbnail(picture.crop(pixels), CROP_SIDE) for _, pixels in boxes]
     # A small picture that is its own box, as each digit is, need not be encoded twice.
     same = boxes[0][1] == (0, 0, *picture.size) and max(picture.size) <= CROP_SIDE
     small = crops[0] if same else thumbnail(picture, IMAGE_SIDE)
-    prints = [] if told.features is not None else fingerprints(picture)
-    image = CheckedImage(told, decoded, picture.size, boxes, crops, small, prints)
-    return Outcome(problems, image, told.name)
+    prints = [] if record.features is not None else fingerprints(picture)
+    image = CheckedImage(record, decoded, picture.size, boxes, crops, small, prints)
+    return Outcome(problems, image, record.name)
 
 
 def _file(record: SourceImage) -> str:
@@ -189,23 +189,23 @@ def _file(record: SourceImage) -> str:
     return readable(data.name) if isinstance(data, Path) else data.shown
 
 
-def _check_count(told: SourceImage, limits: Limits) -> None:
-    if len(told.boxes) > limits.boxes:
+def _check_count(record: SourceImage, limits: Limits) -> None:
+    if len(record.boxes) > limits.boxes:
         expected = f"an image with at most {limits.boxes:,} boxes ({variable('boxes')} says how many)"
-        raise Unusable(expected, counted(len(told.boxes), "box"))
+        raise Unusable(expected, counted(len(record.boxes), "box"))
 
 
-def _check_features(told: SourceImage) -> None:
+def _check_features(record: SourceImage) -> None:
     with np.errstate(over="ignore"):  # what a float cannot hold becomes infinite
-        features = np.array(told.features or (), np.float32)
+        features = np.array(record.features or (), np.float32)
     if not np.isfinite(features).all():
         raise Unusable("features that are finite numbers", "NaN, infinity or more than a float holds")
 
 
-def _check_size(told: SourceImage, picture: Image.Image) -> None:
-    if told.size is not None and told.size != picture.size:
+def _check_size(record: SourceImage, picture: Image.Image) -> None:
+    if record.size is not None and record.size != picture.size:
         came = "{} x {}".format(*picture.size)
-        raise Unusable("an image of the size that its annotation claims, {} x {}".format(*told.size), came)
+        raise Unusable("an image of the size that its annotation claims, {} x {}".format(*record.size), came)
 
 
 def _rounded(edge: float) -> float:

@@ -1,18 +1,15 @@
-"""Rows of a table as an image set: features, labels and a name each, and a card that says so for a picture."""
+"""Pictures for samples that have only features: a card with the name of each and its labels."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cache
 
-import numpy as np
-import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
 
-from ranking.core import Bools, Problem, SourceBox, SourceImage
-from ranking.core.text import counted, listed, readable
+from ranking.core import SourceBox, SourceImage
+from ranking.core.text import readable
 
 SIZE = (160, 120)
 PAPER, INK, FAINT = (250, 246, 236), (44, 42, 58), (150, 142, 130)
@@ -21,31 +18,11 @@ LINES = 6  # of labels on a card
 LONGEST = 19  # characters of a line
 
 
-@dataclass(frozen=True, eq=False)
-class LabelTable:
-    """features: (M, d). labels: (M, L) bool. label_names: L different ones. names: M different ones. test: (M,)."""
-
-    features: npt.NDArray[np.float32]
-    labels: Bools
-    label_names: tuple[str, ...]
-    names: tuple[str, ...]
-    test: Bools
-
-    def records(self, least: int) -> Iterator[SourceImage | Problem]:
-        """A card for each row, with the labels that at least `least` rows have; one problem counts the others."""
-        frequent = self.labels.sum(axis=0) >= least
-        kept = np.flatnonzero(frequent)
-        rare = [name for name, stays in zip(self.label_names, frequent, strict=True) if not stays]
-        if rare:
-            expected = f"labels that at least {counted(least, 'image')} have"
-            yield Problem(
-                counted(len(rare), "label"), expected, f"fewer for {listed(rare)}", "label left out"
-            )
-        for row, name in enumerate(self.names):
-            shown = tuple(self.label_names[place] for place in kept[self.labels[row, kept]])
-            box = SourceBox(None, shown)
-            vector = tuple(self.features[row].tolist())
-            yield SourceImage(name, card(name, shown), (box,), bool(self.test[row]), SIZE, vector)
+def card_image(
+    name: str, box: SourceBox, test: bool, features: Sequence[float], title: str, lines: Sequence[str]
+) -> SourceImage:
+    """One row of a table of features as an image, whose picture is a card with a title and lines of text."""
+    return SourceImage(name, card(title, tuple(lines)), (box,), test, SIZE, tuple(features))
 
 
 def card(name: str, labels: tuple[str, ...]) -> bytes:

@@ -56,13 +56,13 @@ class Decoded(NamedTuple):
     hash: str
 
 
-def decode(told: SourceImage, limits: Limits) -> Decoded:
-    """The image of `told`; Unusable where it is not one, or exceeds the limits."""
-    data = _read(told.data, limits.image_bytes)
+def decode(record: SourceImage, limits: Limits) -> Decoded:
+    """The image of `record`; Unusable where it is not one, or exceeds the limits."""
+    data = _read(record.data, limits.image_bytes)
     picture, extension, orientation = _decode(data, limits.pixels)
-    if isinstance(told.data, bytes):
+    if isinstance(record.data, bytes):
         return Decoded(picture, data, extension, hashlib.sha256(data).hexdigest())
-    turn = TURNS.get(orientation) if _is_drawn_upright(told, picture.size, orientation) else None
+    turn = TURNS.get(orientation) if _is_drawn_upright(record, picture.size, orientation) else None
     picture = picture if turn is None else picture.transpose(turn)
     lossless = extension == ".png" or is_lossless(data)
     encoded, extension = _encode(picture, lossless)
@@ -124,21 +124,21 @@ def _few_pixels(most: int) -> str:
 def _orientation(picture: Image.Image) -> int:
     """1 to 8 as EXIF has it; 1 where it does not say, or not in a way that can be read."""
     try:
-        told = picture.getexif().get(ORIENTATION, 1)
+        orientation = picture.getexif().get(ORIENTATION, 1)
     except (
         Exception
     ):  # a stranger's EXIF may fail its reader in any way, and the pixels are good all the same
         return 1
-    return told if isinstance(told, int) and told in TURNS else 1
+    return orientation if isinstance(orientation, int) and orientation in TURNS else 1
 
 
-def _is_drawn_upright(told: SourceImage, size: tuple[int, int], orientation: int) -> bool:
-    """Whether the boxes of `told` are on the picture as `orientation` turns it, not as it is stored."""
-    if all(box.box is None for box in told.boxes):
+def _is_drawn_upright(record: SourceImage, size: tuple[int, int], orientation: int) -> bool:
+    """Whether the boxes of `record` are on the picture as `orientation` turns it, not as it is stored."""
+    if all(box.box is None for box in record.boxes):
         return True
-    if orientation in LYING and size[0] != size[1] and told.size in (size, size[::-1]):
-        return told.size != size
-    return told.upright
+    if orientation in LYING and size[0] != size[1] and record.size in (size, size[::-1]):
+        return record.size != size
+    return record.upright
 
 
 def _encode(picture: Image.Image, lossless: bool) -> tuple[bytes, str]:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from PIL import Image
 
 from ranking.core import Bools, Problem, Source, SourceBox, SourceImage
-from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.source_settings import seed_of_test, share_of_test
 
 COUNT = 1797
 BRIGHTEST = 16  # the scans have 17 grey levels

@@ -18,9 +18,9 @@ import numpy as np
 from ranking.core import Problem, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
-from ranking.datasets.common_settings import share_of_test
 from ranking.datasets.painting import SIZE, Polygon, jpeg, paint
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.source_settings import share_of_test
 from ranking.datasets.splits import evenly
 
 DATA = Path(__file__).parents[2] / "data"

@@ -131,12 +131,12 @@ class ImageSetWriter:
 
     def _add_features(self, record: SourceImage) -> None:
         """Those of one image, which all images of a set have alike or none has."""
-        told = np.array(record.features or (), np.float32)
-        if self._features and len(told) != len(self._features[0]):
+        features = np.array(record.features or (), np.float32)
+        if self._features and len(features) != len(self._features[0]):
             expected = f"{len(self._features[0]):,} numbers, as of the first image"
-            raise InputError(f"features of {record.name!r}", expected, len(told))
-        self._features.append(told)
-        if len(self._features) * len(told) > MAX_NUMBERS:
+            raise InputError(f"features of {record.name!r}", expected, len(features))
+        self._features.append(features)
+        if len(self._features) * len(features) > MAX_NUMBERS:
             raise InputError("features of an image set", f"at most {MAX_NUMBERS:,} numbers", "more")
 
     def finish(self, title: str) -> ImageSet:
@@ -186,8 +186,8 @@ class ImageSetWriter:
         numbers += 0.0  # -0 is 0
         coarse = numbers.astype(np.float32)
         merged = any(
-            len(np.unique(one)) < len(np.unique(other))
-            for one, other in zip(coarse.T, numbers.T, strict=True)
+            len(np.unique(rounded)) < len(np.unique(exact))
+            for rounded, exact in zip(coarse.T, numbers.T, strict=True)
         )
         return numbers if merged else coarse
 

@@ -62,18 +62,18 @@ def keep_together(folder: Path, together: bool) -> ImageSet:
 
     Where its source groups samples, groups that are on one side stay there.
     """
-    images, found = load_image_set(folder), found_copies(folder)
-    if found is None or together == are_together(images):
+    images, copies = load_image_set(folder), found_copies(folder)
+    if copies is None or together == are_together(images):
         return images
     if not together:
-        return set_split(folder, found.test, None)
-    return set_split(folder, split_together(images, found), joined(len(found.test), found.pairs))
+        return set_split(folder, copies.test, None)
+    return set_split(folder, split_together(images, copies), joined(len(copies.test), copies.pairs))
 
 
-def split_together(images: ImageSet, found: FoundCopies) -> Bools:
+def split_together(images: ImageSet, copies: FoundCopies) -> Bools:
     """(m,) which images test where near copies are on one side."""
-    links = np.concatenate([found.pairs, _whole_groups(images, found.test)])
-    return on_one_side(found.test, joined(len(found.test), links))
+    links = np.concatenate([copies.pairs, _whole_groups(images, copies.test)])
+    return on_one_side(copies.test, joined(len(copies.test), links))
 
 
 def are_together(images: ImageSet) -> bool:
@@ -87,16 +87,16 @@ def has_own_groups(images: ImageSet) -> bool:
     return any(len(np.unique(column)) < pairs.shape[1] for column in pairs)
 
 
-def what_was_done(images: ImageSet, found: FoundCopies) -> Problem:
+def what_was_done(images: ImageSet, copies: FoundCopies) -> Problem:
     """A row of the report: how many near copies there are, and where they are now."""
-    across, moved = len(found.across), images.image_test != found.test
-    came = f"{counted(len(found.pairs), 'pair')}, {across:,} across the split"
+    across, moved = len(copies.across), images.image_test != copies.test
+    came = f"{counted(len(copies.pairs), 'pair')}, {across:,} across the split"
     if not are_together(images):
         return Problem(
             "near copies", "near copies on one side of the split", came, "kept as the source has them"
         )
     return Problem(
-        "near copies", "near copies on one side of the split", came, moved_words(found.test, moved)
+        "near copies", "near copies on one side of the split", came, moved_words(copies.test, moved)
     )
 
 

@@ -72,7 +72,7 @@ def _circle(below: list[Ints], above: Ints) -> list[int]:
     """A path that ends where it began, among samples of which each is below another that is left."""
     parents = {}
     for sample in np.flatnonzero(above > 0).tolist():
-        parents.update({int(other): sample for other in below[sample] if above[other] > 0})
+        parents.update({int(lower): sample for lower in below[sample] if above[lower] > 0})
     path = [next(iter(parents))]
     while path[-1] not in path[:-1]:
         path.append(parents[path[-1]])
@@ -87,8 +87,8 @@ def _longest_paths(
     for head in heads[: min(number, np.count_nonzero(grades))]:
         path = [int(head)]
         while grades[path[-1]]:
-            others = below[path[-1]]
-            path.append(int(generator.choice(others[grades[others] == grades[path[-1]] - 1])))
+            next_samples = below[path[-1]]
+            path.append(int(generator.choice(next_samples[grades[next_samples] == grades[path[-1]] - 1])))
         yield np.array(path)
 
 

@@ -78,7 +78,9 @@ def units_of(groups: Sequence[Sequence[str]]) -> Ints:
     [0, 0, 0, 1]
     """
     first: dict[str, int] = {}
-    pairs = [(image, first.setdefault(group, image)) for image, told in enumerate(groups) for group in told]
+    pairs = [
+        (image, first.setdefault(group, image)) for image, of_image in enumerate(groups) for group in of_image
+    ]
     return joined(len(groups), np.array(pairs, np.int64).reshape(-1, 2))
 
 
@@ -93,8 +95,8 @@ def joined(count: int, pairs: Ints) -> Ints:
     from scipy.sparse.csgraph import connected_components
 
     links = coo_array((np.ones(len(pairs), np.int8), pairs.T), shape=(count, count))
-    found = connected_components(links, directed=False)[1]
-    _, first, number = np.unique(found, return_index=True, return_inverse=True)
+    components = connected_components(links, directed=False)[1]
+    _, first, number = np.unique(components, return_index=True, return_inverse=True)
     units: Ints = np.argsort(np.argsort(first))[number]
     return units
 

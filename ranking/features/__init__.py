@@ -33,12 +33,12 @@ __all__ = [
 def feature_names(image_set: ImageSet | None = None) -> list[str]:
     """The features that a set offers, in the order in which a person is asked; without a set, all of pictures.
 
-    A set whose features came with it offers only these, for its pictures are cards that name the labels. Features that
-    a person brings are those of a home, which `ranking.workspace.store.Store.vectors_of` lists.
+    A set whose features came with it offers only these, because its images are cards that name the labels. Uploaded
+    features are listed by `ranking.workspace.store.Store.vectors_of` and `networks`.
     """
     if image_set is not None and image_set.image_features is not None:
         return [Given.name]
-    return [name for name in FEATURES.names() if not FEATURES.get(name).brought]
+    return [name for name in FEATURES.names() if not FEATURES.get(name).supplied]
 
 
 def default_names(image_set: ImageSet | None = None) -> list[str]:

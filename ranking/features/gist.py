@@ -188,8 +188,8 @@ def _smoothed(plane: Plane, smoother: Plane) -> Plane:
     for _ in range(2):
         product = np.zeros_like(plane)
         for row in range(len(plane)):
-            for other in range(len(plane)):
+            for middle in range(len(plane)):
                 for column in range(len(plane)):
-                    product[row, column] += smoother[row, other] * plane[other, column]
+                    product[row, column] += smoother[row, middle] * plane[middle, column]
         plane = np.ascontiguousarray(product.T)
     return plane

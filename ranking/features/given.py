@@ -26,7 +26,7 @@ class Given(Feature):
     default: ClassVar[bool] = True
     version: ClassVar[int] = 1
     whole_image: ClassVar[bool] = True
-    brought: ClassVar[bool] = True
+    supplied: ClassVar[bool] = True
 
     vectors: npt.NDArray[np.float32] | None = None  # (n, d) of the samples of a set; see `of`
 

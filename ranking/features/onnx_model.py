@@ -1,7 +1,8 @@
-"""A network of a person's own as a feature: pixels in, an output of an ONNX model out, run apart and within limits."""
+"""An uploaded ONNX model as a feature: pixels in, an output of the model out, in an isolated process with limits."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,13 +17,13 @@ from PIL import Image
 from ranking.core import Feature
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
-from ranking.features.onnx.files import is_model_name, model_file
 from ranking.features.onnx.running import Network
 from ranking.features.registry import FEATURES
 
 LAYOUTS, CHANNELS, POOLS = ("NCHW", "NHWC"), ("RGB", "BGR"), ("mean", "flatten")
 TYPES = ("float32", "float16", "float64")
-MOST_SIDE, MOST_COLUMNS = 1024, 65_536
+MAX_SIDE, MAX_COLUMNS = 1024, 65_536
+PIECE = 2**20  # bytes of a file that are hashed at a time
 
 
 @FEATURES.register("ONNX model")
@@ -35,17 +36,13 @@ class OnnxModel(Feature):
     default: ClassVar[bool] = False
     version: ClassVar[int] = 1
     whole_image: ClassVar[bool] = False
-    brought: ClassVar[bool] = True
+    supplied: ClassVar[bool] = True
 
-    model: str = setting(
-        "", label="Model", help="The name of a model that was brought, made of a hash of its file."
-    )
+    model: str = setting("", label="Model", help="The name of an uploaded model, made of a hash of its file.")
     output: str = setting("", label="Output", help="Which output of the model describes the image.")
-    columns: int = setting(
-        1, label="Columns", help="How long the vector is.", minimum=1, maximum=MOST_COLUMNS
-    )
-    width: int = setting(224, label="Width", help="Of the input, in pixels.", minimum=1, maximum=MOST_SIDE)
-    height: int = setting(224, label="Height", help="Of the input, in pixels.", minimum=1, maximum=MOST_SIDE)
+    columns: int = setting(1, label="Columns", help="How long the vector is.", minimum=1, maximum=MAX_COLUMNS)
+    width: int = setting(224, label="Width", help="Of the input, in pixels.", minimum=1, maximum=MAX_SIDE)
+    height: int = setting(224, label="Height", help="Of the input, in pixels.", minimum=1, maximum=MAX_SIDE)
     layout: str = setting(
         "NCHW",
         label="Layout",
@@ -127,19 +124,38 @@ class OnnxModel(Feature):
                 pixels.transpose(0, 3, 1, 2) if self.layout == "NCHW" else pixels, np.dtype(self.type)
             )
 
-    def pooled(self, found: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    def pooled(self, output: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """One vector of an output whose first side, if there are several, is that of the images: one.
 
         >>> OnnxModel("onnx-" + "0" * 32).pooled(np.arange(8.0, dtype=np.float32).reshape(1, 2, 2, 2)).tolist()
         [1.5, 5.5]
         """
-        if found.ndim > 1 and found.shape[0] == 1:
-            found = found[0]
-        if self.pooling == "mean" and found.ndim == 3:
-            found = found.mean(axis=(1, 2) if self.layout == "NCHW" else (0, 1))
-        elif self.pooling == "mean" and found.ndim == 2:  # a vector for each patch of the image
-            found = found.mean(axis=0)
-        return found.reshape(-1)
+        if output.ndim > 1 and output.shape[0] == 1:
+            output = output[0]
+        if self.pooling == "mean" and output.ndim == 3:
+            output = output.mean(axis=(1, 2) if self.layout == "NCHW" else (0, 1))
+        elif self.pooling == "mean" and output.ndim == 2:  # a vector for each patch of the image
+            output = output.mean(axis=0)
+        return output.reshape(-1)
+
+
+def is_model_name(text: str) -> bool:
+    """Whether `text` could be the name of a model: only such a text may become part of a path."""
+    return re.fullmatch(r"onnx-[0-9a-f]{32}", text) is not None
+
+
+def model_name(path: Path) -> str:
+    """The name of the model in a file, a hash of it: equal files have equal names."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            digest.update(piece)
+    return f"onnx-{digest.hexdigest()[:32]}"
+
+
+def model_file(folder: Path, name: str) -> Path:
+    """Where in `folder` the model of that name lies."""
+    return folder / f"{name}.onnx"
 
 
 def three_numbers(text: str) -> npt.NDArray[np.float32]:

@@ -15,7 +15,7 @@ from ranking.datasets import build_image_set, load_image_set, make_source
 from ranking.datasets.found_copies import found_copies, what_was_done
 from ranking.features import default_names, load_features
 from ranking.features.graph.image_graph import FIRST_GRAPH, image_graph
-from ranking.formats.looking import look_at
+from ranking.formats.import_preview import preview_import
 
 SPLITS = ("train", "test", "all")
 
@@ -49,7 +49,7 @@ class OpenImageSet:
             raise InputError("split", f"one of {', '.join(SPLITS)}", readable(split))
         relevance = self.images.relevance(name)
         rows = (self.images.test == (split == "test")) | (split == "all")
-        parts: Named = tuple((one, {}) for one in features or default_names(self.images))
+        parts: Named = tuple((feature, {}) for feature in features or default_names(self.images))
         of_all = load_features(self.images, parts, self.folder / "features")
         neighbours = image_graph(self.images, graph, parts, of_all, rows)
         return Query(of_all[rows], relevance[rows], neighbours, self.images.ids[rows])
@@ -69,11 +69,11 @@ def open_image_set(
         folder = temporary.name
     if (given / "manifest.json").is_file():
         return OpenImageSet(load_image_set(given), Path(folder), (), temporary)
-    look = look_at(str(given), source, {})
-    if look.source is None or look.seen is None:
-        raise InputError(readable(str(path), 300), "images with their labels", look.refused)
-    read = make_source(look.source, **{**look.source_settings, "folder": str(given)})
-    images, problems = build_image_set(read, Path(folder) / "set")
-    if (found := found_copies(images.folder)) is not None:
-        problems.append(what_was_done(images, found))
+    preview = preview_import(str(given), source, {})
+    if preview.source is None or preview.content is None:
+        raise InputError(readable(str(path), 300), "images with their labels", preview.refused)
+    reader = make_source(preview.source, **{**preview.source_settings, "folder": str(given)})
+    images, problems = build_image_set(reader, Path(folder) / "set")
+    if (copies := found_copies(images.folder)) is not None:
+        problems.append(what_was_done(images, copies))
     return OpenImageSet(images, Path(folder), tuple(problems), temporary)

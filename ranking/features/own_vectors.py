@@ -1,7 +1,12 @@
-"""The vectors that a person brought for the samples of an image set, such as those of a network of their own."""
+"""Vectors that a person uploads for the samples of an image set, such as those of their own network.
+
+Their name, which settings hold, is a hash of the matrix and its width: equal vectors have equal names everywhere.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,28 +14,30 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from ranking.core import Feature
+from ranking.core import Feature, Features
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.features.registry import FEATURES
-from ranking.features.vector_files import columns_of, is_vectors_name, short_name
+
+MAX_COLUMNS = 65_536  # of one matrix: names from strangers tell how wide a matrix is, before there is one
+ROWS_BYTES = 2**25  # how much of a matrix is in memory while it is hashed
 
 
 @FEATURES.register("Own vectors")
 @dataclass
 class OwnVectors(Feature):
-    """One row a sample, as `ranking.features.own` read them, of length 1 (0 stays 0). Who has no row has no features:
-    no picture tells what the person's own program would have made of it.
+    """One row a sample, of length 1 (0 stays 0), as `ranking.features.uploads` reads them. Without a row there are no
+    features: from an image they cannot be computed.
     """
 
     order: ClassVar[int] = 30
     default: ClassVar[bool] = False
     version: ClassVar[int] = 1
     whole_image: ClassVar[bool] = False
-    brought: ClassVar[bool] = True
+    supplied: ClassVar[bool] = True
 
     vectors: str = setting(
-        "", label="Own vectors", help="The name of vectors that were brought for the image set."
+        "", label="Own vectors", help="The name of vectors that were uploaded for the image set."
     )
 
     def __post_init__(self) -> None:
@@ -54,3 +61,40 @@ class OwnVectors(Feature):
             "for samples of their image set import the file again on the page Image sets: equal vectors have the same "
             "name; for another image choose a training run with features of images",
         )
+
+
+def is_vectors_name(text: str) -> bool:
+    """Whether `text` could be the name of vectors: only such a text may become part of a path.
+
+    >>> is_vectors_name("own-0123456789abcdef0123456789abcdef-512"), is_vectors_name("own-0123-99999999999")
+    (True, False)
+    """
+    matched = re.fullmatch(r"own-[0-9a-f]{32}-([1-9][0-9]{0,4})", text)
+    return matched is not None and int(matched[1]) <= MAX_COLUMNS
+
+
+def columns_of(name: str) -> int:
+    """The width of the matrix of that name.
+
+    >>> columns_of("own-0123456789abcdef0123456789abcdef-512")
+    512
+    """
+    return int(name.rpartition("-")[2])
+
+
+def short_name(name: str) -> str:
+    """What people are shown of a name.
+
+    >>> short_name("own-0123456789abcdef0123456789abcdef-512")
+    'own 01234567'
+    """
+    return f"own {name.removeprefix('own-')[:8]}"
+
+
+def vectors_name(matrix: Features) -> str:
+    """The name of a matrix (n, d) of float32: equal matrices have equal names."""
+    digest = hashlib.sha256(repr(matrix.shape).encode())
+    rows = max(1, ROWS_BYTES // max(1, matrix.shape[1] * 4))
+    for start in range(0, len(matrix), rows):
+        digest.update(np.ascontiguousarray(matrix[start : start + rows], "<f4").tobytes())
+    return f"own-{digest.hexdigest()[:32]}-{matrix.shape[1]}"

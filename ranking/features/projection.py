@@ -151,11 +151,11 @@ class Projection:
         """
         return np.asarray(self.axes.T @ weights, np.float64)
 
-    def check_asked(self, asked: PCA | None, columns: int) -> None:
-        """ValueError unless it may be what was asked for, of so many columns."""
-        if asked is None or self.kept > asked.components or self.whiten != asked.whiten:
+    def check_made_by(self, settings: PCA | None, columns: int) -> None:
+        """InputError unless it may have been fitted with these settings, to so many columns."""
+        if settings is None or self.kept > settings.components or self.whiten != settings.whiten:
             came = f"{self.kept} directions{', whitened' if self.whiten else ''}"
-            raise InputError("projection", f"{asked or 'none'}, as in the settings", came)
+            raise InputError("projection", f"{settings or 'none'}, as in the settings", came)
         if self.columns != columns:
             raise InputError("projection", f"one of {columns:,} columns, as many as features", self.columns)
 
@@ -194,7 +194,7 @@ class Projection:
         shapes = mean.ndim == variances.ndim == 1 and directions.shape == (len(variances), len(mean))
         if not shapes or total.shape != () or whiten.shape != () or whiten.dtype != np.bool_:
             raise InputError(SAVED, "k directions of d numbers each", "other shapes or types", AGAIN)
-        if not all(one.dtype == np.float64 and np.isfinite(one).all() for one in numbers):
+        if not all(array.dtype == np.float64 and np.isfinite(array).all() for array in numbers):
             raise InputError(SAVED, "finite float64 numbers", "others", AGAIN)
         if not len(variances) or variances.min() <= 0 or not 0 < float(variances.sum()) <= total * (1 + 1e-9):
             raise InputError(SAVED, "variances above 0 and within their total", "others", AGAIN)
@@ -285,20 +285,20 @@ def whole_projection(settings: Mapping[str, Any] | None) -> dict[str, Any] | Non
     return None if made is None else {"kind": made.name, **settings_dict(made)}
 
 
-def features_told(parts: Sequence[Sequence[Any]], projection: Mapping[str, Any] | None) -> str:
+def features_words(parts: Sequence[Sequence[Any]], projection: Mapping[str, Any] | None) -> str:
     """What methods saw, in a few words: the names of the features, and what was made of them.
 
-    >>> features_told([("HOG", {}), ("Colour", {})], {"kind": "PCA", "components": 64, "whiten": True})
+    >>> features_words([("HOG", {}), ("Colour", {})], {"kind": "PCA", "components": 64, "whiten": True})
     'HOG + Colour, PCA to 64, whitened'
     """
     names = " + ".join(str(name) for name, _ in parts)
-    return names if projection is None else f"{names}, {projection_told(projection)}"
+    return names if projection is None else f"{names}, {projection_words(projection)}"
 
 
-def projection_told(projection: Mapping[str, Any] | None) -> str:
+def projection_words(projection: Mapping[str, Any] | None) -> str:
     """A projection in a few words, also one that there is not: what a run was asked for is shown as it is.
 
-    >>> projection_told({"kind": "PCA", "components": 64}), projection_told(None)
+    >>> projection_words({"kind": "PCA", "components": 64}), projection_words(None)
     ('PCA to 64', 'none')
     """
     if projection is None:

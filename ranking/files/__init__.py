@@ -3,7 +3,6 @@
 from ranking.files.folder_tree import FolderTree
 from ranking.files.limits import Limits
 from ranking.files.opening import Upload, open_tree
-from ranking.files.recognised import Recognised
 from ranking.files.tree import FileInTree, FileTree, Unusable
 from ranking.files.zip_tree import ZipTree
 
@@ -12,7 +11,6 @@ __all__ = [
     "FileTree",
     "FolderTree",
     "Limits",
-    "Recognised",
     "Unusable",
     "Upload",
     "ZipTree",

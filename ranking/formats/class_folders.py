@@ -12,14 +12,14 @@ from ranking.core.errors import InputError
 from ranking.core.text import counted, listed, readable, told_apart
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import PART, PARTS
-from ranking.files import FileTree, Recognised
+from ranking.files import FileTree
 from ranking.files.tree import parent
-from ranking.formats.tree_source import Grouped, TreeSource, called, is_image, shared_folder
+from ranking.formats.tree_source import Grouped, Recognised, TreeSource, called, is_image, shared_folder
 
 LAYOUT = "a folder for each class that holds its images, perhaps inside folders train, val and test"
 
 
-class Sorted(NamedTuple):
+class ClassImage(NamedTuple):
     """An image by its name in the tree, its class, the folder within that of its class, and its part, or None."""
 
     name: str
@@ -47,8 +47,8 @@ class ClassFolders(TreeSource):
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
         """Two folders with images at least. Unsure: every set has folders with images."""
-        told, _ = _sorted(tree)
-        classes = sorted({readable(image.label) for image in told})
+        images, _ = _sorted(tree)
+        classes = sorted({readable(image.label) for image in images})
         if len(classes) < 2:
             return None
         return Recognised(
@@ -59,41 +59,40 @@ class ClassFolders(TreeSource):
         return len(self._images[0])
 
     def records(self) -> Iterator[SourceImage | Problem]:
-        told, outside = self._images
+        images, outside = self._images
         yield from self._tree.problems
         yield from outside.rows()
-        groups = [[image.group] if image.group else [] for image in told]
-        tested, rows = self._which_test([image.part for image in told], groups)
+        groups = [[image.group] if image.group else [] for image in images]
+        tested, rows = self._which_test([image.part for image in images], groups)
         yield from rows
-        names = called([image.name for image in told])
-        for image, test in zip(told, tested, strict=True):
+        names = called([image.name for image in images])
+        for image, test in zip(images, tested, strict=True):
             box = SourceBox(None, (told_apart(image.label),), group=image.group)
             yield SourceImage(names[image.name], self._tree.file(image.name), (box,), test)
 
     @cached_property
-    def _images(self) -> tuple[list[Sorted], Grouped]:
-        told, outside = _sorted(self._tree)
-        if not told:
-            place = readable(str(self._tree.place), 255)
-            raise InputError(place, LAYOUT, "no folder with images")
-        return told, outside
+    def _images(self) -> tuple[list[ClassImage], Grouped]:
+        images, outside = _sorted(self._tree)
+        if not images:
+            raise InputError(self._shown_place(), LAYOUT, "no folder with images")
+        return images, outside
 
 
-def _sorted(tree: FileTree) -> tuple[list[Sorted], Grouped]:
+def _sorted(tree: FileTree) -> tuple[list[ClassImage], Grouped]:
     """The images of a tree that lie in folders of classes, and a row about those that do not."""
     names = [name for name in tree.names if is_image(name)]
     top = _top(names)
-    told, outside = [], Grouped()
+    images, outside = [], Grouped()
     for name in names:
         folders = parent(name[len(top) + 1 if top else 0 :]).split("/")
         part = _part(folders[0])
         if part is not None:
             folders = folders[1:]
         if folders and folders[0]:
-            told.append(Sorted(name, folders[0], "/".join(folders[1:]), part))
+            images.append(ClassImage(name, folders[0], "/".join(folders[1:]), part))
         else:
             outside.add("images", "images inside a folder of their class", name, "image left out")
-    return told, outside
+    return images, outside
 
 
 def _top(names: list[str]) -> str:

@@ -13,22 +13,23 @@ from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import counted, listed, readable, told_apart
 from ranking.datasets.registry import SOURCES
-from ranking.files import FileTree, Limits, Recognised, Unusable
+from ranking.files import FileTree, Limits, Unusable
 from ranking.files.tree import parent
 from ranking.formats.image_names import ImageNames
 from ranking.formats.json_file import as_number, brief, read_json
 from ranking.formats.tree_source import (
     Grouped,
+    Recognised,
     TreeSource,
     beginning,
     called,
     is_image,
     part_of,
-    part_told,
+    part_of_annotations,
 )
 
 LAYOUT = "images and a JSON file of COCO instances with images, categories and annotations"
-MOST_FILES = 50  # of annotations in one set
+MAX_FILES = 50  # of annotations in one set
 BEGINS = re.compile(rb'\s*\{\s*"(?:info|licenses|images|annotations|categories|type)"\s*:')
 HEAD = 4096
 SMALL = 2**20  # bytes of a file that is looked through for what it lists
@@ -38,7 +39,7 @@ Id = int | str
 Key = tuple[str, Id]  # of an image: the file that lists it, and its id there
 
 
-class Listed(NamedTuple):
+class CocoImage(NamedTuple):
     """An image as its JSON file lists it; `file`: that file. size: as claimed, or None. video: that it is a frame of,
     as a group, or None."""
 
@@ -52,7 +53,7 @@ class Listed(NamedTuple):
 class Instances:
     """Images, the boxes of each, what is wrong with others, and how many boxes are of crowds."""
 
-    images: dict[Key, Listed] = field(default_factory=dict)
+    images: dict[Key, CocoImage] = field(default_factory=dict)
     boxes: dict[Key, list[SourceBox]] = field(default_factory=dict)
     problems: Grouped = field(default_factory=Grouped)
     crowds: int = 0
@@ -103,7 +104,8 @@ class Coco(TreeSource):
         yield from missing.rows()
         listed_as = [self._instances.images[key] for key in images.values()]
         parts = [
-            part_told(image.file) or part_of(name) for name, image in zip(images, listed_as, strict=True)
+            part_of_annotations(image.file) or part_of(name)
+            for name, image in zip(images, listed_as, strict=True)
         ]
         tested, rows = self._which_test(parts, [[image.video] if image.video else [] for image in listed_as])
         yield from rows
@@ -115,11 +117,12 @@ class Coco(TreeSource):
     @cached_property
     def _instances(self) -> Instances:
         """What the files list; a file of which nothing can be read is a row."""
-        files, place = annotation_files(self._tree), readable(str(self._tree.place), 255)
+        files = annotation_files(self._tree)
         if not files:
-            raise InputError(place, LAYOUT, "no such file")
-        if len(files) > MOST_FILES:
-            raise InputError(place, f"at most {MOST_FILES} JSON files of COCO", len(files), "import one part")
+            raise InputError(self._shown_place(), LAYOUT, "no such file")
+        if len(files) > MAX_FILES:
+            expected = f"at most {MAX_FILES} JSON files of COCO"
+            raise InputError(self._shown_place(), expected, len(files), "import one part")
         instances, limits = Instances(), Limits.from_environment()
         for name in files:
             try:
@@ -128,9 +131,8 @@ class Coco(TreeSource):
             except Unusable as error:
                 instances.problems.add(readable(name, 255), error.expected, error.came, "file left out")
         if not instances.images:
-            rows = instances.problems.rows()
-            reasons = "; ".join(f"{row.file}: expected {row.expected}, got {row.came}" for row in rows)
-            raise InputError(place, f"{LAYOUT}, of which at least one lists an image", reasons or "none")
+            expected = f"{LAYOUT}, of which at least one lists an image"
+            raise InputError(self._shown_place(), expected, instances.problems.reasons() or "none")
         return instances
 
     @cached_property
@@ -140,7 +142,7 @@ class Coco(TreeSource):
         images: dict[str, Key] = {}
         for key, image in self._instances.images.items():
             try:
-                name = index.find(image.file_name, parent(image.file), part_told(image.file))
+                name = index.find(image.file_name, parent(image.file), part_of_annotations(image.file))
                 if name in images:
                     raise Unusable("every image once", f"{name} again")
                 images[name] = key
@@ -151,9 +153,9 @@ class Coco(TreeSource):
 
 def annotation_files(tree: FileTree) -> list[str]:
     """The files of a tree that begin as COCO does; of those of instances and of others, such as captions, the first."""
-    begin = beginning(tree, ".json", HEAD, lambda head: BEGINS.match(head) is not None)
-    found = [name for name in begin if _may_list(tree, name)]
-    return [name for name in found if "instances" in name] or found
+    begin = beginning(tree, ".json", HEAD, BEGINS.match)
+    files = [name for name in begin if _may_list(tree, name)]
+    return [name for name in files if "instances" in name] or files
 
 
 def _may_list(tree: FileTree, name: str) -> bool:
@@ -166,61 +168,61 @@ def _may_list(tree: FileTree, name: str) -> bool:
     return len(head) == SMALL or LISTS.search(head) is not None
 
 
-def _read_coco(name: str, root: object, keep_crowds: bool, told: Instances) -> None:
-    """Add what the JSON file of that name says to `told`; Unusable where it is no COCO."""
+def _read_coco(name: str, root: object, keep_crowds: bool, instances: Instances) -> None:
+    """Add what the JSON file of that name says to `instances`; Unusable where it is no COCO."""
     images, annotations, categories = (_list_of(root, key) for key in ("images", "annotations", "categories"))
     shown = readable(name)
-    for one in images:
-        image = _image(name, one)
+    for entry in images:
+        image = _image(name, entry)
         if image is None:
-            told.problems.add(shown, "images with an id and a file_name", brief(one), IMAGE_LEFT_OUT)
-        elif told.images.setdefault((name, one["id"]), image) is not image:
-            told.problems.add(shown, "every image id once", f"{one['id']} again", IMAGE_LEFT_OUT)
+            instances.problems.add(shown, "images with an id and a file_name", brief(entry), IMAGE_LEFT_OUT)
+        elif instances.images.setdefault((name, entry["id"]), image) is not image:
+            instances.problems.add(shown, "every image id once", f"{entry['id']} again", IMAGE_LEFT_OUT)
     classes = dict(filter(None, map(_category, categories)))
     places: dict[Key, int] = {}
-    for one in annotations:
+    for entry in annotations:
         try:
-            key = _image_of(one, name, told)
+            key = _image_of(entry, name, instances)
             places[key] = places.get(key, 0) + 1
-            box = _source_box(one, key, places[key], classes, told.images[key].video)
+            box = _source_box(entry, key, places[key], classes, instances.images[key].video)
         except Unusable as error:
-            told.problems.add(shown, error.expected, error.came, ANNOTATION_LEFT_OUT)
+            instances.problems.add(shown, error.expected, error.came, ANNOTATION_LEFT_OUT)
             continue
-        is_crowd = one.get("iscrowd") == 1
-        told.crowds += is_crowd
+        is_crowd = entry.get("iscrowd") == 1
+        instances.crowds += is_crowd
         if keep_crowds or not is_crowd:
-            told.boxes.setdefault(key, []).append(box)
+            instances.boxes.setdefault(key, []).append(box)
 
 
-def _image_of(one: Any, name: str, told: Instances) -> Key:
-    image = one.get("image_id") if isinstance(one, dict) else None
-    if not _is_id(image) or (name, image) not in told.images:
+def _image_of(entry: Any, name: str, instances: Instances) -> Key:
+    image = entry.get("image_id") if isinstance(entry, dict) else None
+    if not _is_id(image) or (name, image) not in instances.images:
         raise Unusable("annotations of images that are listed", f"image_id {brief(image)}")
     return name, image
 
 
 def _source_box(
-    one: dict[str, Any], key: Key, place: int, classes: dict[Id, str], group: str | None
+    entry: dict[str, Any], key: Key, place: int, classes: dict[Id, str], group: str | None
 ) -> SourceBox:
-    which, category, box = f"image {key[1]}, box {place}", one.get("category_id"), _box(one.get("bbox"))
+    which, category, box = f"image {key[1]}, box {place}", entry.get("category_id"), _box(entry.get("bbox"))
     if not _is_id(category) or category not in classes:
         raise Unusable("a category_id that is listed", f"{which}: {brief(category)}")
     if box is None:
-        raise Unusable("bbox of x, y, width and height", f"{which}: {brief(one.get('bbox'))}")
+        raise Unusable("bbox of x, y, width and height", f"{which}: {brief(entry.get('bbox'))}")
     return SourceBox(box, (classes[category],), group, place)
 
 
 def _list_of(root: object, key: str) -> list[Any]:
-    told = root.get(key) if isinstance(root, dict) else None
-    if not isinstance(told, list):
-        raise Unusable(f"COCO with a list of {key}", "none" if told is None else type(told).__name__)
-    return told
+    value = root.get(key) if isinstance(root, dict) else None
+    if not isinstance(value, list):
+        raise Unusable(f"COCO with a list of {key}", "none" if value is None else type(value).__name__)
+    return value
 
 
-def _without_outline(told: dict[str, Any]) -> dict[str, Any]:
+def _without_outline(entry: dict[str, Any]) -> dict[str, Any]:
     """An object of JSON without what takes most of the room and is not needed."""
-    told.pop("segmentation", None)
-    return told
+    entry.pop("segmentation", None)
+    return entry
 
 
 def _is_id(value: object) -> TypeGuard[Id]:
@@ -228,29 +230,33 @@ def _is_id(value: object) -> TypeGuard[Id]:
     return isinstance(value, int | str) and not isinstance(value, bool)
 
 
-def _image(file: str, one: Any) -> Listed | None:
-    if not isinstance(one, dict) or not _is_id(one.get("id")) or not isinstance(one.get("file_name"), str):
+def _image(file: str, entry: Any) -> CocoImage | None:
+    if (
+        not isinstance(entry, dict)
+        or not _is_id(entry.get("id"))
+        or not isinstance(entry.get("file_name"), str)
+    ):
         return None
-    width, height, video = one.get("width"), one.get("height"), one.get("video_id")
+    width, height, video = entry.get("width"), entry.get("height"), entry.get("video_id")
     group = f"{file}: video {video}" if _is_id(video) else None
     if isinstance(width, int) and isinstance(height, int) and width > 0 and height > 0:
-        return Listed(file, one["file_name"], (width, height), group)
-    return Listed(file, one["file_name"], None, group)
+        return CocoImage(file, entry["file_name"], (width, height), group)
+    return CocoImage(file, entry["file_name"], None, group)
 
 
-def _category(one: Any) -> tuple[Id, str] | None:
+def _category(entry: Any) -> tuple[Id, str] | None:
     """Its id and name; None without which annotations of it are left out."""
-    if not isinstance(one, dict) or not _is_id(one.get("id")) or not isinstance(one.get("name"), str):
+    if not isinstance(entry, dict) or not _is_id(entry.get("id")) or not isinstance(entry.get("name"), str):
         return None
-    name = told_apart(one["name"])
-    return (one["id"], name) if name else None
+    name = told_apart(entry["name"])
+    return (entry["id"], name) if name else None
 
 
-def _box(told: object) -> tuple[float, float, float, float] | None:
+def _box(value: object) -> tuple[float, float, float, float] | None:
     """The edges; None for what is not four numbers. Numbers that make no box inside the image are the builder's."""
-    if not isinstance(told, list) or len(told) != 4:
+    if not isinstance(value, list) or len(value) != 4:
         return None
-    left, top, width, height = map(as_number, told)
+    left, top, width, height = map(as_number, value)
     if left is None or top is None or width is None or height is None:
         return None
     return left, top, left + width, top + height

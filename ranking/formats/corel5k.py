@@ -11,21 +11,30 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ranking.core import Ints, Problem, Source, SourceImage
+from ranking.core import Bools, Ints, Problem, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
-from ranking.core.text import listed, readable, told_apart
-from ranking.datasets.cards import LabelTable
-from ranking.datasets.file_errors import in_file
+from ranking.core.text import counted, listed, readable, told_apart
+from ranking.datasets.cards import card_image
 from ranking.datasets.registry import SOURCES
 from ranking.files.archives import check_array, check_text, open_zip, read_entry
-from ranking.files.typed_path import read_typed
+from ranking.files.typed_path import in_file, read_typed
 
 PARTS = ("X_indices", "X_indptr", "Y_indices", "Y_indptr", "label_names", "n_train", "n_features")
 MAX_BYTES = 64 * 2**20  # of the file, and of each array in it
 MAX_RATIO = 200
 MAX_CELLS = 200_000_000  # of the features, once they are no longer sparse
 Part = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Keywords:
+    """features: (M, d). labels: (M, L) bool. label_names: L different ones. test: (M,)."""
+
+    features: npt.NDArray[np.float32]
+    labels: Bools
+    label_names: tuple[str, ...]
+    test: Bools
 
 
 @SOURCES.register("Corel5k")
@@ -57,13 +66,24 @@ class Corel5k(Source):
         return "Corel5k"
 
     def __len__(self) -> int:
-        return len(self._table.names)
+        return len(self._table.test)
 
     def records(self) -> Iterator[SourceImage | Problem]:
-        yield from self._table.records(self.least)
+        table = self._table
+        frequent = table.labels.sum(axis=0) >= self.least
+        if rare := [name for name, stays in zip(table.label_names, frequent, strict=True) if not stays]:
+            expected = f"labels that at least {counted(self.least, 'image')} have"
+            yield Problem(
+                counted(len(rare), "label"), expected, f"fewer for {listed(rare)}", "label left out"
+            )
+        for row, (features, labels) in enumerate(zip(table.features, table.labels, strict=True)):
+            shown = tuple(table.label_names[place] for place in np.flatnonzero(labels & frequent))
+            name = f"{row + 1:05d}"
+            box, test = SourceBox(None, shown), bool(table.test[row])
+            yield card_image(name, box, test, features.tolist(), name, shown)
 
     @cached_property
-    def _table(self) -> LabelTable:
+    def _table(self) -> Keywords:
         data = read_typed(self.file, MAX_BYTES, "corel5k.npz")
         try:
             return read_corel5k(data)
@@ -71,7 +91,7 @@ class Corel5k(Source):
             raise in_file(readable(self.file, 255), "Corel5k as NPZ", error) from error
 
 
-def read_corel5k(data: bytes) -> LabelTable:
+def read_corel5k(data: bytes) -> Keywords:
     """The table in `data`, the bytes of an NPZ file; ValueError that says what is wrong with it."""
     parts = _parts(data)
     count, n_train = len(parts["X_indptr"]) - 1, _number(parts, "n_train")
@@ -91,8 +111,7 @@ def read_corel5k(data: bytes) -> LabelTable:
         raise InputError("Y_indptr", f"{count + 1} numbers, as X_indptr has", len(parts["Y_indptr"]))
     features = _dense(parts, "X", count, n_features).astype(np.float32)
     labels = _dense(parts, "Y", count, len(label_names))
-    rows = tuple(f"{row:05d}" for row in range(1, count + 1))
-    return LabelTable(features, labels, label_names, rows, np.arange(count) >= n_train)
+    return Keywords(features, labels, label_names, np.arange(count) >= n_train)
 
 
 def _parts(data: bytes) -> dict[str, Part]:

@@ -23,29 +23,30 @@ class ImageNames:
             self._by_stem.setdefault(image_name(base(bare(name))), []).append(name)
         self._alike: dict[tuple[str, bool], Alike] = {}
 
-    def knows(self, told: str) -> bool:
-        """Whether there is an image, or several, whose name ends as `told` does."""
-        last = image_name(told.replace("\\", "/").rpartition("/")[2])
+    def knows(self, text: str) -> bool:
+        """Whether there is an image, or several, whose name ends as `text` does."""
+        last = image_name(text.replace("\\", "/").rpartition("/")[2])
         return last in self._by_base or last in self._by_stem
 
-    def find(self, told: str, beside: str, part: str | None) -> str:
-        """The image that a file in folder `beside` calls `told`, which may be a path of another computer.
+    def find(self, text: str, beside: str, part: str | None) -> str:
+        """The image that a file in folder `beside` calls `text`, which may be a path of another computer.
 
-        It may be told without its ending. Of several with that last part, the one whose folders agree the most; then
+        It may lack its ending. Of several with that last part, the one whose folders agree the most; then
         one of the same `part` of the set, then one below `beside`. Unusable where there is none, or more than one is
         left.
         """
-        parts = [image_name(one) for one in told.replace("\\", "/").split("/") if one not in ("", ".", "..")]
+        folders = text.replace("\\", "/").split("/")
+        parts = [image_name(name) for name in folders if name not in ("", ".", "..")]
         last = parts[-1] if parts else ""
         whole = last in self._by_base
-        found = self._by_base[last] if whole else self._by_stem.get(last, [])
-        if len(found) > 1:
+        names = self._by_base[last] if whole else self._by_stem.get(last, [])
+        if len(names) > 1:
             if (last, whole) not in self._alike:
-                self._alike[last, whole] = Alike(found, whole)
-            found = self._alike[last, whole].nearest(parts, beside, part)
-        if len(found) != 1:
-            raise Unusable(NO_IMAGE, f"{told or 'no name'}: {f'{len(found)} of them' if found else 'none'}")
-        return found[0]
+                self._alike[last, whole] = Alike(names, whole)
+            names = self._alike[last, whole].nearest(parts, beside, part)
+        if len(names) != 1:
+            raise Unusable(NO_IMAGE, f"{text or 'no name'}: {f'{len(names)} of them' if names else 'none'}")
+        return names[0]
 
 
 class Alike:
@@ -55,7 +56,7 @@ class Alike:
     def __init__(self, names: Sequence[str], whole: bool) -> None:
         self._by_end: dict[tuple[str, ...], list[str]] = {}
         for name in names:
-            parts = [image_name(one) for one in (name if whole else bare(name)).split("/")]
+            parts = [image_name(part) for part in (name if whole else bare(name)).split("/")]
             for start in range(len(parts)):
                 self._by_end.setdefault(tuple(parts[start:]), []).append(name)
         self._found: dict[tuple[tuple[str, ...], str, str | None], list[str]] = {}

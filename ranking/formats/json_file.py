@@ -8,25 +8,20 @@ from typing import Any
 
 from ranking.files import FileTree, Limits, Unusable
 
-MOST_PARTS = 2_000_000  # lists and objects in one file: each takes many times the bytes that it is written in
+MAX_PARTS = 2_000_000  # lists and objects in one file: each takes many times the bytes that it is written in
 Hook = Callable[[dict[str, Any]], Any]
 
 
 def read_json(tree: FileTree, name: str, limits: Limits, hook: Hook | None = None) -> Any:
     """What the file holds; `hook` is given each object as soon as it is read, and gives what is kept of it.
 
-    Unusable where it is too large, has too many parts or cannot be read, and for what is nested deeper than the parser
-    goes. NaN and
-    Infinity are numbers, as many tools write them.
+    Unusable where it is too large, has too many parts, is nested deeper than the parser goes, or cannot be read. NaN
+    and Infinity are numbers, as many tools write them.
     """
-    return parsed(tree.read(name, limits.json_bytes, "JSON", "json_bytes"), hook)
-
-
-def parsed(data: bytes, hook: Hook | None = None) -> Any:
-    """What JSON in UTF-8 says; `hook` and Unusable as above."""
+    data = tree.read(name, limits.json_bytes, "JSON", "json_bytes")
     parts = data.count(b"[") + data.count(b"{")
-    if parts > MOST_PARTS:
-        raise Unusable(f"JSON of at most {MOST_PARTS:,} lists and objects", f"{parts:,}")
+    if parts > MAX_PARTS:
+        raise Unusable(f"JSON of at most {MAX_PARTS:,} lists and objects", f"{parts:,}")
     try:
         return json.loads(data.decode("utf-8-sig"), object_hook=hook)
     except UnicodeDecodeError as error:
@@ -56,6 +51,6 @@ def brief(value: object) -> str:
     if isinstance(value, dict):
         return f"an object of {len(value)}"
     if isinstance(value, list):
-        plain = len(value) <= 8 and not any(isinstance(one, dict | list) for one in value)
+        plain = len(value) <= 8 and not any(isinstance(item, dict | list) for item in value)
         return "[" + ", ".join(map(brief, value)) + "]" if plain else f"a list of {len(value)}"
     return repr(value[:40]) if isinstance(value, str) else repr(value)

@@ -85,19 +85,19 @@ def read_mat(data: bytes, wanted: Collection[str]) -> dict[str, Variable]:
     large or of another kind.
     """
     order = _order(data)
-    found: dict[str, Variable] = {}
+    variables: dict[str, Variable] = {}
     for place, element in enumerate(_elements(memoryview(data)[HEADER:], order)):
         if place >= MAX_VARIABLES:
             raise InputError(FILE, f"at most {MAX_VARIABLES:,} variables", "more")
         name = _matrix(_expanded(element, GLANCE)).name
         if name in wanted:
-            if name in found:
+            if name in variables:
                 raise InputError(name, "one variable of that name", "two")
             try:
-                found[name] = _variable(_matrix(_expanded(element, MAX_EXPANDED)))
+                variables[name] = _variable(_matrix(_expanded(element, MAX_EXPANDED)))
             except InputError as error:
                 raise InputError(name, error.expected, error.came, error.remedy) from error
-    return found
+    return variables
 
 
 def _order(data: bytes) -> str:
@@ -177,10 +177,10 @@ def _variable(matrix: Matrix) -> Variable:
             came = f"{len(matrix.shape)} dimensions"
         raise InputError(FILE, "rows and columns of real numbers, or a cell of texts", came)
     numbers = next(matrix.content, None)
-    told = np.zeros(0) if numbers is None else numbers.numbers()
-    if min(matrix.shape) < 0 or len(told) != math.prod(matrix.shape):
-        raise InputError(FILE, f"numbers of shape {matrix.shape}", f"{len(told):,} numbers")
-    return told.reshape(matrix.shape[::-1]).T
+    values = np.zeros(0) if numbers is None else numbers.numbers()
+    if min(matrix.shape) < 0 or len(values) != math.prod(matrix.shape):
+        raise InputError(FILE, f"numbers of shape {matrix.shape}", f"{len(values):,} numbers")
+    return values.reshape(matrix.shape[::-1]).T
 
 
 def _texts(matrix: Matrix) -> tuple[str, ...]:

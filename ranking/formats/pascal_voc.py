@@ -2,49 +2,92 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
-from ranking.core import Problem, Source, SourceBox, SourceImage
+from ranking.core import Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
-from ranking.core.text import counted, listed, readable
-from ranking.datasets.common_settings import seed_of_test, share_of_test
-from ranking.datasets.image_grouping import group_of, group_of_images
+from ranking.core.text import counted, listed, readable, told_apart
 from ranking.datasets.registry import SOURCES
-from ranking.files import FileInTree, FileTree, Recognised, Unusable, open_tree
-from ranking.files.files import IMAGE_SUFFIXES
+from ranking.datasets.source_settings import group_of, group_of_images
+from ranking.datasets.splits import PARTS
+from ranking.files import FileInTree, FileTree, Unusable
+from ranking.files.files import IMAGE_SUFFIXES, image_name
 from ranking.files.tree import base
-from ranking.formats.voc_annotation import Annotation, VocObject, read_annotation
-from ranking.formats.voc_folder import LAYOUT, VocFolder, find_voc_folder, recognise_voc
-from ranking.formats.voc_split import Labels, Split, action_lists, main_lists, split_by_lists
+from ranking.formats.tree_source import Recognised, TreeSource
+from ranking.formats.voc_files import (
+    EXPECTED,
+    Annotation,
+    VocFolder,
+    VocObject,
+    find_voc_folder,
+    read_annotation,
+)
 from ranking.formats.xml_file import MAX_XML_BYTES
 
+MAX_LIST_BYTES = 16 * 2**20
+LABEL = re.compile(r"\s+[-+]?[01]$")
+ACTION_ROW = re.compile(r"(.+?)\s+(\d{1,6})(?:\s+([-+]?[01]))?", re.ASCII)
 ANNOTATION_LEFT_OUT = "annotation left out"
+Actions = dict[int, dict[str, bool]]  # object number to what lists say of its actions
+
+
+@dataclass
+class Lists:
+    """The lists of a VOC folder by name. images: the image names of each. actions: what the rows of each action list
+    say, by image. unusable: why a list cannot be read, which matters only where the list is needed."""
+
+    images: dict[str, list[str]] = field(default_factory=dict)
+    actions: dict[str, dict[str, Actions]] = field(default_factory=dict)
+    unusable: dict[str, InputError] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def of(self, name: str) -> list[str]:
+        """The images of list `name`, [] where there is no such list; InputError where it cannot be read."""
+        if name in self.unusable:
+            raise self.unusable[name]
+        return self.images.get(name, [])
+
+    def read(self, name: str, tree: FileTree, file: str) -> list[str]:
+        """The lines of the file of list `name`; [] and a row of the report where it cannot be read."""
+        shown = readable(base(file))
+        try:
+            data = tree.read(file, MAX_LIST_BYTES, "a list")
+        except Unusable as error:
+            remedy = "mend it, or name another training or test list"
+            self.unusable.setdefault(name, InputError(shown, error.expected, error.came, remedy))
+            self.problems.append(Problem(shown, error.expected, error.came, "list ignored"))
+            return []
+        # As file names are decoded, so that both still agree where they are not UTF-8.
+        lines = data.decode("utf-8-sig", errors="surrogateescape").splitlines()
+        return [line.strip() for line in lines if line.strip()]
+
+    def first(self, candidates: list[str], annotated: dict[str, str]) -> str:
+        """The first of `candidates` that names an annotated image (VOC 2012 ships test lists without any), else ""."""
+        names = sorted({*self.images, *self.unusable})
+        named = (name for candidate in candidates for name in names if _usual_name(name) == candidate)
+        return next((name for name in named if annotated.keys() & set(self.of(name))), "")
 
 
 @SOURCES.register("PASCAL VOC")
 @dataclass
-class PascalVoc(Source):
+class PascalVoc(TreeSource):
     """Everingham et al., IJCV 2010. Samples are boxes; groups are images; classes are names or actions.
 
-    An image is found by the name of its annotation, in JPEGImages or beside it; what XML says of files is never read.
-    Boxes come 1-based with both ends included (0-based and half open in what FiftyOne, Label Studio and CVAT export)
-    and leave 0-based and half open. Objects in the action form are those that the lists name; where there are no lists,
+    An image is identified by the name of its annotation, in JPEGImages or beside it; what XML says of files is never
+    read. Boxes are 1-based with both ends included (0-based and half open in what FiftyOne, Label Studio and CVAT
+    export) and become 0-based and half open. Objects in the action form are those that the lists name; without lists,
     all that have `<actions>`.
     """
 
     order: ClassVar[int] = 2  # last: where the form of an import begins
+    expected: ClassVar[str] = EXPECTED
+    _moves_groups: ClassVar[bool] = True
 
-    folder: str = setting(
-        "",
-        label="Folder or ZIP file",
-        help="A folder or ZIP file on the computer that runs this app: a VOCdevkit, a VOC2007 or VOC2012 in it, or "
-        "any folder that holds Annotations and JPEGImages, or as LabelImg, Roboflow, Label Studio and FiftyOne export "
-        "VOC. Nothing outside of it is read.",
-    )
     year: str = setting(
         "",
         label="Year",
@@ -77,60 +120,62 @@ class PascalVoc(Source):
         "", label="Test list", help="Which list of ImageSets to test on. Empty: test, or val.", advanced=True
     )
     group: str = group_of_images()
-    test_share: float = share_of_test(
-        0.4,
-        "How many images are drawn for the test where the folder has no list of test images.",
-        advanced=True,
-    )
-    seed: int = seed_of_test()
-
-    def title(self) -> str:
-        return self._voc.title + (" actions" if self._actions else "")
-
-    def __len__(self) -> int:
-        return len(self._split.test)
-
-    def split_from(self) -> str:
-        """Where the split comes from, in words."""
-        return self._split.told
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
-        """Whether `tree` holds PASCAL VOC."""
-        return recognise_voc(tree)
+        """A VOC folder with annotations; None also where there are several, or one that cannot be listed."""
+        try:
+            voc = find_voc_folder(tree)
+            annotations, images = len(voc.annotations()[0]), len(voc.images()[0])
+        except ValueError:
+            return None
+        if not annotations:
+            return None
+        folders = [name for name in voc.layout[:2] if name] or [part.folder for part in voc.parts]
+        shown = " and ".join(map(readable, filter(None, folders))) or "one folder"
+        inside = readable("/".join(voc.tree.parts[len(tree.parts) :]))
+        why = f"{counted(annotations, 'XML file')} of VOC and {counted(images, 'image')} in {shown}"
+        return Recognised(0.95 if images else 0.5, f"{why} of {inside}" if inside else why)
+
+    def title(self) -> str:
+        return self._voc.title + (" actions" if self._is_action else "")
+
+    def __len__(self) -> int:
+        return len(self._part_of)
 
     def records(self) -> Iterator[SourceImage | Problem]:
         yield from self._tree.problems
-        others = list(self._voc.others)
-        if others:
-            done = "left out: bring each by itself; the setting Year chooses among years"
-            yield Problem(counted(len(others), "folder"), "one folder of PASCAL VOC", listed(others), done)
+        if unread := list(self._voc.unread):
+            done = "left out: import each by itself; the setting Year chooses among years"
+            yield Problem(counted(len(unread), "folder"), "one folder of PASCAL VOC", listed(unread), done)
         yield from self._annotations[1]
         yield from self._images[1]
-        yield from self._split.problems
+        yield from self._lists.problems
+        names = list(self._part_of)
+        yield from self._list_problems()
+        groups = [group_of(f"{name}.jpg", self.group) for name in names]
+        units = [[] if group is None else [group] for group in groups]
+        tested, rows = self._which_test(list(self._part_of.values()), units)
+        yield from rows
         difficult = 0
-        for name, test in self._split.test.items():
+        for name, group, test in zip(names, groups, tested, strict=True):
             annotation, problems = self._annotation(name)
             yield from problems
             image = self._image(name) if annotation is not None else None
             if isinstance(image, Problem):
                 yield image
             elif annotation is not None and image is not None:
-                boxes, problems, marked = self._boxes(name, annotation)
-                difficult += marked
+                boxes, problems = self._boxes(name, annotation, group)
+                difficult += sum(item.difficult for item in annotation.objects)
                 yield from problems
-                grouped = tuple(replace(box, group=self._group_of(name)) for box in boxes)
-                yield SourceImage(name, image, grouped, test, annotation.size)
-        if difficult:
+                yield SourceImage(name, image, tuple(boxes), test, annotation.size)
+        if difficult and not self._is_action:
             done = "left out" if self.difficult == "leave out" else "kept"
-            yield Problem(
-                counted(difficult, "object"), "objects not marked as difficult", "difficult 1", done
-            )
-        yield from self._unused()
+            expected = "objects not marked as difficult"
+            yield Problem(counted(difficult, "object"), expected, "difficult 1", done)
+        yield from self._unlisted()
 
-    @cached_property
-    def _tree(self) -> FileTree:
-        return open_tree(self.folder, LAYOUT)
+    # ---------------------------------------------------------------------------------------------- Files
 
     @cached_property
     def _voc(self) -> VocFolder:
@@ -138,128 +183,211 @@ class PascalVoc(Source):
 
     @cached_property
     def _annotations(self) -> tuple[dict[str, str], list[Problem]]:
-        found = self._voc.annotations()
-        if not found[0]:
+        annotations = self._voc.annotations()
+        if not annotations[0]:
             where = readable(str(self._voc.tree.place / self._voc.layout.annotations), 255)
             raise InputError(where, "one XML file per image", "none")
-        return found
+        return annotations
 
     @cached_property
     def _images(self) -> tuple[dict[str, str], list[Problem]]:
         return self._voc.images()
 
     @cached_property
-    def _actions(self) -> bool:
+    def _is_action(self) -> bool:
         if self.form == "auto":
             return bool(self._voc.lists("Action")) and not self._voc.lists("Main")
         return self.form == "action"
 
-    @cached_property
-    def _split(self) -> Split:
-        annotated = sorted(self._annotations[0])
-        lists = action_lists(self._voc) if self._actions else main_lists(self._voc, annotated)
-        return split_by_lists(
-            lists, annotated, self.train_list, self.test_list, self.test_share, self.seed, self._group_of
-        )
-
-    def _group_of(self, name: str) -> str | None:
-        """The group of the image of that name, None where its near copies are."""
-        return group_of(f"{name}.jpg", self.group)
-
     def _annotation(self, name: str) -> tuple[Annotation | None, list[Problem]]:
-        there = self._annotations[0].get(name)
-        if there is None:
-            expected, came = (
-                "an annotation of every listed image",
-                f"none in {self._voc.layout.annotations or 'its folder'}",
-            )
+        file = self._annotations[0].get(name)
+        if file is None:
+            came = f"none in {self._voc.layout.annotations or 'its folder'}"
+            expected = "an annotation of every listed image"
             return None, [Problem(f"{name}.xml", expected, came, "image left out")]
-        file = readable(base(there))
+        shown = readable(base(file))
         try:
-            data = self._voc.tree.read(there, MAX_XML_BYTES, "XML")
+            data = self._voc.tree.read(file, MAX_XML_BYTES, "XML")
         except Unusable as error:
-            return None, [Problem(file, error.expected, error.came, ANNOTATION_LEFT_OUT)]
-        return read_annotation(data, file)
+            return None, [Problem(shown, error.expected, error.came, ANNOTATION_LEFT_OUT)]
+        return read_annotation(data, shown)
 
     def _image(self, name: str) -> FileInTree | Problem:
-        there = self._images[0].get(name)
-        if there is not None:
-            return self._voc.tree.file(there, base(there))
-        expected = (
-            f"an image {name} ({', '.join(IMAGE_SUFFIXES)}) in {self._voc.layout.images or 'its folder'}"
-        )
-        return Problem(self._file(name), expected, "none", ANNOTATION_LEFT_OUT)
+        file = self._images[0].get(name)
+        if file is not None:
+            return self._voc.tree.file(file, base(file))
+        folder = self._voc.layout.images or "its folder"
+        expected = f"an image {name} ({', '.join(IMAGE_SUFFIXES)}) in {folder}"
+        return Problem(readable(base(self._annotations[0][name])), expected, "none", ANNOTATION_LEFT_OUT)
 
-    def _file(self, name: str) -> str:
-        """How reports call the annotation of that image."""
-        return readable(base(self._annotations[0][name]))
-
-    def _boxes(self, name: str, annotation: Annotation) -> tuple[tuple[SourceBox, ...], list[Problem], int]:
-        """The boxes of one image, the rows of the report about them, and how many were marked difficult."""
-        if self._actions:
-            told = None if self._split.objects is None else self._split.objects.get(name, {})
-            boxes, problems = action_boxes(annotation, told, self._file(name))
-            return tuple(boxes), problems, 0
-        marked = [item for item in annotation.objects if item.difficult]
+    def _boxes(
+        self, name: str, annotation: Annotation, group: str | None
+    ) -> tuple[list[SourceBox], list[Problem]]:
+        """The boxes of one image, and rows of the report about them."""
+        if self._is_action:
+            return action_boxes(
+                annotation, self._listed_actions(name), readable(base(self._annotations[0][name])), group
+            )
         kept = [item for item in annotation.objects if self.difficult == "keep" or not item.difficult]
-        off = 1 - self._voc.layout.first_pixel
-        return tuple(_source_box(item, (item.name,), off) for item in kept), [], len(marked)
+        shift = 1 - self._voc.first_pixel
+        return [_source_box(item, (item.name,), group, shift) for item in kept], []
 
-    def _unused(self) -> Iterator[Problem]:
-        """One row, not thousands, for files of which no chosen list speaks: VOC 2012 has many by design."""
-        spoken = self._split.test
-        unlisted = [name for name in self._annotations[0] if name not in spoken]
-        if unlisted:
-            file, came = counted(len(unlisted), "annotation"), f"in none of them: {listed(sorted(unlisted))}"
-            yield Problem(file, "annotations in the chosen lists", came, "left out")
-        bare = [name for name in self._images[0] if name not in spoken and name not in self._annotations[0]]
-        if bare:
-            file, came = counted(len(bare), "image"), f"none for {listed(sorted(bare))}"
-            yield Problem(file, "an annotation for every image", came, "left out")
+    def _unlisted(self) -> Iterator[Problem]:
+        """One row, not thousands, for files that no chosen list names: VOC 2012 has many by design."""
+        annotations, listed_images = self._annotations[0], self._part_of
+        if unlisted := sorted(annotations.keys() - listed_images.keys()):
+            came = f"in none of them: {listed(unlisted)}"
+            yield Problem(
+                counted(len(unlisted), "annotation"), "annotations in the chosen lists", came, "left out"
+            )
+        if bare := sorted(self._images[0].keys() - listed_images.keys() - annotations.keys()):
+            came = f"none for {listed(bare)}"
+            yield Problem(counted(len(bare), "image"), "an annotation for every image", came, "left out")
+
+    # ---------------------------------------------------------------------------------------------- Lists
+
+    @cached_property
+    def _lists(self) -> Lists:
+        return _action_lists(self._voc) if self._is_action else _main_lists(self._voc, self._annotations[0])
+
+    @cached_property
+    def _chosen(self) -> tuple[str, str]:
+        """The names of the training list and of the test list, "" where there is none."""
+        lists, annotated = self._lists, self._annotations[0]
+        for name in (self.train_list, self.test_list):
+            if name and name not in lists.images and name not in lists.unusable:
+                names = ", ".join(sorted(lists.images)) or "there are none"
+                raise InputError("image list", f"one of the lists: {names}", f"{name!r}")
+        test = self.test_list or lists.first(["test", "val"], annotated)
+        usual = ["train", "trainval"] if _usual_name(test) == "val" else ["trainval", "train"]
+        return self.train_list or lists.first(usual, annotated), test
+
+    @cached_property
+    def _part_of(self) -> dict[str, str | None]:
+        """The part of every image that is read, in the order of their names; None where no list names any."""
+        train, test = self._chosen
+        tested = set(self._lists.of(test))
+        trained = set(self._lists.of(train)) if train else self._annotations[0].keys() - tested
+        part = "train" if train or test else None
+        return {name: "test" if name in tested else part for name in sorted(tested | trained)}
+
+    def _names_parts(self) -> str:
+        return "their folders" if len(self._voc.parts) > 1 else f"the list {self._chosen[1]}"
+
+    def _list_problems(self) -> Iterator[Problem]:
+        train, test = self._chosen
+        if test and not train:
+            came = f"none (lists: {listed(sorted(self._lists.images))})"
+            yield Problem("ImageSets", "a list of training images", came, "all other images train")
+        if both := sorted(set(self._lists.of(test)) & set(self._lists.of(train))):
+            came, done = f"{counted(len(both), 'image')} in both: {listed(both)}", "kept for the test only"
+            yield Problem("ImageSets", f"no image both in {train} and {test}", came, done)
+
+    def _listed_actions(self, name: str) -> Actions | None:
+        """What the chosen lists say of the objects of one image; None where there is no list."""
+        chosen = [part for part in self._chosen if part]
+        if not chosen:
+            return None
+        merged: Actions = {}
+        for part in chosen:
+            for number, actions in self._lists.actions.get(part, {}).get(name, {}).items():
+                merged.setdefault(number, {}).update(actions)
+        return merged
+
+
+def _main_lists(voc: VocFolder, annotated: dict[str, str]) -> Lists:
+    """ImageSets/Main: an image name a row; the 1 or -1 of lists of one class may follow and is not needed.
+
+    Where parts have folders of their own, each is a list, and trainval is all that is not for the test.
+    """
+    lists = Lists()
+    if len(voc.parts) > 1:
+        lists.images = {part.name: voc.images_of(part) for part in voc.parts}
+        lists.images["trainval"] = [*lists.images.get("train", []), *lists.images.get("val", [])]
+        return lists
+    for name, file in voc.lists("Main").items():
+        lines = lists.read(name, voc.tree, file)
+        whole = map(image_name, lines)
+        if name not in lists.unusable:
+            lists.images[name] = [line if line in annotated else LABEL.sub("", line) for line in whole]
+    return lists
+
+
+def _action_lists(voc: VocFolder) -> Lists:
+    """ImageSets/Action: rows `image object [label]` in `<split>.txt` and `<action>_<split>.txt`."""
+    lists = Lists()
+    for stem, file in voc.lists("Action").items():
+        action, _, split = stem.rpartition("_")
+        for line in lists.read(split, voc.tree, file):
+            row = ACTION_ROW.fullmatch(line)
+            if row is None:
+                expected = "rows of image, object number and perhaps a label"
+                lists.problems.append(Problem(readable(base(file)), expected, readable(line), "row ignored"))
+                continue
+            objects = lists.actions.setdefault(split, {}).setdefault(image_name(row[1]), {})
+            labels = objects.setdefault(int(row[2]), {})
+            if action and row[3] is not None and int(row[3]) != 0:  # 0: difficult, neither shown nor not
+                labels[told_apart(action)] = int(row[3]) == 1
+    lists.images = {split: list(images) for split, images in lists.actions.items()}
+    return lists
+
+
+def _usual_name(name: str) -> str | None:
+    """Which of VOC's lists that is; CVAT calls them Train, Validation and Test.
+
+    >>> _usual_name("trainval"), _usual_name("Validation"), _usual_name("cat_train")
+    ('trainval', 'val', None)
+    """
+    lower = name.lower()
+    return lower if lower == "trainval" else PARTS.get(lower)
+
+
+# -------------------------------------------------------------------------------------------------- Boxes
 
 
 def action_boxes(
-    annotation: Annotation, told: Labels | None, file: str
+    annotation: Annotation, by_lists: Actions | None, file: str, group: str | None
 ) -> tuple[list[SourceBox], list[Problem]]:
-    """The boxes of people with their actions, and what is wrong with them.
+    """The boxes of people with their actions, and rows of the report.
 
-    `told` is what the lists say of this image's objects (None: there are no lists). The annotation's own
-    `<actions>` come first; where lists say otherwise, that is reported.
+    by_lists: what the lists say of this image's objects (None: there are no lists). The annotation's own `<actions>`
+    come first; where lists say otherwise, that is reported.
     """
     problems: list[Problem] = []
     boxes = []
     objects = {item.number: item for item in annotation.objects}
-    numbers = [item.number for item in annotation.objects if item.actions] if told is None else sorted(told)
-    for number in numbers:
+    if by_lists is None:
+        by_lists = {item.number: {} for item in annotation.objects if item.actions}
+    for number in sorted(by_lists):
         if not 1 <= number <= annotation.count:
             came = f"object {number} of {annotation.count}"
             problems.append(Problem(file, "objects that the annotation has", came, "row of the list ignored"))
         elif number in objects:
-            labels, problem = _action_labels(objects[number], told[number] if told else {}, file)
+            labels, problem = _action_labels(objects[number], by_lists[number], file)
             problems += [] if problem is None else [problem]
             if labels:
                 shown = tuple(action for action, is_shown in sorted(labels.items()) if is_shown)
-                boxes.append(_source_box(objects[number], shown))
+                boxes.append(_source_box(objects[number], shown, group))
     return boxes, problems
 
 
 def _action_labels(
-    item: VocObject, told: dict[str, bool], file: str
+    item: VocObject, by_lists: dict[str, bool], file: str
 ) -> tuple[dict[str, bool], Problem | None]:
     own = item.actions or {}
-    if not own and not told:
+    if not own and not by_lists:
         came = f"object {item.number} has none"
         return {}, Problem(file, "actions for every listed object", came, "object left out")
-    different = sorted(action for action in own.keys() & told.keys() if own[action] != told[action])
+    different = sorted(action for action in own.keys() & by_lists.keys() if own[action] != by_lists[action])
     if different:
+        expected = "the same actions in annotation and lists"
         came = f"object {item.number}: {listed(different)} differ"
-        return own, Problem(
-            file, "the same actions in annotation and lists", came, "the annotation is followed"
-        )
-    return told | own, None
+        return own, Problem(file, expected, came, "the annotation is followed")
+    return by_lists | own, None
 
 
-def _source_box(item: VocObject, classes: tuple[str, ...], off: int = 0) -> SourceBox:
-    """off: pixels that the left and upper edge come too far left and up, where they were never counted from 1."""
+def _source_box(item: VocObject, classes: tuple[str, ...], group: str | None, shift: int = 0) -> SourceBox:
+    """shift: pixels that the left and upper edge lie too far left and up, where they were never counted from 1."""
     left, top, right, bottom = item.box
-    return SourceBox((left + off, top + off, right, bottom), classes, number=item.number)
+    edges = (left + shift, top + shift, right, bottom)
+    return SourceBox(edges, classes, group, item.number)

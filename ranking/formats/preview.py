@@ -1,25 +1,28 @@
-"""A few crops with their labels, before anything of a source is stored."""
+"""A few crops of a source, its problems so far, and how its labels are distributed, before anything is stored."""
 
 from __future__ import annotations
 
+import base64
 import time
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from PIL import Image
 
-from ranking.core import Problem, Source, SourceImage
+from ranking.core import Problem, SourceImage
 from ranking.datasets.build import check
 from ranking.datasets.folder import CheckedImage
 from ranking.files import Limits
-from ranking.formats.tally import Counting, Tally, TellsSplit
+from ranking.formats.tree_source import TreeSource
 
 CROPS = 12
-MOST_IMAGES = 60  # that are decoded for them
-COUNT_SECONDS = (
-    5.0  # that the labels of the other images are counted, while a person waits: some 5,000 files of XML
-)
+MAX_IMAGES = 60  # that are decoded for the crops
+MAX_PROBLEMS = 200  # that are listed; an import lists all
+MAX_CLASSES = 12  # that are named; of further ones only the number is given
+COUNT_SECONDS = 5.0  # for counting the labels of further images while a person waits: some 5,000 files of XML
 
 
 @dataclass(frozen=True)
@@ -33,60 +36,112 @@ class Crop:
 
 
 @dataclass(frozen=True)
-class Preview:
-    """title and images: what the source tells of itself. crops: at most as many as were asked for.
+class LabelCounts:
+    """classes: the most frequent ones with their numbers of boxes. more_classes: how many more there are.
 
-    problems: what was wrong up to the last crop, each a row of the report that an import would give. tally: what all
-    labels come to.
+    train, test: numbers of images with a box. split_from: where the split comes from, in words. complete: whether all
+    images were counted, or only those that were reached in time.
     """
+
+    classes: dict[str, int]
+    more_classes: int
+    train: int
+    test: int
+    split_from: str
+    complete: bool
+
+
+@dataclass(frozen=True)
+class SourcePreview:
+    """title, images: as the source says. problems: the first of `problem_count`, as an import would report them, up to
+    the last crop."""
 
     title: str
     images: int
-    crops: list[Crop] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    tally: Tally = field(default_factory=Tally)
+    crops: list[Crop]
+    problems: list[Problem]
+    problem_count: int
+    counts: LabelCounts
+
+    def with_problems(self, problems: list[Problem]) -> SourcePreview:
+        """The same with more problems before its own."""
+        first = [*problems, *self.problems][:MAX_PROBLEMS]
+        return replace(self, problems=first, problem_count=self.problem_count + len(problems))
+
+    def to_json(self) -> dict[str, Any]:
+        """What `from_json` reads."""
+        crops = [{**asdict(crop), "webp": base64.b64encode(crop.webp).decode()} for crop in self.crops]
+        return {**asdict(self), "crops": crops}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> SourcePreview:
+        """What `to_json` gave; ValueError, TypeError or KeyError where it is something else."""
+        crops = [
+            Crop(**{**crop, "webp": base64.b64decode(crop["webp"]), "classes": tuple(crop["classes"])})
+            for crop in record["crops"]
+        ]
+        problems = [Problem(**row) for row in record["problems"]]
+        counts = LabelCounts(**record["counts"])
+        return cls(**{**record, "crops": crops, "problems": problems, "counts": counts})
 
 
-def preview(source: Source, crops: int = CROPS) -> Preview:
+def preview_source(source: TreeSource, crops: int = CROPS) -> SourcePreview:
     """The first `crops` of `source`, one from each image, of the class that was shown the least so far.
 
-    Nothing is written. Fewer come where the first MOST_IMAGES images with boxes have no more that can be used.
+    Nothing is written. There are fewer where the first MAX_IMAGES images with boxes have no more that can be used.
     ValueError where the source cannot be read at all.
     """
-    limits = Limits.from_environment()
-    told, counting = Preview(source.title(), len(source)), Counting()
-    shown: dict[tuple[str, ...], int] = {}
+    limits, title, images = Limits.from_environment(), source.title(), len(source)
+    shown: Counter[tuple[str, ...]] = Counter()
+    made: list[Crop] = []
+    problems: list[Problem] = []
+    counted: list[SourceImage] = []
     records, decoded = source.records(), 0
     with warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         for item in records:
             outcome = check(item, limits)
-            told.problems.extend(outcome.problems)
+            problems.extend(outcome.problems)
             if outcome.image is not None:
-                told.crops.append(_crop(outcome.image, shown))
+                made.append(_crop(outcome.image, shown))
             if isinstance(item, SourceImage):
-                counting.add(item)
+                counted.append(item)
                 decoded += not outcome.empty
-            if len(told.crops) == crops or decoded == MOST_IMAGES:
+            if len(made) == crops or decoded == MAX_IMAGES:
                 break
-    whole = _count(records, counting)
-    split_from = source.split_from() if isinstance(source, TellsSplit) else ""
-    return replace(told, tally=counting.told(split_from, whole))
+    counts = _label_counts(counted, records, source)
+    return SourcePreview(title, images, made, problems[:MAX_PROBLEMS], len(problems), counts)
 
 
-def _count(records: Iterator[SourceImage | Problem], counting: Counting) -> bool:
-    """Count those that are left, undecoded; whether that was done in time."""
-    end = time.monotonic() + COUNT_SECONDS
-    for item in records:
+def _label_counts(
+    first: list[SourceImage], rest: Iterator[SourceImage | Problem], source: TreeSource
+) -> LabelCounts:
+    """Count the labels of the first images and, without decoding them and as far as there is time, of the rest."""
+    boxes: Counter[str] = Counter()
+    images = {False: 0, True: 0}
+
+    def add(image: SourceImage) -> None:
+        images[image.test] += bool(image.boxes)  # without a box there is no sample
+        for box in image.boxes:
+            boxes.update(set(box.classes))
+
+    for image in first:
+        add(image)
+    end, complete = time.monotonic() + COUNT_SECONDS, True
+    for item in rest:
         if time.monotonic() > end:
-            return False
+            complete = False
+            break
         if isinstance(item, SourceImage):
-            counting.add(item)
-    return True
+            add(item)
+    ranked = sorted(boxes.items(), key=lambda item: (-item[1], item[0]))
+    more = max(0, len(ranked) - MAX_CLASSES)
+    split = images[False], images[True], source.split_from()
+    return LabelCounts(dict(ranked[:MAX_CLASSES]), more, *split, complete)
 
 
-def _crop(image: CheckedImage, shown: dict[tuple[str, ...], int]) -> Crop:
-    place = min(range(len(image.boxes)), key=lambda place: shown.get(image.boxes[place][0].classes, 0))
+def _crop(image: CheckedImage, shown: Counter[tuple[str, ...]]) -> Crop:
+    place = min(range(len(image.boxes)), key=lambda place: shown[image.boxes[place][0].classes])
     box = image.boxes[place][0]
-    shown[box.classes] = shown.get(box.classes, 0) + 1
+    shown[box.classes] += 1
     return Crop(image.crops[place], box.classes, dict(box.numbers), image.record.name)

@@ -16,10 +16,9 @@ from ranking.core import Bools, Floats, Ints, Problem, Source, SourceBox, Source
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import listed, readable
-from ranking.datasets.cards import SIZE, card
-from ranking.datasets.file_errors import in_file
+from ranking.datasets.cards import card_image
 from ranking.datasets.registry import SOURCES
-from ranking.files.typed_path import read_typed, typed_path
+from ranking.files.typed_path import in_file, read_typed, typed_path
 from ranking.formats.mat_file import Variable, read_mat
 
 ARRAYS = ("feat", "class_labels", "used_for_training", "relative_ordering")
@@ -76,20 +75,19 @@ class PublicFigures(Source):
         return len(self._table.image_names)
 
     def records(self) -> Iterator[SourceImage | Problem]:
-        told = self._table
-        counts = np.bincount(told.person, minlength=len(told.class_names))
-        for row, name in enumerate(told.image_names):
-            person = int(told.person[row])
+        table = self._table
+        counts = np.bincount(table.person, minlength=len(table.class_names))
+        for row, name in enumerate(table.image_names):
+            person = int(table.person[row])
             if counts[person] < self.least:
-                came = f"{counts[person]} of {told.class_names[person]}"
+                came = f"{counts[person]} of {table.class_names[person]}"
                 yield Problem(readable(name), f"at least {self.least} images of each", came, "image left out")
                 continue
-            numbers = dict(zip(told.attribute_names, told.order[:, person].tolist(), strict=True))
-            shown = told.class_names[person]
+            numbers = dict(zip(table.attribute_names, table.order[:, person].tolist(), strict=True))
+            shown = table.class_names[person]
             lines = (shown, *(f"{attribute} {number:g}" for attribute, number in numbers.items()))
             box = SourceBox(None, (shown,), group=shown, numbers=numbers)
-            vector = tuple(told.features[row].tolist())
-            yield SourceImage(name, card(name, lines), (box,), bool(told.test[row]), SIZE, vector)
+            yield card_image(name, box, bool(table.test[row]), table.features[row].tolist(), name, lines)
 
     @cached_property
     def _table(self) -> RelativeAttributes:
@@ -117,40 +115,40 @@ def read_relative_attributes(variables: Mapping[str, Variable]) -> RelativeAttri
         raise InputError("used_for_training", "0 or 1", "other numbers")
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes a row of the report
         vectors = features.astype(np.float32)
-    classes_told, attributes_told = (_separate(names[name], name) for name in NAMES[1:])
+    class_names, attribute_names = (_separate(names[name], name) for name in NAMES[1:])
     return RelativeAttributes(
         vectors,
         labels.astype(np.int64) - 1,
         order,
         used == 0,
         names["im_names"],
-        classes_told,
-        attributes_told,
+        class_names,
+        attribute_names,
     )
 
 
 def _texts(variables: Mapping[str, Variable], name: str) -> tuple[str, ...]:
-    told = variables[name]
-    if not isinstance(told, tuple) or not told:
+    variable = variables[name]
+    if not isinstance(variable, tuple) or not variable:
         raise InputError(name, "a cell of texts", "something else")
-    return told
+    return variable
 
 
 def _numbers(variables: Mapping[str, Variable], name: str, shape: tuple[int, int | None]) -> Floats:
-    told = variables[name]
-    if isinstance(told, tuple):
+    values = variables[name]
+    if isinstance(values, tuple):
         raise InputError(name, "numbers", "texts")
-    if len(told) != shape[0] or (shape[1] is not None and told.shape[1] != shape[1]) or not told.size:
+    if len(values) != shape[0] or (shape[1] is not None and values.shape[1] != shape[1]) or not values.size:
         wanted = f"{shape[0]} x {'any number' if shape[1] is None else shape[1]}"
-        raise InputError(name, wanted, " x ".join(map(str, told.shape)))
-    if not np.isfinite(told).all():
+        raise InputError(name, wanted, " x ".join(map(str, values.shape)))
+    if not np.isfinite(values).all():
         raise InputError(name, "finite numbers", "NaN or infinity")
-    return told
+    return values
 
 
 def _separate(names: tuple[str, ...], what: str) -> tuple[str, ...]:
     """Names with the blanks that they lack, each of them different and not empty."""
-    told = tuple(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in names)
-    if not all(told) or len(set(told)) < len(told):
-        raise InputError(what, "different names, none empty", listed(list(told)))
-    return told
+    separated = tuple(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in names)
+    if not all(separated) or len(set(separated)) < len(separated):
+        raise InputError(what, "different names, none empty", listed(list(separated)))
+    return separated

@@ -17,9 +17,9 @@ from ranking.core import Floats, Ints, Problem, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import counted, readable
-from ranking.datasets.cards import SIZE, card
-from ranking.datasets.common_settings import seed_of_test, share_of_test
+from ranking.datasets.cards import card_image
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.source_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import drawn
 from ranking.files.typed_path import read_typed, typed_path
 
@@ -102,14 +102,14 @@ class SvmLight(Source):
         several = len(self._parts) > 1
         for part, split in zip(self._parts, ("train ", "test "), strict=False):
             features = part.rows.dense(width)[:, first:]
-            of = split if several else ""  # queries of two files may have equal names and are others
+            of = split if several else ""  # queries of two files may have equal names and are not the same
             tests = set(part.queries if split == "test " else ()) if several else self._drawn(part.queries)
             for row, query in enumerate(part.queries):
                 grade, line = float(part.rows.grades[row]), int(part.rows.lines[row])
                 box = SourceBox(None, (), group=of + query, numbers={GRADE: grade})
-                picture = card(f"{of}line {line}", (f"{GRADE} {grade:g}", f"query {query}"))
-                vector = tuple(features[row].tolist())
-                yield SourceImage(f"{of}{line:06d}", picture, (box,), query in tests, SIZE, vector)
+                title, lines = f"{of}line {line}", (f"{GRADE} {grade:g}", f"query {query}")
+                test, vector = query in tests, features[row].tolist()
+                yield card_image(f"{of}{line:06d}", box, test, vector, title, lines)
 
     def _drawn(self, queries: list[str]) -> set[str]:
         names = list(dict.fromkeys(queries))

@@ -1,4 +1,4 @@
-"""A table that a person brought, as CSV, TSV or Parquet: the names of its columns, and its rows as text.
+"""Uploaded tables as CSV, TSV or Parquet: the names of columns, rows as text, and what a cell holds.
 
 Rows are read one after the other and not kept here. Parquet is read by another program, for the library that can do
 so aborts on some damaged files.
@@ -9,28 +9,29 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from ranking.core.text import told_apart
+from ranking.core.text import readable, told_apart
 from ranking.files import FileTree, Limits, Unusable, parquet_to_csv
 from ranking.files.limits import variable
 from ranking.files.opening import TABLES
 from ranking.files.parquet_program import answer_of
 from ranking.files.tree import suffix
 
-MOST_COLUMNS = 1_002
-MOST_VALUES = 20_000_000  # in the columns of a Parquet file, together
+MAX_COLUMNS = 1_002
+MAX_VALUES = 20_000_000  # in the columns of a Parquet file, together
 DECIMAL = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*", re.ASCII)
+UNKNOWN = ("", "?", "na", "n/a", "nan", "none", "null")  # cells that say nothing
 Rows = Iterator[tuple[int, list[str]]]
 
 
 @dataclass(frozen=True)
 class Table:
-    """header: as written. rows: begins anew each time it is called; the place of each row, and its cells.
-
-    Unusable comes out of it where the file is damaged. counts: what the places are, "line" or "row".
+    """header: as written. rows: begins anew each time it is called; the number of each row, and its cells, up to
+    where the file is damaged: Unusable. counts: what the numbers are of, "line" or "row".
     """
 
     header: tuple[str, ...]
@@ -77,8 +78,8 @@ def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
             raise Unusable(f"comma-separated values, line {reader.line_num}", str(error)) from error
 
     header = next((cells for _, cells in lines()), [])
-    if len(header) > MOST_COLUMNS:
-        raise Unusable(f"at most {MOST_COLUMNS:,} columns", f"{len(header):,}")
+    if len(header) > MAX_COLUMNS:
+        raise Unusable(f"at most {MAX_COLUMNS:,} columns", f"{len(header):,}")
     return Table(
         tuple(map(told_apart, header)), lambda: (row for row in itertools.islice(lines(), 1, None) if row[1])
     )
@@ -106,9 +107,63 @@ def _mark(first: str, name: str) -> str:
 
 def parquet_table(data: bytes, limits: Limits) -> Table:
     """The Parquet in `data`, read in a process of its own; only columns of numbers, texts and lists of such."""
-    most = (limits.table_bytes, MOST_COLUMNS, MOST_VALUES)
-    told = answer_of(parquet_to_csv.__file__, data, *most, variable("table_bytes"))
-    table = text_table(told, mark=",")
+    most = (limits.table_bytes, MAX_COLUMNS, MAX_VALUES)
+    csv_data = answer_of(parquet_to_csv.__file__, data, *most, variable("table_bytes"))
+    table = text_table(csv_data, mark=",")
     return Table(
         table.header, lambda: ((place, cells) for place, (_, cells) in enumerate(table.rows(), 1)), "row"
     )
+
+
+# ---------------------------------------------------------------------------------------------------- Cells
+
+
+def listed_labels(cell: str) -> tuple[str, ...]:
+    """The labels of a cell, each once.
+
+    >>> listed_labels("sea; sun|sea")
+    ('sea', 'sun')
+    """
+    labels = map(told_apart, cell.replace("|", ";").split(";"))
+    return tuple(dict.fromkeys(filter(None, labels)))
+
+
+def marked_labels(marks: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Those of (label, cell) whose cell is 1; Unusable where one is neither 0 nor 1.
+
+    >>> marked_labels([("sea", "1"), ("sun", " 0")])
+    ('sea',)
+    """
+    stripped = [(label, mark.strip()) for label, mark in marks]
+    for label, mark in stripped:
+        if mark not in ("0", "1"):
+            raise Unusable("labels marked 0 or 1", readable(f"{label}: {mark!r:.20}"))
+    return tuple(label for label, mark in stripped if mark == "1")
+
+
+def number(criterion: str, cell: str) -> float:
+    """The number in a cell, NaN where it is unknown; Unusable where there is something else.
+
+    >>> number("year", " 1957 "), number("year", "NA")
+    (1957.0, nan)
+    """
+    text = cell.strip()
+    if text.lower() in UNKNOWN:
+        return math.nan
+    value = plain_number(text)
+    if value is None or not math.isfinite(value):
+        raise Unusable("finite numbers, or ? where unknown", readable(f"{criterion}: {text!r:.20}"))
+    return value
+
+
+def plain_number(text: str) -> float | None:
+    """The number that `text` is, which may be infinite or NaN; None where it is none, such as 0012_3, which Python
+    reads as one.
+
+    >>> plain_number("1e3"), plain_number("12 km"), plain_number("0012_3")
+    (1000.0, None, None)
+    """
+    try:
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None

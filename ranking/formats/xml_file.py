@@ -13,21 +13,16 @@ from ranking.files import Unusable
 
 MAX_XML_BYTES = 4 * 2**20  # of a file that tells of one image
 MAX_DEPTH = 32
+EXPECTED = "XML without declarations of its own"
 MAX_PROLOG_BYTES = 64 * 2**10  # up to the end of the first element's tag
 MAX_PROLOG_PIECES = 1_000
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
-
-
-class Refused(ValueError):
-    """The document holds something that no annotation needs; the text says what came."""
 
 
 def xml_root(data: bytes, tag: str) -> Element:
     """The root of a document, a `tag`; Unusable where it declares something of its own or cannot be read."""
     try:
         root = parse_xml(data)
-    except Refused as error:
-        raise Unusable("XML without declarations of its own", str(error)) from error
     except (expat.ExpatError, LookupError, ValueError) as error:
         raise Unusable("XML that can be read", str(error) if data else "an empty file") from error
     if root.tag != tag:
@@ -36,14 +31,14 @@ def xml_root(data: bytes, tag: str) -> Element:
 
 
 def parse_xml(data: bytes) -> Element:
-    """The root element, in linear time. Broken XML: ExpatError, LookupError, ValueError; hostile XML: Refused."""
+    """The root element, in linear time. Broken XML: ExpatError, LookupError, ValueError; hostile XML: Unusable."""
     builder, depth, started = TreeBuilder(), 0, False
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal depth, started
         depth, started = depth + 1, True
         if depth > MAX_DEPTH:
-            raise Refused(f"elements nested more than {MAX_DEPTH} deep")
+            raise Unusable(EXPECTED, f"elements nested more than {MAX_DEPTH} deep")
         builder.start(tag, attributes)
 
     def end(tag: str) -> None:
@@ -52,7 +47,7 @@ def parse_xml(data: bytes) -> Element:
         builder.end(tag)
 
     def refuse(*_: object) -> None:
-        raise Refused("a document type declaration (DOCTYPE, ENTITY)")
+        raise Unusable(EXPECTED, "a document type declaration (DOCTYPE, ENTITY)")
 
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -67,8 +62,9 @@ def parse_xml(data: bytes) -> Element:
         if started:
             break
         if number >= MAX_PROLOG_PIECES or mark.end() > MAX_PROLOG_BYTES:
-            raise Refused(
-                f"no element within the first {MAX_PROLOG_BYTES // 2**10} kB and {MAX_PROLOG_PIECES:,} '>'"
+            raise Unusable(
+                EXPECTED,
+                f"no element within the first {MAX_PROLOG_BYTES // 2**10} kB and {MAX_PROLOG_PIECES:,} '>'",
             )
         parser.Parse(data[fed : mark.end()], False)
         fed = mark.end()

@@ -12,11 +12,11 @@ from typing import ClassVar
 from ranking.core import Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.text import counted, readable, told_apart
-from ranking.datasets.image_grouping import group_of, group_of_images
 from ranking.datasets.registry import SOURCES
-from ranking.files import FileTree, Recognised, Unusable
+from ranking.datasets.source_settings import group_of, group_of_images
+from ranking.files import FileTree, Unusable
 from ranking.files.tree import base, suffix
-from ranking.formats.tree_source import Grouped, TreeSource, called, is_image, part_of
+from ranking.formats.tree_source import Grouped, Recognised, TreeSource, called, is_image, part_of
 
 LAYOUT = "images, and beside them or in a folder labels a text file for each with rows of class, x, y, width, height"
 MAX_BYTES = 4 * 2**20  # of the labels of one image
@@ -79,7 +79,7 @@ class Yolo(TreeSource):
     @cached_property
     def _images(self) -> list[str]:
         if not self._labels:
-            raise InputError(readable(str(self._tree.place), 255), LAYOUT, "no such text file")
+            raise InputError(self._shown_place(), LAYOUT, "no such text file")
         return list(filter(is_image, self._tree.names))
 
     @cached_property
@@ -122,22 +122,22 @@ class Yolo(TreeSource):
             problems.add(shown, error.expected, error.came, "labels left out")
             return ()
         for number, line in enumerate(lines, 1):
-            told = box_of(line, pose)
-            if told is None:
+            box = box_of(line, pose)
+            if box is None:
                 problems.add(shown, ROW, f"row {number}: {line}", "row left out")
-            elif names and told[0] not in names:
+            elif names and box[0] not in names:
                 expected = f"one of the {counted(len(names), 'class')} that are named"
-                problems.add(shown, expected, f"row {number}: class {told[0]}", "row left out")
+                problems.add(shown, expected, f"row {number}: class {box[0]}", "row left out")
             else:
-                name = names.get(told[0], f"class {told[0]}")
-                boxes.append(SourceBox(told[1], (name,), group, number, relative=True))
+                name = names.get(box[0], f"class {box[0]}")
+                boxes.append(SourceBox(box[1], (name,), group, number, relative=True))
         return tuple(boxes)
 
 
 def label_files(tree: FileTree) -> dict[str, str]:
     """The name of each image that has a file of labels, and that file's."""
     texts = {name for name in tree.names if suffix(name) == ".txt"}
-    found = {}
+    labels_of = {}
     for image in filter(is_image, tree.names):
         beside = image[: len(image) - len(suffix(image))] + ".txt"
         folders = beside.split("/")
@@ -146,8 +146,8 @@ def label_files(tree: FileTree) -> dict[str, str]:
             folders[places[-1]] = "labels"
         labels = next((name for name in ("/".join(folders), beside) if name in texts), None)
         if labels is not None:
-            found[image] = labels
-    return found
+            labels_of[image] = labels
+    return labels_of
 
 
 def readable_rows(tree: FileTree, name: str) -> bool | None:
@@ -191,8 +191,8 @@ def box_of(line: str, pose: bool) -> tuple[int, tuple[float, float, float, float
 
 def names_file(tree: FileTree) -> str | None:
     """The file of `tree` that names the classes, the one nearest to the top; None where there is none."""
-    found = [name for name in tree.names if suffix(name) in YAML or base(name).lower() in LINES]
-    for name in sorted(found, key=lambda name: (name.count("/"), base(name).lower() in LINES, name)):
+    files = [name for name in tree.names if suffix(name) in YAML or base(name).lower() in LINES]
+    for name in sorted(files, key=lambda name: (name.count("/"), base(name).lower() in LINES, name)):
         if suffix(name) not in YAML or _may_name(tree, name):
             return name
     return None

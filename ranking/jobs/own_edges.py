@@ -8,9 +8,8 @@ from typing import Any
 
 from ranking.core import Ints
 from ranking.core.errors import InputError
-from ranking.features.graph.edge_files import MOST_PAIRS
 from ranking.features.graph.image_graph import GRAPHS
-from ranking.features.graph.similarity import edges_from_csv
+from ranking.features.graph.uploaded_pairs import MAX_PAIRS, edges_from_csv
 from ranking.jobs.apart import answer_apart, ask_apart
 from ranking.workspace.room_quotas import check_disk
 from ranking.workspace.store import Store
@@ -32,7 +31,7 @@ def keep_pairs_apart(store: Store, set_key: str, name: str, data: bytes) -> str:
 
 def read_pairs(data: bytes, ids: Any) -> Ints:
     """The pairs (m, 2), m > 0, of a CSV in the columns i and j, by the `ids` (n,) of the samples; else ValueError."""
-    edges = edges_from_csv(io.BytesIO(data), ids, MOST_PAIRS)
+    edges = edges_from_csv(io.BytesIO(data), ids, MAX_PAIRS)
     if not len(edges):
         remedy = f"write one below the line i,j, or choose “{GRAPHS['none'].words.capitalize()}” above"
         raise InputError("line 2", "a pair of samples", "nothing", remedy)

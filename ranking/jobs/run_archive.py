@@ -35,7 +35,7 @@ from ranking.core.run_settings import TrainSettings
 from ranking.core.settings import settings_dict
 from ranking.experiments.training import query_of
 from ranking.features import cached_features, feature_columns
-from ranking.features.graph.edge_files import MOST_PAIRS, checked_edges, edges_name, is_edges_name
+from ranking.features.graph.uploaded_pairs import MAX_PAIRS, checked_edges, edges_name, is_edges_name
 from ranking.features.projection import Projection, make_projection
 from ranking.files.archives import check_array, open_zip, read_entry
 from ranking.jobs.apart import answer_apart, ask_apart
@@ -52,7 +52,7 @@ RUN, EVENTS, SCORES, MODEL, EDGES = "run.json", "events.jsonl", "scores.npy", "m
 PROJECTION = "projection.npz"
 VIEWS = ("ranking.csv", "ranking.png")
 ROOM = {RUN: 2_000_000, EVENTS: 20_000_000, SCORES: 60_000_000, MODEL: MOST_BYTES}
-ROOM |= dict.fromkeys(VIEWS, 60_000_000) | {EDGES: 16 * MOST_PAIRS + 1000, PROJECTION: MOST_BYTES}
+ROOM |= dict.fromkeys(VIEWS, 60_000_000) | {EDGES: 16 * MAX_PAIRS + 1000, PROJECTION: MOST_BYTES}
 MOST_EVENTS = 100_000  # lines of a curve: an hour of them, at twenty a second, and room
 MOST_RATIO = 200.0  # what an archive expands to, in its own size; curves compress to about a twentieth
 SAME_SCORE = 1e-4  # of the largest score: features are single precision, elsewhere summed in another order
@@ -319,7 +319,7 @@ def _projection(data: bytes | None, settings: TrainSettings, here: Here) -> Proj
     _check_arrays(PROJECTION, data)
     try:
         found = Projection.load(io.BytesIO(data))
-        found.check_asked(make_projection(settings.projection), _columns(settings, here.images))
+        found.check_made_by(make_projection(settings.projection), _columns(settings, here.images))
         if here.images is not None and here.features is not None:
             with np.errstate(all="ignore"):  # what overflows differs from what is finite
                 found.check_fitted(here.features, ~here.images.test)

@@ -236,30 +236,32 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
 
 
 def look(store: Store, run: Run, report: Report) -> Result:
-    """See what a person brought, as `ranking.formats.looking` does; the person decides whether to import it."""
+    """Preview an import, as `ranking.formats.import_preview` does; the person decides whether to import it."""
     settings = LookSettings.from_json(run.settings)
     check_source(store.home, [settings.look, *_paths(settings.source_settings)])
     progress = _within_quota(store, report)
-    progress("Reading what was brought", 0, 1)
-    from ranking.formats.looking import look_at
+    progress("Reading the upload", 0, 1)
+    from ranking.formats.import_preview import preview_import
 
     place = settings.look if settings.brought is None else _uploaded(run, settings.brought)
-    found = look_at(place, settings.source, settings.source_settings, lambda what: progress(what, 0, 1))
+    preview = preview_import(
+        place, settings.source, settings.source_settings, lambda what: progress(what, 0, 1)
+    )
     report.flush()
-    written = json.dumps(replace(found, refused=_as_called(run, found.refused)).to_json())
+    written = json.dumps(replace(preview, refused=_as_called(run, preview.refused)).to_json())
     _write_whole(run.look_file, lambda path: path.write_text(written))
-    return {"source": found.source}
+    return {"source": preview.source}
 
 
 def look_at_features(store: Store, run: Run, report: Report) -> Result:
-    """See what features a person brought for an image set, as `ranking.features.own` does, and leave the matrix that
-    would be kept; the person decides whether it is."""
+    """Preview uploaded features, as `ranking.features.uploads` does, and leave what would be kept; the person
+    decides."""
     settings = FeaturesSettings.from_json(run.settings)
     check_source(store.home, [settings.place])
     progress = _within_quota(store, report)
     progress("Reading the image set", 0, 1)
-    from ranking.features.own import look_at_vectors
-    from ranking.features.own.network_looking import is_network
+    from ranking.features.uploads.model_preview import is_network
+    from ranking.features.uploads.vectors_preview import preview_vectors
     from ranking.files.typed_path import typed_file
 
     images = store.image_set(settings.set)
@@ -269,29 +271,29 @@ def look_at_features(store: Store, run: Run, report: Report) -> Result:
         path = Path(_uploaded(run, settings.brought))
     if is_network(path):
         return _look_at_network(store, run, settings, path, images, report)
-    found = look_at_vectors(
+    preview = preview_vectors(
         path, settings.called, images, run.draft_vectors, settings.vectors, settings.ids, progress
     )
     report.flush()
-    _write_whole(run.look_file, lambda path: path.write_text(json.dumps(found.to_json())))
-    return {"name": found.name, "columns": found.columns, "matched": found.matched}
+    _write_whole(run.look_file, lambda path: path.write_text(json.dumps(preview.to_json())))
+    return {"name": preview.name, "columns": preview.columns, "matched": preview.matched}
 
 
 def _look_at_network(
     store: Store, run: Run, settings: FeaturesSettings, path: Path, images: ImageSet, report: Report
 ) -> Result:
     """The same for a model in ONNX, of which a copy is left that would be kept."""
-    from ranking.features.onnx.files import checked_size
-    from ranking.features.own.network_looking import look_at_network
+    from ranking.features.onnx.running import check_size
+    from ranking.features.uploads.model_preview import preview_model
 
-    checked_size(path)
+    check_size(path)
     if settings.brought is None:
         check_disk(store.home, path.stat().st_size)
         shutil.copyfile(path, run.brought_file)
-    found = look_at_network(run.brought_file, images, settings.network, report.progress)
+    preview = preview_model(run.brought_file, images, settings.network, report.progress)
     report.flush()
-    _write_whole(run.look_file, lambda path: path.write_text(json.dumps(found.to_json())))
-    return {"network": {} if found.refused else found.settings}
+    _write_whole(run.look_file, lambda path: path.write_text(json.dumps(preview.to_json())))
+    return {"network": {} if preview.refused else preview.settings}
 
 
 def _paths(settings: Mapping[str, Any]) -> list[str]:

@@ -14,7 +14,7 @@ from ranking.core.run_settings import TrainSettings
 from ranking.core.settings import settings_dict, settings_of
 from ranking.datasets.splits import blocks_of
 from ranking.features.graph.image_graph import graph_words
-from ranking.features.projection import projection_told
+from ranking.features.projection import projection_words
 from ranking.methods import make_method
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import Resampled, resample
@@ -106,7 +106,7 @@ def settings_told(run: Run) -> dict[str, str]:
     told = {"Method": asked.method, "Features": " + ".join(features)}
     told |= {item.label.partition(":")[0]: _spoken(values[item.name]) for item in settings_of(method)}
     if asked.projection is not None:
-        told["Projection"] = projection_told(asked.projection)
+        told["Projection"] = projection_words(asked.projection)
     if asked.graph is not None:
         told["Neighbours"] = graph_words(asked.graph)
     if asked.warm_start is not None:

@@ -16,7 +16,7 @@ from ranking.core.run_settings import ImportSettings, TrainSettings
 from ranking.core.settings import settings_of
 from ranking.core.text import readable
 from ranking.datasets import ready_made_folder, source_class, source_names
-from ranking.features.graph.edge_files import is_edges_name
+from ranking.features.graph.uploaded_pairs import is_edges_name
 from ranking.reports.compared import FEWEST, MOST, SPLITS, Compared
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow, Store

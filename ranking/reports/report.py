@@ -13,7 +13,7 @@ from ranking.experiments.cross_validation.tables import (
     validation_table,
 )
 from ranking.features.graph.image_graph import graph_words
-from ranking.features.projection import features_told
+from ranking.features.projection import features_words
 from ranking.reports import files
 from ranking.reports.differences import (
     Difference,
@@ -85,7 +85,7 @@ def _about(findings: Findings) -> Markup:
     told = {
         "Images": f"{images.title}: {len(images.image_names):,} images",
         "Samples": f"{train:,} to train on, {test:,} to test on",
-        "Features": features_told(protocol.features, protocol.projection),
+        "Features": features_words(protocol.features, protocol.projection),
         "Queries": ", ".join(findings.results.queries),
         "Folds": f"{splits.folds}, of whole images and groups, dealt by seed {protocol.seed}",
         "Chosen by": f"{protocol.measure}, mean over the folds; of equal ones the smallest C",

@@ -199,7 +199,7 @@ class Run:
 
     @property
     def look_file(self) -> Path:
-        """What a look found (`ranking.formats.looking`, `ranking.features.own.looking`), as JSON."""
+        """A preview as JSON: `ranking.formats.import_preview`, or one of `ranking.features.uploads`."""
         return self.folder / "look.json"
 
     @property

@@ -41,7 +41,7 @@ class UploadStore(ImageSetStore):
 
     def place_model(self, name: str, folder: Path) -> None:
         """Have a model that was uploaded here or to a lender lie in a folder, as a link; nothing if there is none."""
-        from ranking.features.onnx.files import is_model_name, model_file
+        from ranking.features.onnx_model import is_model_name, model_file
 
         for home in self.homes if is_model_name(name) else ():
             if (file := model_file(home.models, name)).is_file():
@@ -67,7 +67,7 @@ class UploadStore(ImageSetStore):
 
     def edges_of(self, set_key: str, graph: str | None) -> Ints | None:
         """The pairs (m, 2) that settings name, None where they name none; ValueError where these are not here."""
-        from ranking.features.graph.edge_files import is_edges_name
+        from ranking.features.graph.uploaded_pairs import is_edges_name
         from ranking.workspace.uploads import edges_in, load_edges
 
         if graph is None or not is_edges_name(graph):
@@ -130,8 +130,7 @@ class UploadStore(ImageSetStore):
 
     def keep_network(self, run_id: str, title: str = "") -> str:
         """The same for a look at a model in ONNX."""
-        from ranking.features.onnx.files import network_name
-        from ranking.workspace.uploads import keep_network
+        from ranking.workspace.uploads import keep_network, network_name
 
         self.caught_up(run_id)
         with self._home.change() as database:
@@ -149,7 +148,7 @@ class UploadStore(ImageSetStore):
 
     def delete_network(self, name: str) -> None:
         """Permanently remove a model that was uploaded to this home, as `delete_vectors` does."""
-        from ranking.features.onnx.files import model_file
+        from ranking.features.onnx_model import model_file
         from ranking.workspace.uploads import kept_networks, models_in, remove_network
 
         with self._home.change():

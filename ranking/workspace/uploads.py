@@ -7,7 +7,9 @@ however many settings it is used with; each of these is a JSON file, named by th
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import time
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -17,10 +19,10 @@ import numpy as np
 
 from ranking.core import Ints
 from ranking.core.errors import InputError
-from ranking.features.graph.edge_files import checked_edges, edges_name, is_edges_name, short_name
-from ranking.features.onnx.files import is_model_name, is_network_name, network_name
-from ranking.features.vector_files import columns_of, is_vectors_name
-from ranking.features.vector_files import short_name as short_vectors
+from ranking.features.graph.uploaded_pairs import checked_edges, edges_name, is_edges_name, short_name
+from ranking.features.onnx_model import is_model_name
+from ranking.features.own_vectors import columns_of, is_vectors_name
+from ranking.features.own_vectors import short_name as short_vectors
 from ranking.workspace.blobs import Blobs
 
 # ---------------------------------------------------------------------------------------- pairs of samples
@@ -119,6 +121,26 @@ def remove_vectors(folder: Path, set_key: str, name: str) -> None:
 
 
 # ------------------------------------------------------------------------------------------------- models
+
+
+def is_network_name(text: str) -> bool:
+    """Whether `text` could be the name of a model with settings: only such a text may become part of a path."""
+    return re.fullmatch(r"net-[0-9a-f]{32}", text) is not None
+
+
+def network_name(settings: dict[str, Any]) -> str:
+    """The name of a model with settings: equal ones have equal names.
+
+    >>> short_network(network_name({"model": "x"}))
+    'net 8392916a'
+    """
+    written = json.dumps(settings, sort_keys=True)
+    return f"net-{hashlib.sha256(written.encode()).hexdigest()[:32]}"
+
+
+def short_network(name: str) -> str:
+    """What people are shown of such a name."""
+    return f"net {name.removeprefix('net-')[:8]}"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageEnhance, ImageOps
 
 from ranking.datasets.copies import fingerprints, near_copies
-from ranking.datasets.copies.alignment import CROP, aligned, identity, sampled, smoothed, unit
+from ranking.datasets.copies.alignment import CROP, aligned, sampled, smoothed, unit
 from ranking.datasets.copies.candidates import BLOCK, Crops, candidates, turned
 from ranking.datasets.copies.fingerprints import SIDE, rectangle_in_frame
 
@@ -117,7 +117,7 @@ def test_alignment_finds_a_crop(size):
     grey = smoothed(np.asarray(painted(5).convert("L").resize((SIDE, SIDE)), np.float32)[None])
     warp = np.array([[[size, 0, 0.03], [0, size, -0.04]]], np.float32)
     moved = sampled(grey, warp)[0].reshape(grey.shape)
-    found = aligned(moved, grey, identity(1), 12, CROP)
+    found = aligned(moved, grey, np.eye(2, 3, dtype=np.float32)[None], 12, CROP)
     assert np.abs(found - warp).max() < 0.01
     plain = float((unit(moved.reshape(1, -1)) * unit(grey.reshape(1, -1))).sum())
     values, inside = sampled(grey, found)

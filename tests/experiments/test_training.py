@@ -17,8 +17,8 @@ from ranking.datasets import build_image_set, make_source
 from ranking.experiments.tasks import train
 from ranking.experiments.training import query_of, what_is_learnt
 from ranking.features import load_features, matrix_files
-from ranking.features.graph.edge_files import edges_name
 from ranking.features.graph.image_graph import image_graph
+from ranking.features.graph.uploaded_pairs import edges_name
 from ranking.features.projection import PCA
 from ranking.inference import PairsOfEitherSign, doubling
 from ranking.metrics import evaluate

@@ -12,8 +12,8 @@ from refusals import refusal, refused
 from ranking.core import ImageSet
 from ranking.features import feature_class, feature_names
 from ranking.features.graph import image_graph as module
-from ranking.features.graph.edge_files import edges_name
 from ranking.features.graph.image_graph import GRAPHS, NEAREST, image_graph
+from ranking.features.graph.uploaded_pairs import edges_name
 
 BOX = [("Colour", {"bins": 2})]  # 8 columns
 WHOLE = [
@@ -98,7 +98,7 @@ def test_unknown_names_and_pairs_that_do_not_fit_are_refused():
         ("same image", UPLOADED, ("pairs", "the name 'same image'")),
         (name, np.array([[0, 40]]), ("pairs", "sample number 40")),
     ):
-        assert refusal(image_graph, found, by, BOX, features(), brought=uploaded) == expected
+        assert refusal(image_graph, found, by, BOX, features(), uploaded=uploaded) == expected
 
 
 def test_affinities_beyond_the_memory_are_refused_before_they_are_made(

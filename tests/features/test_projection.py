@@ -22,7 +22,7 @@ from ranking.features.projection import (
     fit_projection,
     make_projection,
     projected,
-    projection_told,
+    projection_words,
     whole_projection,
 )
 
@@ -177,13 +177,13 @@ def test_only_sound_projections_are_read() -> None:
 def test_a_projection_is_checked_against_the_settings_and_its_samples() -> None:
     rows, learn = samples(60, 8), np.arange(60) < 40
     fitted = PCA(3).fitted(rows, learn)
-    fitted.check_asked(PCA(3), 8)
-    fitted.check_asked(PCA(5), 8)
+    fitted.check_made_by(PCA(3), 8)
+    fitted.check_made_by(PCA(5), 8)
     for settings in (PCA(2), PCA(3, True), None):
         with refused("projection", "3 directions"):
-            fitted.check_asked(settings, 8)
+            fitted.check_made_by(settings, 8)
     with refused("projection", 8):
-        fitted.check_asked(PCA(3), 9)
+        fitted.check_made_by(PCA(3), 9)
     fitted.check_fitted(rows, learn)
     everything = PCA(3).fitted(rows)
     twice = Projection(fitted.mean, fitted.directions[[0, 0, 0]], fitted.variances[[0, 0, 0]], 9.0, False)
@@ -221,4 +221,4 @@ def test_settings_of_no_projection_are_refused() -> None:
 
 
 def test_settings_of_an_unknown_projection_are_still_shown() -> None:
-    assert projection_told({"kind": "LDA", "components": "many"}) == "LDA to many"
+    assert projection_words({"kind": "LDA", "components": "many"}) == "LDA to many"

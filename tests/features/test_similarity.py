@@ -9,8 +9,9 @@ import numpy as np
 from refusals import refusal, refused
 
 from ranking.core.spreadsheets import guarded
-from ranking.features.graph import similarity
-from ranking.features.graph.similarity import affinity, edges_from_csv, nearest, same_group, same_image
+from ranking.features.graph import similarity, uploaded_pairs
+from ranking.features.graph.similarity import affinity, nearest, same_group, same_image
+from ranking.features.graph.uploaded_pairs import edges_from_csv
 
 
 def test_samples_of_one_group_are_all_connected():
@@ -111,7 +112,7 @@ def test_pairs_and_other_lines_beyond_the_most_are_not_read(monkeypatch):
     text = "i,j\n7,cat#1\n7,cat#2\n"
     assert refusal(edges_from_csv, text, IDS, most=1) == ("line 3", "more")
     assert len(edges_from_csv(text, IDS, most=2)) == 2
-    monkeypatch.setattr(similarity, "MOST_OTHER_LINES", 3)
+    monkeypatch.setattr(uploaded_pairs, "MAX_OTHER_LINES", 3)
     start = "i,j,note\n7,cat#1,"
     assert len(edges_from_csv(start + 2 * "\n", IDS, most=2)) == 1
     for more in ("\n", '\n"7",cat#2,"\n\n"'):

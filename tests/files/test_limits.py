@@ -17,8 +17,8 @@ from pyarrow import parquet
 from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build, build_image_set, make_source
 from ranking.features.onnx import running
-from ranking.features.onnx.files import checked_size
-from ranking.features.own import look_at_vectors
+from ranking.features.onnx.running import check_size
+from ranking.features.uploads.vectors_preview import preview_vectors
 from ranking.files import Limits, Unusable, open_tree
 from ranking.files.limits import variable
 
@@ -97,7 +97,7 @@ def vectors(folder: Path) -> Iterator[str]:
         target = folder / f"run of {name}" / "vectors.npy"
         target.parent.mkdir()
         try:
-            yield look_at_vectors(folder / name, name, images, target).refused
+            yield preview_vectors(folder / name, name, images, target).refused
         except ValueError as error:
             yield str(error)
         assert not target.exists()
@@ -119,7 +119,7 @@ def network(script: str) -> Beyond:
 
 def network_bytes(folder: Path) -> Iterator[str]:
     (folder / "x.onnx").write_bytes(b"\x08\x01")
-    yield told_by(lambda: checked_size(folder / "x.onnx"))
+    yield told_by(lambda: check_size(folder / "x.onnx"))
 
 
 DESCRIBED = '{"inputs": [], "outputs": [], "metadata": {}}'

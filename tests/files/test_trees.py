@@ -24,7 +24,7 @@ from ranking.core.errors import InputError
 from ranking.files import FolderTree, Limits, Unusable, ZipTree, open_tree, zip_tree
 from ranking.files.files import INSIDE, LEADS_OUT, NOTHING
 from ranking.files.zip_tree import INTACT, READABLE
-from ranking.formats.looking import look_at
+from ranking.formats.import_preview import preview_import
 
 FILES = {"a.txt": b"one", "b/c.jpg": b"two", "b/d/été.png": b"three" * 1000}
 
@@ -382,12 +382,12 @@ def test_very_many_entries_are_looked_at_in_seconds(tmp_path):
     names = (f"{'cat' if number % 2 else 'dog'}/{number:06d}.jpg" for number in range(10_000))
     packed(tmp_path / "x.zip", dict.fromkeys(names, b""))
     begun = time.process_time()
-    look = look_at(str(tmp_path / "x.zip"), None, {})
+    preview = preview_import(str(tmp_path / "x.zip"), None, {})
     assert time.process_time() - begun < 10
-    assert (look.files, look.source) == (10_000, "Class folders")
-    assert look.seen is not None
-    assert (look.seen.images, look.seen.crops) == (10_000, [])
-    assert look.problems > 1, "those that were looked into are empty"
+    assert (preview.files, preview.source) == (10_000, "Class folders")
+    assert preview.content is not None
+    assert (preview.content.images, preview.content.crops) == (10_000, [])
+    assert preview.content.problem_count > 1, "those that were looked into are empty"
 
 
 PARTS = [

@@ -1,4 +1,4 @@
-"""Writes small folders as people bring them: photographs of noise, COCO, YOLO and folders of classes."""
+"""What examples of formats share: files and photographs of noise in a folder, and what is read from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ranking.core import Problem, SourceImage
 from ranking.datasets import build_image_set, make_source
 
 CLASSES = ("cat", "dog")
-# What each of the folders below tells, but that of class folders: two images to train on, and one to test on.
+# What the example of each format with boxes holds: two images to train on, and one to test on.
 BOXES = [[0, 0, 20, 15], [10, 5, 20, 15], [1, 2, 4, 6], [0, 0, 40, 30]]
 IS_SECOND, IS_TEST = [0, 1, 1, 0], [False, False, False, True]
 
@@ -56,8 +56,7 @@ def read(source, place, **settings):
     """The images of a source by name, and its problems without the rows about a split that is drawn."""
     records = list(make_source(source, folder=str(place), **settings).records())
     images = {item.name: item for item in records if isinstance(item, SourceImage)}
-    drawn = ("parts", "ImageSets")
-    return images, [item for item in records if isinstance(item, Problem) and item.file not in drawn]
+    return images, [item for item in records if isinstance(item, Problem) and item.file != "parts"]
 
 
 def check_rows(problems, *expected):
@@ -67,63 +66,7 @@ def check_rows(problems, *expected):
         assert all(part in row.came for part in parts), row
 
 
-def box(image, category, bbox, **more):
-    return {"id": 1, "image_id": image, "category_id": category, "bbox": bbox, **more}
-
-
-def coco(images, annotations, categories=CLASSES):
-    """COCO of images (file names, or whole entries) with ids from 1 and of categories with ids from 1."""
-    listed = [
-        {"id": number, "file_name": one, "width": 40, "height": 30} if isinstance(one, str) else one
-        for number, one in enumerate(images, 1)
-    ]
-    named = [
-        {"id": number, "name": one, "supercategory": "animal"} if isinstance(one, str) else one
-        for number, one in enumerate(categories, 1)
-    ]
-    return {"info": {}, "images": listed, "annotations": annotations, "categories": named}
-
-
-def some_coco(root, classes=CLASSES):
-    train = [
-        box(1, 1, [0, 0, 20, 15], segmentation=[[0, 0, 9, 9]], iscrowd=0),
-        box(1, 2, [10.4, 5, 9.6, 10]),
-        box(2, 2, [1, 2, 3, 4]),
-    ]
-    told = {
-        "annotations/instances_train2017.json": coco(["1.jpg", "2.jpg"], train, classes),
-        "annotations/instances_val2017.json": coco(["1.jpg"], [box(1, 1, [0, 0, 40, 30])], classes),
-        "annotations/captions_val2017.json": {"info": {}, "images": [], "annotations": []},
-    }
-    return lay(root, told | dict.fromkeys(["train2017/1.jpg", "train2017/2.jpg", "val2017/1.jpg"]))
-
-
-def some_yolo(root, classes=CLASSES):
-    """Two parts, of two images and one, and an image without objects: boxes, an outline, one with a confidence."""
-    labels = {
-        "train/a": "0 .25 .25 .5 .5\n1 .25 .16667 .5 .3 .4 .5\n",
-        "train/b": "1 .0625 .13333 .075 .13333\n",
-        "train/empty": "",
-        "val/a": "0 .5 .5 1 1 0.93\n",
-    }
-    told = {"data.yaml": "path: ../x\ntrain: images/train\nnames:\n  0: {}\n  1: {}\n".format(*classes)}
-    told |= {f"labels/{name}.txt": rows for name, rows in labels.items()}
-    return lay(root, told | {f"images/{name}.jpg": None for name in labels})
-
-
-def some_classes(root, classes=CLASSES):
-    one, two = classes
-    names = [f"train/{one}/1.jpg", f"train/{one}/2.jpg", f"train/{two}/1.jpg"]
-    return lay(root, dict.fromkeys([*names, f"test/{one}/1.jpg", f"test/{two}/1.jpg"]))
-
-
-def some_table(root, classes=CLASSES):
-    """A box a row: two images to train on, of which one has two boxes, and one to test on."""
-    text = (
-        "filename,width,height,class,xmin,ymin,xmax,ymax,split,clip\n"
-        "a.jpg,40,30,{0},0,0,20,15,train,film 1\n"
-        "a.jpg,40,30,{1},10.4,5,20,15,train,film 1\n"
-        "b.jpg,40,30,{1},1,2,4,6,train,film 1\n"
-        "c.jpg,40,30,{0},0,0,40,30,test,film 2\n"
-    )
-    return lay(root, {"boxes.csv": text.format(*classes), **{f"images/{name}.jpg": None for name in "abc"}})
+def images_and_problems(source):
+    records = list(source.records())
+    images = [item for item in records if isinstance(item, SourceImage)]
+    return images, [item for item in records if isinstance(item, Problem)]

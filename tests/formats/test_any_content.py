@@ -13,7 +13,7 @@ from examples import FILES, FOLDERS
 from ranking.core import Problem
 from ranking.datasets import make_source
 from ranking.files.files import IMAGE_SUFFIXES
-from ranking.formats.looking import look_at
+from ranking.formats.import_preview import preview_import
 
 PIECE = re.compile(rb'\{[^{}]*\}|\[[^\[\]]*\]|"[^"]*"|<[^<>]*>|[\w.-]+')
 OTHERS = [
@@ -39,8 +39,8 @@ def test_anything_is_read_or_refused(tmp_path, source):
         for path, content in good.items():
             path.write_bytes(PIECE.sub(piece, content))
         if source in FOLDERS:
-            look = look_at(str(place), None, {})
-            told += [json.dumps(look.to_json()), look.refused]
+            preview = preview_import(str(place), None, {})
+            told += [json.dumps(preview.to_json()), preview.refused]
         with contextlib.suppress(ValueError):
             setting = "folder" if source in FOLDERS else "file"
             for item in make_source(source, **{setting: str(place)}).records():

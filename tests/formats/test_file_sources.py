@@ -7,18 +7,10 @@ import io
 import numpy as np
 import pytest
 from archives import in_memory, packed
-from brought import lay
+from brought import images_and_problems, lay
+from example_corel5k import LABELS, corel5k, drawn_features, drawn_labels
+from example_public_figures import as_mat, cell, pubfig_parts
 from examples import FILES
-from label_files import (
-    LABELS,
-    as_mat,
-    cell,
-    corel5k,
-    drawn_features,
-    drawn_labels,
-    images_and_problems,
-    pubfig_parts,
-)
 from refusals import refusal, refused
 from scipy.io import savemat
 
@@ -65,7 +57,7 @@ def test_corel5k_itself(real_data):
     first = [table.label_names[place] for place in np.flatnonzero(table.labels[0])]
     assert first == ["city", "mountain", "sky", "sun"]
     kept = (table.labels.sum(axis=0) >= 20).sum()
-    assert next(table.records(20)).file == f"{374 - kept} labels"
+    assert next(make_source("Corel5k", file=str(file)).records()).file == f"{374 - kept} labels"
 
 
 def test_public_figures(tmp_path):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from brought import box, check_rows, coco, lay, read
+from brought import check_rows, lay, read
+from example_coco import box, coco
 from refusals import refused
 
 from ranking.datasets import make_source
 from ranking.files import open_tree, parquet_program
 from ranking.formats import json_file
-from ranking.formats.detection import detect
-from ranking.formats.table_file import MOST_COLUMNS
+from ranking.formats.table_file import MAX_COLUMNS
+from ranking.formats.tree_source import detect
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -49,7 +50,7 @@ def test_exports(tmp_path, tool):
     images, files = EXPORTS[tool]
     folder = lay(tmp_path / "x", {**files, f"{images}1.jpg": None, f"{images}2.jpg": None})
     source = tool.partition(" ")[0]
-    assert [detected.source for detected in detect(open_tree(folder))] == [source]
+    assert list(detect(open_tree(folder))) == [source]
     told, problems = read(source, folder)
     assert problems == []
     assert {name: image.boxes[0].classes for name, image in told.items()} == {"1": ("cat",), "2": ("dog",)}
@@ -164,7 +165,7 @@ UNUSABLE = [
     ("Table of images", "t.csv", b"image,label\n\xff\xfe", "byte 12"),
     ("Table of images", "t.csv", 'image,label\n"1.jpg,cat', "line 2"),
     ("Table of images", "t.csv", "image,label\n" + "n" * 200_000, "131072"),
-    ("Table of images", "t.csv", ",".join(map(str, range(MOST_COLUMNS + 1))), "1,003"),
+    ("Table of images", "t.csv", ",".join(map(str, range(MAX_COLUMNS + 1))), "1,003"),
     ("Table of images", "t.txt", "image,label\n1.jpg,cat", "no such table"),
     ("Table of images", "t.parquet", b"PAR1 and no more", parquet_program.BROKEN),
     ("Table of images", "t.parquet", b"", parquet_program.BROKEN),
@@ -181,7 +182,7 @@ def test_files_of_which_nothing_can_be_used(tmp_path):
 
 def test_files_of_too_many_parts_are_not_parsed(tmp_path, monkeypatch):
     """Those of too many bytes: tests/files/test_limits.py."""
-    monkeypatch.setattr(json_file, "MOST_PARTS", 5)
+    monkeypatch.setattr(json_file, "MAX_PARTS", 5)
     monkeypatch.setattr(json_file.json, "loads", lambda *_, **__: pytest.fail("parsed"))
     folder = lay(tmp_path / "x", {**NAMING["COCO"]("1.jpg", "2.jpg", "3.jpg"), "1.jpg": b""})
     with refused(str(folder)) as caught:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
-from brought import box, build, check_rows, coco, lay, read, some_coco
+from brought import build, check_rows, lay, read
+from example_coco import box, coco, some_coco
 
 from ranking.files import open_tree
 from ranking.formats import coco as coco_source
-from ranking.formats.detection import detect
+from ranking.formats.tree_source import detect
 
 # ------------------------------------------------------------------------------------------------ COCO
 
@@ -78,8 +79,8 @@ def test_one_bad_file_of_two_is_a_row(tmp_path):
 def test_a_list_of_images_may_come_late(tmp_path, monkeypatch):
     monkeypatch.setattr(coco_source, "SMALL", 300)
     late = {"info": {"description": "x" * 400}, **coco(["1.jpg"], [GOOD])}
-    (detected,) = detect(open_tree(lay(tmp_path / "x", {"a.json": late, "1.jpg": None})))
-    assert detected.source == "COCO"
+    [source] = detect(open_tree(lay(tmp_path / "x", {"a.json": late, "1.jpg": None})))
+    assert source == "COCO"
 
 
 def test_frames_of_a_video_are_a_group_and_drawn_for_the_test_together(tmp_path):

@@ -7,7 +7,7 @@ import struct
 import zlib
 
 import numpy as np
-from label_files import as_mat, cell
+from example_public_figures import as_mat, cell
 from refusals import refusal, refused
 from scipy.io import loadmat
 

@@ -9,14 +9,14 @@ from collections import Counter
 import pytest
 from archives import zip_of
 from brought import check_rows, lay, read
+from example_pascal_voc import VocTree, person, voc_object, xml_of
 from refusals import refused
-from voc_tree import VocTree, person, voc_object, xml_of
 
 from ranking.datasets import make_source
 from ranking.files import open_tree
 from ranking.files.files import LEADS_OUT, image_name
-from ranking.formats.detection import detect
-from ranking.formats.looking import look_at
+from ranking.formats.import_preview import preview_import
+from ranking.formats.tree_source import detect
 
 
 @pytest.fixture
@@ -140,14 +140,14 @@ def test_without_a_test_list_images_are_drawn_by_seed(four):
     assert sorted(train + test) == list("abcd")
     assert len(train) == len(test) == 2
     assert [(row.file, row.done) for row in problems] == [
-        ("ImageSets", "50% of 4 images drawn for the test, seed 1")
+        ("parts", "50% of 4 images drawn for the test, seed 1")
     ]
     assert split_of(four, test_share=0.5, seed=1)[:2] == (train, test)
     assert len({split_of(four, test_share=0.5, seed=seed)[0] for seed in range(8)}) > 1
     four.list("train", *"abc")
     train, test, problems = split_of(four, test_share=0.34)
     assert (sorted(train + test), len(test)) == (list("abc"), 1)
-    check_rows(problems, ("ImageSets", "train"), ("1 annotation", "d"))
+    check_rows(problems, ("parts", "train"), ("1 annotation", "d"))
     with refused("image list", "'tset'") as caught:
         list(four.source(test_list="tset").records())
     assert "lists: train" in caught.value.expected
@@ -295,7 +295,7 @@ def test_actions(people):
     shutil.rmtree(people.root / "ImageSets" / "Action")
     image_set, problems = people.build(form="action", test_share=0.5)
     assert image_set.ids.tolist() == ["p#2", "p#3", "q#1", "q#2"]
-    check_rows(problems, ("ImageSets",))
+    check_rows(problems, ("parts",))
 
 
 def test_labels_from_lists_where_the_annotation_has_none(empty_voc):
@@ -365,23 +365,23 @@ OWNER = "<owner><name>Label Studio</name></owner>"
 def test_exports_and_how_they_count_pixels(tmp_path, folders, more, first_pixel):
     """Some write x and x + width, in pixels from 0."""
     folder = laid_out(tmp_path / "x", *folders, **more)
-    (detected,) = detect(open_tree(folder))
-    assert detected.source == "PASCAL VOC"
-    assert all(part in detected.recognised.why for part in (*folders, "2 XML files", "2 images"))
+    [(source, recognised)] = detect(open_tree(folder)).items()
+    assert source == "PASCAL VOC"
+    assert all(part in recognised.why for part in (*folders, "2 XML files", "2 images"))
     images, problems = read("PASCAL VOC", folder)
     assert problems == []
     left = 1 - first_pixel
     assert [image.boxes[0].box for image in images.values()] == [(left, left, 20, 15)] * 2
     for file in folder.rglob("*.xml"):
         file.write_text("<annotations/>")
-    assert [other.source for other in detect(open_tree(folder))] == ["PASCAL VOC"] * ("JPEGImages" in folders)
+    assert list(detect(open_tree(folder))) == ["PASCAL VOC"] * ("JPEGImages" in folders)
 
 
 def test_folders_inside_those_of_annotations_and_images(tmp_path):
     """CVAT keeps the folders that its images were in."""
     folder = laid_out(tmp_path / "x", "Annotations", "JPEGImages", ("x/a", "y/a", "b"))
     lay(folder, {"ImageSets/Main/Train.txt": "x/a\nb\n", "ImageSets/Main/Test.txt": "y/a\n"})
-    assert detect(open_tree(folder))[0].source == "PASCAL VOC"
+    assert next(iter(detect(open_tree(folder)))) == "PASCAL VOC"
     images, problems = read("PASCAL VOC", folder)
     assert problems == []
     assert {name: image.test for name, image in images.items()} == {"b": False, "x/a": False, "y/a": True}
@@ -394,10 +394,10 @@ def test_parts_in_folders_of_their_own(tmp_path, parts, test, folders):
     for part in parts:
         laid_out(tmp_path / "x" / part, *folders)
     folder = lay(tmp_path / "x", {"README.roboflow.txt": "hard hats"})
-    (detected,) = detect(open_tree(zip_of(folder, tmp_path / "x.zip", "top")))
-    assert detected.source == "PASCAL VOC"
+    [(source, recognised)] = detect(open_tree(zip_of(folder, tmp_path / "x.zip", "top"))).items()
+    assert source == "PASCAL VOC"
     count = 2 * len(parts)
-    assert all(part in detected.recognised.why for part in (f"{count} XML files", f"{count} images", "top"))
+    assert all(part in recognised.why for part in (f"{count} XML files", f"{count} images", "top"))
     images, problems = read("PASCAL VOC", folder)
     assert problems == []
     assert {name: image.test for name, image in images.items()} == {
@@ -422,9 +422,9 @@ def test_parts_of_which_each_is_laid_out_in_its_own_way(tmp_path):
 )
 def test_annotations_of_real_photographs(real_data, inside, title, count, classes, test_images):
     """A few are decoded."""
-    look = look_at(str(real_data / inside), None, {})
-    assert (look.source, look.problems) == ("PASCAL VOC", 0)
-    assert look.seen.title == title
+    preview = preview_import(str(real_data / inside), None, {})
+    assert (preview.source, preview.content.problem_count) == ("PASCAL VOC", 0)
+    assert preview.content.title == title
     images, problems = read("PASCAL VOC", real_data / inside)
     assert problems == []
     assert (len(images), sum(image.test for image in images.values())) == (count, test_images)

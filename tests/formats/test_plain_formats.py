@@ -7,11 +7,13 @@ import math
 import time
 
 import pytest
-from brought import build, check_rows, lay, read, some_classes, some_yolo
+from brought import build, check_rows, lay, read
+from example_class_folders import some_classes
+from example_yolo import some_yolo
 
 from ranking.files import Unusable, open_tree
 from ranking.files.files import LEADS_OUT
-from ranking.formats.detection import detect
+from ranking.formats.tree_source import detect
 from ranking.formats.yolo import parsed_yaml, yaml_names
 
 # ------------------------------------------------------------------------------------------------ YOLO
@@ -136,7 +138,7 @@ def test_hostile_yaml_takes_little_time():
     ],
 )
 def test_recognised_without_names_by_files_of_which_more_are_good_than_are_not(tmp_path, files, known):
-    assert [detected.source for detected in detect(open_tree(lay(tmp_path / "x", files)))] == known
+    assert list(detect(open_tree(lay(tmp_path / "x", files)))) == known
 
 
 # ---------------------------------------------------------------------------------- Folders of classes

@@ -25,9 +25,8 @@ from ranking.datasets import (
     source_names,
 )
 from ranking.files import open_tree
-from ranking.formats.detection import detect, tree_sources
-from ranking.formats.preview import preview
-from ranking.formats.tree_source import TreeSource
+from ranking.formats.preview import preview_source
+from ranking.formats.tree_source import TreeSource, detect, tree_sources
 
 
 @pytest.fixture(params=source_names(), scope="module")
@@ -79,9 +78,8 @@ def test_records(make, records):
 
 
 def _changed(source):
-    """Settings that change the set. PASCAL VOC draws its test only where it has no test list, others never."""
+    """Settings that change the set."""
     special = {
-        "PASCAL VOC": {"test_share": 0.9, "test_list": "trainval"},
         "Corel5k": {"least": 25},
         "Public figures": {"least": 11},
     }
@@ -100,9 +98,9 @@ def test_a_tree_tells_the_same_boxes_labels_and_parts_in_every_format(name, tmp_
     assert images.boxes.tolist() == BOXES
     assert images.relevance(CLASSES[1]).tolist() == IS_SECOND
     assert images.test.tolist() == IS_TEST
-    told = preview(make_source(name, folder=str(folder)))
-    assert (told.tally.train, told.tally.test) == (2, 1)
-    assert any(part in told.tally.split_from for part in ("test", "val"))
+    counts = preview_source(make_source(name, folder=str(folder))).counts
+    assert (counts.train, counts.test) == (2, 1)
+    assert any(part in counts.split_from for part in ("test", "val"))
     told_upright = {item.upright for item in read(name, folder)[0].values()}
     assert told_upright == {name == "YOLO"}, "what its tools draw on"
 
@@ -120,11 +118,11 @@ def test_two_classes_whose_long_names_begin_alike_stay_two(name, tmp_path):
 @pytest.mark.parametrize("make", tree_sources(), indirect=True)
 def test_a_tree_is_recognised_before_other_formats_and_is_the_same_as_a_zip_file(make, built, tmp_path):
     source = make()
-    best, *weaker = detect(open_tree(source.folder))
-    assert best.source == source.name, "see `Recognised` for how sure a source should be"
-    assert all(0 < detected.recognised.sure < best.recognised.sure <= 1 for detected in weaker)
-    assert best.recognised.why.strip(". ")
-    assert len(make_source(source.name, folder=source.folder, **best.recognised.settings)) == len(source)
+    (name, best), *weaker = detect(open_tree(source.folder)).items()
+    assert name == source.name, "see `Recognised` for how sure a source should be"
+    assert all(0 < recognised.sure < best.sure <= 1 for _, recognised in weaker)
+    assert best.why.strip(". ")
+    assert len(make_source(source.name, folder=source.folder, **best.settings)) == len(source)
     folder = Path(source.folder)
     packed = zip_of(folder, tmp_path / f"{folder.name}.zip", f"export/{folder.name}")
     zipped, problems = build_image_set(make_source(source.name, folder=str(packed)), tmp_path / "packed")

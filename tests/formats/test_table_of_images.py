@@ -8,18 +8,19 @@ import numpy as np
 import pyarrow
 import pytest
 from archives import in_memory
-from brought import check_rows, lay, some_table
+from brought import check_rows, lay
+from example_table_of_images import some_table
 from pyarrow import parquet
 from refusals import refusal, refused
 
 from ranking.core import Problem, SourceImage
 from ranking.datasets import build_image_set, make_source
 from ranking.files import Limits, Unusable, open_tree, parquet_program
-from ranking.formats import manifest, table_file
-from ranking.formats.detection import detect
-from ranking.formats.looking import look_at
-from ranking.formats.manifest_roles import ROLES, choose
+from ranking.formats import table_file, table_of_images
+from ranking.formats.import_preview import preview_import
+from ranking.formats.table_columns import ROLES, chosen_columns
 from ranking.formats.table_file import text_table
+from ranking.formats.tree_source import detect
 
 
 def as_parquet(columns, **options):
@@ -213,6 +214,8 @@ def test_a_person_says_what_the_columns_are(tmp_path):
     marks = "image,sea,sun\na.jpg,1,0\nb.jpg,2,1\n"
     _, problems = read(of(tmp_path, marks, label_columns="sea, sun"))
     check_rows(problems, ("t.csv", "line 3: sea: '2'"))
+    _, problems = read(of(tmp_path, "image,a,b\na.jpg,cat,red\n", label_columns="a, b"))
+    check_rows(problems, ("t.csv", "line 2: a: 'cat'"))
 
 
 def test_columns_that_cannot_be_chosen(tmp_path):
@@ -224,7 +227,7 @@ def test_columns_that_cannot_be_chosen(tmp_path):
         ("image", "-", "0"),
     ):
         with pytest.raises(Unusable) as caught:
-            choose(named, header, ROLES[role])
+            chosen_columns(named, header, ROLES[role])
         assert caught.value.came == came
         assert caught.value.expected.startswith(ROLES[role].label)
     for chosen, came in (
@@ -245,11 +248,11 @@ def test_images_without_a_row_are_counted(tmp_path):
 def test_only_some_tables_are_looked_into(tmp_path, monkeypatch):
     """Each Parquet file starts a program."""
     looked_into, files = [], {f"{number:03}.csv": "x,y\n" for number in range(6)}
-    monkeypatch.setattr(manifest, "MOST_TABLES", 5)
+    monkeypatch.setattr(table_of_images, "MAX_TABLES", 5)
     monkeypatch.setattr(
-        manifest, "read_table", lambda tree, name, _: looked_into.append(name) or text_table(b"x,y")
+        table_of_images, "read_table", lambda tree, name, _: looked_into.append(name) or text_table(b"x,y")
     )
-    assert detect(open_tree(lay(tmp_path / "x", files | {"1.jpg": None}))) == []
+    assert detect(open_tree(lay(tmp_path / "x", files | {"1.jpg": None}))) == {}
     assert len(looked_into) == 5
     with refused(str(tmp_path / "x"), 6):
         len(make_source("Table of images", folder=str(tmp_path / "x")))
@@ -296,7 +299,7 @@ def test_parquet_that_claims_too_much_is_not_expanded(monkeypatch):
         data = as_parquet({"image": column}, dictionary_pagesize_limit=2**24)
         assert len(data) < 2**16
         assert refusal(table_file.parquet_table, data, limits) == told
-    monkeypatch.setattr(table_file, "MOST_VALUES", 1000)
+    monkeypatch.setattr(table_file, "MAX_VALUES", 1000)
     told = ("a table of at most 1,000 values", "300,000")
     assert refusal(table_file.parquet_table, plain, Limits()) == told
 
@@ -317,9 +320,9 @@ def test_a_reader_that_does_not_end_well_ends_alone(tmp_path, monkeypatch):
 
 def test_recognised_with_its_columns(tmp_path):
     folder = some_table(tmp_path / "x")
-    (detected,) = detect(open_tree(folder))
-    assert detected.source == "Table of images"
-    assert detected.recognised.settings == {
+    [(source, recognised)] = detect(open_tree(folder)).items()
+    assert source == "Table of images"
+    assert recognised.settings == {
         "image_column": "filename",
         "box_columns": "xmin, ymin, xmax, ymax",
         "label_columns": "class",
@@ -328,16 +331,15 @@ def test_recognised_with_its_columns(tmp_path):
         "split_column": "split",
         "size_columns": "width, height",
     }
-    assert all(name in detected.recognised.why for name in ("boxes.csv", "filename", "pixels", "clip"))
+    assert all(name in recognised.why for name in ("boxes.csv", "filename", "pixels", "clip"))
     proposed, confirmed = (
-        make_source("Table of images", folder=str(folder), **more)
-        for more in ({}, detected.recognised.settings)
+        make_source("Table of images", folder=str(folder), **more) for more in ({}, recognised.settings)
     )
     assert list(proposed.records()) == list(confirmed.records())
-    look = look_at(str(folder), None, {})
-    assert ",".join(look.columns) == (folder / "boxes.csv").read_text().partition("\n")[0]
-    assert (look.source_settings, look.problems) == (detected.recognised.settings, 0)
-    assert look.read_as.startswith("filename names the images")
+    preview = preview_import(str(folder), None, {})
+    assert ",".join(preview.columns) == (folder / "boxes.csv").read_text().partition("\n")[0]
+    assert (preview.source_settings, preview.content.problem_count) == (recognised.settings, 0)
+    assert preview.read_as.startswith("filename names the images")
 
 
 def test_numbers_to_order_by_with_groups_and_a_split(tmp_path):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 
 import pytest
-from voc_tree import person, voc_object, xml_of
+from brought import read
+from example_pascal_voc import VocTree, person, voc_object, xml_of
 
-from ranking.formats import voc_annotation
-from ranking.formats.voc_annotation import read_annotation
-from ranking.formats.xml_file import Refused, parse_xml
+from ranking.files import Unusable
+from ranking.formats import pascal_voc
+from ranking.formats.voc_files import read_annotation
+from ranking.formats.xml_file import parse_xml
 
 LAUGHS = "".join(f'<!ENTITY lol{level} "{f"&lol{level - 1};" * 10}">' for level in range(1, 10))
 BILLION_LAUGHS = (
@@ -39,7 +41,7 @@ def read_bytes(data):
 def test_declarations_are_refused_before_anything_is_expanded():
     start = time.process_time()
     for data in HOSTILE:
-        with pytest.raises(Refused):
+        with pytest.raises(Unusable):
             parse_xml(data)
         annotated, (came,) = read_bytes(data)
         assert annotated is None, data
@@ -68,16 +70,19 @@ def test_broken_xml():
     assert read_bytes(b"<svg/>") == (None, ["<svg>"])
 
 
-def test_too_large_and_too_deep(monkeypatch):
+def test_too_large_and_too_deep(monkeypatch, tmp_path):
     for content in (b"<a>" * 32, b"<a>" * 100_000):
         annotated, (came,) = read_bytes(b"<annotation>" + content)
         assert annotated is None
         assert "32" in came
     assert annotation_of("<a>" * 31 + "</a>" * 31)[0] is not None
-    monkeypatch.setattr(voc_annotation, "MAX_XML_BYTES", 2**20)
-    annotated, [problem] = read_annotation(xml_of(" " * 2**20).encode(), "x.xml")
-    assert annotated is None
-    assert "1 MB" in problem.expected
+    monkeypatch.setattr(pascal_voc, "MAX_XML_BYTES", 2**20)
+    voc = VocTree(tmp_path / "voc")
+    voc.add("good")
+    voc.add("large", " " * 2**20)
+    images, [problem] = read("PASCAL VOC", voc.root)
+    assert list(images) == ["good"]
+    assert (problem.file, "1 MB" in problem.expected) == ("large.xml", True)
 
 
 MANY = b">" * (4 * 2**20 - 100)

@@ -19,8 +19,8 @@ from ranking.core import Query
 from ranking.core.run_settings import TrainSettings
 from ranking.datasets import ready_made_folder
 from ranking.features import load_features
-from ranking.features.graph.edge_files import edges_name, short_name
 from ranking.features.graph.image_graph import image_graph
+from ranking.features.graph.uploaded_pairs import edges_name, short_name
 from ranking.jobs import run_archive
 from ranking.jobs.run_archive import EDGES, RUN, export_run, import_run
 from ranking.workspace.run import Run
@@ -67,7 +67,7 @@ def test_scores_lean_on_the_pairs_that_the_settings_name(origin, run):
     edges = drawn(len(images))
     assert settings.graph == edges_name(edges)
     method: Any = method_class("HOB-SVM").load(run.model_file)
-    graph = image_graph(images, settings.graph, settings.features, features, brought=edges)
+    graph = image_graph(images, settings.graph, settings.features, features, uploaded=edges)
     assert 0 < len(graph.edges) < len(edges), "some join the splits"
     scores = np.load(run.scores_file)
     np.testing.assert_array_equal(scores, method.score(Query(features, graph=graph)))

@@ -42,7 +42,7 @@ from ranking.experiments.asking_simulation import simulate_asking
 from ranking.experiments.order_studies import study_orders
 from ranking.experiments.timing_studies import TimingOutcome
 from ranking.files import Limits
-from ranking.formats.looking import Look
+from ranking.formats.import_preview import ImportPreview
 from ranking.jobs import jobs, worker, worker_limits
 from ranking.jobs.events import (
     BEST_KEPT,
@@ -216,9 +216,9 @@ def test_an_upload_is_looked_at_and_imported_under_its_own_name_and_its_copy_goe
     before = contents(empty)
     run = here(empty, LOOK, "import", zoo)
     assert (run.state, run.result) == ("finished", {"source": "Class folders"})
-    look = Look.from_json(json.loads(run.look_file.read_text()))
-    assert look.seen is not None
-    assert (look.seen.title, look.seen.images, len(look.seen.crops)) == ("My zoo", 15, 12)
+    preview = ImportPreview.from_json(json.loads(run.look_file.read_text()))
+    assert preview.content is not None
+    assert (preview.content.title, preview.content.images, len(preview.content.crops)) == ("My zoo", 15, 12)
     assert {path.name for path in run.folder.iterdir()} == {"brought.zip", "look.json", *ALWAYS}
     empty.discard(run.id)
     empty.discard(here(empty, CLASS_FOLDERS, "import", zoo).id)

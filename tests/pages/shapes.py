@@ -6,8 +6,8 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import numpy as np
+from example_pascal_voc import VocTree, voc_object
 from PIL import Image, ImageDraw
-from voc_tree import VocTree, voc_object
 
 HOSTILE = "<img src=http://evil.example/z onerror=alert(1)> [y](http://evil.example) $q$"
 KINDS = {"disc": "#c03020", "square": "#2040b0", HOSTILE: "#30a040"}

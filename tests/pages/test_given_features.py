@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
+from example_corel5k import corel5k
 from filled_home import import_here, train_settings
-from label_files import corel5k
 from shown import choose, press, turn_to
 from trainings import finished
 

@@ -29,8 +29,8 @@ from trainings import finished
 
 from pages.parts.app import cache
 from pages.parts.runs import export, graph_choice, runs
-from ranking.features.graph.edge_files import edges_name, short_name
 from ranking.features.graph.image_graph import FIRST_GRAPH
+from ranking.features.graph.uploaded_pairs import edges_name, short_name
 from ranking.workspace.uploads import edges_in
 
 METHOD = "HOB-SVM"

@@ -14,9 +14,9 @@ from shown import address, choose, compared, kinds, pictures_of, press, turn_to
 from trainings import finished
 
 from pages.parts.app import cache
-from pages.parts.importing.own_image import _described
+from pages.parts.importing.uploaded_image import _described
 from pages.parts.runs import certificate, projections, runs
-from ranking.features.projection import projection_told
+from ranking.features.projection import projection_words
 from ranking.jobs import worker
 from ranking.jobs.events import Report
 from ranking.workspace.run_files import projection_of
@@ -66,7 +66,7 @@ def test_run_shows_how_much_was_kept(laboratory, through_nine, open_page):
     assert app.selectbox(key="widget projection").value == "PCA"
     assert app.number_input(key="widget projected_to").value == 9
     assert runs.features_of(through_nine) in str([table.value for table in app.dataframe])
-    told = [projection_told(projection) for projection in (NINE, {**NINE, "components": 8}, None)]
+    told = [projection_words(projection) for projection in (NINE, {**NINE, "components": 8}, None)]
     assert runs.features_of(through_nine).endswith(told[0])
     assert not compared(app)
     choose(app.number_input, "projected_to", 8)

@@ -19,7 +19,7 @@ from working import raising
 from pages.parts.app import cache, keys, rooms
 from pages.parts.runs import run_actions
 from ranking.core.errors import HomeError
-from ranking.features.onnx.files import model_name
+from ranking.features.onnx_model import model_name
 from ranking.jobs import jobs
 from ranking.workspace.room_layout import CLASS_ROOM, FOLDERS
 from ranking.workspace.room_quotas import COUNT, DISK
@@ -216,7 +216,7 @@ def test_every_cache_of_what_a_home_holds_is_keyed_by_the_home():
 
 def test_a_path_can_be_typed_where_the_host_has_named_folders(anna, server, started, open_page, monkeypatch):
     app = open_page("image_sets", room=ANNA, set=anna.shapes)
-    typed = {"widget brought path", "widget own features path"}
+    typed = {"widget path of an import", "widget own features path"}
     assert not typed & {box.key for box in app.text_input}
     monkeypatch.setenv(FOLDERS, "/srv/for-all")
     app.run()

@@ -22,9 +22,9 @@ def drop(app, data, name="resnet.npy"):
     return uploader(app).set_value((name, data, "application/octet-stream")).run()
 
 
-def looked_at(laboratory, started, app, data, name):
+def previewed(laboratory, started, app, data, name):
     drop(app, data, name)
-    look_at_features_here(laboratory.store, started[-1])
+    preview_features_here(laboratory.store, started[-1])
     return app.run()
 
 
@@ -33,7 +33,7 @@ def pills(app):
     return pills
 
 
-def look_at_features_here(store: Store, run: Run) -> Run:
+def preview_features_here(store: Store, run: Run) -> Run:
     """A look that a page began, done as its worker does it."""
     try:
         return worked(store, run, worker.look_at_features)
@@ -47,7 +47,7 @@ def waiting_here(store: Store, key: str, array: Any, name: str = "resnet.npy") -
     """A look at vectors that were uploaded, which waits for a decision."""
     run = store.create_run("features", FeaturesSettings(key, brought=name).to_json())
     run.brought_file.write_bytes(npy(array))
-    return look_at_features_here(store, run).id
+    return preview_features_here(store, run).id
 
 
 def kept_here(store: Store, key: str, array: Any, title: str = "") -> str:

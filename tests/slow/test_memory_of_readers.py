@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ranking.features.graph import similarity
-from ranking.features.graph.similarity import affinity, edges_from_csv
+from ranking.features.graph.similarity import affinity
+from ranking.features.graph.uploaded_pairs import edges_from_csv
 from ranking.formats.svmlight import read_graded
 
 

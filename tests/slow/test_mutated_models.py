@@ -7,7 +7,7 @@ import pytest
 from tiny_models import mean_colour
 
 from ranking.features.onnx.running import Network
-from ranking.features.own.network_looking import proposed
+from ranking.features.uploads.model_preview import proposed
 
 
 def test_mutated_models_are_described_or_refused(tmp_path):

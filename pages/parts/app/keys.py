@@ -6,7 +6,7 @@ from __future__ import annotations
 ROOM = "room"  # name of the room that the visitor works in, and the key to it
 SET = "set"  # key of the image set
 IMPORT = "import"  # id of the import that is shown
-OWN = "own"  # id of the look at features of one's own that is shown, or "new"
+OWN = "own"  # id of the preview of custom features that is shown, or "new"
 FEATURES = "features"  # names, joined by commas
 PROJECTION = "projection"  # what is made of them: "None", "PCA" or "PCA, whitened"
 PROJECTED_TO = "projected_to"  # how many columns of that are kept
@@ -223,14 +223,20 @@ JUST_DELETED = "trainings that were just deleted"  # ids
 K_RAISED = "k was raised beside the question"  # whether
 STARTED = "training run that was just started"  # id
 NOT_DONE = "what could not be done to trainings"  # messages
-NOT_BROUGHT = "why nothing was brought"  # message or None
 UPLOADED = "what came of what was uploaded"  # id of each file: dropped.TakenUp
-UPLOADS = "uploads so far"  # how many: each has a widget of its own, so that none keeps the last one's bytes
 JUST_KEPT = "image set that was just kept"  # its key
-JUST_TAKEN_AWAY = "image set that was just taken away"  # its key
-OWN_UPLOADS = "features of one's own so far"  # how many: see UPLOADS
-OWN_REFUSED = "why no features were brought"  # (key of their widget, message or None)
+JUST_DELETED_SET = "image set that was just deleted"  # its key
 EDGES_BROUGHT = "CSVs of pairs that were brought"  # how many
+
+
+def uploads_of(form: str) -> str:
+    """How many files were dropped there: each has a widget of its own, so that none keeps the last one's bytes."""
+    return f"uploads of {form}"
+
+
+def refused_of(form: str) -> str:
+    """Why the last file that was dropped there was refused; None where it was not."""
+    return f"refused by {form}"
 
 
 def widget(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The image whose labels are asked for: one of a queue of test images, or one that a person has brought."""
+"""The image whose labels are asked for: one of a queue of test images, or one that a person has uploaded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 from pages.parts.app import address, cache, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components.picture import picture
-from pages.parts.importing import own_image
+from pages.parts.importing import uploaded_image
 from ranking.core import Ints, LabelSet
 from ranking.workspace.answers import ImageAnswers
 from ranking.workspace.run import Run
@@ -29,10 +29,10 @@ class Shown(NamedTuple):
     known: bool
 
 
-def show(run: Run, images: LabelSet, brought: own_image.Brought | None) -> Shown:
+def show(run: Run, images: LabelSet, uploaded: uploaded_image.UploadedImage | None) -> Shown:
     """The image large, and the way to the next one."""
-    if brought is not None:
-        shown = Shown(*brought, known=False)
+    if uploaded is not None:
+        shown = Shown(*uploaded, known=False)
         draw(shown)
         return shown
     place = st.container()

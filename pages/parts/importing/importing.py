@@ -1,4 +1,4 @@
-"""An import from its first question to the person's decision: keep the image set, or discard it."""
+"""An import from the form to the person's decision: keep the image set, or discard it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import streamlit as st
 from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid, tiles
-from pages.parts.importing import import_form, looks, near_copies, problem_table, taken_away
+from pages.parts.importing import import_form, import_preview, near_copies, problem_table, trash, uploads
 from pages.parts.runs import jobs_panel
 from ranking.core import ImageSet
 from ranking.datasets import Thumbnails, load_image_set
@@ -27,10 +27,10 @@ def show() -> None:
     run = address.read(keys.IMPORT, _import, None)
     with place:
         if run is None:
-            taken_away.say()
+            trash.say()
             _list_waiting()
             import_form.offer()
-            taken_away.bring_back()
+            trash.show()
         elif run.state in ("failed", "cancelled"):
             import_form.offer(run, _which_try(run))
         else:
@@ -47,9 +47,9 @@ def _list_waiting() -> None:
 
 
 def _waiting(run: Run) -> str:
-    """What waits, of an import or of the look before it."""
+    """What waits, of an import or of its preview."""
     if run.looks:
-        return f"{escaped(looks.called(run))}, which you have looked at, waits"
+        return f"{escaped(import_preview.called(run))}, which you have looked at, waits"
     return f"{escaped(run.result['title'])}: {run.result['images']:,} images wait"
 
 
@@ -66,14 +66,18 @@ def _which_try(run: Run) -> str:
 def _show(run: Run) -> None:
     """An import that is under way, or waits for a decision."""
     if run.state not in ENDED:
-        what = f"Looking at {looks.called(run)}" if run.looks else f"Importing from {run.settings['source']}"
+        what = (
+            f"Looking at {import_preview.called(run)}"
+            if run.looks
+            else f"Importing from {run.settings['source']}"
+        )
         st.markdown(f"#### {escaped(what)}")
         jobs_panel.watch(run)
     elif run.looks and "decision" in run.result:
-        st.markdown(f"**{escaped(looks.called(run))}** was imported or discarded since.")
+        st.markdown(f"**{escaped(import_preview.called(run))}** was imported or discarded since.")
         import_form.close()
     elif run.looks:
-        looks.show(run)
+        import_preview.show(run)
     elif run.result.get("decision") != "discarded" and run.result["key"] in _keys_here():
         _show_known(run)
     elif "decision" in run.result:
@@ -116,7 +120,7 @@ def _import(run_id: str) -> Run:
 
 
 def _decide(run: Run) -> None:
-    """What came of it, then the two buttons."""
+    """Its counts and examples, then the two buttons."""
     result = run.result
     st.markdown(f"#### Imported {escaped(result['title'])}: keep it?")
     with st.container(horizontal=True, gap="large"):
@@ -131,10 +135,7 @@ def _decide(run: Run) -> None:
         keep = complete and frame.pressed(
             "Keep", "keep import", type="primary", icon=":material/check_circle:"
         )
-        if frame.pressed("Discard", "discard import", icon=":material/delete:"):
-            cache.store().discard(run.id)
-            address.put(**{keys.IMPORT: None})
-            st.rerun()
+        uploads.offer_discard(run, "discard import")
     if keep:
         _keep(run, together)
     _show_problems(run)

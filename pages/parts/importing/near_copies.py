@@ -24,16 +24,16 @@ GAP = 4
 
 def choose(run: Run, draft: ImageSet, thumbnails: Thumbnails) -> bool | None:
     """Whether to keep near copies on one side of the split; None where the import has found none."""
-    found = found_copies(run.draft)
-    if found is None:
+    copies = found_copies(run.draft)
+    if copies is None:
         return None
     st.markdown("#### Near copies", help=HELP)
-    across = len(found.across)
-    with_copies = counted(found.test_images, "test image")
+    across = len(copies.across)
+    with_copies = counted(copies.test_images, "test image")
     st.markdown(
-        f"**{counted(len(found.pairs), 'pair')}** of near copies, **{across:,}** of them across the split"
+        f"**{counted(len(copies.pairs), 'pair')}** of near copies, **{across:,}** of them across the split"
         + (
-            f": {with_copies} of {int(found.test.sum()):,} would have a copy among the training images."
+            f": {with_copies} of {int(copies.test.sum()):,} would have a copy among the training images."
             if across
             else "."
         )
@@ -41,8 +41,8 @@ def choose(run: Run, draft: ImageSet, thumbnails: Thumbnails) -> bool | None:
     key = keys.widget(f"copies together {run.id}")
     st.session_state.setdefault(key, are_together(draft))
     together: bool = st.toggle("Keep near copies on one side of the split", key=key)
-    st.caption(_what_follows(draft, found, together))
-    _show_pairs(draft, thumbnails, found)
+    st.caption(_what_follows(draft, copies, together))
+    _show_pairs(draft, thumbnails, copies)
     return together
 
 
@@ -52,27 +52,27 @@ HELP = (
 )
 
 
-def _what_follows(draft: ImageSet, found: FoundCopies, together: bool) -> str:
+def _what_follows(draft: ImageSet, copies: FoundCopies, together: bool) -> str:
     """What the switch does, in words."""
     if not together:
         return "The split stays that of the source, and folds may separate near copies."
-    test = split_together(draft, found)
-    words = moved_words(found.test, test != found.test)
+    test = split_together(draft, copies)
+    words = moved_words(copies.test, test != copies.test)
     return (
         f"{words[0].upper()}{words[1:]}. There are {int((~test).sum()):,} training images and "
         f"{int(test.sum()):,} test images. Folds keep near copies together, too."
     )
 
 
-def _show_pairs(draft: ImageSet, thumbnails: Thumbnails, found: FoundCopies) -> None:
+def _show_pairs(draft: ImageSet, thumbnails: Thumbnails, copies: FoundCopies) -> None:
     """The best matches, those across the split first."""
-    rest = np.setdiff1d(np.argsort(-found.detail, kind="stable"), found.across, assume_unique=True)
-    rows = [*found.across, *rest][:PAIRS]
+    rest = np.setdiff1d(np.argsort(-copies.detail, kind="stable"), copies.across, assume_unique=True)
+    rows = [*copies.across, *rest][:PAIRS]
     with st.container(horizontal=True, gap="medium"):
         for row in rows:
-            pair = [int(image) for image in found.pairs[row]]
+            pair = [int(image) for image in copies.pairs[row]]
             names = [readable(str(draft.image_names[image]), 30) for image in pair]
-            splits = ["test" if found.test[image] else "train" for image in pair]
+            splits = ["test" if copies.test[image] else "train" for image in pair]
             caption = " and ".join(f"{name} ({split})" for name, split in zip(names, splits, strict=True))
             both = side_by_side([thumbnails.image(image) for image in pair])
             st.image(both, caption=escaped(caption), width=both.width, alt=f"Two near copies: {caption}")

@@ -1,4 +1,4 @@
-"""What was wrong with files that a person brought: a table, and the same as CSV."""
+"""The report of an import: a table of problems, and the same as CSV."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ COLUMNS = ("file", "expected", "came", "done")  # those of ranking.core.Problem
 Row = dict[str, str]
 
 
-def show(problems: Sequence[Row], said: str, file_name: str) -> None:
-    """The table with what is `said` of it, and the button that saves it."""
+def show(problems: Sequence[Row], caption: str, file_name: str) -> None:
+    """The table with its caption, and the button that saves it."""
     st.dataframe(problems, hide_index=True)
-    st.caption(said)
+    st.caption(caption)
     st.download_button(
         "Report as CSV",
         lambda: as_csv(problems),
@@ -29,11 +29,11 @@ def show(problems: Sequence[Row], said: str, file_name: str) -> None:
     )
 
 
-def show_first(problems: Sequence[Problem], count: int, said: str, file_name: str) -> None:
-    """The same of the first problems of `count`; `said` begins with a small letter."""
+def show_first(problems: Sequence[Problem], count: int, caption: str, file_name: str) -> None:
+    """The same of the first problems of `count`; the caption begins with a small letter."""
     first = f"The first {len(problems):,} of {count:,} problems: " if count > len(problems) else ""
     rows = [{name: str(text) for name, text in vars(row).items()} for row in problems]
-    show(rows, f"{first}{said}" if first else f"{said[0].upper()}{said[1:]}", file_name)
+    show(rows, f"{first}{caption}" if first else f"{caption[0].upper()}{caption[1:]}", file_name)
 
 
 def as_csv(problems: Sequence[Row]) -> str:

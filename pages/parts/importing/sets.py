@@ -34,21 +34,27 @@ def choose(label: str = "Image set") -> ImageSetRow:
 
 
 def choose_among(
-    known: dict[str, ImageSetRow], name: str, source: str, run: Run | None, told: Callable[[ImageSetRow], str]
+    known: dict[str, ImageSetRow],
+    name: str,
+    source: str,
+    run: Run | None,
+    label_of: Callable[[ImageSetRow], str],
 ) -> ImageSetRow:
     """A box to choose one of the sets that fit a page, by the part `name` of the address; at first that of the `run`
-    which the address names, else one of a `source`, else the newest. told: what a set is called in the box."""
+    which the address names, else one of a `source`, else the newest. label_of: what a set is called in the box."""
     first = next((row.key for row in known.values() if row.source == source), next(iter(known)))
     if run is not None and run.settings["set"] in known:
         first = run.settings["set"]
     bound = address.bound(name, address.one_of(list(known)), first)
-    return known[st.selectbox("Image set", list(known), format_func=lambda key: told(known[key]), **bound)]
+    return known[
+        st.selectbox("Image set", list(known), format_func=lambda key: label_of(known[key]), **bound)
+    ]
 
 
-def import_first(source: str, needs: str, told: str) -> NoReturn:
+def import_first(source: str, needs: str, caption: str) -> NoReturn:
     """No set fits the page: the one next step is to import that of a `source` as it comes, which is kept unasked.
 
-    needs: what the page lacks. told: what is imported.
+    needs: what the page lacks. caption: what is imported.
     """
     settings = ImportSettings(source).to_json()
     equal = [run for run in cache.common().equal_runs("import", settings) if "decision" not in run.result]
@@ -66,7 +72,7 @@ def import_first(source: str, needs: str, told: str) -> NoReturn:
         if frame.pressed(f"Import {source.lower()}", keys.widget(f"import {source}"), type="primary"):
             jobs.start_once(cache.common(), "import", settings)
             st.rerun()
-        st.caption(told)
+        st.caption(caption)
     frame.end_page()
 
 

@@ -1,4 +1,4 @@
-"""What the columns of a table are that a person brought: a box for each role, which begins with how it was read."""
+"""What the columns of an uploaded table hold: a widget for each role, which begins with how it was read."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pages.parts.importing import import_form
 from ranking.core.settings import settings_of
 from ranking.datasets import source_class
 from ranking.datasets.folder import MAX_CRITERIA
-from ranking.formats.looking import Look
-from ranking.formats.manifest_roles import ROLES, names_in, written
+from ranking.formats.import_preview import ImportPreview
+from ranking.formats.table_columns import ROLES, as_setting, names_in
 
 NOT_THERE = "not there"
 PARTS = {  # of the roles that have a column for each part
@@ -29,26 +29,26 @@ FORM, UNIT = "box_form", "box_unit"
 ROWS = (("image", "labels", "numbers"), ("box",), (FORM, UNIT, "size"), ("group", "split"))
 
 
-def choose(owner: str, look: Look) -> dict[str, str]:
+def choose(owner: str, preview: ImportPreview) -> dict[str, str]:
     """The settings that say what each column is, from boxes whose keys begin with `owner`."""
     st.markdown("**What its columns are**")
-    before = {item.name: item.default for item in settings_of(source_class(str(look.source)))}
-    before |= look.source_settings
-    boxes = _Boxes(owner, look.columns, before)
-    told: dict[str, str] = {}
+    before = {item.name: item.default for item in settings_of(source_class(str(preview.source)))}
+    before |= preview.source_settings
+    boxes = _Boxes(owner, preview.columns, before)
+    settings: dict[str, str] = {}
     for row in ROWS:
         places = iter(st.columns(sum(len(PARTS.get(role, "1")) for role in row), vertical_alignment="bottom"))
         for role in row:
             if role in ROLES:
-                told[ROLES[role].setting] = boxes.of_role(role, partial(next, places))
+                settings[ROLES[role].setting] = boxes.of_role(role, partial(next, places))
             else:
                 with next(places):
-                    told[role] = boxes.of_setting(role)
+                    settings[role] = boxes.of_setting(role)
     st.caption(
         "A column has one role: choosing it for another takes it from the one that it had. Labels of a cell are apart "
         "by ; or |, or there is a column of 0 and 1 for each."
     )
-    return told
+    return settings
 
 
 class _Boxes:
@@ -71,7 +71,7 @@ class _Boxes:
             for part, label in enumerate(PARTS[role]):
                 with place():
                     chosen += self._single(role, part, label, began[part : part + 1])
-        return before if chosen == began else written(chosen)
+        return before if chosen == began else as_setting(chosen)
 
     def of_setting(self, name: str) -> str:
         """What is asked besides about the boxes of images."""
@@ -114,12 +114,12 @@ class _Boxes:
         """Have no other box hold what the one of `key` holds now."""
         held = st.session_state[key]
         taken = {held} if isinstance(held, str) else set(held or ())
-        for other in self._one:
-            if other != key and st.session_state[other] and st.session_state[other] in taken:
-                st.session_state[other] = None if other == self._key("image", 0) else ""
-        for other in self._many:
-            if other != key:
-                st.session_state[other] = [name for name in st.session_state[other] if name not in taken]
+        for box in self._one:
+            if box != key and st.session_state[box] and st.session_state[box] in taken:
+                st.session_state[box] = None if box == self._key("image", 0) else ""
+        for box in self._many:
+            if box != key:
+                st.session_state[box] = [name for name in st.session_state[box] if name not in taken]
 
     def _key(self, role: str, part: int) -> str:
         return keys.widget(f"{self._owner}{role} {part}")

@@ -16,11 +16,9 @@ from ranking.core import ImageSet
 from ranking.core.run_settings import Named
 from ranking.core.text import readable
 from ranking.features import default_names, feature_names
-from ranking.features.onnx.files import is_network_name, network_name, short_network
 from ranking.features.onnx_model import OnnxModel
-from ranking.features.own_vectors import OwnVectors
-from ranking.features.vector_files import is_vectors_name, short_name
-from ranking.workspace.uploads import KeptNetwork, KeptVectors
+from ranking.features.own_vectors import OwnVectors, is_vectors_name, short_name
+from ranking.workspace.uploads import KeptNetwork, KeptVectors, is_network_name, network_name, short_network
 
 LONGEST_TITLE = 40  # letters, in lists of trainings
 NEW = "new"  # of keys.OWN: the form to bring features, before there is a look at any

@@ -12,8 +12,8 @@ from pages.parts.runs import export
 from ranking import method_class
 from ranking.core import ImageSet, Ints
 from ranking.core.spreadsheets import guarded
-from ranking.features.graph.edge_files import is_edges_name, short_name
 from ranking.features.graph.image_graph import FIRST_GRAPH, GRAPHS, within
+from ranking.features.graph.uploaded_pairs import is_edges_name, short_name
 from ranking.jobs.own_edges import keep_pairs_apart
 
 SAME_IMAGE = "Samples of one image tend to share their label, as people in one picture often do the same."

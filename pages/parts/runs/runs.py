@@ -20,7 +20,7 @@ from ranking.core.settings import settings_of
 from ranking.experiments.training import graph_in_use
 from ranking.features import feature_class, feature_names
 from ranking.features.graph.image_graph import graph_words
-from ranking.features.projection import PCA, features_told, projection_told
+from ranking.features.projection import PCA, features_words, projection_words
 from ranking.workspace.run import SAMPLES, Run
 
 Settings = dict[str, Any]
@@ -181,7 +181,7 @@ def name_of(run: Run) -> str:
 def features_of(run: Run) -> str:
     """What a training saw of an image, in a few words."""
     told = list(feature_choice.by_words(run.settings["features"], run.settings["set"]).items())
-    return features_told(told, run.settings.get("projection"))
+    return features_words(told, run.settings.get("projection"))
 
 
 def measured(run: Run) -> str:
@@ -237,7 +237,7 @@ def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
     for name in one.keys() & other.keys():
         said += _changes(_feature(name), one[name], other[name], f"{name}: ")
     if before.projection != after.projection:
-        one, other = (projection_told(asked.projection) for asked in (before, after))
+        one, other = (projection_words(asked.projection) for asked in (before, after))
         said.append(f"projection {one} → {other}")
     if None not in (before.graph, after.graph) and before.graph != after.graph:
         said.append(f"neighbours {graph_words(before.graph)} → {graph_words(after.graph)}")

@@ -24,10 +24,6 @@ LONGEST_STEP = 0.1  # of a warp's entries
 DAMPING = 1e-3  # of the normal equations, of their mean diagonal
 
 
-def identity(count: int) -> Warps:
-    return np.tile(np.eye(2, 3, dtype=np.float32), (count, 1, 1))
-
-
 def aligned(first: Stack, second: Stack, warps: Warps, steps: int, free: Sequence[int]) -> Warps:
     """`warps` improved, so that `second` where a warp leads looks like `first`. free: which of six entries change."""
     count = len(first)

@@ -71,14 +71,14 @@ def candidates(
     for start in range(0, len(hashes), rows):
         block, later = np.arange(start, min(start + rows, len(hashes))), np.arange(start, len(hashes))
         apart = (image_of[block, None] < image_of[later]) & ~(framed[block, None] & framed[later])
-        found = []
+        blocks = []
         for position in POSITIONS:
             bits = np.bitwise_count(words[0][block, None] ^ words[position][later])
             similar = coarse[0][block] @ coarse[position][later].T
             similar[(bits > MOST_BITS) | ~apart] = -1
             row, column = _largest(similar)
-            found.append((block[row], later[column], np.full(len(row), position), similar[row, column]))
-        first, second, positions, likeness = (np.concatenate(column) for column in zip(*found, strict=True))
+            blocks.append((block[row], later[column], np.full(len(row), position), similar[row, column]))
+        first, second, positions, likeness = (np.concatenate(column) for column in zip(*blocks, strict=True))
         kept = most_similar(first, likeness, LEAST_COARSE, MOST_COARSE)
         yield crops.like(first[kept], second[kept], positions[kept])
 

@@ -51,11 +51,11 @@ def fingerprints(picture: Image.Image) -> list[Fingerprint]:
     size = (2 * SIDE, 2 * SIDE)
     rectangle = rectangle_in_frame(np.asarray(grey))
     framed = rectangle is not None and rectangle.filled >= SURELY_FILLED
-    found = [(grey.resize(size, Image.Resampling.BOX), framed)]
+    pictures = [(grey.resize(size, Image.Resampling.BOX), framed)]
     if rectangle is not None:
         held = grey.transform(size, Image.Transform.QUAD, rectangle.corners, Image.Resampling.BILINEAR)
-        found.append((held, False))
-    return [_fingerprint(each, framed) for each, framed in found if len(each.getcolors() or ()) != 1]
+        pictures.append((held, False))
+    return [_fingerprint(each, framed) for each, framed in pictures if len(each.getcolors() or ()) != 1]
 
 
 def _fingerprint(grey: Image.Image, framed: bool) -> Fingerprint:

@@ -66,17 +66,17 @@ def near_copies(prints: Sequence[Sequence[Fingerprint]], on_step: Callable[[], N
     image_of = np.repeat(np.arange(len(prints)), [len(each) for each in prints])
     if len(image_of) < 2 or len(prints) > MOST_IMAGES:
         return Copies(np.empty((0, 2), np.int64), np.empty(0))
-    hashes = np.stack([one.hash for each in prints for one in each])
-    greys = np.stack([one.grey for each in prints for one in each])
-    framed = np.array([one.framed for each in prints for one in each])
-    found: dict[tuple[int, int], float] = {}
+    hashes = np.stack([fingerprint.hash for each in prints for fingerprint in each])
+    greys = np.stack([fingerprint.grey for each in prints for fingerprint in each])
+    framed = np.array([fingerprint.framed for each in prints for fingerprint in each])
+    best: dict[tuple[int, int], float] = {}
 
     def keep(compared: list[Future[Match]], of: list[Candidates]) -> None:
         for future, pairs in zip(compared, of, strict=True):
             match = future.result()
             for row in np.flatnonzero(is_copy(match)):
                 pair = int(image_of[pairs.first[row]]), int(image_of[pairs.second[row]])
-                found[pair] = max(found.get(pair, 0.0), float(match.detail[row]))
+                best[pair] = max(best.get(pair, 0.0), float(match.detail[row]))
 
     # The next candidates are looked for while those before are compared; products of matrices take no more threads.
     waiting: tuple[list[Future[Match]], list[Candidates]] = [], []
@@ -89,8 +89,8 @@ def near_copies(prints: Sequence[Sequence[Fingerprint]], on_step: Callable[[], N
             keep(*waiting)
             waiting = begun, few
         keep(*waiting)
-    pairs = sorted(found)
-    return Copies(np.array(pairs, np.int64).reshape(-1, 2), np.array([found[pair] for pair in pairs]))
+    pairs = sorted(best)
+    return Copies(np.array(pairs, np.int64).reshape(-1, 2), np.array([best[pair] for pair in pairs]))
 
 
 def matched(greys: npt.NDArray[np.uint8], pairs: Candidates) -> Match:
@@ -119,12 +119,12 @@ def _correlation(first: Stack, values: Rows, inside: npt.NDArray[np.bool_]) -> F
 
 def matching_patches(first: Stack, second: Stack, inside: npt.NDArray[np.bool_]) -> Floats:
     """(n,) the share of patches that match by themselves, of those with any detail."""
-    one, other, there = (_patches(images) for images in (first, second, inside.astype(np.float32)))
-    one, other = one - one.mean(axis=2, keepdims=True), other - other.mean(axis=2, keepdims=True)
-    lengths = np.linalg.norm(one, axis=2), np.linalg.norm(other, axis=2)
-    correlation = (one * other).sum(axis=2) / (lengths[0] * lengths[1] + 1e-6)
+    left, right, covered = (_patches(images) for images in (first, second, inside.astype(np.float32)))
+    left, right = left - left.mean(axis=2, keepdims=True), right - right.mean(axis=2, keepdims=True)
+    lengths = np.linalg.norm(left, axis=2), np.linalg.norm(right, axis=2)
+    correlation = (left * right).sum(axis=2) / (lengths[0] * lengths[1] + 1e-6)
     any_detail = LEAST_DETAIL * np.sqrt((lengths[0] ** 2).mean(axis=1, keepdims=True))
-    counted = (np.maximum(*lengths) > any_detail) & (there.mean(axis=2) > 0.6)
+    counted = (np.maximum(*lengths) > any_detail) & (covered.mean(axis=2) > 0.6)
     share: Floats = ((correlation > LEAST_PATCH) & counted).sum(axis=1) / np.maximum(counted.sum(axis=1), 1)
     return share
 

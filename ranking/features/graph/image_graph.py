@@ -10,8 +10,8 @@ import numpy as np
 from ranking.core import Bools, Features, ImageSet, Ints, SimilarityGraph
 from ranking.core.errors import InputError
 from ranking.features import feature_columns
-from ranking.features.graph.edge_files import is_edges_name, short_name
 from ranking.features.graph.similarity import nearest, same_group, same_image, similarity_graph
+from ranking.features.graph.uploaded_pairs import is_edges_name, short_name
 
 NEAREST = 5
 MOST_BYTES = 2_000_000_000  # of affinities, which lie in memory as a whole
@@ -44,7 +44,7 @@ FIRST_GRAPH = "same image"  # what a method leans on unless it is told otherwise
 
 
 def is_graph_name(by: str) -> bool:
-    """Whether settings may name a graph so: one of GRAPHS, or pairs of a CSV (`ranking.features.graph.edge_files`)."""
+    """Whether settings may name a graph so: one of GRAPHS, or uploaded pairs (`uploaded_pairs.py`)."""
     return by in GRAPHS or is_edges_name(by)
 
 
@@ -70,18 +70,18 @@ def image_graph(
     parts: Sequence[tuple[str, Mapping[str, Any]]],
     features: Features,
     rows: Bools | None = None,
-    brought: Ints | None = None,
+    uploaded: Ints | None = None,
 ) -> SimilarityGraph:
     """The graph of the samples of `rows` (n,), all where it is None, numbered among themselves.
 
-    by: one of GRAPHS, or the name of the pairs `brought` (m, 2) of samples of the set. No edge joins a training
+    by: one of GRAPHS, or the name of the pairs `uploaded` (m, 2) of samples of the set. No edge joins a training
     sample to a test sample: pairs that do are left out. parts: what `features` (n, d) are made of; the affinity
     compares those of the box, for what describes the whole image tells nothing within one (high-order, section 5),
     or all features where there are no others. ValueError where affinities would take more than MOST_BYTES.
     """
     vectors = features[:, compared_columns(image_set, parts)]
     taken = np.arange(len(image_set)) if rows is None else np.flatnonzero(rows)
-    edges = graph_edges(image_set, by, vectors, taken, brought)
+    edges = graph_edges(image_set, by, vectors, taken, uploaded)
     return similarity_graph(vectors[taken], edges)
 
 
@@ -93,20 +93,20 @@ def compared_columns(image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str
 
 
 def graph_edges(
-    image_set: ImageSet, by: str, vectors: Features, rows: Ints, brought: Ints | None = None
+    image_set: ImageSet, by: str, vectors: Features, rows: Ints, uploaded: Ints | None = None
 ) -> Ints:
     """(m, 2) the similar pairs of `rows` (r,), ascending, of an image set, numbered among the rows.
 
     vectors: (n, d2) of all samples, what the affinity compares; else as `image_graph`.
     """
     check_graph_name(by)
-    if is_edges_name(by) != (brought is not None):
+    if is_edges_name(by) != (uploaded is not None):
         raise InputError("pairs", "pairs with the name of a CSV, and with no other name", f"the name {by!r}")
     edges = np.concatenate(
         [
             part[GRAPHS[by].pairs(image_set, vectors, part)]
-            if brought is None
-            else within(brought, part, len(image_set))
+            if uploaded is None
+            else within(uploaded, part, len(image_set))
             for part in _by_split(image_set, rows)
         ]
     )

@@ -5,28 +5,13 @@ Edges are (m, 2) int64, each unordered pair once, the lower sample first and in 
 
 from __future__ import annotations
 
-import csv
-import io
-import itertools
-from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
-from typing import IO
-
 import numpy as np
 import numpy.typing as npt
 
 from ranking.core import Features, Floats, Ints, SimilarityGraph, blocks_of_rows, is_real
 from ranking.core.errors import InputError
-from ranking.core.spreadsheets import guarded
-from ranking.core.text import readable
 
 BLOCK = 1 << 21  # numbers that are worked on at once
-LONGEST_LINE = 100_000  # bytes: columns of no pair may stand in it too
-MOST_OTHER_LINES = (
-    100_000  # of a CSV whose pairs are limited: empty ones, and those that a quoted cell goes on in
-)
 
 Edges = npt.NDArray[np.int64]
 
@@ -97,106 +82,6 @@ def _smallest(distances: Floats, k: int) -> npt.NDArray[np.bool_]:
     missing = k - below.sum(axis=1, keepdims=True)
     chosen: npt.NDArray[np.bool_] = below | (at & (np.cumsum(at, axis=1) <= missing))
     return chosen
-
-
-def edges_from_csv(
-    source: str | Path | IO[bytes], ids: Sequence[object] | npt.NDArray[np.generic], most: int | None = None
-) -> Edges:
-    """The pairs that a CSV lists in its columns i and j, by the ids of the samples; other columns are left alone.
-
-    source: the text, the Path of a UTF-8 file, or the bytes of one. ids: (n,) different names of the samples, which
-    the CSV may also give as `spreadsheets.guarded`. most: pairs that are read before it is too many, beside
-    MOST_OTHER_LINES without a pair. ValueError, with the number of the line, where a line is not a pair of two
-    different samples or the pair came before. Memory: beside the source some 60 bytes a pair.
-
-    >>> edges_from_csv("i,j\\nb,a\\n", ids=["a", "b", "c"])
-    array([[0, 1]])
-    """
-    number_of = {str(name): number for number, name in enumerate(ids)}
-    if len(number_of) != len(ids):
-        raise InputError("ids", f"{len(ids):,} different ids", len(number_of))
-    for name, number in list(number_of.items()):
-        number_of.setdefault(guarded(name), number)
-    codes, places = array("q"), array("q")  # of each pair low * n + high, and its line
-    with _opened(source) as stream:
-        for line, pair in _lines(stream, most):
-            low, high = _pair_of(line, pair, number_of)
-            if len(codes) == most:
-                raise InputError(f"line {line}", f"at most {most:,} pairs", "more", "leave some out")
-            codes.append(low * len(ids) + high)
-            places.append(line)
-    pairs = np.frombuffer(codes, np.int64) if codes else np.empty(0, np.int64)
-    order = np.argsort(pairs, kind="stable")
-    _check_once(pairs[order], np.frombuffer(places, np.int64)[order] if places else pairs, ids)
-    return np.stack(np.divmod(pairs[order], max(1, len(ids))), axis=1)
-
-
-def _opened(source: str | Path | IO[bytes]) -> AbstractContextManager[IO[bytes]]:
-    if isinstance(source, str):
-        return io.BytesIO(source.encode())
-    return open(source, "rb") if isinstance(source, Path) else nullcontext(source)
-
-
-def _lines(stream: IO[bytes], most: int | None) -> Iterator[tuple[int, tuple[str, str]]]:
-    """The number of each line that is not empty and its cells in the columns i and j, empty where it is too short."""
-    lines = csv.reader(_decoded(stream, most), skipinitialspace=True, strict=True)
-    try:
-        header = next(lines, [])
-        if header.count("i") != 1 or header.count("j") != 1:
-            names = readable(", ".join(header)) or "nothing"
-            remedy = "put the line i,j before the pairs, with a comma between the two"
-            raise InputError("line 1", "the column names i and j", names, remedy)
-        i, j = header.index("i"), header.index("j")
-        for cells in filter(None, lines):
-            cells += [""] * (max(i, j) + 1 - len(cells))
-            yield lines.line_num, (cells[i], cells[j])
-    except csv.Error as error:
-        where, remedy = f"line {lines.line_num}", "save the table as CSV again"
-        raise InputError(where, "comma-separated values", str(error), remedy) from error
-
-
-def _decoded(stream: IO[bytes], most: int | None) -> Iterator[str]:
-    for number, line in enumerate(stream, start=1):
-        if most is not None and number > most + MOST_OTHER_LINES:
-            raise InputError(
-                f"line {number}",
-                f"at most {most:,} pairs and {MOST_OTHER_LINES:,} other lines",
-                "more",
-                "remove empty lines, and line breaks within cells",
-            )
-        if len(line) > LONGEST_LINE:
-            raise InputError(
-                f"line {number}", f"at most {LONGEST_LINE:,} bytes", len(line), "remove other columns"
-            )
-        try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            remedy = "save the table as CSV in UTF-8"
-            raise InputError(f"line {number}", "UTF-8", error.reason, remedy) from error
-
-
-def _pair_of(line: int, pair: tuple[str, str], number_of: Mapping[str, int]) -> tuple[int, int]:
-    """The two samples that a line names, the lower first."""
-    for column, cell in zip("ij", pair, strict=True):
-        if cell not in number_of:
-            came = repr(cell[:80]) if cell else "nothing"
-            some = ", ".join(itertools.islice(number_of, 3))
-            expected = f"the id of a sample in column {column} (such as {some})"
-            raise InputError(f"line {line}", expected, came, "correct the id or remove the line")
-    i, j = number_of[pair[0]], number_of[pair[1]]
-    if i == j:
-        raise InputError(f"line {line}", "two different samples", f"{pair[0]} twice", "remove the line")
-    return min(i, j), max(i, j)
-
-
-def _check_once(codes: Edges, places: Edges, ids: Sequence[object] | npt.NDArray[np.generic]) -> None:
-    """ValueError that names the first line (m,) whose pair, of ascending `codes` (m,), an earlier line has."""
-    again = np.flatnonzero(codes[1:] == codes[:-1]) + 1
-    if len(again):
-        at = again[places[again].argmin()]
-        i, j = (ids[int(number)] for number in divmod(codes[at], len(ids)))
-        came, remedy = f"{i} and {j} again, as in line {places[at - 1]}", "remove one of the two lines"
-        raise InputError(f"line {places[at]}", "each pair once", came, remedy)
 
 
 def affinity(features: npt.ArrayLike, edges: npt.ArrayLike) -> Features:

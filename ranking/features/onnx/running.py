@@ -51,6 +51,14 @@ def check_runtime() -> None:
         raise InputError("models in ONNX", "the package onnxruntime", "none", INSTALL)
 
 
+def check_size(path: Path) -> None:
+    """InputError where a file is larger than a model may be."""
+    most, size = Limits.from_environment().network_bytes, path.stat().st_size
+    if size > most:
+        remedy = f"set {variable('network_bytes')} to allow more"
+        raise InputError("model", f"at most {most:,} bytes", size, remedy)
+
+
 class Network:
     """The model in a file. Several threads may ask it; they take turns.
 
@@ -72,9 +80,7 @@ class Network:
             env={"OMP_NUM_THREADS": "1"},
         )
         self.close = weakref.finalize(self, _end, self._process)
-        self._all = Until(
-            time.monotonic() + limits.network_seconds, "network_seconds", "all that it was asked"
-        )
+        self._all = Until(time.monotonic() + limits.network_seconds, "network_seconds", "all images")
         description = self._line(self._soon("load_seconds", "loading"))
         self.inputs = [_port(*described) for described in description["inputs"]]
         self.outputs = [_port(*described) for described in description["outputs"]]

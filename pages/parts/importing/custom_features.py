@@ -1,0 +1,168 @@
+"""Custom features of an image set: a file is uploaded and previewed, and once kept it is chosen like any feature."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts.app import address, bounded_uploads, cache, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.importing import custom_previews, uploads
+from pages.parts.runs import export, feature_choice, jobs_panel
+from ranking.core import ImageSet
+from ranking.core.run_settings import FeaturesSettings
+from ranking.core.text import counted
+from ranking.workspace.room_quotas import told_bytes
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.uploads import KeptNetwork, KeptVectors
+
+TYPES = ["npy", "npz", "parquet", "onnx"]
+PATH = keys.widget("own features path")
+
+
+def show(images: ImageSet) -> None:
+    """The preview that the address names; where it names none, the form that starts one."""
+    run = (
+        None
+        if address.get(keys.OWN) == feature_choice.NEW
+        else address.read(keys.OWN, lambda text: _preview_run(images, text), None)
+    )
+    if run is None or run.state in ("failed", "cancelled"):
+        _offer(images, run)
+        return
+    with st.container(border=True, key="own-features"):
+        called = FeaturesSettings.from_json(run.settings).called
+        if run.state not in ENDED:
+            st.markdown(f"#### Looking at {escaped(called)}")
+            jobs_panel.watch(run)
+        elif "decision" in run.result:
+            st.markdown(f"**{escaped(called)}** was {run.result['decision']} since.")
+            _close()
+        else:
+            custom_previews.show(images, run, called)
+
+
+def _preview_run(images: ImageSet, run_id: str) -> Run:
+    run = cache.store().run(run_id)
+    if run.kind != "features" or run.settings["set"] != images.key:
+        raise ValueError("expected a preview of features for this image set")
+    return run
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The form
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _offer(images: ImageSet, again: Run | None) -> None:
+    """A place to drop a file, and one to type a path; how the preview `again` ended; and what was kept before."""
+    form = f"own features {images.key}"
+    kept = feature_choice.brought(images)
+    opened = address.get(keys.OWN) is not None
+    label = "Bring features of your own" + (f" ({len(kept):,} here)" if kept else "")
+    _list_waiting(images)
+    with st.expander(label, icon=":material/upload_file:", expanded=opened):
+        st.caption(
+            f"A vector for each of the {counted(len(images), 'sample')}, from a program of yours: `.npy` with a row a "
+            "sample in the order of the list, `.npz` or Parquet with ids beside them; or a network, `.onnx`, that this "
+            "app asks for them. You see what is in it before anything is kept."
+        )
+        st.download_button(
+            "List of samples (CSV)",
+            lambda: export.samples_csv(images),
+            f"samples-{images.key[:8]}.csv",
+            "text/csv",
+            icon=":material/list:",
+            on_click="ignore",
+        )
+        uploads.offer_drop(
+            form,
+            "Drop features here",
+            TYPES,
+            lambda file: uploads.preview_features(file, images.key),
+            keys.OWN,
+            feature_choice.NEW,
+        )
+        where = uploads.where_paths_lead()
+        larger = "; for a larger one type its path below" if where else ""
+        st.caption(f"At most {bounded_uploads.largest()}{larger}.")
+        uploads.say_refused(form)
+        if where:
+            _type_path(images, again, where)
+        elif again is not None:
+            _close()
+        if again is not None:
+            jobs_panel.explain_end(again)
+            st.caption(f"Nothing is left of {escaped(FeaturesSettings.from_json(again.settings).called)}.")
+        for features in kept:
+            _show_kept(images, features)
+
+
+def _list_waiting(images: ImageSet) -> None:
+    """A line for each preview that waits for a decision; pressing it shows the preview."""
+    for run in cache.store().runs("features", images.key):
+        if run.state == "finished" and "decision" not in run.result:
+            called = escaped(FeaturesSettings.from_json(run.settings).called)
+            jobs_panel.offer_decision(run, f"{called}, which you have looked at, waits", keys.OWN)
+
+
+def _type_path(images: ImageSet, again: Run | None, where: str) -> None:
+    if again is not None:
+        st.session_state.setdefault(PATH, again.settings["place"])
+    path = st.text_input("File of features", key=PATH, placeholder="/home/…/features.npy")
+    st.caption(where)
+    with st.container(horizontal=True):
+        if frame.pressed("Look at it", "look at features"):
+            if path.strip():
+                uploads.show(keys.OWN, uploads.preview_features_path(path, images.key))
+            st.error(
+                "**File of features** is empty: type a path, or drop a file above.", icon=":material/error:"
+            )
+        if again is not None:
+            _close()
+
+
+def _show_kept(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
+    """A line for features that were kept, the link that trains with them, and the button that deletes them."""
+    if isinstance(features, KeptNetwork):
+        what = f"a model, {counted(features.size, 'column')}, for all image sets"
+    else:
+        size = told_bytes(4 * features.size * len(images))
+        columns, matched = (
+            f"{counted(features.size, 'column')} of {features.columns:,}",
+            features.matched or "as kept",
+        )
+        what = f"{columns}, matched {matched}, {size}"
+    lent = ", lent by the class room" if features.lent else ""
+    listed = feature_choice.called(features.name, images.key)
+    listed_as = "" if listed == features.title else f" ({escaped(listed)} in lists of trainings)"
+    st.markdown(f"**{escaped(features.title)}**{listed_as}: {escaped(what)}{lent}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        link = address.only(**{keys.SET: images.key, keys.FEATURES: features.name})
+        st.page_link(
+            "pages/train.py", label="Train with it", query_params=link, icon=":material/model_training:"
+        )
+        if not features.lent:
+            with st.popover("Delete", icon=":material/delete:", type="tertiary"):
+                st.markdown(
+                    "It will be gone for good. Trainings keep their scores; what needs it again, such as neighbours, "
+                    "asks for the file."
+                )
+                if frame.pressed("Delete for good", keys.widget(f"delete {features.name}"), type="primary"):
+                    _delete(images, features)
+
+
+def _delete(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
+    store = cache.store()
+    try:
+        if isinstance(features, KeptNetwork):
+            store.delete_network(features.name)
+        else:
+            store.delete_vectors(images.key, features.name)
+    except ValueError as error:
+        st.error(escaped(str(error)), icon=":material/error:")
+    else:
+        st.rerun()
+
+
+def _close() -> None:
+    st.button("Close", on_click=lambda: address.put(**{keys.OWN: None}), key="close features")

@@ -1,0 +1,199 @@
+"""The preview of custom features, uploaded as vectors or as an ONNX model: what fits the samples, and the decision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.importing import problem_table, uploads, vector_plot
+from pages.parts.runs import jobs_panel
+from ranking.core import ImageSet
+from ranking.core.settings import settings_of
+from ranking.core.text import counted, readable
+from ranking.features.onnx_model import OnnxModel, three_numbers
+from ranking.features.uploads.array_files import ArrayInfo
+from ranking.features.uploads.model_preview import ModelPreview
+from ranking.features.uploads.vector_matrix import BY_ORDER
+from ranking.features.uploads.vectors_preview import VectorsPreview
+from ranking.workspace.run import Run
+
+CHOSEN_APART = ("model", "columns", "output")  # settings of a model that have no widget in its form
+
+
+def show(images: ImageSet, run: Run, called: str) -> None:
+    """The preview of vectors or of a model in a file that the person calls `called`."""
+    shown = (
+        _show_model(images, run, called) if "network" in run.result else _show_vectors(images, run, called)
+    )
+    if not shown:
+        _offer_discard(run)
+
+
+def _offer_discard(run: Run) -> None:
+    uploads.offer_discard(run, "discard features")
+
+
+def _show_refusal(refused: str) -> None:
+    st.error(escaped(refused[0].upper() + refused[1:]), icon=":material/error:")
+
+
+def _decide(run: Run, images: ImageSet, called: str, changes: dict[str, Any], can_be_kept: bool) -> None:
+    """Keep or discard; where `changes` of the settings were chosen, preview these first."""
+    is_model, title = "network" in run.result, ""
+    them = "it" if is_model else "them"
+    if can_be_kept and not changes:
+        begin = called.rpartition(".")[0] or called
+        title = st.text_input(f"Call {them}", begin, max_chars=60, key=f"title {run.id}")
+    with st.container(horizontal=True):
+        if changes:
+            if frame.pressed("Look again", "preview again", type="primary", icon=":material/search:"):
+                uploads.show(keys.OWN, uploads.preview_again(run, **changes))
+        elif can_be_kept and frame.pressed(
+            f"Keep and train with {them}", "keep features", type="primary", icon=":material/check_circle:"
+        ):
+            _keep(run, images, readable(title, 60), is_model)
+        _offer_discard(run)
+
+
+def _keep(run: Run, images: ImageSet, title: str, is_model: bool) -> None:
+    """Where a room is full, the person can still discard them: the page goes on."""
+    with frame.in_place():
+        with cache.or_gone():
+            store = cache.store()
+            name = store.keep_network(run.id, title) if is_model else store.keep_vectors(run.id, title)
+        link = address.only(**{keys.SET: images.key, keys.FEATURES: name})
+        st.switch_page("pages/train.py", query_params=link)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Vectors
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _show_vectors(images: ImageSet, run: Run, called: str) -> bool:
+    """What fits and what does not, a plot of what fits, and the decision; whether the preview could be read."""
+    preview = uploads.read_preview(run, VectorsPreview.from_json)
+    if preview is None:
+        return False
+    st.markdown(f"#### {escaped(called)}: {escaped(preview.kind)}")
+    changes = _choose_arrays(run, preview)
+    if preview.refused:
+        _show_refusal(preview.refused)
+    else:
+        with st.container(horizontal=True, gap="large"):
+            st.metric("Samples", f"{preview.samples:,} of {len(images):,}", width="content")
+            st.metric("Columns", f"{preview.size:,}", width="content")
+            st.metric("Left out", f"{preview.columns - preview.size:,}", width="content")
+        st.caption(
+            f"Matched {escaped(preview.matched)}. Each row is scaled to length 1, as all features are, so that only "
+            "its direction counts; columns that are the same for all samples are left out, for they tell none apart."
+        )
+    if preview.plot is not None:
+        vector_plot.show(images, preview.plot, "their rows are in another order than the samples")
+    _decide(run, images, called, changes, not preview.refused)
+    if preview.problems:
+        caption, file = "what was not as expected, and what is done about it.", f"features-{run.id}.csv"
+        problem_table.show_first(preview.problems, preview.problem_count, caption, file)
+    with st.expander(f"What is in the file: {counted(len(preview.arrays), 'array')}"):
+        st.dataframe([_row(info) for info in preview.arrays], hide_index=True)
+    return True
+
+
+def _choose_arrays(run: Run, preview: VectorsPreview) -> dict[str, Any]:
+    """Which array holds the vectors, and which the ids, where these are others than were previewed; else {}."""
+    vectors = [info.name for info in preview.arrays if info.may_be_vectors]
+    ids = [BY_ORDER, *(info.name for info in preview.arrays if info.may_be_ids)]
+    if preview.vectors is None or len(vectors) + len(ids) <= 2:
+        return {}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        key = keys.widget(f"vectors {run.id}")
+        chosen = st.selectbox("Vectors", vectors, index=vectors.index(preview.vectors), key=key)
+        by = st.selectbox(
+            "Matched by",
+            ids,
+            index=ids.index(preview.ids),
+            format_func=lambda name: "the order of the samples" if name == BY_ORDER else name,
+            key=keys.widget(f"ids {run.id}"),
+        )
+    unchanged = (chosen, by) == (preview.vectors, preview.ids)
+    return {} if unchanged else {"vectors": chosen, "ids": by}
+
+
+def _row(info: ArrayInfo) -> dict[str, str]:
+    shape = " × ".join(f"{length:,}" for length in info.shape)
+    could = "vectors" if info.may_be_vectors else "ids" if info.may_be_ids else ""
+    return {"array": info.name, "shape": shape, "type": info.dtype, "could be": could, "why not": info.why}
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Models
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _show_model(images: ImageSet, run: Run, called: str) -> bool:
+    """Inputs, outputs and settings of a model, a plot of samples, and the decision; whether the preview could be
+    read."""
+    preview = uploads.read_preview(run, ModelPreview.from_json)
+    if preview is None:
+        return False
+    st.markdown(f"#### {escaped(called)}: a model in ONNX")
+    if preview.inputs or preview.outputs:
+        takes, gives = (
+            ", ".join(f"{escaped(name)} {escaped(shape)}" for name, shape in ports.items()) or "nothing"
+            for ports in (preview.inputs, preview.outputs)
+        )
+        st.caption(f"Takes {takes}. Gives {gives}.")
+    if preview.refused:
+        _show_refusal(preview.refused)
+    else:
+        with st.container(horizontal=True, gap="large"):
+            st.metric("Columns", f"{preview.settings['columns']:,}", width="content")
+            st.metric("One sample", f"{1000 * preview.seconds:.0f} ms", width="content")
+            whole = jobs_panel.in_minutes(preview.seconds * len(images))
+            st.metric(f"All {len(images):,}", f"about {whole}", width="content")
+        st.caption(
+            f"The file itself says: {escaped(', '.join(preview.read) or 'nothing')}; the rest is as usual, or as you "
+            "say below. Each box is shrunk or grown to the size of the input, whatever its shape; its vector is scaled "
+            "to length 1."
+        )
+    if preview.plot is not None:
+        reason = "pixels are to be normalised in another way, or the output is another"
+        vector_plot.show(images, preview.plot, reason)
+    before = {**run.settings["network"], **preview.settings}
+    chosen = _settings(run, preview, before) if preview.outputs else None
+    changed = chosen is not None and any(before.get(name) != value for name, value in chosen.items())
+    changes = {"network": chosen} if changed else {}
+    _decide(run, images, called, changes, not preview.refused)
+    return True
+
+
+def _settings(run: Run, preview: ModelPreview, before: dict[str, Any]) -> dict[str, Any] | None:
+    """How the model is used, by a form that begins with the preview's settings `before`. None where that is
+    impossible."""
+    before = {**{item.name: item.default for item in settings_of(OnnxModel)}, **before}
+    owner = f"network {run.id}"
+    outputs = list(preview.outputs)
+    with st.expander("How it is used", expanded=bool(preview.refused)):
+        output = st.selectbox(
+            "Output",
+            outputs,
+            index=outputs.index(before["output"]) if before["output"] in outputs else 0,
+            format_func=lambda name: f"{name}: {preview.outputs[name]}",
+            key=keys.widget(f"output {run.id}"),
+        )
+        for item in settings_of(OnnxModel):
+            key = keys.widget(keys.setting(owner, OnnxModel.name, item.name))
+            st.session_state.setdefault(key, before[item.name])
+        plugins = [(OnnxModel.name, OnnxModel)]
+        values = forms.settings_form(owner, plugins, "More settings", shared=False, without=CHOSEN_APART)
+        settings = values[OnnxModel.name]
+        for name in ("mean", "deviation"):
+            try:
+                three_numbers(settings[name])
+            except ValueError as error:
+                st.error(f"**{name.capitalize()}**: {escaped(str(error))}", icon=":material/error:")
+                return None
+    return {**settings, "output": output}

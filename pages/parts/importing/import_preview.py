@@ -1,0 +1,174 @@
+"""The preview of an import: what reads it and why, a few crops, the first problems; then import or discard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components import grid
+from pages.parts.components.picture import data_url
+from pages.parts.components.tile import Tile
+from pages.parts.importing import import_form, problem_table, table_columns, uploads
+from ranking.core.settings import settings_of
+from ranking.core.text import counted, written
+from ranking.datasets import source_class
+from ranking.formats.import_preview import ImportPreview
+from ranking.formats.preview import CROPS, Crop, SourcePreview
+from ranking.formats.tree_source import tree_sources
+from ranking.workspace.run import Run
+
+
+def called(run: Run) -> str:
+    """What a person calls the file or folder."""
+    return str(run.settings["brought"] or run.settings["look"])
+
+
+def show(run: Run) -> None:
+    """A finished preview, from which the person goes on to the import, or previews it with other settings."""
+    preview = uploads.read_preview(run, ImportPreview.from_json)
+    if preview is None:
+        uploads.offer_discard(run, "discard look")
+        return
+    st.markdown(f"#### {escaped(called(run))}{escaped(f': {preview.source}') if preview.source else ''}")
+    source = _choose_source(run, preview)
+    _say_why(preview)
+    values = _settings_of(run, preview, source) if source is not None else {}
+    if preview.refused:
+        st.error(escaped(preview.refused[0].upper() + preview.refused[1:]), icon=":material/error:")
+    if preview.content is not None:
+        _show_counts(preview, preview.content)
+        _show_labels(preview.content)
+        _show_crops(preview.content.crops)
+    _go_on(run, preview, source, values)
+    if preview.content is not None:
+        _show_problems(run, preview.content)
+
+
+def _choose_source(run: Run, preview: ImportPreview) -> str | None:
+    """The box that says as what it is read; another choice begins another preview."""
+    names = list(dict.fromkeys([*preview.detected, *tree_sources()]))
+    key = keys.widget(f"read as {run.id}")
+    chosen: str | None = st.selectbox(
+        "Read it as",
+        names,
+        index=None if preview.source is None else names.index(preview.source),
+        format_func=lambda name: f"{name} (recognised)" if name in preview.detected else name,
+        placeholder="nothing was recognised",
+        key=key,
+        on_change=_preview_as,
+        args=(run.id, key),
+    )
+    return preview.source if chosen is not None else None
+
+
+def _say_why(preview: ImportPreview) -> None:
+    """Why it is read as it is, and what else it could be."""
+    why = {name: recognised.why for name, recognised in preview.detected.items()}
+    if preview.source in why:
+        unchanged = preview.detected[preview.source].settings.items() <= preview.source_settings.items()
+        instead = f": {escaped(preview.read_as)}" if preview.read_as else ", those below"
+        changed = "" if unchanged else f" It is read by your settings instead{instead}."
+        st.caption(f"Recognised: {escaped(why[preview.source])}.{changed}")
+    elif preview.source is not None:
+        st.caption(f"Not recognised as {escaped(preview.source)}; you have chosen it.")
+    further = [f"{escaped(name)}: {escaped(text)}" for name, text in why.items() if name != preview.source]
+    if further:
+        st.caption("It could also be " + "; or ".join(further) + ".")
+
+
+def _preview_as(run_id: str, key: str) -> None:
+    source = st.session_state[key]
+    if source is not None:
+        with frame.in_place():
+            again = uploads.preview_again(cache.store().run(run_id), source=source, source_settings={})
+            address.put(**{keys.IMPORT: again.id})
+
+
+def _settings_of(run: Run, preview: ImportPreview, source: str) -> dict[str, Any]:
+    """The settings of a source in the form, which begins with those of the preview."""
+    owner = f"look {run.id}"
+    import_form.fill(owner, source, preview.source_settings)
+    plugins = [(source, source_class(source))]
+    columns = table_columns.choose(keys.setting(owner, source, ""), preview) if preview.columns else {}
+    more = f"More settings of {source}"
+    values = forms.settings_form(owner, plugins, more, shared=False, without=("folder", *columns))
+    return {**values[source], **columns}
+
+
+def _show_counts(preview: ImportPreview, content: SourcePreview) -> None:
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Images", f"{content.images:,}", width="content")
+        st.metric("Files", f"{preview.files:,}", width="content")
+        st.metric("Problems so far", f"{content.problem_count:,}", width="content")
+
+
+def _show_labels(content: SourcePreview) -> None:
+    """What the labels come to: the most frequent classes, and the split."""
+    counts = content.counts
+    if counts.classes:
+        named = ", ".join(f"{escaped(name)} (**{count:,}**)" for name, count in counts.classes.items())
+        more = f" and {counted(counts.more_classes, 'class')} more" if counts.more_classes else ""
+        st.markdown(f"Classes, by how many samples show them: {named}{more}.")
+    where = f": {escaped(counts.split_from)}" if counts.split_from else ""
+    images = "image" if counts.train == 1 else "images"
+    st.markdown(f"Split: **{counts.train:,}** {images} to train on, **{counts.test:,}** to test on{where}.")
+    if not counts.complete:
+        done = counts.train + counts.test
+        st.caption(
+            f"Counted in a few seconds: the first {done:,} of {content.images:,} images. An import counts all."
+        )
+
+
+def _show_crops(crops: list[Crop]) -> None:
+    if not crops:
+        st.warning(
+            "None of the first images can be used; the problems say why. An import may still find others.",
+            icon=":material/warning:",
+        )
+        return
+    label = f"{counted(len(crops), 'sample')} of the preview"
+    shown = [_tile(crop, number) for number, crop in enumerate(crops)]
+    grid.image_grid(shown, name=keys.EXAMPLE, selected=address.get(keys.EXAMPLE), label=label, kind="images")
+    few = "" if len(crops) == CROPS else ", as many as were found"
+    st.caption(
+        f"Samples of the first {counted(len(crops), 'image')}{few}; nothing is stored yet. **Notice** whether each "
+        "shows what is written below it."
+    )
+
+
+def _tile(crop: Crop, number: int) -> Tile:
+    numbers = [f"{name} {written(value)}" for name, value in crop.numbers.items()]
+    label = ", ".join([*crop.classes, *numbers]) or "no class"
+    return Tile(str(number), data_url(crop.webp), f"sample of image {crop.image}, shows {label}", label)
+
+
+def _go_on(run: Run, preview: ImportPreview, source: str | None, values: dict[str, Any]) -> None:
+    """Import; where settings are no longer those of the preview, preview it again first; or discard."""
+    with st.container(horizontal=True):
+        if source is not None and _differ(preview, source, values):
+            if frame.pressed("Look again", "look again", type="primary", icon=":material/search:"):
+                again = uploads.preview_again(run, source=source, source_settings=values)
+                uploads.show(keys.IMPORT, again)
+        elif (
+            source is not None
+            and preview.content is not None
+            and frame.pressed("Import", "import brought", type="primary", icon=":material/download:")
+        ):
+            uploads.show(keys.IMPORT, uploads.import_all(run, source, values))
+        uploads.offer_discard(run, "discard look")
+
+
+def _differ(preview: ImportPreview, source: str, values: dict[str, Any]) -> bool:
+    defaults = {item.name: item.default for item in settings_of(source_class(source))}
+    return any(value != {**defaults, **preview.source_settings}[name] for name, value in values.items())
+
+
+def _show_problems(run: Run, content: SourcePreview) -> None:
+    if not content.problems:
+        st.success("Nothing was wrong up to here.", icon=":material/check_circle:")
+        return
+    caption = "what was not as expected on the way to these samples, and what an import would do about it."
+    problem_table.show_first(content.problems, content.problem_count, caption, f"look-{run.id}.csv")

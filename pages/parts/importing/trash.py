@@ -1,0 +1,95 @@
+"""Deleting image sets that were imported, restoring them, and emptying the trash."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import streamlit as st
+
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.importing.sets import READY_MADE
+from ranking.core.text import counted
+from ranking.datasets import bundled_names
+from ranking.workspace.run_store import DELETED_DAYS
+from ranking.workspace.store import ImageSetRow
+
+
+def offer_delete(row: ImageSetRow) -> None:
+    """The button that deletes an image set, unless it is lent or comes with the program."""
+    if row.lent or row.source in (READY_MADE, *bundled_names()):
+        return
+    users = len(cache.store().users_of_set(row.key))
+    used = (
+        f"Used by {counted(users, 'run')}, deleted ones that can be restored among them." if users else None
+    )
+    st.button(
+        "Take this image set away",
+        key="take set away",
+        icon=":material/delete:",
+        type="tertiary",
+        disabled=bool(users),
+        help=used,
+        on_click=_delete,
+        args=(row.key,),
+    )
+
+
+def say() -> None:
+    """What was kept or deleted a moment ago, with a button that undoes it."""
+    store = cache.store()
+    for name, listed, action, undo in (
+        (keys.JUST_KEPT, store.image_sets, "Kept", _delete),
+        (keys.JUST_DELETED_SET, store.deleted_image_sets, "Taken away", _restore),
+    ):
+        row = {row.key: row for row in listed()}.get(st.session_state.get(name, ""))
+        if row is not None and not (undo is _delete and cache.store().users_of_set(row.key)):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(f"{action}: {escaped(row.title)}.", width="content")
+                key = keys.widget(f"undo {action}")
+                st.button("Undo", key=key, icon=":material/undo:", on_click=undo, args=(row.key,))
+
+
+def show() -> None:
+    """The deleted image sets, a button to restore each, and one that deletes them permanently."""
+    rows = cache.store().deleted_image_sets()
+    if not rows:
+        return
+    with st.expander(f"Taken away: {counted(len(rows), 'image set')}", icon=":material/delete:"):
+        st.caption(f"What is taken away goes for good after {DELETED_DAYS} days, or now if you say so.")
+        for row in rows:
+            last = datetime.fromtimestamp(row.deleted or 0.0) + timedelta(days=DELETED_DAYS)
+            st.button(
+                f"Restore {escaped(row.title)} ({row.images:,} images, until {last.strftime('%d %b')})",
+                key=keys.widget(f"restore set {row.key}"),
+                icon=":material/undo:",
+                type="tertiary",
+                on_click=_restore,
+                args=(row.key,),
+            )
+        with st.popover("Empty now", icon=":material/delete_forever:"):
+            st.markdown(f"{counted(len(rows), 'image set')} will be gone for good.")
+            if frame.pressed("Delete for good", "empty sets", type="primary"):
+                removed = cache.store().empty_deleted_sets()
+                st.toast(f"{counted(removed, 'image set')} gone for good.")
+                st.rerun()
+
+
+def _delete(key: str) -> None:
+    try:
+        cache.store().delete_set(key)
+    except ValueError as error:  # somebody began to train on it, in another tab
+        address.complain(str(error))
+        return
+    st.session_state[keys.JUST_KEPT], st.session_state[keys.JUST_DELETED_SET] = None, key
+    address.put(**{keys.SET: None})
+
+
+def _restore(key: str) -> None:
+    try:
+        cache.store().restore_set(key)
+    except ValueError as error:  # it went for good, in another tab
+        address.complain(str(error))
+        return
+    st.session_state[keys.JUST_DELETED_SET] = None
+    address.put(**{keys.SET: key})

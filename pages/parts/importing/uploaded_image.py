@@ -1,0 +1,65 @@
+"""An uploaded image whose labels are ranked: described by another process, and not kept."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from pages.parts.app import cache
+from ranking.core import LabelSet
+from ranking.features.projection import projected
+from ranking.jobs.own_image import describe_apart, name_of, note
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
+
+LARGEST = 50  # megabytes, as of an image of an import
+
+
+class UploadedImage(NamedTuple):
+    """An image as a model sees it: row `row` of `images`, its picture as a data URL, and its size in pixels."""
+
+    images: LabelSet
+    row: int
+    source: str
+    size: tuple[int, int]
+
+
+def choose(run: Run) -> UploadedImage | None:
+    """The image that a person has uploaded, as the model of `run` sees it; None where there is none."""
+    file = st.file_uploader(
+        "An image of your own: JPEG, PNG or WebP",
+        type=["jpg", "jpeg", "png", "webp"],
+        max_upload_size=LARGEST,
+    )
+    st.caption(
+        "The image is checked, described by the features of the model, and not kept. Its checksum is kept, with your "
+        "answers."
+    )
+    if file is None:
+        return None
+    home = cache.store().home
+    with cache.or_gone():
+        uploaded = _described(str(home), run.id, file.getvalue())
+    note(home, uploaded.images.ids[uploaded.row])  # not in the cache, which may outlive the home
+    return uploaded
+
+
+@st.cache_resource(show_spinner="Describing your image …", max_entries=4)
+def _described(home: str, run_id: str, data: bytes) -> UploadedImage:
+    store = Store(home)
+    run = store.run(run_id)
+    method, _ = cache.label_ranker(run)
+    with tempfile.TemporaryDirectory() as folder:
+        images, features = describe_apart(store, data, run.settings["features"], Path(folder))
+        projected_features = projected(cache.projection(run), features)
+        picture = cache.shrunk(images, 0)
+    width, height = (int(side) for side in images.image_sizes[0])
+    labels = np.zeros((1, len(method.names)), np.bool_)
+    ids = np.array([name_of(data)])
+    return UploadedImage(
+        LabelSet(projected_features, labels, method.names, ids=ids), 0, picture, (width, height)
+    )

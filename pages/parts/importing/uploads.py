@@ -1,0 +1,174 @@
+"""Files and paths that a person wants to import: previewed by a worker, which this process gives a copy, and kept or
+discarded. This process never opens them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn, TypeVar
+
+import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from pages.parts.app import address, cache, dropped, frame, keys
+from pages.parts.app.frame import escaped
+from ranking.core.run_settings import FeaturesSettings, ImportSettings, LookSettings
+from ranking.core.text import readable
+from ranking.jobs import jobs
+from ranking.workspace.room_layout import open_folders
+from ranking.workspace.run import Kind, Run
+
+T = TypeVar("T")
+
+# --------------------------------------------------------------------------------------------------- The form
+
+
+def offer_drop(
+    form: str,
+    label: str,
+    types: Sequence[str],
+    begin: Callable[[UploadedFile], Run],
+    name: str,
+    refused: str | None,
+) -> None:
+    """A place to drop a file, for which `begin` starts a preview at once. The part `name` of the address then names the
+    preview, or is `refused` where the file was. form: names the place in the session.
+
+    After each file the widget has another key, so that the bytes of the last one are forgotten.
+    """
+    count = keys.uploads_of(form)
+    key = keys.widget(f"{form} {st.session_state.get(count, 0)}")
+    file = st.file_uploader(label, types, key=key)
+    if file is not None:
+        run_id, st.session_state[keys.refused_of(form)] = dropped.once(file, lambda file: begin(file).id)
+        address.put(**{name: run_id or refused})
+        st.session_state[count] = st.session_state.get(count, 0) + 1
+        st.rerun()
+
+
+def say_refused(form: str) -> None:
+    """Why the last file that was dropped there was refused, if it was."""
+    if refused := st.session_state.get(keys.refused_of(form)):
+        st.error(escaped(refused), icon=":material/error:")
+
+
+def where_paths_lead() -> str:
+    """A sentence about a path that a person types; "" in a room where the host does not allow paths."""
+    folders = open_folders(cache.store().home)
+    if folders is None:
+        return "On the computer that runs this app. Nothing outside of it is read."
+    named = ", ".join(escaped(str(folder)) for folder in folders)
+    return f"In a folder that the host of this server has named: {named}." if folders else ""
+
+
+# ------------------------------------------------------------------------------------------- Starting previews
+
+
+def preview_upload(file: UploadedFile) -> Run:
+    """Preview an import of the file that was dropped, which is on disk and no longer in memory when this returns."""
+    return _begin(file, "import", LookSettings("", brought=_called(file)).to_json())
+
+
+def preview_features(file: UploadedFile, set_key: str) -> Run:
+    """The same of features for an image set."""
+    return _begin(file, "features", FeaturesSettings(set_key, brought=_called(file)).to_json())
+
+
+def preview_path(path: str) -> Run:
+    """Preview an import of a folder or ZIP file on the computer that runs this app."""
+    return jobs.start_once(cache.store(), "import", LookSettings(path.strip()).to_json())
+
+
+def preview_features_path(path: str, set_key: str) -> Run:
+    """Preview a file of features on the computer that runs this app."""
+    return jobs.start_once(cache.store(), "features", FeaturesSettings(set_key, path.strip()).to_json())
+
+
+def preview_again(run: Run, **changes: Any) -> Run:
+    """Preview the same file with other settings. It takes the place of the first preview."""
+    settings = LookSettings if run.kind == "import" else FeaturesSettings
+    return _pass_on(run, replace(settings.from_json(run.settings), **changes).to_json())
+
+
+def import_all(run: Run, source: str, settings: dict[str, Any]) -> Run:
+    """Import what was previewed."""
+    previewed = LookSettings.from_json(run.settings)
+    place = {} if previewed.look == "" else {"folder": previewed.look}
+    return _pass_on(run, ImportSettings(source, {**place, **settings}, previewed.brought).to_json())
+
+
+def _called(file: UploadedFile) -> str:
+    return readable(file.name, 120)
+
+
+def _begin(file: UploadedFile, kind: Kind, settings: dict[str, Any]) -> Run:
+    def copy(run: Run) -> None:
+        file.seek(0)
+        with open(run.brought_file, "xb") as target:
+            shutil.copyfileobj(file, target, 2**20)
+
+    try:
+        return jobs.start(cache.store(), kind, settings, copy)
+    finally:
+        _release(file)
+
+
+def _release(file: UploadedFile) -> None:
+    """Have the server forget the bytes. It keeps them as long as the browser tab is open otherwise."""
+    context = get_script_run_ctx()
+    if context is not None and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
+        context.uploaded_file_mgr.remove_file(context.session_id, file.file_id)
+    file.close()
+
+
+def _pass_on(preview: Run, settings: dict[str, Any]) -> Run:
+    """A run with `settings` that has what was uploaded for `preview`, of which nothing is left.
+
+    Repeated, as by a page that was interrupted afterwards, it is the same run.
+    """
+    store = cache.store()
+    preview = store.run(preview.id)
+    if "next" in preview.result:
+        return store.run(preview.result["next"])
+    if preview.settings["brought"] is None:
+        run = jobs.start_once(store, preview.kind, settings)
+    else:
+        run = jobs.start(
+            store, preview.kind, settings, lambda run: os.rename(preview.brought_file, run.brought_file)
+        )
+    store.update_run(preview.id, result={**preview.result, "next": run.id})
+    store.discard(preview.id)
+    return run
+
+
+# --------------------------------------------------------------------------------------------- A finished preview
+
+
+def read_preview(run: Run, from_json: Callable[[Mapping[str, Any]], T]) -> T | None:
+    """The preview that a run has left; an error and None where it cannot be read, as of an earlier version."""
+    try:
+        return from_json(json.loads(run.look_file.read_text()))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        st.error(
+            "This preview cannot be read any more: discard it, and import the file again.",
+            icon=":material/error:",
+        )
+        return None
+
+
+def offer_discard(run: Run, key: str) -> None:
+    """The button that discards a preview or an import, which the address then names no more."""
+    if frame.pressed("Discard", key, icon=":material/delete:"):
+        cache.store().discard(run.id)
+        show(keys.IMPORT if run.kind == "import" else keys.OWN, None)
+
+
+def show(name: str, run: Run | None) -> NoReturn:
+    """Have the part `name` of the address name a preview or an import."""
+    address.put(**{name: None if run is None else run.id})
+    st.rerun()

@@ -1,0 +1,270 @@
+"""Uploaded files of arrays (.npy, .npz, Parquet): each array is described before it is read, and read when chosen.
+
+Nothing is unpickled, and no header is believed: an array that claims other bytes than its file has, or more than the
+limits allow, is refused before room is made for it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import shutil
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.core import Problem
+from ranking.core.errors import InputError
+from ranking.core.text import readable
+from ranking.features.own_vectors import MAX_COLUMNS
+from ranking.files import Limits, Unusable, parquet_to_numbers
+from ranking.files.archives import LONGEST_HEADER, check_array, check_text
+from ranking.files.limits import variable
+from ranking.files.parquet_program import answer_of
+from ranking.files.parquet_to_numbers import LISTS
+from ranking.files.zip_tree import ZipTree
+
+Array = npt.NDArray[Any]
+NUMBERS = "biuf"
+HEAD = LONGEST_HEADER + 1_000  # bytes in which the header of an array must end
+MAX_ARRAYS = 1_000  # of one file
+MAX_IDS = 1_000_000
+ID_NAMES = ("id", "ids", "sample", "samples", "image", "images", "name", "names", "file", "filename", "path")
+MAX_IDS_READ = 6  # columns of a Parquet table that are read for ids
+ARRAY_RATIO = 1_100  # by which arrays expand: those of mostly zeros as much as deflate can
+ARRAYS = 4  # times what one array may have, all arrays of a ZIP file may have
+ALL_NUMBERS = "all columns of numbers"
+TEXTS = "texts.json"
+INDEX = "__index_level_"  # how pandas calls a column that nobody named
+# Columns that say of a sample what features may not: its label, its side of the split, where its box lies.
+LABELS = {"label", "labels", "class", "classes", "target", "y", "query", "relevance", "grade"}
+SIDES = {"id", "ids", "index", "split", "test", "train", "fold", "group"}
+BOXES = {"left", "top", "right", "bottom", "xmin", "ymin", "xmax", "ymax"}
+NO_FEATURES = LABELS | SIDES | BOXES
+
+
+@dataclass(frozen=True)
+class ArrayInfo:
+    """An array of a file, or a column of a table. shape: () where it cannot be known. why: why it can be used neither
+    for vectors nor for ids, "" where it can."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    why: str = ""
+    holds: str = "numbers"  # or "text"
+
+    @property
+    def may_be_vectors(self) -> bool:
+        """Whether its rows could be the vectors of samples."""
+        return not self.why and self.holds == "numbers" and len(self.shape) == 2
+
+    @property
+    def may_be_ids(self) -> bool:
+        """Whether its rows could name samples."""
+        few = len(self.shape) == 1 and self.shape[0] <= MAX_IDS
+        return not self.why and few and not self.dtype.startswith(("float", "bool"))
+
+
+class ArrayFile(ABC):
+    """kind: what it is, in words. arrays: in order. problems: what is never read of it, and why."""
+
+    kind: str
+    arrays: list[ArrayInfo]
+    problems: tuple[Problem, ...] = ()
+
+    @abstractmethod
+    def numbers(self, name: str, ids: str) -> Array:
+        """(n, d) the numbers of an array, on disk rather than in memory; Unusable where it cannot be read. ids: the
+        array that names the samples, which is no part of it."""
+
+    @abstractmethod
+    def texts(self, name: str) -> list[str]:
+        """(n,) the cells of an array that may be ids, as text; Unusable where it cannot be read."""
+
+
+class NpyFile(ArrayFile):
+    """One array, called "array"."""
+
+    kind = "one array of NumPy (.npy)"
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        self._path, self._limits = path, limits
+        with path.open("rb") as file:
+            self.arrays = [array_info("array", file, path.stat().st_size, limits)]
+
+    def numbers(self, name: str, ids: str) -> Array:
+        return as_rows(np.load(self._path, mmap_mode="r", allow_pickle=False))
+
+    def texts(self, name: str) -> list[str]:
+        return cells(np.load(self._path, mmap_mode="r", allow_pickle=False))
+
+
+class NpzFile(ArrayFile):
+    """The arrays of a ZIP file, as `numpy.savez` writes it. scratch: a folder for what is unpacked."""
+
+    kind = "arrays of NumPy (.npz)"
+
+    def __init__(self, path: Path, called: str, limits: Limits, scratch: Path) -> None:
+        of_arrays = replace(
+            limits,
+            entries=min(limits.entries, MAX_ARRAYS),
+            ratio=max(limits.ratio, ARRAY_RATIO),
+            total_bytes=min(limits.total_bytes, ARRAYS * limits.vector_bytes),
+        )
+        self._tree = ZipTree(path, of_arrays, called)
+        self._limits, self._scratch, self.problems = limits, scratch, self._tree.problems
+        names = [name for name in self._tree.names if name.endswith(".npy")]
+        if not names:
+            raise InputError(called, "arrays (.npy) in the ZIP file", "none", "save them with numpy.savez")
+        self._entries = {readable(name.removesuffix(".npy")): name for name in names}
+        self.arrays = [self._info(shown, name) for shown, name in self._entries.items()]
+
+    def _info(self, shown: str, name: str) -> ArrayInfo:
+        try:
+            with self._tree.stream(name) as (file, size):
+                return array_info(shown, file, size, self._limits)
+        except Unusable as error:
+            return ArrayInfo(shown, (), "", f"expected {error.expected}, got {readable(error.came)}")
+
+    def numbers(self, name: str, ids: str) -> Array:
+        return as_rows(self._unpacked(name))
+
+    def texts(self, name: str) -> list[str]:
+        return cells(self._unpacked(name))
+
+    def _unpacked(self, name: str) -> Array:
+        """An array, copied out of the ZIP file piece by piece: no more than its header claims, which was looked at."""
+        target = self._scratch / f"array-{list(self._entries).index(name)}.npy"
+        with self._tree.stream(self._entries[name]) as (file, size), target.open("wb") as copy:
+            shutil.copyfileobj(file, copy, 2**20)
+            came = copy.tell()
+        if came != size:
+            raise Unusable("an intact entry of the ZIP file", "it ends early")
+        loaded: Array = np.load(target, mmap_mode="r", allow_pickle=False)
+        return loaded
+
+
+class ParquetFile(ArrayFile):
+    """A column is an array, and all columns of numbers are one more together. It is read by another program, which may
+    fail alone. scratch: a folder for what that writes."""
+
+    kind = "Parquet table"
+
+    def __init__(self, path: Path, limits: Limits, scratch: Path) -> None:
+        self._path, self._limits, self._scratch = path, limits, scratch
+        table = json.loads(self._run({"ids": ID_NAMES, "most": MAX_IDS_READ}, TEXTS))
+        self._texts = self._read_texts()
+        self._rows: int = table["rows"]
+        self._columns: dict[str, dict[str, Any]] = {column["name"]: column for column in table["columns"]}
+        self._shown = {readable(name): name for name in self._columns}
+        self.arrays = [self._info(shown, self._columns[name]) for shown, name in self._shown.items()]
+        if together := self._together(""):
+            self.arrays.insert(0, ArrayInfo(ALL_NUMBERS, (self._rows, len(together)), "float32"))
+            self.problems = tuple(_no_feature(shown) for shown in self._shown if shown.lower() in NO_FEATURES)
+
+    def _info(self, shown: str, column: dict[str, Any]) -> ArrayInfo:
+        holds, dtype = column["holds"], str(column["type"])
+        why = "" if self._rows else "it is empty"
+        if holds == LISTS:
+            why = why or ("" if column["width"] else "its first list is empty")
+            return ArrayInfo(shown, (self._rows, column["width"]), f"{dtype} of lists", why)
+        if holds not in ("numbers", "text"):
+            return ArrayInfo(shown, (), dtype, "it holds neither numbers, lists of numbers nor text")
+        float_ = dtype.replace("double", "float64").replace("halffloat", "float16")
+        return ArrayInfo(shown, (self._rows,), float_, why, "text" if holds == "text" else "numbers")
+
+    def _together(self, without: str) -> list[str]:
+        """The columns of numbers but for that of ids."""
+        return [
+            name
+            for name, column in self._columns.items()
+            if column["holds"] == "numbers"
+            and readable(name) != without
+            and readable(name).lower() not in NO_FEATURES
+            and not name.startswith(INDEX)
+        ]
+
+    def numbers(self, name: str, ids: str) -> Array:
+        names = self._together(ids) if name == ALL_NUMBERS else [self._shown[name]]
+        self._run({"numbers": names}, "numbers.npy")
+        matrix: Array = np.load(self._scratch / "numbers.npy", mmap_mode="r", allow_pickle=False)
+        return matrix
+
+    def texts(self, name: str) -> list[str]:
+        column = self._shown[name]
+        if column not in self._texts:
+            self._run({"texts": column}, TEXTS)
+            self._texts |= self._read_texts()
+        return self._texts[column]
+
+    def _read_texts(self) -> dict[str, list[str]]:
+        texts = json.loads((self._scratch / TEXTS).read_text("utf-8"))
+        return {str(column): [str(cell) for cell in cells] for column, cells in texts.items()}
+
+    def _run(self, request: dict[str, Any], target: str) -> bytes:
+        places = (self._path, self._scratch / target)
+        most = (self._limits.vector_bytes, MAX_COLUMNS + 100, variable("vector_bytes"))
+        return answer_of(parquet_to_numbers.__file__, json.dumps(request).encode(), *places, *most)
+
+
+def _no_feature(shown: str) -> Problem:
+    done = f"left out of “{ALL_NUMBERS}”; rename it where it is one"
+    return Problem(f"column {shown}", "columns of features", "a name that says it is none", done)
+
+
+def array_info(name: str, file: IO[bytes], size: int, limits: Limits) -> ArrayInfo:
+    """The array that `size` bytes of `file` claim to be."""
+    head = io.BytesIO(file.read(HEAD))
+    try:
+        check_array(head, size, "it")
+    except ValueError as error:
+        pickle = "it holds Python objects (a pickle), which are never opened; save it as numbers or text"
+        return ArrayInfo(name, (), "", pickle if "got object" in str(error) else readable(str(error), 200))
+    dtype, shape = _header(head)
+    limit = "vector_bytes" if dtype.kind in NUMBERS else "table_bytes"
+    most, why = getattr(limits, limit), ""
+    if size > most:
+        why = f"it has {size:,} bytes, expected at most {most:,}; {variable(limit)} says how many"
+    elif math.prod(shape) == 0:
+        why = "it is empty"
+    return ArrayInfo(name, squeezed(shape), str(dtype), why, "numbers" if dtype.kind in NUMBERS else "text")
+
+
+def _header(head: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    """What a header says that was checked."""
+    head.seek(0)
+    np.lib.format.read_magic(head)
+    shape, _, dtype = np.lib.format.read_array_header_1_0(head, LONGEST_HEADER)
+    return dtype, shape
+
+
+def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape without its trailing ones, as networks leave them, but for the first two.
+
+    >>> squeezed((10, 512, 1, 1)), squeezed((10, 1)), squeezed((10,))
+    ((10, 512), (10, 1), (10,))
+    """
+    while len(shape) > 2 and shape[-1] == 1:
+        shape = shape[:-1]
+    return shape
+
+
+def as_rows(array: Array) -> Array:
+    return array.reshape(squeezed(array.shape))
+
+
+def cells(array: Array) -> list[str]:
+    """What the entries of an array are called; ValueError where they are no text, though the array says so.
+
+    >>> cells(np.array([3, 1])), cells(np.array(["a", "b"]))
+    (['3', '1'], ['a', 'b'])
+    """
+    if array.dtype.kind == "U":
+        check_text(array, "the ids")
+    return [str(cell) for cell in array.tolist()]

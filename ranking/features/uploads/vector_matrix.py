@@ -1,0 +1,275 @@
+"""From the numbers of an uploaded file to the matrix that is kept: one row a sample, matched by ids or by order.
+
+Rows are finite, without constant columns, and of length 1.
+
+The matrix is written as it is made, some rows at a time, so that memory does not grow with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.core import Bools, Features, Floats, ImageSet, Ints, Problem
+from ranking.core.spreadsheets import guarded
+from ranking.core.text import counted, listed, readable
+from ranking.features.own_vectors import MAX_COLUMNS, vectors_name
+from ranking.files.files import image_name
+from ranking.files.limits import Limits, variable
+from ranking.files.tree import base
+from ranking.formats.tree_source import bare, is_image
+
+MAX_PROBLEMS = 200  # that are listed
+BY_ORDER = "by order"
+LIST = "the list of samples (CSV) tells ids and order"
+BLOCK = 2**24  # numbers that are in memory at a time
+
+OnRows = Callable[[str, int, int], None]
+IDS = "ids of samples, or names of images with one sample"
+
+
+class InvalidVectors(Exception):
+    """Why vectors cannot be those of the samples: a sentence, the first rows of a table, and how many there are."""
+
+    def __init__(self, sentence: str, problems: Sequence[Problem] = (), count: int = 0) -> None:
+        super().__init__(sentence)
+        self.sentence, self.problems, self.count = sentence, list(problems), max(count, len(problems))
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """rows: (n,) the row of each sample; None where they are in the order of the samples. words: for people.
+    problems: rows of the table about what was left out."""
+
+    rows: Ints | None
+    words: str
+    problems: Sequence[Problem] = ()
+
+
+def by_order(images: ImageSet, count: int) -> Match:
+    """Row i is sample i; InvalidVectors where there are not as many."""
+    if count != len(images):
+        which = f"{counted(len(images), 'sample')} in {counted(len(images.image_names), 'image')}"
+        of_images = (
+            "; one row an image is not enough, since samples are boxes in images"
+            if count == len(images.image_names)
+            else ""
+        )
+        raise InvalidVectors(
+            f"expected one row a sample, {len(images):,}, got {count:,}: {images.title} has {which}{of_images}. Add "
+            f"ids beside the vectors, or rows in the order of the samples; {LIST}"
+        )
+    return Match(None, BY_ORDER)
+
+
+def by_ids(images: ImageSet, ids: Sequence[str], column: str) -> Match:
+    """The row of each sample by what `ids` (m,) name: samples, or images that have one sample each.
+
+    InvalidVectors where a sample has no row or two.
+    """
+    names = _names(images)
+    named = [_row_of(text, names) for text in ids]
+    if not any(row is not None for row in named):
+        expected = ", ".join(map(readable, map(str, images.ids[:2])))
+        came = ", ".join(readable(text, 40) for text in ids[:2])
+        raise InvalidVectors(
+            f"none of the {len(ids):,} ids in “{column}” is of a sample of {images.title}: expected ids such as "
+            f"{expected}, got {came}; {LIST}"
+        )
+    rows = np.full(len(images), -1, np.int64)
+    unknown: list[tuple[int, str]] = []
+    twice: list[Problem] = []
+    for row, (text, sample) in enumerate(zip(ids, named, strict=True)):
+        if sample is None:
+            unknown.append((row, text))
+        elif rows[sample] >= 0:
+            came = f"{readable(text)} in rows {rows[sample] + 1:,} and {row + 1:,}"
+            twice.append(Problem(f"row {row + 1}", "every id once", came, "nothing is kept"))
+        else:
+            rows[sample] = row
+    if twice:
+        raise InvalidVectors(
+            f"{counted(len(twice), 'id')} in “{column}” came before", twice[:MAX_PROBLEMS], len(twice)
+        )
+    _check_all_there(images, rows)
+    return Match(rows, f"by “{column}”: {IDS}", _left_out(unknown))
+
+
+def _without_ending(name: str) -> str:
+    """
+    >>> _without_ending("a.1.jpg"), _without_ending("a.1")
+    ('a.1', 'a.1')
+    """
+    return bare(name) if is_image(name) else name
+
+
+def _row_of(text: str, names: dict[str, int]) -> int | None:
+    """The sample that an id names; the image's ending goes and not what follows another point: "a.1" is not "a.2"."""
+    for name in (text.strip(), image_name(text), _stem(text)):
+        if name in names:
+            return names[name]
+    return None
+
+
+def _stem(text: str) -> str:
+    """An image's name without folder and ending."""
+    return image_name(_without_ending(base(text.replace("\\", "/"))))
+
+
+def _names(images: ImageSet) -> dict[str, int]:
+    """Samples by their ids; and by the name of an image, with folder and ending or without, where it has one sample
+    and no other image has its name."""
+    ids = {str(name): row for row, name in enumerate(images.ids)}
+    alone = np.bincount(images.image_of, minlength=len(images.image_names))[images.image_of] == 1
+    rows_of: dict[str, set[int]] = {}
+    for row in np.flatnonzero(alone).tolist():
+        name = str(images.image_names[images.image_of[row]])
+        for text in (image_name(name), _stem(name)):
+            rows_of.setdefault(text, set()).add(row)
+    of_images = {name: min(rows) for name, rows in rows_of.items() if len(rows) == 1}
+    return of_images | {guarded(name): row for name, row in ids.items()} | ids
+
+
+def _check_all_there(images: ImageSet, rows: Ints) -> None:
+    missing = np.flatnonzero(rows < 0)
+    if not len(missing):
+        return
+    samples = [str(images.ids[row]) for row in missing[:MAX_PROBLEMS]]
+    raise InvalidVectors(
+        f"{len(missing):,} of {counted(len(rows), 'sample')} of {images.title} have no row, matched by {IDS}: "
+        f"expected one row a sample. Upload a file with all of them; {LIST}",
+        [Problem(readable(name, 255), "one row a sample", "no row", "nothing is kept") for name in samples],
+        len(missing),
+    )
+
+
+def _left_out(unknown: Sequence[tuple[int, str]]) -> list[Problem]:
+    """Rows of ids that name no sample: a few by themselves, the rest as one."""
+    problems = [
+        Problem(f"row {row + 1}", "the id of a sample of the set", readable(text) or "nothing", "left out")
+        for row, text in unknown[:MAX_PROBLEMS]
+    ]
+    if len(unknown) > MAX_PROBLEMS:
+        rest = f"{len(unknown) - MAX_PROBLEMS:,} more such rows"
+        problems.append(Problem(rest, "the id of a sample of the set", "other ids", "left out"))
+    return problems
+
+
+# ------------------------------------------------------------------------------------------------ The matrix
+
+
+@dataclass(frozen=True, eq=False)
+class VectorMatrix:
+    """matrix: (n, d) float32, in its file. columns: how many there were. problems: what was done to them."""
+
+    name: str
+    matrix: Features
+    columns: int
+    problems: list[Problem]
+
+
+def write_matrix(
+    numbers: npt.NDArray[Any], match: Match, images: ImageSet, target: Path, limits: Limits, on_rows: OnRows
+) -> VectorMatrix:
+    """Write the matrix of the samples to `target`. InvalidVectors, and nothing is written, where a number is not
+    finite, no column differs between samples, or the matrix would be larger than the limits allow."""
+    if numbers.shape[1] > MAX_COLUMNS:
+        raise InvalidVectors(
+            f"expected at most {MAX_COLUMNS:,} columns, got {numbers.shape[1]:,}; reduce them, as by PCA"
+        )
+    constant = _constant_columns(numbers, match, images, on_rows)
+    if constant.all():
+        raise InvalidVectors(
+            f"all {counted(len(constant), 'column')} are the same for every sample: nothing tells samples apart; "
+            "upload other vectors"
+        )
+    shape = (len(images), int((~constant).sum()))
+    if 4 * shape[0] * shape[1] > limits.vector_bytes:
+        raise InvalidVectors(
+            f"{shape[0]:,} rows of {shape[1]:,} columns would be kept as {4 * shape[0] * shape[1]:,} bytes, expected "
+            f"at most {limits.vector_bytes:,}; reduce them, as by PCA, or set {variable('vector_bytes')}"
+        )
+    matrix = np.lib.format.open_memmap(target, "w+", np.float32, shape)
+    empty = _fill(matrix, _blocks(numbers, match, len(images)), ~constant, on_rows)
+    matrix.flush()
+    problems = [*match.problems, *_constant_rows(constant), *_empty_rows(images, empty)]
+    return VectorMatrix(vectors_name(matrix), matrix, numbers.shape[1], problems)
+
+
+def _blocks(numbers: npt.NDArray[Any], match: Match, count: int) -> Iterator[tuple[slice, Features]]:
+    """The rows of the samples as float32, some at a time, in the order of the samples."""
+    rows = max(1, BLOCK // max(1, numbers.shape[1]))
+    for start in range(0, count, rows):
+        here = slice(start, min(start + rows, count))
+        chosen = here if match.rows is None else match.rows[here]
+        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
+            yield here, np.asarray(numbers[chosen], np.float32)
+
+
+def _constant_columns(numbers: npt.NDArray[Any], match: Match, images: ImageSet, on_rows: OnRows) -> Bools:
+    """(d,) which columns are the same for all samples; InvalidVectors where a number is not finite."""
+    wrong: list[int] = []
+    first: Features | None = None
+    differs = np.zeros(numbers.shape[1], np.bool_)
+    for here, block in _blocks(numbers, match, len(images)):
+        finite = np.isfinite(block).all(axis=1)
+        wrong += (np.flatnonzero(~finite) + here.start).tolist()
+        first = block[0] if first is None else first
+        differs |= (block != first).any(axis=0)
+        on_rows("Checking for gaps and constant columns", here.stop, len(images))
+    if wrong:
+        have = "has" if len(wrong) == 1 else "have"
+        raise InvalidVectors(
+            f"{counted(len(wrong), 'sample')} of {len(images):,} {have} numbers that are not finite: expected numbers, "
+            "got NaN, infinity or more than float32 holds; put numbers there, or leave such columns out",
+            [_gap(numbers, match, images, row) for row in wrong[:MAX_PROBLEMS]],
+            len(wrong),
+        )
+    return ~differs
+
+
+def _gap(numbers: npt.NDArray[Any], match: Match, images: ImageSet, sample: int) -> Problem:
+    row = sample if match.rows is None else int(match.rows[sample])
+    with np.errstate(over="ignore"):
+        columns = np.flatnonzero(~np.isfinite(np.asarray(numbers[row], np.float32)))
+    came = f"{numbers[row, columns[0]]} in column {columns[0] + 1}"
+    came += f" and {len(columns) - 1} more" if len(columns) > 1 else ""
+    file = readable(f"{images.ids[sample]} (row {row + 1})", 255)
+    return Problem(file, "finite numbers", came, "nothing is kept")
+
+
+def _fill(
+    matrix: Features, blocks: Iterator[tuple[slice, Features]], kept: Bools, on_rows: OnRows
+) -> Sequence[int]:
+    """Write rows of length 1 into `matrix`; which of them are all 0 and stay so."""
+    empty: list[int] = []
+    for here, block in blocks:
+        rows: Floats = block[:, kept].astype(np.float64)
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        empty += (np.flatnonzero(norms[:, 0] == 0) + here.start).tolist()
+        of_length_1 = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+        matrix[here] = of_length_1 + 0.0  # -0 is 0: equal numbers have one name
+        on_rows("Writing rows of length 1", here.stop, len(matrix))
+    return empty
+
+
+def _constant_rows(constant: Bools) -> list[Problem]:
+    if not constant.any():
+        return []
+    numbers = [str(column + 1) for column in np.flatnonzero(constant)]
+    name = f"{'column' if len(numbers) == 1 else 'columns'} {listed(numbers, 8)}"
+    return [
+        Problem(name, "numbers that differ between samples", "the same for all", "left out: it tells nothing")
+    ]
+
+
+def _empty_rows(images: ImageSet, empty: Sequence[int]) -> list[Problem]:
+    if not empty:
+        return []
+    came = f"all 0: {listed([readable(str(images.ids[row])) for row in empty])}"
+    return [Problem(counted(len(empty), "row"), "a vector with a direction", came, "kept: it stays 0")]

@@ -1,0 +1,208 @@
+"""A preview of uploaded vectors: which arrays the file has, how they fit the samples, and what is wrong.
+
+What fits is left behind as the matrix that would be kept; the person decides whether it is.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ranking.core import ImageSet, OnStep, Problem
+from ranking.core.errors import InputError
+from ranking.core.text import counted, readable
+from ranking.features.uploads.array_files import (
+    ALL_NUMBERS,
+    ID_NAMES,
+    ArrayFile,
+    ArrayInfo,
+    NpyFile,
+    NpzFile,
+    ParquetFile,
+)
+from ranking.features.uploads.vector_matrix import (
+    BY_ORDER,
+    MAX_PROBLEMS,
+    InvalidVectors,
+    Match,
+    by_ids,
+    by_order,
+    write_matrix,
+)
+from ranking.features.uploads.vector_plot import VectorPlot, vector_plot
+from ranking.files import Limits, Unusable
+
+EXPECTED = "an array of NumPy (.npy), several (.npz) or a Parquet table"
+VECTOR_NAMES = ("features", "vectors", "embeddings", "feats", "x")
+SCRATCH = "scratch"
+
+
+@dataclass(frozen=True)
+class VectorsPreview:
+    """kind: what the file is. arrays: those in it.
+
+    vectors, ids: the arrays that were read; ids is BY_ORDER where rows are in the order of the samples. refused: why
+    nothing of it can be kept, else "". problems: the first of `problem_count`. name, samples, columns, size, matched,
+    plot: of the matrix that would be kept: its name, its rows, columns of the file and columns kept, and by what rows
+    were matched.
+    """
+
+    kind: str
+    arrays: list[ArrayInfo]
+    vectors: str | None = None
+    ids: str = BY_ORDER
+    refused: str = ""
+    problems: list[Problem] = field(default_factory=list)
+    problem_count: int = 0
+    name: str = ""
+    samples: int = 0
+    columns: int = 0
+    size: int = 0
+    matched: str = ""
+    plot: VectorPlot | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """What `from_json` reads."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> VectorsPreview:
+        """What `to_json` gave; ValueError, TypeError or KeyError where it is something else, as of earlier versions."""
+        arrays = [ArrayInfo(**{**info, "shape": tuple(info["shape"])}) for info in record["arrays"]]
+        plot = None if record["plot"] is None else VectorPlot(**record["plot"])
+        problems = [Problem(**row) for row in record["problems"]]
+        return cls(**{**record, "arrays": arrays, "plot": plot, "problems": problems})
+
+
+def preview_vectors(
+    path: Path,
+    called: str,
+    images: ImageSet,
+    target: Path,
+    vectors: str | None = None,
+    ids: str | None = None,
+    on_step: OnStep | None = None,
+    limits: Limits | None = None,
+) -> VectorsPreview:
+    """What the file `path`, which the person calls `called`, holds for the samples of a set.
+
+    The matrix that would be kept is written to `target`, where there is one. vectors, ids: the arrays to be read; None
+    for those with a usual name, and for the order of the samples where no array has a usual name of ids. InputError
+    where the file is none of EXPECTED, or damaged.
+    """
+    report = on_step or (lambda *_: None)
+    limits = Limits.from_environment() if limits is None else limits
+    scratch = target.with_name(SCRATCH)
+    scratch.mkdir()
+    try:
+        report("Listing its arrays", 0, 1)
+        file = open_arrays(path, called, limits, scratch)
+        return _preview(file, images, target, vectors, ids, limits, report)
+    except Unusable as error:
+        raise InputError(called, error.expected, readable(error.came)) from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def open_arrays(path: Path, called: str, limits: Limits, scratch: Path) -> ArrayFile:
+    """The arrays of a file, by what it begins with; InputError where it is none of EXPECTED."""
+    with path.open("rb") as file:
+        head = file.read(6)
+    if head == b"\x93NUMPY":
+        return NpyFile(path, limits)
+    if head.startswith(b"PK"):
+        return NpzFile(path, called, limits, scratch)
+    if head.startswith(b"PAR1"):
+        return ParquetFile(path, limits, scratch)
+    if head[:1] == b"\x80":
+        raise InputError(called, EXPECTED, "a pickle, which is never opened", "save it with numpy.save")
+    raise InputError(called, EXPECTED, "something else" if head else "an empty file")
+
+
+def _preview(
+    file: ArrayFile,
+    images: ImageSet,
+    target: Path,
+    vectors: str | None,
+    ids: str | None,
+    limits: Limits,
+    report: OnStep,
+) -> VectorsPreview:
+    preview = VectorsPreview(file.kind, file.arrays)
+    by_name = {info.name: info for info in file.arrays}
+    if vectors is None:
+        vectors = _likely_vectors(file.arrays)
+    if vectors is None or vectors not in by_name or not by_name[vectors].may_be_vectors:
+        return replace(preview, refused=_no_vectors(file.arrays, images))
+    problems: list[Problem] = []
+    if ids is None:
+        named = [info for info in file.arrays if info.name.lower() in ID_NAMES and info.name != vectors]
+        ids = next((info.name for info in named if info.may_be_ids), BY_ORDER)
+        problems = [_unused(info) for info in named if ids == BY_ORDER]
+    preview = replace(preview, vectors=vectors, ids=ids)
+    try:
+        match = _match(file, images, by_name[vectors], ids)
+        made = write_matrix(file.numbers(vectors, ids), match, images, target, limits, report)
+    except InvalidVectors as error:
+        target.unlink(missing_ok=True)
+        return replace(preview, refused=error.sentence, problems=error.problems, problem_count=error.count)
+    report("Plotting them", 0, 1)
+    problems += [*(file.problems if vectors == ALL_NUMBERS else ()), *made.problems]
+    return replace(
+        preview,
+        name=made.name,
+        samples=len(made.matrix),
+        columns=made.columns,
+        size=made.matrix.shape[1],
+        matched=match.words,
+        problems=problems[:MAX_PROBLEMS],
+        problem_count=len(problems),
+        plot=vector_plot(made.matrix, images),
+    )
+
+
+def _unused(info: ArrayInfo) -> Problem:
+    """A row about an array with a usual name of ids that cannot be read as such."""
+    done = "not used: rows are taken in the order of the samples"
+    return Problem(
+        f"array {info.name}", "ids of samples or images of the set", info.why or _shape(info), done
+    )
+
+
+def _likely_vectors(arrays: list[ArrayInfo]) -> str | None:
+    """Lists and matrices before single columns; of several the one with a usual name, else the widest."""
+    possible = [info for info in arrays if info.may_be_vectors]
+    matrices = [info for info in possible if info.name != ALL_NUMBERS] or possible
+
+    def rank(info: ArrayInfo) -> tuple[bool, int]:
+        return info.name.lower() in VECTOR_NAMES, info.shape[1]
+
+    return max(matrices, key=rank).name if matrices else None
+
+
+def _match(file: ArrayFile, images: ImageSet, vectors: ArrayInfo, ids: str) -> Match:
+    if ids == BY_ORDER:
+        return by_order(images, vectors.shape[0])
+    texts = file.texts(ids)
+    if len(texts) != vectors.shape[0]:
+        raise InvalidVectors(
+            f"expected as many ids as vectors: “{ids}” has {len(texts):,} rows, “{vectors.name}” has "
+            f"{vectors.shape[0]:,}; choose other arrays"
+        )
+    return by_ids(images, texts, ids)
+
+
+def _no_vectors(arrays: list[ArrayInfo], images: ImageSet) -> str:
+    """Why none of the arrays can be vectors."""
+    came = "; ".join(f"“{info.name}”: {info.why or _shape(info)}" for info in arrays[:3])
+    more = f"; and {len(arrays) - 3:,} more" if len(arrays) > 3 else ""
+    needed = f"numbers in rows and columns, one row a sample, for {counted(len(images), 'sample')}"
+    return f"expected {needed}; got {came}{more}"
+
+
+def _shape(info: ArrayInfo) -> str:
+    sides = " × ".join(f"{length:,}" for length in info.shape) or "one number"
+    return f"{info.holds} of {sides} ({info.dtype})"

@@ -1,0 +1,355 @@
+"""A table of images in a folder or a ZIP file: CSV, TSV or Parquet with a row for each image, or for each box."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
+from ranking.core.text import readable
+from ranking.datasets.registry import SOURCES
+from ranking.datasets.splits import PARTS
+from ranking.files import FileTree, Limits, Unusable
+from ranking.files.tree import parent
+from ranking.formats.image_names import ImageNames
+from ranking.formats.table_columns import (
+    EXTENT,
+    FORMS,
+    MIDDLE,
+    PIXELS,
+    ROLES,
+    SHARES,
+    Columns,
+    Sample,
+    box_numbers,
+    chosen_columns,
+    propose,
+    role_setting,
+)
+from ranking.formats.table_file import Table, is_table, listed_labels, marked_labels, number, read_table
+from ranking.formats.tree_source import (
+    Grouped,
+    Recognised,
+    TreeSource,
+    called,
+    is_image,
+    part_of,
+    part_of_annotations,
+)
+
+EXPECTED = "images and a table of them (CSV, TSV, Parquet) whose first line names the columns"
+SAMPLED_ROWS = 200  # by which columns are proposed
+MAX_TABLES = 50
+AS_FOUND = "as found"
+SIDE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?", re.ASCII)
+
+
+class Tables(NamedTuple):
+    """The tables that are read, by name in the tree; their columns; and rows of the report about further tables."""
+
+    by_name: dict[str, Table]
+    columns: Columns
+    problems: Grouped
+
+
+@dataclass
+class TableImage:
+    """An image as its rows state it. part: None where nothing names it. labels: of the whole image."""
+
+    part: str | None
+    size: tuple[int, int] | None
+    boxes: list[SourceBox] = field(default_factory=list)
+    rows: int = 0
+    labels: dict[str, None] = field(default_factory=dict)
+
+    def add_whole(self, row: SourceBox) -> None:
+        """Add a row about the whole image: its labels, and numbers that were unknown before. Unusable where it
+        contradicts an earlier row."""
+        if not self.boxes:
+            self.boxes.append(row)
+        first = self.boxes[0]
+        different = [name for name, number in first.numbers.items() if _differ(number, row.numbers[name])]
+        if different or first.group != row.group:
+            expected = "rows of one image with one group, and one number of a kind"
+            raise Unusable(expected, f"another {different[0] if different else 'group'}")
+        numbers = {
+            name: row.numbers[name] if math.isnan(number) else number
+            for name, number in first.numbers.items()
+        }
+        self.boxes[0] = replace(first, numbers=numbers)
+        self.labels.update(dict.fromkeys(row.classes))
+
+    def all_boxes(self) -> tuple[SourceBox, ...]:
+        """The boxes, or the one of the whole image with all of its labels."""
+        labels = tuple(self.labels)
+        return tuple(replace(box, classes=labels) if box.box is None else box for box in self.boxes)
+
+
+@SOURCES.register("Table of images")
+@dataclass
+class TableOfImages(TreeSource):
+    """Tables as spreadsheets and data frames write them; Roboflow, OpenImages and Kaggle have them in many forms.
+
+    Rows of one image are its boxes, or all about the whole of it. Tables with the columns of the first are read with
+    it, such as train.csv and test.csv. An image is looked up by its name, with its ending or without, and never
+    followed. Labels of a cell are separated by ; or |, or there is a column of 0 and 1 for each. Boxes are counted from
+    0, half open. Images with a group in common are on the same side of a random split.
+    """
+
+    expected: ClassVar[str] = EXPECTED
+
+    table: str = setting(
+        "",
+        label="Table",
+        help="Which table to read, by its name in the folder or ZIP file. Empty: the first that names images, and "
+        "those with the same columns.",
+        advanced=True,
+    )
+    image_column: str = role_setting("image", "The name of the image.")
+    box_columns: str = role_setting("box", "Four, or one whose cells hold four numbers.")
+    box_form: str = setting(
+        AS_FOUND,
+        label="Numbers of a box",
+        help="What the four numbers are. As found: as the columns are called, or as the numbers are.",
+        choices=(AS_FOUND, *FORMS),
+        advanced=True,
+    )
+    box_unit: str = setting(
+        AS_FOUND,
+        label="Unit of a box",
+        help="What the four numbers count. As found: shares where no number is beyond 1.",
+        choices=(AS_FOUND, PIXELS, SHARES),
+        advanced=True,
+    )
+    label_columns: str = role_setting(
+        "labels", "One with labels separated by ; or |, or one of 0 and 1 for each label."
+    )
+    number_columns: str = role_setting("numbers", "One for each thing to order images by.")
+    group_column: str = role_setting("group", "Which images or boxes belong together.")
+    split_column: str = role_setting("split", "train, val or test.")
+    size_columns: str = role_setting(
+        "size", "The width and height of the image, to be compared with its own."
+    )
+
+    @classmethod
+    def recognise(cls, tree: FileTree) -> Recognised | None:
+        """A table with a column that names images of the tree, and one that says something about them."""
+        source, index, limits = cls(), ImageNames(tree), Limits.from_environment()
+        for name in itertools.islice(filter(is_table, tree.names), MAX_TABLES):
+            try:
+                columns = source._columns_of(read_table(tree, name, limits), index)
+            except Unusable:  # the import reports why; here it is only not recognised
+                continue
+            if columns is not None:
+                why = f"in {readable(name, 255)}, {columns.in_words()}"
+                return Recognised(0.8, why, columns.settings())
+        return None
+
+    def columns(self) -> list[str]:
+        try:
+            headers = [table.header for table in self._tables.by_name.values()]
+        except (
+            ValueError
+        ):  # no table is about images: a person may choose columns of the first that can be read
+            headers = list(self._headers())
+        named = (list(filter(None, header)) for header in headers)
+        return next((names for names in named if len(set(names)) == len(names)), [])
+
+    def as_read(self) -> tuple[dict[str, str], str]:
+        columns = self._tables.columns
+        return columns.settings(), columns.in_words()
+
+    def __len__(self) -> int:
+        return len(self._images)
+
+    def records(self) -> Iterator[SourceImage | Problem]:
+        images, problems = self._images, self._row_problems
+        yield from self._tree.problems
+        yield from self._tables.problems.rows()
+        yield from problems.rows()
+        without_row = Grouped()
+        for name in self._tree.names:
+            if is_image(name) and name not in images:
+                without_row.add("images", "a row for every image", name, "image left out")
+        yield from without_row.rows()
+        groups = [sorted({box.group for box in image.boxes if box.group}) for image in images.values()]
+        tested, rows = self._which_test([image.part for image in images.values()], groups)
+        yield from rows
+        names = called(list(images))
+        for (name, image), test in zip(images.items(), tested, strict=True):
+            yield SourceImage(names[name], self._tree.file(name), image.all_boxes(), test, image.size)
+
+    def _names_parts(self) -> str:
+        split = self._tables.columns.split
+        return super()._names_parts() if split is None else f"the column {split}"
+
+    # --------------------------------------------------------------------------------------------- Tables
+
+    def _table_names(self) -> list[str]:
+        return [name for name in self._tree.names if is_table(name) and self.table.strip() in ("", name)]
+
+    def _headers(self) -> Iterator[tuple[str, ...]]:
+        limits = Limits.from_environment()
+        for name in self._table_names()[:MAX_TABLES]:
+            with contextlib.suppress(Unusable):
+                yield read_table(self._tree, name, limits).header
+
+    @cached_property
+    def _index(self) -> ImageNames:
+        return ImageNames(self._tree)
+
+    @cached_property
+    def _tables(self) -> Tables:
+        limits, problems, names = Limits.from_environment(), Grouped(), self._table_names()
+        if len(names) > MAX_TABLES:
+            expected = f"at most {MAX_TABLES} tables"
+            raise InputError(self._shown_place(), expected, len(names), "name one of them")
+        tables: dict[str, Table] = {}
+        columns: Columns | None = None
+        for name in names:
+            try:
+                table = read_table(self._tree, name, limits)
+                columns = columns or self._columns_of(table, self._index)
+                if columns is None or any(table.header != first.header for first in tables.values()):
+                    raise Unusable("columns that name images and describe them", ", ".join(table.header))
+                tables[name] = table
+            except Unusable as error:
+                problems.add(readable(name, 255), error.expected, error.came, "table left out")
+        if columns is None:
+            raise InputError(self._shown_place(), EXPECTED, problems.reasons() or "no such table")
+        return Tables(tables, columns, problems)
+
+    def _columns_of(self, table: Table, index: ImageNames) -> Columns | None:
+        """What the columns of a table hold, None where they name no images; Unusable where that is unclear."""
+        header = list(filter(None, table.header))
+        if twice := next((name for place, name in enumerate(header) if name in header[:place]), None):
+            raise Unusable("different names of columns", f"{twice} twice")
+        chosen = {
+            name: chosen_columns(getattr(self, role.setting), header, role) for name, role in ROLES.items()
+        }
+        columns = propose(Sample(table.header, table.first(SAMPLED_ROWS)), index, chosen)
+        if columns is None:
+            return None
+        form = columns.form if self.box_form == AS_FOUND else self.box_form
+        unit = columns.unit if self.box_unit == AS_FOUND else self.box_unit
+        return columns._replace(form=form, unit=unit)
+
+    # ----------------------------------------------------------------------------------------------- Rows
+
+    @cached_property
+    def _row_problems(self) -> Grouped:
+        return Grouped()
+
+    @cached_property
+    def _images(self) -> dict[str, TableImage]:
+        """The images that rows describe, by name in the tree."""
+        images: dict[str, TableImage] = {}
+        for name, table in self._tables.by_name.items():
+            try:
+                self._read_rows(name, table, images)
+            except Unusable as error:
+                self._row_problems.add(readable(name, 255), error.expected, error.came, "the rest left out")
+        if not images:
+            came = f"no row that names an image. {self._row_problems.reasons()}"
+            raise InputError(self._shown_place(), EXPECTED, came)
+        return images
+
+    def _read_rows(self, name: str, table: Table, images: dict[str, TableImage]) -> None:
+        """Add the rows of a table to `images`, up to where it is damaged: Unusable."""
+        columns, shown, part = self._tables.columns, readable(name, 255), part_of_annotations(name)
+        names: dict[str, str | Unusable] = {}  # many rows name the same image
+        for place, cells in table.rows():
+            try:
+                if len(cells) != len(table.header):
+                    raise Unusable(f"{len(table.header)} columns", f"{len(cells)}")
+                row = dict(zip(table.header, (cell.strip() for cell in cells), strict=True))
+                image_cell = row[columns.image]
+                if image_cell not in names:
+                    names[image_cell] = self._find(image_cell, parent(name), part)
+                image = names[image_cell]
+                if isinstance(image, Unusable):
+                    raise Unusable(image.expected, image.came)
+                _add_row(row, image, part, columns, images)
+            except Unusable as error:
+                came = f"{table.counts} {place}: {error.came}"
+                self._row_problems.add(shown, error.expected, came, "row left out")
+
+    def _find(self, text: str, beside: str, part: str | None) -> str | Unusable:
+        try:
+            return self._index.find(text, beside, part)
+        except Unusable as error:
+            return error
+
+
+def _add_row(
+    row: Mapping[str, str],
+    name: str,
+    part_of_table: str | None,
+    columns: Columns,
+    images: dict[str, TableImage],
+) -> None:
+    """Add a box of the image, or what the row says of the whole of it."""
+    if columns.split is None:
+        part = part_of_table or part_of(name)
+    else:
+        part = PARTS.get(row[columns.split].lower())
+        if part is None:
+            raise Unusable("split train, val or test", readable(row[columns.split]) or "an empty cell")
+    size = _size(row, columns)
+    image = images.setdefault(name, TableImage(part, size))
+    image.rows += 1
+    edges = _edges(row, columns)
+    if columns.marked:
+        labels = marked_labels((label, row[label]) for label in columns.labels)
+    else:
+        labels = tuple(label for column in columns.labels for label in listed_labels(row[column]))
+    numbers = {criterion: number(criterion, row[criterion]) for criterion in columns.numbers}
+    if columns.box and edges is None and not labels:
+        return  # an image without objects
+    if columns.box and edges is None:
+        raise Unusable(f"four numbers, {columns.form}", "none")
+    group = (readable(row[columns.group], 255) or None) if columns.group is not None else None
+    box = SourceBox(edges, labels, group, image.rows, numbers, columns.unit == SHARES)
+    if (image.part, image.size) != (part, size):
+        raise Unusable("rows of one image with one split and one size", f"another for {name}")
+    if edges is None:
+        image.add_whole(box)
+    else:
+        image.boxes.append(box)
+
+
+def _differ(left: float, right: float) -> bool:
+    """Whether both numbers are known, and not the same."""
+    return left != right and not math.isnan(left) and not math.isnan(right)
+
+
+def _size(row: Mapping[str, str], columns: Columns) -> tuple[int, int] | None:
+    texts = [row[name] for name in columns.size]
+    sides = [int(side[1]) for side in map(SIDE.fullmatch, texts) if side is not None]
+    if len(sides) < len(texts):
+        raise Unusable("the image's width and height in pixels", ", ".join(texts))
+    return (sides[0], sides[1]) if sides else None
+
+
+def _edges(row: Mapping[str, str], columns: Columns) -> tuple[float, float, float, float] | None:
+    """None where the row has no box. Numbers that make no box inside the image are reported when it is built."""
+    cells = [row[name] for name in columns.box]
+    if not any(cells):
+        return None
+    numbers = box_numbers(cells)
+    if numbers is None:
+        raise Unusable(f"four numbers, {columns.form}", ", ".join(cells))
+    left, top, right, bottom = numbers
+    if columns.form == EXTENT:
+        return left, top, left + right, top + bottom
+    if columns.form == MIDDLE:
+        return left - right / 2, top - bottom / 2, left + right / 2, top + bottom / 2
+    return left, top, right, bottom

@@ -1,0 +1,200 @@
+"""Vectors that a person uploaded, on disk: named by their content, listed, lent, removed."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from refusals import refused
+from working import Held
+
+from ranking.core.run_settings import FeaturesSettings
+from ranking.datasets import ready_made_folder
+from ranking.features import cached_features, load_features
+from ranking.features.own_vectors import is_vectors_name, short_name, vectors_name
+from ranking.workspace.room_quotas import bytes_of
+from ranking.workspace.rooms import Rooms
+from ranking.workspace.store import Store
+from ranking.workspace.uploads import KeptVectors, keep_vectors, kept_vectors, remove_vectors, vectors_in
+
+KEY, NOUGHTS = "0123456789abcdef", "0" * 32
+
+
+def drawn(count=6, columns=4, seed=0):
+    rows = np.random.default_rng(seed).normal(size=(count, columns))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def kept(folder, matrix, title="mine", when=1.0, key=KEY):
+    draft = folder / "draft.npy"
+    np.save(draft, matrix)
+    record = KeptVectors(vectors_name(matrix), title, 9, "by order", when)
+    keep_vectors(folder, key, draft, record)
+    assert not draft.exists()
+    return record
+
+
+def looked(store, key, matrix, called="mine.npy"):
+    """A look at features that has ended well."""
+    run = store.create_run("features", FeaturesSettings(key, brought=called).to_json())
+    run.brought_file.write_bytes(b"x" * 1000)
+    np.save(run.draft_vectors, matrix)
+    result = {"name": vectors_name(matrix), "columns": 9, "matched": "by order"}
+    store.end_run(run.id, "finished", result=result)
+    return store.run(run.id)
+
+
+@pytest.fixture
+def filled(tmp_path):
+    """A store with the figures, and vectors for them."""
+    store = Store(tmp_path / "home")
+    key = store.adopt(ready_made_folder(), "ready-made")
+    return store, key, drawn(len(store.image_set(key)))
+
+
+def test_equal_matrices_have_equal_names():
+    one = drawn()
+    assert vectors_name(one) == vectors_name(np.asfortranarray(one)) == vectors_name(one.copy())
+    assert is_vectors_name(vectors_name(one))
+    assert len({vectors_name(one), vectors_name(one[::-1]), vectors_name(one.reshape(4, 6))}) == 3
+
+
+def test_no_other_text_becomes_part_of_a_path(tmp_path):
+    for text in ("", "own-../../x-3", f"own-{NOUGHTS}-0", f"own-{NOUGHTS}-65537", f"own-{NOUGHTS}-5\n"):
+        assert not is_vectors_name(text)
+        for act, *given in (
+            (remove_vectors, text),
+            (keep_vectors, Path(), KeptVectors(text, "", 1, "", 0.0)),
+        ):
+            with refused("name", repr(text)):
+                act(tmp_path, KEY, *given)
+
+
+def test_they_are_listed_with_their_titles_those_kept_last_first(tmp_path):
+    first, second = kept(tmp_path, drawn(), when=1.0), kept(tmp_path, drawn(seed=1), "later", when=2.0)
+    assert kept_vectors(tmp_path, KEY) == [second, first]
+    assert kept_vectors(tmp_path, "another-set") == []
+    assert (np.load(vectors_in(tmp_path, KEY).path(first.name)) == drawn()).all()
+    again = kept(tmp_path, drawn(), "another title", when=3.0)
+    assert [vectors.title for vectors in kept_vectors(tmp_path, KEY)] == ["another title", "later"]
+    remove_vectors(tmp_path, KEY, again.name)
+    remove_vectors(tmp_path, KEY, again.name)
+    assert kept_vectors(tmp_path, KEY) == [second]
+    assert len(os.listdir(tmp_path / KEY)) == 2
+
+
+def test_where_the_record_was_damaged_the_vectors_are_still_listed(tmp_path):
+    record = kept(tmp_path, drawn())
+    for text in ("", "[]", '{"title": 3}', "[" * 10_000):
+        vectors_in(tmp_path, KEY).records().path(record.name).write_text(text)
+        [listed] = kept_vectors(tmp_path, KEY)
+        assert (listed.name, listed.size, listed.title) == (record.name, 4, short_name(record.name)), text
+
+
+def test_what_a_look_left_is_kept_once_and_nothing_else_stays(filled):
+    store, key, matrix = filled
+    run = looked(store, key, matrix)
+    name = store.keep_vectors(run.id, "résumé")
+    assert store.keep_vectors(run.id) == name == vectors_name(matrix)
+    [record] = store.vectors_of(key)
+    assert (record.title, record.columns, record.matched, record.lent) == ("résumé", 9, "by order", False)
+    assert not run.folder.exists()
+    written = json.loads((store.home / "vectors" / key / f"{name}.json").read_text())
+    assert set(written) == {"title", "columns", "matched", "kept"}
+    assert {file.name for file in (store.home / "vectors" / key).iterdir()} == {f"{name}.npy", f"{name}.json"}
+    with refused(f"decision about look at features {run.id}", "kept"):
+        store.discard(run.id)
+
+
+def test_what_is_no_look_at_features_or_was_discarded_or_lost_is_not_kept(filled):
+    store, key, matrix = filled
+    run = looked(store, key, matrix)
+    training = store.create_run("train", {"set": key})
+    for act, other, came in (
+        (store.keep, run, "a finished look at features"),
+        (store.keep_vectors, training, "a queued training"),
+    ):
+        with refused(f"run {other.id}", came):
+            act(other.id)
+    store.sweep()
+    assert run.draft_vectors.exists(), "the person has not decided yet"
+    store.discard(run.id)
+    store.sweep()
+    assert not run.folder.exists()
+    assert store.vectors_of(key) == []
+    lost = looked(store, key, matrix)
+    lost.draft_vectors.unlink()
+    with refused(f"decision about look at features {run.id}", "discarded"):
+        store.keep_vectors(run.id)
+    with refused(f"look at features {lost.id}", "none"):
+        store.keep_vectors(lost.id)
+
+
+def test_features_are_read_from_them_and_computed_of_no_picture(filled):
+    store, key, matrix = filled
+    name, images = store.keep_vectors(looked(store, key, matrix).id), store.image_set(key)
+    parts = [("Own vectors", {"vectors": name})]
+    assert load_features(images, parts, store.features) == pytest.approx(matrix, abs=1e-6)
+    store.drop_features()
+    assert cached_features(images, parts, store.features) is not None, "they are no part of the cache"
+    store.delete_vectors(key, name)
+    assert cached_features(images, parts, store.features) is None
+    with refused(f"vectors of {short_name(name)}", "none"):
+        load_features(images, parts, store.features)
+
+
+def test_vectors_of_a_training_that_goes_on_are_not_deleted(filled):
+    store, key, matrix = filled
+    name, held = store.keep_vectors(looked(store, key, matrix).id), Held()
+    run = held(store, "train", {"set": key, "features": [["Own vectors", {"vectors": name}]]})
+    with refused("vectors"):
+        store.delete_vectors(key, name)
+    assert store.vectors_of(key)
+    held.let_die()
+    store.end_run(run.id, "failed", "x")
+    store.delete_vectors(key, name)
+    assert store.vectors_of(key) == []
+    store.keep_vectors(looked(store, key, matrix).id)
+    store.delete_run(run.id)
+    store.empty_deleted()
+    store.delete_set(key)
+    store.empty_deleted_sets()
+    assert not (store.home / "vectors" / key).exists(), "they go with their image set"
+
+
+@pytest.fixture
+def class_room(tmp_path, monkeypatch):
+    """The stores of a class room with vectors and of a visitor's room, the key of the set, and the vectors' name."""
+    monkeypatch.setenv("RANKING_CLASS_ROOM", "class-room")
+    rooms = Rooms(tmp_path / "server")
+    lender, visitor = Store(rooms.find("class-room")), Store(rooms.make("visitor-1"))
+    key = lender.adopt(ready_made_folder(), "ready-made")
+    matrix = drawn(len(lender.image_set(key)))
+    return lender, visitor, key, lender.keep_vectors(looked(lender, key, matrix).id)
+
+
+def test_what_a_class_room_has_is_lent_to_be_read(class_room):
+    lender, visitor, key, name = class_room
+    [record] = visitor.vectors_of(key)
+    assert (record.name, record.lent) == (name, True)
+    images = visitor.image_set(key)
+    before = bytes_of(visitor.home)
+    matrix = load_features(images, [("Own vectors", {"vectors": name})], visitor.features)
+    assert (matrix == load_features(images, [("Own vectors", {"vectors": name})], lender.features)).all()
+    assert bytes_of(visitor.home) == before, "what is lent takes nothing of a room"
+    visitor.delete_vectors(key, name)
+    assert lender.vectors_of(key), "a visitor deletes nothing of the class room"
+
+
+def test_a_room_that_is_full_keeps_what_it_had_space_for_and_counts_it_once(class_room, monkeypatch):
+    _, visitor, key, _ = class_room
+    matrix = drawn(len(visitor.image_set(key)), 64, seed=3)
+    run, before = looked(visitor, key, matrix), bytes_of(visitor.home)
+    monkeypatch.setenv("RANKING_ROOM_DISK", "1000")
+    name = visitor.keep_vectors(run.id)
+    assert name in [vectors.name for vectors in visitor.vectors_of(key)]
+    assert visitor.features, "which links them into the cache"
+    assert matrix.nbytes <= bytes_of(visitor.home) < before + 1000, "two names of one file are one file"

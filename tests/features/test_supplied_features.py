@@ -1,0 +1,125 @@
+"""Features that came with an image set, and vectors that a person uploads for one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numbered_set import cards, source_of_cards
+from PIL import Image
+from refusals import refused
+
+from ranking.datasets import build_image_set
+from ranking.features import (
+    FEATURES,
+    cached_features,
+    cached_vectors_file,
+    default_names,
+    feature_columns,
+    feature_names,
+    load_features,
+    make_feature,
+)
+from ranking.features.graph.image_graph import image_graph
+from ranking.features.own_vectors import vectors_name
+
+VECTORS = [(3.0, 4.0), (0.0, 0.0), (0.0, -2.0)]
+BOXES = [2, 1, 2]
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory):
+    return cards(tmp_path_factory.mktemp("cards") / "set", BOXES, features=VECTORS)
+
+
+@pytest.fixture(scope="module")
+def without(tmp_path_factory):
+    return cards(tmp_path_factory.mktemp("without") / "set", BOXES)
+
+
+def test_all_boxes_of_an_image_have_its_features_with_length_1(given, tmp_path):
+    matrix = load_features(given, [("Given", {})], tmp_path / "cache")
+    expected = [[0.6, 0.8], [0.6, 0.8], [0, 0], [0, -1], [0, -1]]
+    assert matrix.dtype == np.float32
+    assert matrix == pytest.approx(np.array(expected), abs=1e-7)
+    assert (cached_features(given, [("Given", {})], tmp_path / "cache") == matrix).all()
+    assert not (tmp_path / "cache").exists()
+    assert image_graph(given, "same image", [("Given", {})], matrix).edges.tolist() == [[0, 1], [3, 4]]
+
+
+def test_they_are_in_the_key_of_the_set(given, without, tmp_path):
+    changed = cards(tmp_path / "changed", BOXES, features=[*VECTORS[:2], (0.0, -3.0)])
+    assert changed.key != given.key
+    with np.load(without.folder / "columns.npz") as stored:
+        assert "image_features" not in stored.files, "sets without them keep the keys that they had"
+
+
+def test_a_set_offers_them_or_features_of_images(given, without, tmp_path):
+    assert feature_names(given) == default_names(given) == ["Given"]
+    assert feature_names(without) == feature_names()
+    assert default_names(without) == default_names() == ["HOG", "Colour"]
+    assert "Given" not in feature_names()
+    with refused("features", "HOG"):
+        load_features(given, [("Given", {}), ("HOG", {})], tmp_path)
+    for call in (
+        lambda: load_features(without, [("Given", {})], tmp_path),
+        lambda: feature_columns([("Given", {})]),
+        lambda: make_feature("Given").describe(given.open_image(0)),
+    ):
+        with refused("Given"):
+            call()
+    [(feature, columns)] = feature_columns([("Given", {})], given)
+    assert (feature.name, feature.size, columns) == ("Given", 2, slice(0, 2))
+
+
+def test_images_have_the_same_number_of_finite_features(tmp_path):
+    for number, second in enumerate(((1.0, 2.0, 3.0), None)):
+        with pytest.raises(ValueError, match=r"'img/001\.jpg'"):
+            cards(tmp_path / f"uneven{number}", [1, 1], features=[(1.0, 2.0), second])
+    for number, bad in enumerate((np.nan, np.inf, 1e300)):
+        source = source_of_cards([1, 1], ["good", "bad"], [(1.0, 2.0), (1.0, bad)])
+        images, problems = build_image_set(source, tmp_path / f"bad{number}")
+        assert images.image_names.tolist() == ["good"]
+        assert problems[0].file == "bad"
+
+
+# ----------------------------------------------------------------------- Vectors that a person uploads
+
+NAME = f"own-{'0' * 32}-7"
+
+
+def test_the_name_of_vectors_says_how_wide_they_are_before_they_are_imported():
+    parts = [("Colour", {"bins": 2}), ("Own vectors", {"vectors": NAME})]
+    assert [columns for _, columns in feature_columns(parts)] == [slice(0, 8), slice(8, 15)]
+
+
+def test_a_name_of_no_vectors_is_refused():
+    for name in ("", f"own-{'0' * 32}-99999999999", "../../etc/passwd", 3, None):
+        with refused("Own vectors", repr(name)):
+            make_feature("Own vectors", vectors=name)
+
+
+def test_no_set_offers_own_vectors_and_no_image_has_them():
+    assert "Own vectors" in FEATURES.names()
+    assert "Own vectors" not in feature_names()
+    assert "Own vectors" not in default_names()
+    with refused("vectors of own 00000000"):
+        make_feature("Own vectors", vectors=NAME).describe(Image.new("RGB", (8, 8)))
+
+
+def test_own_vectors_go_side_by_side_also_with_features_of_the_set_but_each_once(given, tmp_path):
+    parts, matrices = [("Given", {})], []
+    for seed in (0, 1):
+        matrices.append(np.random.default_rng(seed).normal(size=(5, 3)).astype(np.float32))
+        name = vectors_name(matrices[-1])
+        parts.append(("Own vectors", {"vectors": name}))
+        np.save(cached_vectors_file(tmp_path, given.key, name), matrices[-1])
+    alone = load_features(given, parts[1:2], tmp_path)
+    assert alone == pytest.approx(matrices[0] / np.linalg.norm(matrices[0], axis=1, keepdims=True), abs=1e-6)
+    assert load_features(given, parts, tmp_path).shape == (5, 2 + 3 + 3)
+    with refused("features", "Own vectors, Own vectors"):
+        cached_features(given, [parts[1], parts[1]], tmp_path)
+
+
+def test_vectors_of_another_shape_than_their_name_are_not_read(given, tmp_path):
+    np.save(cached_vectors_file(tmp_path, given.key, NAME), np.ones((5, 6), np.float32))
+    assert cached_features(given, [("Own vectors", {"vectors": NAME})], tmp_path) is None

@@ -1,0 +1,148 @@
+"""Pairs that people uploaded, on disk: named by their content, complete or absent; and the CSV that lists them."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from refusals import refusal, refused
+from working import raising
+
+from ranking.datasets import ready_made_folder
+from ranking.features.graph import uploaded_pairs
+from ranking.features.graph.image_graph import GRAPHS, is_graph_name
+from ranking.features.graph.uploaded_pairs import (
+    checked_edges,
+    edges_name,
+    is_edges_name,
+    short_name,
+)
+from ranking.jobs import own_edges
+from ranking.jobs.own_edges import keep_pairs_apart, read_pairs
+from ranking.workspace.room_quotas import DISK, FullError
+from ranking.workspace.rooms import Rooms
+from ranking.workspace.store import Store
+from ranking.workspace.uploads import edges_in
+
+EDGES = np.array([[0, 2], [1, 2], [1, 7]])
+KEY = "a" * 64
+
+
+def test_pairs_come_back_under_a_name_of_their_content(tmp_path):
+    store = Store(tmp_path)
+    (tmp_path / "edges").rmdir()  # a home of before there were any
+    name = store.keep_edges(KEY, EDGES)
+    assert is_edges_name(name)
+    assert name == edges_name(EDGES.astype(np.int32)) != edges_name(EDGES[:2])
+    edges = Store(tmp_path).edges_of(KEY, name)
+    np.testing.assert_array_equal(edges, EDGES)
+    assert edges.dtype == np.int64
+    assert store.keep_edges(KEY, EDGES) == name, "harmless"
+    empty = store.keep_edges(KEY, EDGES[:0])
+    assert store.edges_of(KEY, empty).shape == (0, 2)
+    assert [file.suffix for file in (tmp_path / "edges" / KEY).iterdir()] == [".npy", ".npy"]
+    for graph in (None, *GRAPHS):
+        assert store.edges_of(KEY, graph) is None
+
+
+def test_those_written_last_come_first_and_only_those_of_the_set(tmp_path):
+    store = Store(tmp_path)
+    names = [store.keep_edges(KEY, EDGES[:count]) for count in (1, 2, 3)]
+    for age, name in enumerate(names):
+        os.utime(edges_in(store.edges, KEY).path(name), (1000 - age, 1000 - age))
+    (store.edges / KEY / "csv-x.npy").touch()
+    store.keep_edges("b" * 64, EDGES)
+    assert store.edge_names(KEY) == names
+    assert store.edge_names("c" * 64) == []
+
+
+def test_missing_and_damaged_pairs_are_noticed_and_uploading_them_again_mends_it(tmp_path):
+    store = Store(tmp_path)
+    name = store.keep_edges(KEY, EDGES)
+    for key, other in (("b" * 64, name), (KEY, edges_name(EDGES[:1]))):
+        with refused(f"pairs of {short_name(other)}") as caught:
+            store.edges_of(key, other)
+        assert str(tmp_path) in caught.value.expected
+        assert caught.value.remedy
+    file = edges_in(store.edges, KEY).path(name)
+    whole = file.read_bytes()
+    np.save(file, EDGES + 1)
+    with refused(f"pairs of {short_name(name)}", "others, int64 of shape (3, 2)"):
+        store.edges_of(KEY, name)
+    file.write_bytes(whole[:-3])
+    with refused(f"pairs of {short_name(name)}"):
+        store.edges_of(KEY, name)
+    store.keep_edges(KEY, EDGES)
+    assert file.read_bytes() == whole
+
+
+def test_what_are_no_pairs_is_refused(tmp_path, monkeypatch):
+    for edges, subject, came in (
+        ([[1, 1]], "row 0", "[1, 1]"),
+        ([[-1, 1]], "row 0", "[-1, 1]"),
+        ([[0, 1], [0, 1]], "row 1", "[0, 1] after [0, 1]"),
+        ([[0, 2], [0, 1]], "row 1", "[0, 1] after [0, 2]"),
+        ([[0, 2], [1, 2], [0, 3], [0, 1]], "row 2", "[0, 3] after [1, 2]"),
+        ([0, 1], "pairs", "int64 of shape (2,)"),
+        ([[0.0, 1.0]], "pairs", "float64 of shape (1, 2)"),
+    ):
+        assert refusal(Store(tmp_path).keep_edges, KEY, np.array(edges)) == (subject, came)
+    assert not list((tmp_path / "edges").iterdir())
+    monkeypatch.setattr(uploaded_pairs, "MAX_PAIRS", 2)
+    assert len(checked_edges(EDGES[:2])) == 2
+    with refused("pairs", 3):
+        checked_edges(EDGES)
+
+
+def test_a_full_disk_leaves_nothing_and_a_crash_is_swept(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(np, "save", raising(OSError(28, "No space left on device")))
+        with pytest.raises(OSError, match="No space left"):
+            store.keep_edges(KEY, EDGES)
+    assert not list((store.edges / KEY).iterdir())
+    name = store.keep_edges(KEY, EDGES)
+    (store.edges / KEY / "x.part").touch()
+    store.sweep()
+    assert [file.stem for file in (store.edges / KEY).iterdir()] == [name]
+
+
+def test_no_other_text_becomes_a_path():
+    texts = ["csv-", "csv-" + "g" * 32, "csv-" + "a" * 31, "csv-" + "A" * 32, "../" + "a" * 32]
+    for text in (*texts, f"csv-{'a' * 32}\n"):
+        assert not is_edges_name(text), text
+        assert not is_graph_name(text), text
+    assert is_graph_name(f"csv-{'a' * 32}")
+
+
+def test_pairs_are_on_the_disk_when_it_answers_and_a_refusal_names_the_file(tmp_path, monkeypatch):
+    folder, room = ready_made_folder(), Store(Rooms(tmp_path).make("room-of-anna"))
+    assert folder is not None
+    key, long = room.adopt(folder, "ready-made"), "x" * 600
+    ids = room.image_set(key).ids
+    data = f"i,j\n{ids[3]},{ids[1]}\n{ids[0]},{ids[2]}\n".encode()
+    monkeypatch.setenv(DISK, "1")
+    with pytest.raises(FullError):  # pages offer to make space where this error comes
+        keep_pairs_apart(room, key, "pairs.csv", data)
+    monkeypatch.delenv(DISK)
+    assert refusal(keep_pairs_apart, room, key, long, b"") == (f"{long}, line 1", "nothing")
+    with refused("p  1.csv, line 4") as caught:
+        keep_pairs_apart(room, key, "p  1.csv", data + f"{ids[1]},{ids[3]}\n".encode())
+    assert f"{ids[1]} and {ids[3]}" in caught.value.came
+    assert caught.value.remedy
+    with pytest.raises(ValueError, match="'gone'"):
+        keep_pairs_apart(room, "gone", "pairs.csv", b"i,j\n")
+    assert not list(room.edges.rglob("*.npy"))
+    name = keep_pairs_apart(room, key, "pairs.csv", data)
+    np.testing.assert_array_equal(room.edges_of(key, name), [[0, 2], [1, 3]])
+
+
+def test_too_many_pairs_and_none_are_refused(monkeypatch):
+    ids = ["a", "b", "c", "d"]
+    monkeypatch.setattr(own_edges, "MAX_PAIRS", 2)
+    np.testing.assert_array_equal(read_pairs(b"i,j\na,b\na,c\n", ids), [[0, 1], [0, 2]])
+    assert refusal(read_pairs, b"i,j\na,b\na,c\na,d\n", ids) == ("line 4", "more")
+    with refused("line 2", "nothing") as caught:
+        read_pairs(b"i,j\n", ids)
+    assert caught.value.remedy

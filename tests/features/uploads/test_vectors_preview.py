@@ -1,0 +1,265 @@
+"""Vectors that a person uploads: what is in the file, how its rows are matched, what is refused, what is left."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numbered_set import Desk, cards, unit, vectors_of
+from refusals import refusal
+
+from ranking.features.own_vectors import MAX_COLUMNS, vectors_name
+from ranking.features.uploads.array_files import ALL_NUMBERS
+from ranking.features.uploads.vector_matrix import BY_ORDER, IDS
+from ranking.features.uploads.vector_plot import agreement, principal_components
+
+
+@pytest.fixture
+def desk(tmp_path, images):
+    return Desk(tmp_path, images)
+
+
+# ------------------------------------------------------------------------------------------------- what fits
+
+
+def test_rows_in_order_are_kept_with_length_1(desk):
+    for dtype in ("float16", "float32", "float64", ">f8", "int16", "uint8"):
+        rows = (vectors_of(desk.images) * 10).clip(0 if dtype == "uint8" else None).astype(dtype)
+        rows[:, 0] += 1
+        look = desk.npy(rows)
+        assert (look.vectors, look.ids, look.matched) == ("array", BY_ORDER, BY_ORDER), dtype
+        assert (look.samples, look.columns, look.size, look.problems) == (9, 5, 5, []), dtype
+        assert desk.matrix().dtype == np.float32
+        assert desk.matrix() == pytest.approx(unit(rows.astype(np.float64)), abs=1e-6), dtype
+        assert look.name == vectors_name(desk.matrix()), dtype
+
+
+def test_equal_numbers_have_one_name(desk, monkeypatch):
+    rows = vectors_of(desk.images)
+    rows[1:4, 2] = 0.0
+    name, order = desk.npy(rows).name, np.random.default_rng(1).permutation(9)
+    negative = rows.copy()
+    negative[1:4, 2] = -0.0
+    for same in (np.asfortranarray(rows), rows[:, :, None, None], negative):
+        assert desk.npy(same).name == name
+    monkeypatch.setattr("ranking.features.uploads.vector_matrix.BLOCK", 10)  # a few rows at a time
+    monkeypatch.setattr("ranking.features.own_vectors.ROWS_BYTES", 40)
+    assert desk.npy(rows).name == name
+    assert desk.npz(x=rows[order], id=desk.images.ids[order]).name == name
+    rows[:, 3] = np.arange(9) // 2  # the same for the two rows of each block, and no constant column
+    assert desk.npy(rows).size == rows.shape[1]
+
+
+def test_ids_and_vectors_are_what_is_called_so(desk):
+    rows, order = vectors_of(desk.images), np.random.default_rng(1).permutation(9)
+    in_order = desk.npy(rows).name
+    for save in (np.savez, np.savez_compressed):
+        look = desk.npz(save, embeddings=rows[order], ids=desk.images.ids[order], other=np.zeros((9, 99)))
+        assert (look.vectors, look.ids) == ("embeddings", "ids"), "before what is wider"
+        assert look.name == in_order
+
+
+@pytest.mark.parametrize(
+    ("names", "ids"),
+    [
+        (None, "img/{}.jpg#1"),
+        (None, "img/{}.jpg"),
+        (None, "/data/jpg/{}.jpg"),
+        (None, "{}"),
+        ("photo.{}", "x/photo.{}.jpg"),
+        ("photo.{}", "x/photo.{}.PNG"),
+        ("photo.{}", "x/photo.{}"),
+        ("={}+1", "'={}+1#1"),  # as a spreadsheet is kept from taking it for a formula
+    ],
+)
+def test_rows_are_matched_by_ids_in_any_order(tmp_path, names, ids):
+    numbers = [f"{number:03d}" for number in range(3)]
+    images = cards(tmp_path / "set", [1] * 3, names and [names.format(number) for number in numbers])
+    desk, rows = Desk(tmp_path, images), vectors_of(images)
+    told = np.array([ids.format(number) for number in numbers])
+    assert desk.npz(x=rows[[2, 0, 1]], id=told[[2, 0, 1]]).matched == f"by “id”: {IDS}"
+    assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
+
+
+def test_whole_numbers_may_be_ids(tmp_path):
+    images = cards(tmp_path / "set", [1] * 4)
+    assert images.ids.tolist() == [f"img/{number:03d}.jpg#1" for number in range(4)]
+    desk = Desk(tmp_path, images)
+    look = desk.npz(x=vectors_of(images), id=np.arange(4))
+    assert look.ids == "id"
+    assert "none of the 4 ids in “id”" in look.refused, (
+        "0 is not 000; nothing takes the order instead unasked"
+    )
+    assert desk.npz(x=vectors_of(images), label=np.arange(4)).ids == BY_ORDER, "nobody called that ids"
+    assert desk.look("my.npz", ids=BY_ORDER).matched == BY_ORDER, "a person chose it"
+
+
+def test_ids_that_cannot_be_read_are_reported_where_rows_are_taken_by_order(desk):
+    """Rows in another order than the samples would pass for theirs, and nothing would say so."""
+    ids = desk.images.ids.astype(str)
+    for unreadable, came in (
+        (ids.astype(object), "pickle"),
+        (ids.astype("S"), "|S"),
+        (ids[:, None], "9 × 1 (<U"),
+    ):
+        look = desk.npz(x=vectors_of(desk.images), ids=unreadable)
+        assert look.ids == BY_ORDER, came
+        (row,) = look.problems
+        assert (row.file, came in row.came) == ("array ids", True), row
+
+
+def test_rows_of_other_samples_are_ignored_and_reported(desk):
+    rows = vectors_of(desk.images)
+    ids = [*desk.images.ids, "somebody", "=1+1"]
+    look = desk.npz(x=np.vstack([rows, rows[:2]]), id=np.array(ids))
+    assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
+    assert [(row.file, row.came) for row in look.problems] == [("row 10", "somebody"), ("row 11", "=1+1")]
+
+
+def test_constant_columns_are_dropped_and_rows_of_0_stay(desk):
+    rows = vectors_of(desk.images)
+    rows[:, [1, 3]] = 7, 0
+    rows[4] = 0
+    rows[4, 1] = 7
+    look = desk.npy(rows)
+    assert (look.columns, look.size) == (5, 3)
+    assert not desk.matrix()[4].any()
+    assert [row.file for row in look.problems] == ["columns 2, 4", "1 row"]
+    assert desk.images.ids[4] in look.problems[1].came
+
+
+def test_a_table_of_columns_or_of_lists(desk):
+    rows = vectors_of(desk.images).astype(np.float32)
+    name = desk.npy(rows).name
+    order = np.random.default_rng(1).permutation(9)
+    ids = desk.images.ids[order].tolist()
+    names = ("x", "x.1", "x.2", "x.1.y", "z.x")  # as pandas tells columns of the same name apart
+    columns = {"sample": ids} | {called: rows[order, place] for place, called in enumerate(names)}
+    look = desk.parquet(columns | {"label": np.arange(9), "note": ["x"] * 9})
+    assert (look.name, look.vectors, look.ids) == (name, ALL_NUMBERS, "sample")
+    assert [row.file for row in look.problems] == ["column label"], "no label gets among the features unseen"
+    fixed = pa.FixedSizeListArray.from_arrays(pa.array(rows[order].ravel()), 5)
+    for feats, options in ((list(rows[order]), {}), (fixed, {"compression": "zstd"})):
+        look = desk.parquet({"feats": feats, "sample": pa.array(ids).dictionary_encode()}, **options)
+        assert (look.name, look.vectors, look.ids) == (name, "feats", "sample")
+
+
+def test_a_person_chooses_what_is_read(desk):
+    rows, other = vectors_of(desk.images), vectors_of(desk.images, seed=5)
+    desk.npz(features=rows, other=other[::-1], id=desk.images.ids[::-1])
+    look = desk.look("my.npz", vectors="other", ids="id")
+    assert (look.vectors, look.ids) == ("other", "id")
+    assert desk.matrix() == pytest.approx(unit(other), abs=1e-6)
+    assert desk.look("my.npz", vectors="features", ids=BY_ORDER).matched == BY_ORDER
+    assert "“features”" in desk.look("my.npz", vectors="nothing").refused
+
+
+# ------------------------------------------------------------------------------------------- what is refused
+
+
+def test_another_number_of_rows_is_refused(desk, tmp_path):
+    rows = vectors_of(desk.images)
+    for count in (8, 10):
+        refused = desk.npy(np.resize(rows, (count, 5))).refused
+        assert "9" in refused
+        assert str(count) in refused
+    boxed = cards(tmp_path / "set", [2, 1, 3, 1, 2])
+    of_boxes = Desk(tmp_path / "boxed", boxed)
+    assert "5 images; " in of_boxes.npy(np.zeros((5, 3))).refused, "a row per image is not enough"
+    names = np.unique(boxed.image_names)
+    look = of_boxes.npz(x=np.ones((5, 2)) * np.arange(5)[:, None], id=names)
+    assert (look.problem_count, look.refused[:1], IDS in look.refused) == (7, "7", True), (
+        "images with several samples"
+    )
+
+
+def test_ids_that_match_half_or_come_twice_are_refused_with_a_table(desk):
+    rows, ids = vectors_of(desk.images), desk.images.ids.copy()
+    look = desk.npz(x=rows[:4], id=ids[:4])
+    assert [row.file for row in look.problems] == ids[4:].tolist()
+    assert (look.problem_count, look.refused[:6]) == (5, "5 of 9")
+    ids[3] = ids[0]
+    look = desk.npz(x=rows, id=ids)
+    assert "“id”" in look.refused
+    assert [row.came for row in look.problems] == [f"{ids[0]} in rows 1 and 4"]
+
+
+def test_numbers_that_are_not_finite_are_refused_with_a_table(desk):
+    for bad in (np.nan, -np.inf, 1e300):
+        rows = vectors_of(desk.images)
+        rows[[2, 5], 3], rows[5, 4] = bad, bad
+        look = desk.npy(rows)
+        assert (look.problem_count, "2 samples of 9" in look.refused) == (2, True), bad
+        assert [(row.file, row.came) for row in look.problems] == [
+            (f"{desk.images.ids[2]} (row 3)", f"{bad} in column 4"),
+            (f"{desk.images.ids[5]} (row 6)", f"{bad} in column 4 and 1 more"),
+        ]
+    gap = {
+        f"f{place}": [None if place == row == 3 else row + place * row for row in range(9)]
+        for place in range(4)
+    }
+    assert "1 sample of 9" in desk.parquet(gap).refused
+
+
+def test_arrays_of_other_shapes_and_kinds_are_refused(desk):
+    for array, came in (
+        (np.zeros(9), "9 (float64)"),
+        (np.zeros((9, 2, 3)), "9 × 2 × 3"),
+        (np.zeros((9, 2), complex), "complex128"),
+        (np.zeros((9, 0)), "“array”"),
+        (np.array(5.0), "“array”"),
+        (np.zeros((9, 2), [("a", "f4")]), "“array”"),
+        (np.array([["a"] * 2] * 9), "9 × 2"),
+        (np.ones((9, MAX_COLUMNS + 1), np.float16), "65,537"),
+        (np.ones((9, 3)), "3 columns"),
+    ):
+        assert came in desk.npy(array).refused
+
+
+def test_files_of_other_kinds_are_refused(desk):
+    for content, came in (
+        (b"", "an empty file"),
+        (b"\x80\x04K\x01.", "pickle"),
+        (b"1,2,3\n", "something else"),
+    ):
+        (desk.folder / "my.npy").write_bytes(content)
+        subject, found = refusal(desk.look, "my.npy")
+        assert (subject, came in found) == ("my.npy", True), found
+    lists = [[1.0, 2.0]] * 3 + [[1.0, 2.0, 3.0]] * 6
+    assert refusal(desk.parquet, {"x": lists}) == ("my.parquet", "one of 3 in row 4")
+
+
+# ------------------------------------------------------------------------------------------------- the picture
+
+
+def test_the_picture_is_the_first_two_principal_components():
+    rows = np.random.default_rng(0).normal(size=(40, 7)) * [9, 5, 1, 1, 1, 1, 1]
+    points, explained = principal_components(rows)
+    centred = rows - rows.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred.T @ centred)
+    assert np.abs(points) == pytest.approx(np.abs(centred @ vectors[:, :-3:-1]), abs=1e-9)
+    assert explained == pytest.approx(values[:-3:-1] / values.sum())
+    assert (points[np.abs(points).argmax(axis=0), [0, 1]] > 0).all()
+    points, explained = principal_components(np.outer(np.arange(5.0), [1, 2, 2]))
+    assert explained == [pytest.approx(1), 0], "on a line"
+    assert points[:, 1].tolist() == [0] * 5
+    assert principal_components(np.ones((3, 2)))[1] == [0, 0]
+
+
+def test_agreement_is_the_share_of_nearest_neighbours_of_the_same_class():
+    rows = unit(np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1], [0.3, 1]]))
+    agreeing, by_chance = agreement(rows, np.array([0, 0, 1, 1, 0]))
+    assert agreeing == 4 / 5, "the last one's neighbour is of the other class"
+    assert by_chance == (3 * 2 + 2 * 1) / (5 * 4)
+    assert agreement(rows, np.zeros(5, int)) == (None, None)
+
+
+def test_rows_in_another_order_are_noticed(tmp_path):
+    images = cards(tmp_path / "set", [1] * 60)
+    desk, rows = Desk(tmp_path, images), vectors_of(images)
+    right = desk.npy(rows).plot
+    assert right.agreeing > 0.9
+    assert not right.tells_nothing
+    wrong = desk.npy(rows[np.random.default_rng(3).permutation(60)]).plot
+    assert wrong.tells_nothing
+    assert wrong.by_chance == right.by_chance == pytest.approx(29 / 59)

@@ -1,0 +1,179 @@
+"""What is told and shown of what a person brought, before anything is stored."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from archives import zip_of
+from brought import lay
+from example_coco import box, coco
+from PIL import Image
+from refusals import refused
+
+from ranking.datasets import make_source
+from ranking.files import Upload
+from ranking.formats import preview as previews
+from ranking.formats.import_preview import ImportPreview, preview_import, unknown
+from ranking.formats.preview import preview_source
+
+
+def classes(root, *broken, **counts):
+    """A folder for each class with so many images, of which some are broken."""
+    names = [f"{name}/{number}.jpg" for name, count in counts.items() for number in range(count)]
+    return lay(root, {**dict.fromkeys(names), **dict.fromkeys(broken, b"no image")})
+
+
+def shown(folder, **settings):
+    return preview_source(make_source("Class folders", folder=str(folder)), **settings)
+
+
+@pytest.fixture
+def zoo(tmp_path):
+    return classes(tmp_path / "zoo", "cat/1.jpg", cat=4, dog=4)
+
+
+def test_what_is_brought_is_recognised_with_a_reason_and_previewed(zoo, monkeypatch):
+    steps = []
+    preview = preview_import(str(zoo), None, {"seed": 3}, steps.append)
+    assert (preview.source, preview.files, preview.refused) == ("Class folders", 8, "")
+    assert preview.content.problem_count == 2
+    assert "cat, dog" in preview.detected["Class folders"].why
+    assert sorted(crop.classes for crop in preview.content.crops) == [("cat",)] * 3 + [("dog",)] * 4
+    assert [row.file for row in preview.content.problems] == ["parts", "cat/1.jpg"]
+    assert len(steps) == 2
+    assert "Class folders" in steps[1]
+    assert ImportPreview.from_json(json.loads(json.dumps(preview.to_json()))) == preview
+    assert preview.source_settings["seed"] == 3
+    monkeypatch.setattr(previews, "MAX_PROBLEMS", 1)
+    preview = preview_import(str(zoo), None, {})
+    assert (len(preview.content.problems), preview.content.problem_count) == (1, 2)
+
+
+def test_another_format_can_be_chosen_and_says_why_it_does_not_fit(zoo):
+    preview = preview_import(str(zoo), "PASCAL VOC", {})
+    assert (preview.source, preview.content) == ("PASCAL VOC", None)
+    assert "Annotations" in preview.refused
+    with refused("format", "'Digits'"):
+        preview_import(str(zoo), "Digits", {})
+
+
+def test_what_nobody_knows_is_counted_and_no_error(tmp_path):
+    for number, names in enumerate((["letter.txt"], ["1.jpg", "2.jpg"])):
+        preview = preview_import(str(lay(tmp_path / f"{number}", dict.fromkeys(names))), None, {})
+        assert (preview.source, preview.detected, preview.content) == (None, {}, None)
+        assert preview.refused == unknown(names)
+        assert ImportPreview.from_json(json.loads(json.dumps(preview.to_json()))) == preview
+    assert len({unknown(names) for names in ([], ["1.png"], ["1.txt"])}) == 3
+
+
+@pytest.mark.parametrize(
+    ("table", "part"),
+    [
+        ("image;label\n0.png;Bär\n".encode("cp1252"), "byte 19"),
+        (b"image,label\n" * 9, "RANKING_INTAKE_TABLE_BYTES"),
+        (b'name\t" x="y\tz\n', "line 1"),
+        (b"label,label\ncat,dog\n", "label, label"),
+    ],
+)
+def test_why_a_table_says_nothing_is_told(tmp_path, monkeypatch, table, part):
+    monkeypatch.setenv("RANKING_INTAKE_TABLE_BYTES", "100")
+    refusal = preview_import(str(lay(tmp_path, {"0.png": None, "t.csv": table})), None, {}).refused
+    assert part in refusal.removeprefix(unknown(["0.png", "t.csv"])).partition("t.csv: ")[2]
+    assert refusal.isprintable(), "also where a parser quotes a sign that it did not expect"
+
+
+def test_names_that_are_refused_are_told_where_nothing_else_is_left(zoo, tmp_path, monkeypatch):
+    monkeypatch.setenv("RANKING_INTAKE_NAME_LENGTH", "5")
+    refusal = preview_import(str(zip_of(zoo, tmp_path / "zoo.zip")), None, {}).refused
+    assert all(part in refusal for part in ("8 names", "RANKING_INTAKE_NAME_LENGTH", "cat/1.jpg"))
+
+
+def test_an_upload_is_called_as_the_person_calls_it(zoo, tmp_path):
+    place = zip_of(zoo, tmp_path / "brought.zip")
+    upload = Upload(place, "../../My zoo.zip")
+    assert make_source("Class folders", folder=upload).title() == "My zoo"
+    assert make_source("Class folders", folder=str(place)).title() == "brought"
+
+
+# ------------------------------------------------------------ A few crops, and what all labels come to
+
+
+def test_classes_take_turns(tmp_path):
+    names = [f"{number}.jpg" for number in range(1, 5)]
+    boxes = [box(image, category, [0, 0, 9, 9]) for image in range(1, 5) for category in (1, 2)]
+    folder = lay(tmp_path / "x", {"a.json": coco(names, boxes), **dict.fromkeys(names)})
+    crops = preview_source(make_source("COCO", folder=str(folder))).crops
+    assert [crop.image for crop in crops] == ["1", "2", "3", "4"]
+    assert [crop.classes for crop in crops] == [("cat",), ("dog",), ("cat",), ("dog",)]
+    assert Image.open(io.BytesIO(crops[0].webp)).format == "WEBP"
+
+
+def test_labels_are_counted_and_no_more_images_decoded_than_are_shown(tmp_path, monkeypatch):
+    folder = classes(tmp_path / "x", "bee/4.jpg", ant=2, bee=5)
+    before = sorted(tmp_path.rglob("*"))
+    seen = shown(folder, crops=3)
+    assert (len(seen.crops), [row.file for row in seen.problems]) == (3, ["parts"])
+    assert list(seen.counts.classes.items()) == [("bee", 5), ("ant", 2)]
+    assert (seen.counts.train + seen.counts.test, seen.counts.more_classes, seen.counts.complete) == (
+        7,
+        0,
+        True,
+    )
+    assert all(part in seen.counts.split_from for part in ("40%", "seed 0"))
+    assert sorted(tmp_path.rglob("*")) == before, "nothing is written"
+    monkeypatch.setattr(previews, "MAX_CLASSES", 1)
+    seen = shown(folder)
+    assert (seen.counts.classes, seen.counts.more_classes) == ({"bee": 5}, 1)
+
+
+def test_counting_ends_in_time_and_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(previews, "COUNT_SECONDS", -1.0)
+    seen = shown(classes(tmp_path / "x", cat=9), crops=2)
+    assert (seen.counts.classes, seen.counts.complete) == ({"cat": 2}, False)
+
+
+def test_it_gives_up_on_a_folder_of_broken_images(tmp_path, monkeypatch):
+    monkeypatch.setattr(previews, "MAX_IMAGES", 3)
+    seen = shown(classes(tmp_path / "x", *(f"cat/{number}.jpg" for number in range(9))))
+    assert (seen.crops, seen.images) == ([], 9)
+    assert len([row for row in seen.problems if row.file.endswith(".jpg")]) == 3
+
+
+# --------------------------------------------------------- Formats of annotation tools that are not read
+
+TASKS = [{"id": 1, "data": {"image": "1.jpg"}, "annotations": [{"result": []}]}]
+REGIONS = 'image,id,label,annotator,annotation_id,lead_time\n1.jpg,1,"[{""x"": 0}]",1,7,1.5\n'
+DRAWN = '<?xml version="1.0"?>\n<annotations><image name="1.jpg"/></annotations>'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "tool"),
+    [("a.json", TASKS, "Label Studio"), ("a.csv", REGIONS, "Label Studio"), ("a.xml", DRAWN, "CVAT")],
+)
+def test_own_formats_of_tools_are_answered_with_what_these_export(tmp_path, name, content, tool):
+    """Beside images of which nothing is known, and beside images that another format knows."""
+    unrecognised = preview_import(str(lay(tmp_path / "x", {name: content, "1.jpg": None})), None, {})
+    assert unrecognised.source is None
+    assert f"{tool}'s own format. Label Studio and CVAT export COCO, YOLO and VOC" in unrecognised.refused
+    beside = preview_import(
+        str(lay(tmp_path / "y", {name: content, "cat/1.jpg": None, "dog/2.jpg": None})), None, {}
+    )
+    assert beside.source == "Class folders"
+    row = beside.content.problems[0]
+    assert (row.file, row.done) == (name, "left out")
+    assert f"{tool}'s own format" in row.came
+
+
+def test_a_preview_of_an_earlier_version_or_of_a_format_that_is_gone_is_refused(zoo):
+    record = preview_import(str(zoo), None, {}).to_json()
+    gone = {"CVAT": record["detected"]["Class folders"], **record["detected"]}
+    with refused("format", "'CVAT'"):
+        ImportPreview.from_json({**record, "source": "CVAT"})
+    with refused("format", "'CVAT'"):
+        ImportPreview.from_json({**record, "detected": gone})
+    earlier = {**record, "seen": record["content"], "problems": 0}
+    del earlier["content"]
+    with pytest.raises(KeyError, match="content"):
+        ImportPreview.from_json(earlier)

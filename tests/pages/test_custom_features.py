@@ -1,0 +1,187 @@
+"""A person's own features on the pages: uploaded, previewed, kept, chosen, trained with, deleted."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from archives import npy, npz
+from filled_home import train_settings
+from refusals import refused
+from shown import button_keys, errors, plain, press, text_of
+from trainings import finished
+from uploading import drop, kept_here, pills, preview_features_here, previewed, uploader
+
+from pages.parts.app import cache
+from pages.parts.runs import export, feature_choice, runs
+from ranking.core.errors import HomeError
+from ranking.core.run_settings import FeaturesSettings, TrainSettings
+from ranking.features import load_features
+from ranking.features.own_vectors import short_name
+from ranking.jobs.run_archive import export_run, import_run
+from ranking.workspace.store import Store
+
+
+@pytest.fixture
+def images(laboratory):
+    return laboratory.store.image_set(laboratory.shapes)
+
+
+@pytest.fixture
+def vectors(images):
+    """Features that tell the classes apart, the way a good network's would."""
+    noise = np.random.default_rng(0).normal(size=(len(images), 6))
+    return np.hstack([noise, 5.0 * images.labels])
+
+
+def test_a_file_is_looked_at_listed_kept_and_chosen_on_train(laboratory, started, open_page, images, vectors):
+    app = open_page("image_sets", set=laboratory.shapes)
+    key = uploader(app).key
+    drop(app, npy(vectors))
+    [run] = started
+    wanted = FeaturesSettings(laboratory.shapes, brought="resnet.npy").to_json()
+    assert (run.kind, run.settings) == ("features", wanted)
+    assert app.query_params["own"] == run.id
+    assert any(part.value.startswith("####") and "resnet.npy" in plain(part) for part in app.markdown)
+    preview_features_here(laboratory.store, run)
+    elsewhere = open_page("image_sets", set=laboratory.figures, own=run.id)
+    assert (len(elsewhere.warning), len(elsewhere.metric)) == (1, 0), "it is for another set"
+    app.query_params["own"] = "new"
+    app.run()
+    assert uploader(app).key != key, "a widget of its own, which holds nothing"
+    press(app, f"widget decide {run.id}")
+    assert app.query_params["own"] == run.id
+    counts = [f"{len(images)} of {len(images)}", str(vectors.shape[1]), "0"]
+    assert [metric.value for metric in app.metric][:3] == counts, "samples, columns, constant columns"
+    assert laboratory.store.vectors_of(laboratory.shapes) == [], "nothing is kept before the person decides"
+    app.text_input(key=f"title {run.id}").input("my <b>net</b>").run()
+    press(app, "keep features")
+    [kept] = laboratory.store.vectors_of(laboratory.shapes)
+    assert kept.title == "my <b>net</b>"
+    assert app.query_params["features"] == kept.name
+    train = open_page("train", set=laboratory.shapes, features=f"Colour,{kept.name}")
+    assert pills(train).value == ["Colour", kept.name]
+    assert plain(pills(train).options[-1]) == "my <b>net</b> (9 own)"
+    press(train, "train")
+    colour, on_vectors = started[-1].settings["features"]
+    assert (colour[0], on_vectors) == ("Colour", ["Own vectors", {"vectors": kept.name}])
+
+
+def test_what_does_not_fit_is_listed_and_leaves_nothing(laboratory, started, open_page, images, vectors):
+    half = len(images) // 2
+    data = npz(features=vectors[:half], ids=images.ids[:half])
+    app = previewed(laboratory, started, open_page("image_sets", set=laboratory.shapes), data, "half.npz")
+    missing = len(images) - half
+    assert errors(app)[0].startswith(f"{missing:,} of {len(images)} ")
+    assert missing in [len(frame.value) for frame in app.dataframe if "expected" in frame.value]
+    assert "keep features" not in button_keys(app)
+    press(app, "discard features")
+    assert not started[-1].folder.exists()
+    assert not list(laboratory.home.rglob("brought.zip"))
+    assert "own" not in app.query_params
+    app = previewed(laboratory, started, app, b"\x80\x04K\x01.", "my_pickle.npy")
+    run = laboratory.store.run(started[-1].id)
+    assert run.reason in errors(app)[0]
+    assert "my_pickle.npy" in text_of(app)
+    assert not run.folder.exists()
+
+
+def test_other_arrays_are_looked_at_before_they_can_be_kept(laboratory, started, open_page, images, vectors):
+    shuffled = vectors[np.random.default_rng(1).permutation(len(images))]
+    data = npz(features=shuffled, small=vectors[:, :3], ids=images.ids)
+    app = previewed(laboratory, started, open_page("image_sets", set=laboratory.shapes), data, "two.npz")
+    first = started[-1]
+    assert len(app.warning) == 1, "the rows are in another order than the samples"
+    ways = app.selectbox(key=f"widget ids {first.id}").options
+    assert ways[1:] == ["ids"], "after the order of the samples"
+    app.selectbox(key=f"widget vectors {first.id}").select("small").run()
+    assert "keep features" not in button_keys(app)
+    press(app, "preview again")
+    second = started[-1]
+    assert (second.settings["vectors"], second.settings["ids"]) == ("small", "ids")
+    assert second.brought_file.read_bytes() == data
+    assert not first.folder.exists(), "the copy was handed on"
+    preview_features_here(laboratory.store, second)
+    assert app.run().metric[1].value == "3"
+
+
+def test_a_typed_path_is_not_shared_and_a_home_may_refuse_a_file(laboratory, started, open_page, monkeypatch):
+    app = open_page("image_sets", set=laboratory.shapes, own="new")
+    press(app, "look at features")
+    assert len(app.error) == 1, "the path is empty"
+    assert not started
+    app.text_input(key="widget own features path").input(" /of/mine/net.npy ").run()
+    press(app, "look at features")
+    [run] = started
+    assert run.settings["place"] == "/of/mine/net.npy"
+    assert "/of/mine" not in str(app.query_params), "a path of this machine is not shared"
+
+    def refuse(*_):
+        raise HomeError("this room is *full*")
+
+    monkeypatch.setattr("ranking.jobs.jobs.start", refuse)
+    app.query_params["own"] = "new"
+    assert errors(drop(app.run(), b"x")) == ["this room is *full*"]
+
+
+@pytest.fixture
+def own(laboratory, vectors):
+    return kept_here(laboratory.store, laboratory.shapes, vectors)
+
+
+@pytest.fixture
+def on_own(laboratory, own):
+    """A training on them."""
+    settings = train_settings(laboratory.shapes, "disc", "AP-SVM", C=100.0)
+    return finished(laboratory.store, {**settings, "features": [["Own vectors", {"vectors": own}]]})
+
+
+def test_a_training_names_them_and_keeps_its_ranking_without_them(laboratory, open_page, on_own, own, images):
+    assert on_own.result["test"]["AP"] > 0.95
+    app = open_page("train", run=on_own.id)
+    assert pills(app).value == [own], "the training stands for them"
+    assert not open_page("experiments", experiment_set=laboratory.shapes, features=own).warning
+    before = TrainSettings.from_json({**on_own.settings, "features": [["Colour", {}]]})
+    after = TrainSettings.from_json(on_own.settings)
+    assert runs.differences(before, after) == ["features Colour → resnet.npy"]
+    assert " · resnet.npy · " in export.title_of(on_own, images, cache.ranking(on_own, "test"), "test")
+    other = open_page("train", set=laboratory.figures, features=own)
+    assert [own[4:12] in warning.value for warning in other.warning] == [True], "they are for another set"
+    app = open_page("image_sets", set=laboratory.shapes, own="new")
+    press(app, f"widget delete {own}")
+    assert laboratory.store.vectors_of(laboratory.shapes) == []
+    open_page("ranked_images", run=on_own.id)
+    again = open_page("train", run=on_own.id)
+    assert [own[4:12] in warning.value for warning in again.warning] == [True]
+    with refused(f"vectors of {short_name(own)}", "none"):
+        load_features(images, on_own.settings["features"], laboratory.store.features)
+
+
+def test_an_export_is_checked_where_they_are(laboratory, on_own, own, tmp_path, vectors):
+    def checked(store):
+        return import_run(store, data).imported["checked"]
+
+    data = export_run(laboratory.store, on_own.id)
+    assert checked(laboratory.store) == {"metrics": True, "scores": True}
+    other = Store(tmp_path / "other")
+    key = other.adopt(laboratory.store.image_set(laboratory.shapes).folder, "x")
+    assert checked(other) == {"metrics": True, "scores": False}
+    assert kept_here(other, key, vectors) == own, "equal vectors have the same name"
+    assert checked(other) == {"metrics": True, "scores": True}
+
+
+def test_names_go_through_settings_and_equal_titles_are_told_apart(laboratory, own, vectors):
+    features = json.loads(json.dumps(feature_choice.named(["HOG", own])))
+    assert feature_choice.names_of(features) == ["HOG", own]
+    assert feature_choice.by_words(features, laboratory.shapes) == {"HOG": {}, "resnet.npy": {}}
+    elsewhere = feature_choice.by_words(features, laboratory.digits)
+    assert elsewhere == {"HOG": {}, f"own {own[4:12]}": {}}, "not there"
+    other = kept_here(laboratory.store, laboratory.shapes, vectors[:, ::-1])
+    third = kept_here(laboratory.store, laboratory.shapes, vectors[::-1].copy(), "HOG")
+    features = feature_choice.named(["HOG", own, other, third])
+    told = [
+        f"{title} (own {name[4:12]})"
+        for title, name in (("resnet.npy", own), ("resnet.npy", other), ("HOG", third))
+    ]
+    assert list(feature_choice.by_words(features, laboratory.shapes)) == ["HOG", *told]

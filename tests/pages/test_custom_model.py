@@ -1,0 +1,59 @@
+"""A model in ONNX on the pages: uploaded, previewed, used in another way, kept, chosen, trained with."""
+
+from __future__ import annotations
+
+import pytest
+from filled_home import train_settings
+from shown import button_keys, errors, press, text_of
+from tiny_models import mean_colour, model, node, port
+from uploading import pills, preview_features_here, previewed
+
+from ranking.workspace.uploads import network_name
+
+pytest.importorskip(
+    "onnxruntime", reason="onnxruntime is not installed: pip install 'ranking-laboratory[onnx]'"
+)
+
+
+def test_a_model_is_used_in_another_way_kept_and_chosen_on_train(laboratory, started, open_page):
+    store, app = laboratory.store, open_page("image_sets", set=laboratory.shapes)
+    previewed(laboratory, started, app, mean_colour(told={"mean": "0.5", "std": "0.25"}), "colours.onnx")
+    first = started[-1]
+    mean = f"widget network {first.id}.ONNX model.mean"
+    assert app.metric[0].value == "3", "columns"
+    assert "height, width, white, mean, deviation" in text_of(app), "what the file itself states"
+    app.selectbox(key=f"widget output {first.id}").select("map").run()
+    assert "keep features" not in button_keys(app), "it is to be looked at first"
+    assert len(app.text_input(key=mean).input("a").run().error) == 1, "no number"
+    app.text_input(key=mean).input("0.1").run()
+    press(app, "preview again")
+    second = preview_features_here(store, started[-1])
+    assert (second.settings["network"]["output"], second.settings["network"]["mean"]) == ("map", "0.1")
+    assert not first.folder.exists(), "the copy was handed on"
+    assert app.run().metric[0].value == "3"
+    assert store.networks() == [], "nothing is kept before the person decides"
+    press(app, "keep features")
+    [kept] = store.networks()
+    assert kept.title == "colours"
+    assert not second.folder.exists()
+    train = open_page("train", set=laboratory.shapes, features=kept.name)
+    assert pills(train).value == [kept.name]
+    press(train, "train")
+    features = started[-1].settings["features"]
+    assert features == [["ONNX model", kept.settings]]
+    run = store.create_run("train", {**train_settings(laboratory.shapes, "disc"), "features": features})
+    store.end_run(run.id, "failed", "no")
+    assert pills(open_page("train", run=run.id)).value == [network_name(kept.settings)]
+
+
+def test_what_takes_no_image_or_is_no_model_is_refused(laboratory, started, open_page):
+    data = model([node("Identity", ["words"], ["y"])], [port("words", (1, 10))], [port("y", (1, 10))])
+    app = previewed(laboratory, started, open_page("image_sets", set=laboratory.shapes), data, "text.onnx")
+    assert len(errors(app)) == 1
+    assert "keep features" not in button_keys(app)
+    press(app, "discard features")
+    assert not started[-1].folder.exists()
+    previewed(laboratory, started, app, b"\x08garbage", "net.onnx")
+    run = laboratory.store.run(started[-1].id)
+    assert run.state == "failed"
+    assert not run.folder.exists()

@@ -1,0 +1,348 @@
+"""What a person uploads: dropped or typed, previewed, imported, and deleted again."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+from archives import zip_of
+from filled_home import import_here, look_here, train_settings
+from PIL import Image
+from shapes import HOSTILE, write_shapes
+from shown import address, button_keys, choose, components, counts_in, errors, plain, press, text_of, turn_to
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+
+from pages.parts.app import address as page_address
+from pages.parts.importing import problem_table, uploads
+from ranking.core.errors import HomeError
+from ranking.datasets import load_image_set
+from ranking.formats.tree_source import tree_sources
+
+PATH = "widget path of an import"
+
+
+def drop(app, data: bytes, name: str = "shapes.zip"):
+    return app.file_uploader[0].set_value((name, data, "application/zip")).run()
+
+
+@pytest.fixture
+def look(laboratory, started):
+    """Have a worker do what the page began last, and the page run again; returns that run."""
+
+    def look_at(app):
+        run = look_here(laboratory.store, started[-1])
+        app.run()
+        return run
+
+    return look_at
+
+
+@pytest.fixture
+def bring(look, open_page, tmp_path):
+    """The page after a folder was dropped as a ZIP file and looked at."""
+
+    def bring_in(folder):
+        file = zip_of(folder, tmp_path / "packed.zip")
+        app = drop(open_page("image_sets"), file.read_bytes(), f"{folder.name}.zip")
+        look(app)
+        return app
+
+    return bring_in
+
+
+@pytest.fixture
+def dropped(bring, tmp_path):
+    """The page after shapes were looked at."""
+    return bring(write_shapes(tmp_path / "shapes", images=18))
+
+
+def tiles(app):
+    [grid, *_] = components(app, "ranking_image_grid")
+    return grid["items"]
+
+
+# ---------------------------------------------------------------------------------------------- uploading
+
+
+@pytest.mark.parametrize(("where", "name"), [(uploads, "preview_upload"), (page_address, "put")])
+def test_a_dropped_file_is_taken_up_once_where_its_page_was_stopped_on_the_way(
+    laboratory, started, open_page, monkeypatch, where, name
+):
+    monkeypatch.setattr(uploads, "_release", lambda _: None)  # the browser still has the file to send
+    ways = [lambda *_, **__: st.stop(), getattr(where, name)]
+    monkeypatch.setattr(where, name, lambda *values, **changes: ways.pop(0)(*values, **changes))
+    app = drop(open_page("image_sets"), b"PK")
+    assert "import" not in app.query_params
+    ways.append(ways[0])
+    app.run()
+    [run] = started
+    assert app.query_params["import"] == run.id
+
+
+def test_a_dropped_file_is_copied_to_disk_and_forgotten_by_the_server(
+    laboratory, started, open_page, monkeypatch
+):
+    removed = []
+    manager = MemoryUploadedFileManager("/upload")
+    manager.remove_file = lambda session_id, file_id: removed.append(session_id)
+    tab = SimpleNamespace(session_id="tab", uploaded_file_mgr=manager)
+    monkeypatch.setattr(uploads, "get_script_run_ctx", lambda: tab)
+    app = open_page("image_sets")
+    before = app.file_uploader[0].key
+    name = "my <b>shapes</b>.zip"
+    drop(app, b"PK of mine", name)
+    [run] = started
+    assert run.settings == {"look": "", "source": None, "source_settings": {}, "brought": name}
+    assert run.brought_file.read_bytes() == b"PK of mine"
+    assert removed == ["tab"]
+    assert app.query_params["import"] == run.id
+    [heading] = [part.value for part in app.markdown if name in plain(part)]
+    assert name not in heading, "it is escaped"
+    turn_to(app)
+    assert app.file_uploader[0].key != before, "a widget of its own, which holds nothing"
+    assert not app.file_uploader[0].value
+
+
+def test_a_home_that_cannot_take_the_file_gives_the_reason(laboratory, open_page, monkeypatch):
+    def refuse(*_):
+        raise HomeError("this room is *full*")
+
+    app = open_page("image_sets")
+    monkeypatch.setattr("ranking.jobs.jobs.start", refuse)
+    drop(app, b"PK")
+    assert [error.value for error in app.error] == ["this room is \\*full\\*"]
+
+
+def test_a_typed_path_is_looked_at_not_shared_and_still_there_after_a_failure(laboratory, started, open_page):
+    app = open_page("image_sets")
+    press(app, "look at path")
+    assert not started, "there is no path yet"
+    assert len(app.error) == 1
+    app.text_input(key=PATH).input(" /some/where ").run()
+    press(app, "look at path")
+    [run] = started
+    assert run.settings == {"look": "/some/where", "source": None, "source_settings": {}, "brought": None}
+    assert address(app)["import"] == run.id
+    assert "/some/where" not in address(app).values(), "a path of this machine is not shared"
+    laboratory.store.end_run(run.id, "failed", "nothing there")
+    for _ in range(2):  # the second interrupts the first, so that nothing of it reaches the browser
+        app.run()
+        assert "nothing there" in app.error[0].value
+        assert app.text_input(key=PATH).value.strip() == "/some/where"
+        assert app.text_input(key=PATH).proto.set_value
+    press(app, "close import")
+    assert app.text_input(key=PATH).value.strip() == "/some/where"
+    elsewhere = open_page("image_sets", **{"import": run.id})
+    assert elsewhere.text_input(key=PATH).value == "/some/where"
+
+
+def test_a_source_that_reads_no_files_is_imported_as_it_is(laboratory, started, open_page):
+    app = open_page("image_sets")
+    assert not set(app.selectbox(key="widget source").options) & set(tree_sources())
+    choose(app.selectbox, "source", "Digits")
+    press(app, "start import")
+    assert [run.settings["source"] for run in started] == ["Digits"]
+    laboratory.store.end_run(started[0].id, "failed", "no space")
+    app.run()
+    assert app.selectbox(key="widget source").value == "Digits"
+    [error] = errors(app)
+    assert error.endswith("no space")
+
+
+# ------------------------------------------------------------------------------------------------ looking
+
+
+def test_what_is_in_a_file_is_shown(laboratory, dropped):
+    kind = dropped.selectbox[1]
+    assert kind.value == "PASCAL VOC"
+    assert next(option for option in kind.options if "PASCAL VOC" in option) != "PASCAL VOC", (
+        "it is recognised"
+    )
+    assert "COCO" in kind.options, "another can be chosen"
+    assert [int(metric.value) for metric in dropped.metric] == [19, 39, 1], "images, files, problems"
+    assert f"{HOSTILE} (**" in text_of(dropped)
+    assert [9, 9] in counts_in(dropped.markdown), "images to train on, to test on"
+    shown = tiles(dropped)
+    assert len(shown) == 12
+    assert {tile["left"] for tile in shown} == {"disc", "square", HOSTILE}
+    assert shown[0]["src"].startswith("data:image/webp;base64,")
+    assert ["missing" in file for file in dropped.dataframe[0].value["file"]] == [True]
+    assert len(laboratory.store.image_sets()) == 3, "nothing is stored yet"
+
+
+def test_a_look_waits_until_it_is_discarded_also_where_its_file_is_damaged(started, dropped, open_page):
+    [look] = started
+    app = open_page("image_sets")
+    press(app, f"widget decide {look.id}")
+    assert app.query_params["import"] == look.id
+    for content in (None, "", "[1]", '{"seen": 1}', "[" * 100_000):
+        look.look_file.unlink() if content is None else look.look_file.write_text(content)
+        app.run()
+        assert len(app.error) == 1, content
+        assert "import brought" not in button_keys(app)
+    press(app, "discard look")
+    assert not look.folder.exists()
+    assert f"widget decide {look.id}" not in button_keys(app)
+    app = open_page("image_sets", **{"import": look.id})
+    assert any("**shapes.zip**" in plain(element) for element in app.markdown)
+
+
+def test_another_format_is_tried_as_soon_as_it_is_chosen(laboratory, started, dropped, look):
+    [first] = started
+    data = first.brought_file.read_bytes()
+    choose(dropped.selectbox, f"read as {first.id}", "COCO")
+    again = look(dropped)
+    assert (again.settings["source"], again.settings["brought"]) == ("COCO", "shapes.zip")
+    assert again.brought_file.read_bytes() == data
+    assert not first.folder.exists()
+    [error] = errors(dropped)
+    assert str(laboratory.home) not in error, "why it cannot be read so"
+    assert "PASCAL VOC: " in text_of(dropped), "what it could be instead"
+    assert "import brought" not in button_keys(dropped)
+
+
+def test_changed_settings_are_tried_before_everything_is_imported_with_them(
+    laboratory, started, dropped, look, monkeypatch
+):
+    choose(dropped.selectbox, f"look {started[0].id}.PASCAL VOC.difficult", "keep")
+    assert "import brought" not in button_keys(dropped)
+    press(dropped, "look again")
+    again = look(dropped)
+    press(dropped, "import brought")
+    run = started[2]
+    for asked in (again, run):
+        assert asked.settings["source_settings"]["difficult"] == "keep"
+    assert (run.settings["source"], run.settings["brought"]) == ("PASCAL VOC", "shapes.zip")
+    assert "folder" not in run.settings["source_settings"]
+    assert run.brought_file.exists()
+    assert not again.folder.exists()
+    assert dropped.query_params["import"] == run.id
+    monkeypatch.setattr(uploads.cache, "store", lambda: laboratory.store)
+    assert uploads.import_all(again, "PASCAL VOC", {}).id == run.id, "pressed twice, it is passed on once"
+    assert len(started) == 3
+
+
+# ----------------------------------------------------------------------------------- columns of a table
+
+COLUMNS = ["datei", "art", "links", "oben", "breit", "hoch"]
+
+
+def pictures(folder, count=6):
+    folder.mkdir()
+    for number in range(count):
+        Image.new("RGB", (40, 30), (30 * number, 90, 0)).save(folder / f"{number}.png")
+    return folder
+
+
+def column_box(app, run, role):
+    key = f"widget look {run.id}.Table of images.{role}"
+    return next(part for part in [*app.selectbox, *app.multiselect] if part.key == key)
+
+
+def set_columns(app, run, **roles):
+    for role, columns in roles.items():
+        column_box(app, run, role.replace("_", " ")).set_value(columns).run()
+
+
+def boxes_of(app, run):
+    """The columns that are chosen for the four numbers of a box."""
+    return [column_box(app, run, f"box {part}").value for part in range(4)]
+
+
+def test_columns_are_named_and_another_role_of_one_begins_another_look(bring, started, look, tmp_path):
+    folder = pictures(tmp_path / "fotos")
+    rows = [f"{n}.png;{'Hund' if n % 2 else 'Katze'};{n};2;20;15" for n in range(6)]
+    (folder / "fotos.csv").write_text("\n".join([";".join(COLUMNS), *rows]))
+    german = bring(folder)
+    [first] = started
+    assert column_box(german, first, "image 0").value == "datei"
+    assert column_box(german, first, "image 0").options == COLUMNS, "there has to be one"
+    assert column_box(german, first, "labels 0").value == ["art"]
+    assert column_box(german, first, "numbers 0").value == COLUMNS[2:], "as far as a program can know"
+    for role in ("box 0", "box 3", "group 0", "split 0", "size 1"):
+        assert column_box(german, first, role).value == ""
+        assert column_box(german, first, role).options[1:] == COLUMNS, "and none"
+    set_columns(german, first, box_0="links", box_1="oben")
+    assert column_box(german, first, "numbers 0").value == ["breit", "hoch"], "a column has one role"
+    assert "import brought" not in button_keys(german)
+    press(german, "look again")
+    half = look(german)
+    assert len(german.error) == 1, "a box has four numbers"
+    assert boxes_of(german, half) == ["links", "oben", "", ""], "what was chosen stays"
+    assert "import brought" not in button_keys(german)
+    set_columns(german, half, box_2="breit", box_3="hoch")
+    column_box(german, half, "box_form").select("left, top, width, height").run()
+    press(german, "look again")
+    again = look(german)
+    settings = again.settings["source_settings"]
+    assert (settings["box_columns"], settings["number_columns"]) == ("links, oben, breit, hoch", "-")
+    assert json.loads(again.look_file.read_text())["read_as"] in text_of(german), "settings overrule reasons"
+    assert boxes_of(german, again) == COLUMNS[2:]
+    press(german, "import brought")
+    done = look(german)
+    assert load_image_set(done.draft).boxes.tolist()[:2] == [[0, 2, 20, 17], [1, 2, 21, 17]]
+
+
+def test_a_file_that_no_source_knows_is_explained_by_a_person(bring, started, look, tmp_path):
+    folder = pictures(tmp_path / "x")
+    (folder / "t.csv").write_text("was,wo\n" + "".join(f"Tier {n},{n}.png\n" for n in range(6)))
+    app = bring(folder)
+    assert len(app.error) == 1
+    kind = f"read as {started[0].id}"
+    assert app.selectbox(key=f"widget {kind}").value is None
+    assert {"discard look", "import brought"} & set(button_keys(app)) == {"discard look"}
+    choose(app.selectbox, kind, "Table of images")
+    table = look(app)
+    assert app.error
+    set_columns(app, table, image_0="wo", labels_0=["was"])
+    press(app, "look again")
+    look(app)
+    assert not app.error
+    assert {tile["left"] for tile in tiles(app)} == {f"Tier {n}" for n in range(6)}
+
+
+def test_the_report_as_csv_has_no_formulas():
+    rows = [{"file": "=1+1", "expected": "a, b", "came": 'say "x"', "done": "left out"}]
+    assert problem_table.as_csv(rows) == ('file,expected,came,done\r\n\'=1+1,"a, b","say ""x""",left out\r\n')
+
+
+# ----------------------------------------------------------------------------------------------- deleting
+
+
+def test_a_kept_import_is_undone_restored_and_deleted_for_good(laboratory, open_page, tmp_path):
+    store = laboratory.store
+    imported = import_here(store, "PASCAL VOC", folder=str(write_shapes(tmp_path / "more", images=6)))
+    key = imported.result["key"]
+    app = open_page("image_sets", **{"import": imported.id})
+
+    def is_here():
+        return key in [row.key for row in store.image_sets()]
+
+    press(app, "keep import")
+    assert is_here()
+    assert address(app) == {"set": key}
+    press(app, "widget undo Kept")
+    assert not is_here()
+    assert address(app)["set"] != key
+    press(app, "widget undo Taken away")
+    assert is_here()
+    assert address(app)["set"] == key
+    assert not {"widget undo Kept", "widget undo Taken away"} & set(button_keys(app))
+    press(app, "take set away")
+    press(app, f"widget restore set {key}")
+    assert is_here()
+    run = store.create_run("train", train_settings(key))
+    store.end_run(run.id, "failed", "no")
+    press(app, "take set away")
+    assert is_here(), "a run uses it by now"
+    assert counts_in(app.warning)[0][-1:] == [1], "so many runs"
+    assert app.run().button(key="take set away").disabled
+    store.delete_run(run.id)
+    store.empty_deleted()
+    app.run()
+    press(app, "take set away")
+    press(app, "empty sets")
+    assert counts_in(app.toast) == [[1]]
+    assert not (store.home / "sets" / key).exists()
