@@ -31,7 +31,7 @@ from ranking.features import feature_columns
 from ranking.features.graph.edge_files import MOST_PAIRS, checked_edges, edges_name, is_edges_name
 from ranking.features.projection import Projection, make_projection
 from ranking.files.archives import check_array, open_zip, read_entry
-from ranking.jobs.apart import answer_apart, ask_apart
+from ranking.files.isolated import ask, serve
 from ranking.jobs.run_json import read_run, written_run
 from ranking.methods import method_class, score_direction
 from ranking.metrics import evaluate_or_count
@@ -141,7 +141,7 @@ def import_run_apart(store: Store, data: bytes) -> Run:
 
     FullError where the home is a room that is full: pages offer to make space then."""
     check_disk(store.home)
-    return store.run(ask_apart("ranking.jobs.run_archive", [str(store.home)], data)["id"])
+    return store.run(ask("ranking.jobs.run_archive", [str(store.home)], data).decode())
 
 
 def _import_run(store: Store, data: bytes) -> Run:
@@ -296,4 +296,4 @@ def _check_model(data: bytes, name: str, columns: int) -> None:
 
 
 if __name__ == "__main__":
-    answer_apart(lambda arguments, data: {"id": import_run(Store(Path(arguments[0])), data).id})
+    serve(lambda arguments, data: import_run(Store(Path(arguments[0])), data).id.encode())

@@ -7,7 +7,7 @@ from brought import box, check_rows, coco, lay, read
 from refusals import refused
 
 from ranking.datasets import make_source
-from ranking.files import open_tree, parquet_program
+from ranking.files import open_tree, parquet_tables
 from ranking.formats import json_file
 from ranking.formats.detection import detect
 from ranking.formats.table_file import MOST_COLUMNS
@@ -166,8 +166,8 @@ UNUSABLE = [
     ("Table of images", "t.csv", "image,label\n" + "n" * 200_000, "131072"),
     ("Table of images", "t.csv", ",".join(map(str, range(MOST_COLUMNS + 1))), "1,003"),
     ("Table of images", "t.txt", "image,label\n1.jpg,cat", "no such table"),
-    ("Table of images", "t.parquet", b"PAR1 and no more", parquet_program.BROKEN),
-    ("Table of images", "t.parquet", b"", parquet_program.BROKEN),
+    ("Table of images", "t.parquet", b"PAR1 and no more", parquet_tables.BROKEN),
+    ("Table of images", "t.parquet", b"", parquet_tables.BROKEN),
 ]
 
 

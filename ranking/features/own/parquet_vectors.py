@@ -12,10 +12,9 @@ from ranking.core import Problem
 from ranking.core.text import readable
 from ranking.features.own.array_files import ID_NAMES, MOST_TRIED, Array, ArrayFile, Listed
 from ranking.features.vector_files import MOST_COLUMNS
-from ranking.files import Limits, parquet_to_numbers
+from ranking.files import Limits
 from ranking.files.limits import variable
-from ranking.files.parquet_program import answer_of
-from ranking.files.parquet_to_numbers import LISTS
+from ranking.files.parquet_tables import LISTS, Most, describe_columns, write_numbers, write_texts
 
 ALL_NUMBERS = "all columns of numbers"
 TEXTS = "texts.json"
@@ -33,11 +32,13 @@ class ParquetFile(ArrayFile):
     kind = "Parquet table"
 
     def __init__(self, path: Path, limits: Limits, scratch: Path) -> None:
-        self._path, self._limits, self._scratch = path, limits, scratch
-        told = json.loads(self._run({"ids": ID_NAMES, "most": MOST_TRIED}, TEXTS))
-        self._texts = self._told()
-        self._rows: int = told["rows"]
-        self._columns: dict[str, dict[str, Any]] = {column["name"]: column for column in told["columns"]}
+        self._path, self._scratch = path, scratch
+        size, name = limits.vector_bytes, variable("vector_bytes")
+        self._most = Most(size, MOST_COLUMNS + 100, size // 2, name, f"half of {name}")
+        described = describe_columns(path, self._most, ID_NAMES, MOST_TRIED, scratch / TEXTS)
+        self._texts = self._read_texts()
+        self._rows: int = described["rows"]
+        self._columns: dict[str, dict[str, Any]] = {column["name"]: column for column in described["columns"]}
         self._shown = {readable(name): name for name in self._columns}
         self.listed = [self._listed(shown, self._columns[name]) for shown, name in self._shown.items()]
         if together := self._together(""):
@@ -68,25 +69,21 @@ class ParquetFile(ArrayFile):
 
     def numbers(self, name: str, ids: str) -> Array:
         names = self._together(ids) if name == ALL_NUMBERS else [self._shown[name]]
-        self._run({"numbers": names}, "numbers.npy")
-        matrix: Array = np.load(self._scratch / "numbers.npy", mmap_mode="r", allow_pickle=False)
+        target = self._scratch / "numbers.npy"
+        write_numbers(self._path, self._most, names, target)
+        matrix: Array = np.load(target, mmap_mode="r", allow_pickle=False)
         return matrix
 
     def texts(self, name: str) -> list[str]:
         column = self._shown[name]
         if column not in self._texts:
-            self._run({"texts": column}, TEXTS)
-            self._texts |= self._told()
+            write_texts(self._path, self._most, column, self._scratch / TEXTS)
+            self._texts |= self._read_texts()
         return self._texts[column]
 
-    def _told(self) -> dict[str, list[str]]:
-        told = json.loads((self._scratch / TEXTS).read_text("utf-8"))
-        return {str(column): [str(cell) for cell in cells] for column, cells in told.items()}
-
-    def _run(self, asked: dict[str, Any], target: str) -> bytes:
-        places = (self._path, self._scratch / target)
-        most = (self._limits.vector_bytes, MOST_COLUMNS + 100, variable("vector_bytes"))
-        return answer_of(parquet_to_numbers.__file__, json.dumps(asked).encode(), *places, *most)
+    def _read_texts(self) -> dict[str, list[str]]:
+        texts = json.loads((self._scratch / TEXTS).read_text("utf-8"))
+        return {str(column): [str(cell) for cell in cells] for column, cells in texts.items()}
 
 
 def _no_feature(shown: str) -> Problem:
