@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from ranking.core.errors import InputError
 from ranking.core.text import readable
@@ -12,14 +15,22 @@ from ranking.datasets import Thumbnails
 from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_file import ComparisonSettings, recipe
-from ranking.reports.comparison_files import latex_table, ranks_csv, ranks_parquet
+from ranking.reports.comparison_files import latex_table, rank_rows
 from ranking.reports.differences import differences
-from ranking.reports.exports import trials_csv, whole, write_parquet
-from ranking.reports.files import latex_tables, protocol_json
+from ranking.reports.exports import Rows, rows_csv, rows_parquet, trial_rows
 from ranking.reports.findings import Findings
-from ranking.reports.report import report_html
+from ranking.reports.report import latex_tables, protocol_json, report_html
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
+
+
+class Outputs(NamedTuple):
+    """What can be written of a comparison or an experiment, each made when it is asked for."""
+
+    html: Callable[[], str]
+    rows: Callable[[], Rows]
+    latex: Callable[[], str]
+    protocol: Callable[[], str]
 
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:
@@ -47,45 +58,59 @@ def runs_of(store: Store, settings: ComparisonSettings) -> list[Run | None]:
     return found
 
 
-def write_report(store: Store, shown: Compared, options: argparse.Namespace) -> None:
-    """The files that the options ask for."""
-    made_again, crops = recipe(store, shown), Thumbnails(shown.images.folder)
-    if options.output:
-        write(options.output, comparison_html(shown, crops, made_again))
-        print(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
-    if options.csv:
-        write(options.csv, ranks_csv(shown.images, shown.compared, shown.names))
-    if options.parquet:
-        ranks_parquet(shown, options.parquet)
-    if options.latex:
-        write(options.latex, latex_table(shown, TOP))
-    if options.protocol:
-        write(options.protocol, made_again)
+def write_comparison(store: Store, shown: Compared, options: argparse.Namespace) -> None:
+    """The files of a comparison that the options name."""
+    settings, crops = recipe(store, shown), Thumbnails(shown.images.folder)
+    outputs = Outputs(
+        lambda: comparison_html(shown, crops, settings),
+        lambda: rank_rows(shown.images, shown.compared, shown.names),
+        lambda: latex_table(shown, TOP),
+        lambda: settings,
+    )
+    _write_outputs(outputs, options)
 
 
 def write_experiment(findings: Findings, options: argparse.Namespace, name: str = "") -> None:
-    """The files of an experiment that the options ask for. name: what a person calls it."""
-    apart = differences(findings) if options.output or options.latex else []
+    """The files of an experiment that the options name. name: what a person calls it."""
+    rows = differences(findings) if options.output or options.latex else []
+    outputs = Outputs(
+        lambda: report_html(findings, rows, Thumbnails(findings.images.folder), name),
+        lambda: trial_rows(findings.results),
+        lambda: latex_tables(findings, rows),
+        lambda: protocol_json(findings.results.protocol),
+    )
+    part = f", {findings.done:,} of {findings.planned:,} trainings"
+    _write_outputs(outputs, options, "" if findings.done == findings.planned else part)
+
+
+def _write_outputs(outputs: Outputs, options: argparse.Namespace, part: str = "") -> None:
+    """part: how much of it the report shows, where that is not all."""
     if options.output:
-        crops = Thumbnails(findings.images.folder)
-        write(options.output, report_html(findings, apart, crops, name))
-        part = f", {findings.done:,} of {findings.planned:,} trainings"
-        told = "" if findings.done == findings.planned else part
-        print(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB{told}", file=sys.stderr)
+        write(options.output, outputs.html())
+        print(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB{part}", file=sys.stderr)
     if options.csv:
-        write(options.csv, trials_csv(findings.results))
+        write(options.csv, rows_csv(outputs.rows()))
     if options.parquet:
-        write_parquet(findings.results, options.parquet)
+        write(options.parquet, rows_parquet(outputs.rows()))
     if options.latex:
-        write(options.latex, latex_tables(findings.results, apart))
+        write(options.latex, outputs.latex())
     if options.protocol:
-        write(options.protocol, protocol_json(findings.results.protocol))
+        write(options.protocol, outputs.protocol())
 
 
-def write(file: Path, content: str) -> None:
-    """There whole or not at all; straight into what is no file, as /dev/stdout or a pipe."""
+def write(file: Path, content: str | bytes) -> None:
+    """There whole or not at all; straight into what is no file, as /dev/stdout or a pipe. What fails names `file`."""
+    data = content.encode() if isinstance(content, str) else content
     if file.exists() and not file.is_file():
-        file.write_text(content, "utf-8")
+        file.write_bytes(data)
         return
-    with whole(file) as partial:
-        partial.write_text(content, "utf-8")
+    partial = file.with_name(f"partial-{file.name}")
+    try:
+        try:
+            partial.write_bytes(data)
+            os.replace(partial, file)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise OSError(error.errno, reason, str(file)) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_report
+from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_comparison
 from ranking.commands.watching import DONE, FAILED, ended_well, read_json, watch
 from ranking.core.errors import InputError
 from ranking.datasets import ready_made_folder
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     shown = Compared.at_home(store, runs, settings.split)
     print(plain(measures_table(shown, TOP)))
     print("runs", *(run.id for run in runs))
-    write_report(store, shown, options)
+    write_comparison(store, shown, options)
     return DONE
 
 

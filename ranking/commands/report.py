@@ -7,7 +7,7 @@ import argparse
 import os
 from pathlib import Path
 
-from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_experiment, write_report
+from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_comparison, write_experiment
 from ranking.commands.watching import DONE, read_json
 from ranking.core.errors import InputError
 from ranking.core.run_settings import ExperimentSettings
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     found = None if told is not None else _run(store, first)
     if len(options.runs) > 1 or (found is not None and found.task == SAMPLES):
         runs = [_run(store, run_id) for run_id in options.runs]
-        write_report(store, Compared.at_home(store, runs, options.split or "test"), options)
+        write_comparison(store, Compared.at_home(store, runs, options.split or "test"), options)
         return DONE
     if found is None:
         assert told is not None
@@ -79,7 +79,7 @@ def _comparison_of_file(store: Store, settings: ComparisonSettings, options: arg
             len(runs),
             "train the others first: python -m ranking comparison FILE.json",
         )
-    write_report(store, Compared.at_home(store, runs, options.split or settings.split), options)
+    write_comparison(store, Compared.at_home(store, runs, options.split or settings.split), options)
     return DONE
 
 

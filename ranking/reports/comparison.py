@@ -12,12 +12,10 @@ from ranking.reports import comparison_files, comparison_words, page
 from ranking.reports.compared import TOP, Compared, settings_told
 from ranking.reports.comparison_charts import curves
 from ranking.reports.figures import chart_svg, legend
-from ranking.reports.galleries import ranked_row
+from ranking.reports.galleries import Album, Crops, ranked_row, tiles_of
 from ranking.reports.looks import Look, looks_by
 from ranking.reports.markup import Markup, element
-from ranking.reports.pictures import Album, Crops, tiles_of
 from ranking.reports.prose import inline
-from ranking.reports.tables import value_table
 
 MOVERS = 6  # samples that gave, and that took, most
 
@@ -75,7 +73,7 @@ def _measures(shown: Compared, looks: dict[str, Look], top: int) -> Markup:
     table = comparison_files.measures_table(shown, top)
     return page.section(
         "Measures",
-        value_table(table),
+        page.value_table(table),
         page.note(table.note),
         page.note(inline(told)),
         page.figure(chart_svg(drawn, alt), legend(drawn), page.note(inline(comparison_words.CURVES))),

@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from ranking.core import ImageSet
 from ranking.experiments.cross_validation.tables import Row, Table
 from ranking.metrics.comparison import Comparison
-from ranking.metrics.intervals import Interval, Redrawn
+from ranking.metrics.intervals import Redrawn
 from ranking.reports import comparison_words
 from ranking.reports.compared import Compared
-from ranking.reports.differences import BETTER, WORSE
-from ranking.reports.exports import latex, rows_csv, write_rows
+from ranking.reports.differences import bootstrap_words, sign_of
+from ranking.reports.exports import latex, rows_csv
 
 
 def measures_of(top: int) -> list[str]:
     """The measures that are told of a comparison whose rows show `top` places."""
     return ["AP", f"P@{top}", "NDCG"]
-
-
-def sign_of(less: Interval) -> str:
-    """The sign of a difference whose interval leaves out 0; "" of another one.
-
-    >>> sign_of(Interval(0.1, 0.05, 0.2)), sign_of(Interval(0.1, -0.05, 0.2))
-    ('△', '')
-    """
-    if not less.without_zero:
-        return ""
-    return BETTER if less.value > 0 else WORSE
-
-
-def signs_words(first: str) -> str:
-    """What the signs mean."""
-    return (
-        f"{BETTER} better and {WORSE} worse than {first}: the interval of 95% of the difference of AP on images that "
-        "are drawn again (paired bootstrap) leaves out 0. Not corrected for the number of comparisons."
-    )
 
 
 def rank_rows(images: ImageSet, compared: Comparison, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -63,11 +43,6 @@ def ranks_csv(images: ImageSet, compared: Comparison, names: Sequence[str]) -> s
     return rows_csv(rank_rows(images, compared, names))
 
 
-def ranks_parquet(shown: Compared, file: Path) -> None:
-    """`rank_rows` as a Parquet file, there whole or not at all."""
-    write_rows(rank_rows(shown.images, shown.compared, shown.names), file)
-
-
 def _shows(images: ImageSet, row: int) -> str:
     """The classes of a sample, as pages tell them."""
     shown = [name for name, is_shown in zip(images.classes, images.labels[row], strict=True) if is_shown]
@@ -91,17 +66,18 @@ def measures_table(shown: Compared, top: int) -> Table:
     sign."""
     rows, measures = [], measures_of(top)
     for number, name in enumerate(shown.names):
-        told = [shown.found.interval(measure, number) for measure in measures]
+        intervals = [shown.found.interval(measure, number) for measure in measures]
         best = [
-            one.value == shown.found.values[measure].max()
-            for one, measure in zip(told, measures, strict=True)
+            interval.value == shown.found.values[measure].max()
+            for interval, measure in zip(intervals, measures, strict=True)
         ]
-        less = shown.found.difference("AP", number, 0)
-        apart = f"{comparison_words.of_difference(less)} {sign_of(less)}".rstrip() if number else None
-        rows.append(Row(name, (*map(comparison_words.of_interval, told), apart), (*best, False)))
+        difference = shown.found.difference("AP", number, 0)
+        last = comparison_words.of_difference(difference) if number else None
+        signs = (*("" for _ in measures), sign_of(difference) if number else "")
+        rows.append(Row(name, (*map(comparison_words.of_interval, intervals), last), (*best, False), signs))
     title = f"“{shown.query}” on {shown.images.title}, {len(shown.compared.samples):,} {shown.split} samples"
     columns = (*measures, f"AP less {shown.names[0]}")
-    return Table(title, columns, tuple(rows), signs_words(shown.names[0]))
+    return Table(title, columns, tuple(rows), bootstrap_words(shown.names[0]))
 
 
 def latex_table(shown: Compared, top: int) -> str:

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from ranking.experiments.cross_validation.tables import Table
+from ranking.reports.exports import shown
 from ranking.reports.markup import Markup, element, joined
 
 MOST_READABLE = 6  # columns of a table whose letters need not be small to fit a printed page
@@ -41,9 +43,9 @@ def section(heading: str, *content: str) -> Markup:
     return element("section", element("h2", heading), *content)
 
 
-def note(text: str) -> Markup:
+def note(*text: str) -> Markup:
     """What is said below a table or a chart."""
-    return element("p", text, class_="note")
+    return element("p", *text, class_="note")
 
 
 def facts(told: Mapping[str, str]) -> Markup:
@@ -64,6 +66,18 @@ def wide_table(label: str, heads: Sequence[str], rows: Sequence[Sequence[Markup]
     )
     look = "wide many" if len(heads) > MOST_READABLE else "wide"
     return element("div", drawn, class_=look, tabindex="0", role="region", aria_label=label)
+
+
+def value_table(table: Table) -> Markup:
+    """A table of values, its best with a ground of their own."""
+    rows = []
+    for row in table.rows:
+        cells = [
+            element("td", f"{shown(value)} {sign}".rstrip(), class_="best" if best else None)
+            for value, best, sign in row.cells
+        ]
+        rows.append([element("th", row.name, scope="row"), *cells])
+    return wide_table(table.title, table.columns, rows)
 
 
 def files(contents: Mapping[str, str]) -> Markup:

@@ -23,10 +23,11 @@ from ranking.jobs import jobs
 from ranking.metrics import average_precision
 from ranking.metrics.comparison import most
 from ranking.metrics.ranked import first_mistake
-from ranking.reports import comparison_files, comparison_words
+from ranking.reports import comparison_words
 from ranking.reports.compared import Compared, names_of, settings_told
 from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_file import ComparisonSettings, recipe, source_of
+from ranking.reports.differences import sign_of
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
 
@@ -109,7 +110,7 @@ def test_the_files_in_it_are_whole(written, shown):
     assert [int(row["rank by SVM"]) for row in rows] == list(range(1, len(rows) + 1))
     assert sorted(float(row["score by HOB-SVM"]) for row in rows) == sorted(shown.compared.scores[2])
     assert files["measures.tex"].count(r"\\") == 1 + len(shown.runs)
-    signs = [comparison_files.sign_of(shown.found.difference("AP", number, 0)) for number in (1, 2)]
+    signs = [sign_of(shown.found.difference("AP", number, 0)) for number in (1, 2)]
     drawn = files["measures.tex"].split(r"\hline")[2]
     assert drawn.count(r"\bigtriangleup") == signs.count("△") > 0
     assert shown.names == ["SVM", f"mine {SCRIPT}", "HOB-SVM"]

@@ -18,12 +18,11 @@ from ranking.experiments.cross_validation.tables import chosen_table, validation
 from ranking.experiments.cross_validation.tables import test_table as on_test_table
 from ranking.metrics.intervals import Interval, redrawn
 from ranking.metrics.ranked import first_mistake
-from ranking.reports import files
 from ranking.reports.comparison_words import first_wrong
-from ranking.reports.differences import difference_on_test, differences, marks_of_folds, marks_of_test
+from ranking.reports.differences import difference_on_test, differences, signs_of_folds, signs_of_test
 from ranking.reports.exports import shown
 from ranking.reports.findings import Findings
-from ranking.reports.report import report_html
+from ranking.reports.report import latex_tables, report_html
 
 
 @pytest.fixture(scope="module")
@@ -118,11 +117,11 @@ def test_signs_show_the_side_and_the_significance(findings):
         (float("nan"), float("nan"), 1.0, None),
     ):
         folds = row.folds._replace(t=t, holm=holm, difference=Interval(value, value, value))
-        assert marks_of_folds([row._replace(folds=folds)], "SVM").get(place) == sign, (t, holm, value)
-    assert marks_of_folds([row], "HOB-SVM") == {}, "signs are against the first method alone"
+        assert signs_of_folds([row._replace(folds=folds)], "SVM").get(place) == sign, (t, holm, value)
+    assert signs_of_folds([row], "HOB-SVM") == {}, "signs are against the first method alone"
     for low, high, sign in ((0.1, 0.2, "△"), (-0.2, -0.1, "▽"), (-0.1, 0.1, None), (0.0, 0.1, None)):
         test = row._replace(test=Interval(0.0, low, high))
-        assert marks_of_test([test], "SVM").get(place) == sign, (low, high)
+        assert signs_of_test([test], "SVM").get(place) == sign, (low, high)
 
 
 def test_test_images_of_one_group_are_drawn_together(findings, monkeypatch):
@@ -201,7 +200,7 @@ def test_latex_carries_the_signs_that_the_page_shows(findings):
     row = differences(findings)[0]
     sure = row.folds._replace(t=0.001, holm=0.01, difference=Interval(0.1, 0.05, 0.15))
     apart = [row._replace(folds=sure, test=Interval(-0.1, -0.2, -0.05))]
-    folds, test, _, pairs, _ = files.latex_tables(findings.results, apart).split("\n\n")
+    folds, test, _, pairs, _ = latex_tables(findings, apart).split("\n\n")
     filled = r"$\bigtriangleup\!\bigtriangleup$"
     for table, sign in ((folds, filled), (pairs, filled), (test, r"$\bigtriangledown$")):
         caption, body = table.split(r"\begin{tabular}")
