@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,17 +12,19 @@ import pytest
 from hostile_set import CLASSES, SCRIPT, TITLE, asked, run_here, store_of
 from html_file import HtmlFile, look_over
 
+from pages.parts.studies.experiment_tables import as_markdown
 from ranking.core.run_settings import ExperimentSettings
 from ranking.datasets import Thumbnails
 from ranking.experiments.cross_validation.comparisons import comparisons
-from ranking.experiments.cross_validation.tables import chosen_table, validation_table
+from ranking.experiments.cross_validation.tables import Row, Table, chosen_table, validation_table
 from ranking.experiments.cross_validation.tables import test_table as on_test_table
 from ranking.metrics.intervals import Interval, redrawn
 from ranking.metrics.ranked import first_mistake
 from ranking.reports.comparison_words import first_wrong
 from ranking.reports.differences import difference_on_test, differences, signs_of_folds, signs_of_test
-from ranking.reports.exports import shown
+from ranking.reports.exports import plain, shown
 from ranking.reports.findings import Findings
+from ranking.reports.page import value_table
 from ranking.reports.report import latex_tables, report_html
 
 
@@ -122,6 +125,17 @@ def test_signs_show_the_side_and_the_significance(findings):
     for low, high, sign in ((0.1, 0.2, "△"), (-0.2, -0.1, "▽"), (-0.1, 0.1, None), (0.0, 0.1, None)):
         test = row._replace(test=Interval(0.0, low, high))
         assert signs_of_test([test], "SVM").get(place) == sign, (low, high)
+
+
+def test_a_table_shows_its_signs_and_says_what_they_mean():
+    rows = (Row("SVM", (0.5, 0.25), (True, False)), Row("AP-SVM", (0.5, None), (True, False)))
+    table = Table("AP", ("jump", "run"), rows, "Few.")
+    signed = table.signed({("jump", "AP-SVM"): "△"}, "△ better.")
+    assert signed.note == "△ better. Few."
+    for drawn in (HtmlFile(value_table(signed)).text, as_markdown(signed), plain(signed)):
+        assert drawn.count("△") == 1 + drawn.count(signed.note)
+        assert re.search(r"0\W{1,2}500\W{0,3}△", drawn)
+    assert table.signed({}, "△ better.") == table
 
 
 def test_test_images_of_one_group_are_drawn_together(findings, monkeypatch):
