@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ranking.core.errors import InputError
+from ranking.core.spreadsheets import rows_csv
 from ranking.core.text import readable
 from ranking.datasets import Thumbnails
 from ranking.reports.compared import TOP, Compared
@@ -17,7 +18,7 @@ from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_file import ComparisonSettings, recipe
 from ranking.reports.comparison_files import latex_table, rank_rows
 from ranking.reports.differences import differences
-from ranking.reports.exports import Rows, rows_csv, rows_parquet, trial_rows
+from ranking.reports.exports import Rows, rows_parquet, trial_rows
 from ranking.reports.findings import Findings
 from ranking.reports.report import latex_tables, protocol_json, report_html
 from ranking.workspace.run import Run
@@ -51,11 +52,11 @@ def check_outputs(options: argparse.Namespace) -> None:
 
 def runs_of(store: Store, settings: ComparisonSettings) -> list[Run | None]:
     """For each training of a comparison the newest equal one that has a ranking; None where there is none."""
-    found: list[Run | None] = []
-    for asked in settings.trainings:
-        equal = store.equal_runs("train", asked.to_json())
-        found.append(next((run for run in equal if run.has_scores and run.state == "finished"), None))
-    return found
+    runs: list[Run | None] = []
+    for training in settings.trainings:
+        equal = store.equal_runs("train", training.to_json())
+        runs.append(next((run for run in equal if run.has_scores and run.state == "finished"), None))
+    return runs
 
 
 def write_comparison(store: Store, shown: Compared, options: argparse.Namespace) -> None:

@@ -33,9 +33,11 @@ def run(options: argparse.Namespace) -> int:
     settings, store = ComparisonSettings.from_json(read_json(options.file)), Store(options.home)
     if not _has_set(store, settings):
         return FAILED
-    for asked, name, found in zip(settings.trainings, settings.names, runs_of(store, settings), strict=True):
-        if found is None:
-            trained = watch(store, jobs.start_once(store, "train", asked.to_json()))
+    for training, name, known in zip(
+        settings.trainings, settings.names, runs_of(store, settings), strict=True
+    ):
+        if known is None:
+            trained = watch(store, jobs.start_once(store, "train", training.to_json()))
             if not ended_well(trained):
                 return FAILED
             if name:

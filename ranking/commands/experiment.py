@@ -150,8 +150,8 @@ def _check_no_report(options: argparse.Namespace) -> None:
 
 def _settings(options: argparse.Namespace) -> ExperimentSettings:
     """Those of the file, and the scheduler of the command alone: whoever is connected to one runs what it sends."""
-    told = read_json(Path(options.set))
-    scheduler = told.pop("scheduler", None)
+    record = read_json(Path(options.set))
+    scheduler = record.pop("scheduler", None)
     if scheduler is not None:
         raise InputError(
             f"scheduler in {readable(options.set, 300)}",
@@ -159,5 +159,5 @@ def _settings(options: argparse.Namespace) -> ExperimentSettings:
             readable(str(scheduler)),
             "remove it, and name a scheduler that you trust with --scheduler",
         )
-    protocol = Protocol.from_json(told)
+    protocol = Protocol.from_json(record)
     return ExperimentSettings.from_json({**protocol.to_json(), "scheduler": options.scheduler})

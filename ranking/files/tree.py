@@ -74,10 +74,10 @@ class FileTree(ABC):
 
     @cached_property
     def _by_folder(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        names_by_folder: dict[str, list[str]] = {}
         for name in self.names:
-            found.setdefault(parent(name), []).append(name)
-        return found
+            names_by_folder.setdefault(parent(name), []).append(name)
+        return names_by_folder
 
     @cached_property
     def _known(self) -> frozenset[str]:

@@ -47,7 +47,7 @@ def note(home: Path, name: str) -> None:
         (home / NAMES / name).touch()
 
 
-def was_brought(home: Path, name: str) -> bool:
+def is_own_image(home: Path, name: str) -> bool:
     """Whether an image of that name was brought to `home`."""
     return bool(NAME.fullmatch(name)) and (home / NAMES / name).is_file()
 

@@ -129,17 +129,15 @@ def _depth(value: Any) -> int:
 
 def _settings(record: Json) -> Json:
     settings = TrainSettings.from_json(record)
-    for name in ("set", "query", "method"):
-        _get(record, name, str)
     if not is_set_key(settings.set) or not 0 < len(settings.query) <= LONGEST_TEXT:
         raise InputError(
             "set and query",
             "a key of letters and digits, and a name",
             f"{settings.set:.40}, {settings.query:.40}",
         )
-    if settings.warm_start is not None and not is_run_id(_get(record, "warm_start", str)):
+    if settings.warm_start is not None and not is_run_id(settings.warm_start):
         raise InputError("warm_start", "the id of a run", f"{settings.warm_start[:40]!r}")
-    if settings.graph is not None and not is_graph_name(_get(record, "graph", str)):
+    if settings.graph is not None and not is_graph_name(settings.graph):
         raise InputError(
             "graph", f"one of {', '.join(GRAPHS)}, or the name of pairs", f"{settings.graph[:40]!r}"
         )

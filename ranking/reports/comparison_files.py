@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ranking.core import ImageSet
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.tables import Row, Table
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import Redrawn
 from ranking.reports import comparison_words
 from ranking.reports.compared import Compared
 from ranking.reports.differences import bootstrap_words, sign_of
-from ranking.reports.exports import latex, rows_csv
+from ranking.reports.exports import latex
 
 
 def measures_of(top: int) -> list[str]:
@@ -25,16 +26,16 @@ def rank_rows(images: ImageSet, compared: Comparison, names: Sequence[str]) -> l
     rows = []
     for sample in compared.places[0].argsort().tolist():
         row = int(compared.samples[sample])
-        told: dict[str, Any] = {
+        record: dict[str, Any] = {
             "sample": str(images.ids[row]),
             "image": str(images.image_names[images.image_of[row]]),
             "shows": _shows(images, row),
             "relevant": int(compared.relevance[sample]),
         }
         for number, name in enumerate(names):
-            told[f"rank by {name}"] = int(compared.places[number, sample])
-            told[f"score by {name}"] = float(compared.scores[number, sample])
-        rows.append(told)
+            record[f"rank by {name}"] = int(compared.places[number, sample])
+            record[f"score by {name}"] = float(compared.scores[number, sample])
+        rows.append(record)
     return rows
 
 
@@ -49,15 +50,15 @@ def _shows(images: ImageSet, row: int) -> str:
     return ", ".join(shown) or "no class"
 
 
-def measures_csv(found: Redrawn, names: Sequence[str], measures: Sequence[str]) -> str:
+def measures_csv(measured: Redrawn, names: Sequence[str], measures: Sequence[str]) -> str:
     """One line a training and measure: its value and its 95% interval, and the same of its difference to the first
     training on the same draws."""
     rows = []
     for number, name in enumerate(names):
         for measure in measures:
-            own, less = found.interval(measure, number), found.difference(measure, number, 0)
+            own, lead = measured.interval(measure, number), measured.difference(measure, number, 0)
             row = {"training": name, "measure": measure, "value": own.value, "low": own.low, "high": own.high}
-            rows.append({**row, f"less {names[0]}": less.value, "its low": less.low, "its high": less.high})
+            rows.append({**row, f"less {names[0]}": lead.value, "its low": lead.low, "its high": lead.high})
     return rows_csv(rows)
 
 

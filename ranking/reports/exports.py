@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ranking.core.spreadsheets import guarded
 from ranking.experiments.cross_validation.protocol import MEASURES
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table, Value, turned
@@ -45,7 +43,7 @@ def trial_rows(results: Results) -> list[dict[str, Any]]:
 
     fold is None of those that learnt from all of train and were tested on test. Measures that a cell lacks are None.
     """
-    grids = dict.fromkeys(name for one in results.contenders for name, _ in one.points[0])
+    grids = dict.fromkeys(name for method in results.contenders for name, _ in method.points[0])
     rows = []
     for place, outcome in results.outcomes.items():
         query, contender, point, fold = place
@@ -67,16 +65,6 @@ def trial_rows(results: Results) -> list[dict[str, Any]]:
             }
         )
     return rows
-
-
-def rows_csv(rows: Rows) -> str:
-    """Rows with equal columns as CSV; texts are `guarded`, so that no spreadsheet takes one for a formula, and numbers
-    are exact. "" of no rows."""
-    stream = io.StringIO()
-    table = csv.writer(stream)
-    for line in [list(rows[0]), *(row.values() for row in rows)] if rows else []:
-        table.writerow(guarded(value) if isinstance(value, str) else value for value in line)
-    return stream.getvalue()
 
 
 def rows_parquet(rows: Rows) -> bytes:

@@ -69,14 +69,14 @@ class Findings:
 
     def rankings(self, query: str, fold: int | None) -> dict[str, Ranking]:
         """Those of all methods that are there, in the order of the methods."""
-        found = {one.name: self.ranking(query, one.name, fold) for one in self.results.contenders}
-        return {name: ranked for name, ranked in found.items() if ranked is not None}
+        rankings = {method.name: self.ranking(query, method.name, fold) for method in self.results.contenders}
+        return {name: ranked for name, ranked in rankings.items() if ranked is not None}
 
     def curves(self, query: str) -> list[tuple[GridCurve, bool]]:
         """What the settings are worth on a query, and whether a curve goes through the setting that was chosen."""
         return [
-            (one, one.others == self._others(query, one.contender))
-            for one in grid_curves(self.results, query)
+            (curve, curve.others == self._others(query, curve.contender))
+            for curve in grid_curves(self.results, query)
         ]
 
     def _others(self, query: str, contender: str) -> str | None:
@@ -100,11 +100,11 @@ def split_words(fold: int | None) -> str:
 def notice_best(results: Results, test: bool) -> str:
     """Which method is best on average and on how many queries; words for what is not there yet."""
     table = {}
-    for one in results.contenders:
-        values = [_value(results, query, one.name, test) for query in results.queries]
+    for method in results.contenders:
+        values = [_value(results, query, method.name, test) for query in results.queries]
         known = [value for value in values if value is not None and not math.isnan(value)]
         if len(known) == len(values):
-            table[one.name] = known
+            table[method.name] = known
     if len(table) < len(results.contenders) or not table:
         return "“–” is not there yet; the best of a column is marked where all of it is."
     mean = {name: statistics.fmean(values) for name, values in table.items()}

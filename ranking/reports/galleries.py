@@ -58,10 +58,12 @@ def tiles_of(tiles: Sequence[Markup], columns: int) -> Markup:
 
 def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> Markup | None:
     """A row a method of what it ranks first among the held-out samples; None where none is there."""
-    ranked, looks = findings.rankings(query, fold), looks_of(findings.results.contenders)
-    if not ranked:
+    rankings, looks = findings.rankings(query, fold), looks_of(findings.results.contenders)
+    if not rankings:
         return None
-    rows = [ranked_row(findings.images, name, one, looks[name], album) for name, one in ranked.items()]
+    rows = [
+        ranked_row(findings.images, name, ranking, looks[name], album) for name, ranking in rankings.items()
+    ]
     what = f"{query}, {split_words(fold)}: first {TOP} samples by each method"
     return element("div", *rows, class_="gallery", role="group", aria_label=what)
 
@@ -75,9 +77,9 @@ def ranked_row(
     images: ImageSet, name: str, ranked: Ranking, look: Look, album: Album, top: int = TOP
 ) -> Markup:
     """The `top` samples of one ranking, the first mistake with a border of its own."""
-    told = f"{value_words(ranked)}, {first_wrong(ranked)}" if ranked.positives else value_words(ranked)
+    summary = f"{value_words(ranked)}, {first_wrong(ranked)}" if ranked.positives else value_words(ranked)
     head = element(
-        "div", element("b", name), element("br"), told, class_="head", style=f"border-color:{look.colour}"
+        "div", element("b", name), element("br"), summary, class_="head", style=f"border-color:{look.colour}"
     )
     first = first_mistake(ranked.relevance)
     tiles = [

@@ -48,11 +48,11 @@ def note(*text: str) -> Markup:
     return element("p", *text, class_="note")
 
 
-def facts(told: Mapping[str, str]) -> Markup:
+def facts(texts: Mapping[str, str]) -> Markup:
     """A table of two columns: what something is, by name."""
     rows = [
         element("tr", element("th", name, scope="row"), element("td", text, class_="fact"))
-        for name, text in told.items()
+        for name, text in texts.items()
     ]
     return element("table", element("tbody", *rows))
 
@@ -95,6 +95,6 @@ def _saved(name: str, content: str) -> Markup:
     return element("a", f"Save {name}", href=f"data:{kind};base64,{data}", download=name)
 
 
-def figure(drawn: Markup, *said: str) -> Markup:
+def figure(drawn: Markup, *notes: str) -> Markup:
     """A chart with what is said of it, which stay on one printed page."""
-    return element("figure", drawn, joined(said))
+    return element("figure", drawn, joined(notes))

@@ -6,6 +6,7 @@ import json
 import time
 
 from ranking.core.run_settings import Protocol
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.protocol import part_of_protocol
 from ranking.experiments.cross_validation.tables import Table, chosen_table, seconds_table
 from ranking.features.graph.image_graph import graph_words
@@ -25,7 +26,7 @@ from ranking.reports.experiment_charts import (
     lines_in_words,
     reach_of,
 )
-from ranking.reports.exports import latex, rows_csv, trial_rows
+from ranking.reports.exports import latex, trial_rows
 from ranking.reports.figures import chart_svg, legend
 from ranking.reports.findings import Findings, notice_best, split_words
 from ranking.reports.galleries import TOP, Album, Crops, gallery
@@ -111,7 +112,7 @@ def _differences(findings: Findings, differences: list[Difference]) -> Markup:
     looks, reach, charts = looks_of(findings.results.contenders), reach_of(differences), []
     measure = findings.results.protocol.measure
     for left, right in pairs_of(findings.results):
-        rows = [row for row in differences if (row.one, row.other) == (left, right)]
+        rows = [row for row in differences if (row.left, row.right) == (left, right)]
         figure = difference_bars(rows, looks[left], measure, reach)
         chart = chart_svg(figure, bars_in_words(rows, measure), HALF)
         charts.append(element("div", element("h3", f"{left} − {right}"), chart))

@@ -153,7 +153,7 @@ class UploadStore(ImageSetStore):
         from ranking.workspace.uploads import kept_networks, models_in, remove_network
 
         with self._home.change():
-            models = [one.settings["model"] for one in kept_networks(self._home.models) if one.name == name]
+            models = [row.settings["model"] for row in kept_networks(self._home.models) if row.name == name]
             live = [run for run in self.own_runs() if run.state not in ENDED and run.alive]
             if any(model in json.dumps(run.settings) for model in models for run in live):
                 raise _in_use("model")

@@ -24,7 +24,7 @@ from ranking.metrics import average_precision
 from ranking.metrics.comparison import most
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_words
-from ranking.reports.compared import Compared, names_of, settings_told
+from ranking.reports.compared import Compared, names_of, settings_facts
 from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_file import ComparisonSettings, recipe, source_of
 from ranking.reports.differences import sign_of
@@ -86,7 +86,7 @@ def test_it_says_who_is_best_and_by_how_much(written, shown, runs):
             assert value == pytest.approx(run.result["test"]["AP"])
             assert comparison_words.of_difference(shown.found.difference("AP", number, 0)) in text
             assert f"SVM to {shown.names[number]}" in text
-    assert all(name in text for name in (*settings_told(runs[0]), runs[0].id))
+    assert all(name in text for name in (*settings_facts(runs[0]), runs[0].id))
 
 
 def test_the_rows_mark_the_first_mistake_and_movers_are_those_that_give_most(written, shown):

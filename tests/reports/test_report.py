@@ -98,7 +98,7 @@ def test_a_ranking_of_a_fold_is_that_of_its_cell(findings):
 
 def test_differences_are_those_of_the_folds_and_of_the_test(findings):
     rows = differences(findings)
-    assert [(row.query, row.one, row.other) for row in rows] == [
+    assert [(row.query, row.left, row.right) for row in rows] == [
         (query, "HOB-SVM", "SVM") for query in findings.results.queries
     ]
     assert repr([row.folds for row in rows]) == repr(comparisons(findings.results))  # NaN included

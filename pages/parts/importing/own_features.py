@@ -18,7 +18,7 @@ from ranking.core.text import counted, readable
 from ranking.features.own.array_files import Listed
 from ranking.features.own.looking import VectorsLook
 from ranking.features.own.matching import BY_ORDER
-from ranking.workspace.room_quotas import told_bytes
+from ranking.workspace.room_quotas import format_bytes
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.uploads import KeptNetwork, KeptVectors
 
@@ -142,7 +142,7 @@ def _show_kept(images: ImageSet, told: KeptVectors | KeptNetwork) -> None:
     if isinstance(told, KeptNetwork):
         what = f"a model, {counted(told.size, 'column')}, for all image sets"
     else:
-        size = told_bytes(4 * told.size * len(images))
+        size = format_bytes(4 * told.size * len(images))
         what = (
             f"{counted(told.size, 'column')} of {told.columns:,}, matched {told.matched or 'as kept'}, {size}"
         )

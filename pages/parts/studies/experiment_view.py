@@ -14,6 +14,7 @@ from pages.parts.components.strip import strip
 from pages.parts.studies import experiment_tables
 from pages.parts.studies.experiment_tables import as_markdown
 from pages.parts.views import charts
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.comparisons import SIGNIFICANT
 from ranking.experiments.cross_validation.tables import (
     chosen_table,
@@ -29,7 +30,7 @@ from ranking.reports.differences import (
     signed_validation_table,
     without_interval_words,
 )
-from ranking.reports.exports import rows_csv, rows_parquet, shown, trial_rows
+from ranking.reports.exports import rows_parquet, shown, trial_rows
 from ranking.reports.findings import Findings, notice_best, split_words
 from ranking.reports.galleries import TOP, value_words
 from ranking.reports.looks import looks_of
@@ -96,13 +97,13 @@ def show_tables(run: Run, findings: Findings) -> None:
 def show_differences(run: Run, findings: Findings) -> None:
     """One method minus another, query by query, as on the project page of the paper."""
     st.markdown("### What one method gains over another")
-    names = {f"{one} − {other}": (one, other) for one, other in pairs_of(findings.results)}
+    names = {f"{left} − {right}": (left, right) for left, right in pairs_of(findings.results)}
     bound = address.bound(keys.DIFFERENCE, address.one_of(list(names)), next(iter(names)))
     told = st.selectbox("Difference", list(names), **bound)
-    one, other = names[told]
+    left, right = names[told]
     apart = cache.differences(run)
-    rows = [row for row in apart if (row.one, row.other) == (one, other)]
-    measure, look = findings.results.protocol.measure, looks_of(findings.results.contenders)[one]
+    rows = [row for row in apart if (row.left, row.right) == (left, right)]
+    measure, look = findings.results.protocol.measure, looks_of(findings.results.contenders)[left]
     figure = experiment_charts.difference_bars(rows, look, measure, experiment_charts.reach_of(apart))
     alt, height = experiment_charts.bars_in_words(rows, measure), HEAD + BAR * len(rows)
     charts.show(
