@@ -3,8 +3,7 @@
 from ranking.files.folder_tree import FolderTree
 from ranking.files.limits import Limits
 from ranking.files.opening import Upload, open_tree
-from ranking.files.recognised import Recognised
-from ranking.files.tree import FileInTree, FileTree, Unusable
+from ranking.files.tree import FileInTree, FileTree, Recognised, Unusable
 from ranking.files.zip_tree import ZipTree
 
 __all__ = [
