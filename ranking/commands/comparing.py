@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from ranking.core.errors import InputError
 from ranking.core.spreadsheets import rows_csv
@@ -16,22 +15,16 @@ from ranking.datasets import Thumbnails
 from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_file import ComparisonSettings, recipe
-from ranking.reports.comparison_files import latex_table, rank_rows
+from ranking.reports.comparison_files import latex_table, rank_rows, ranks_csv
 from ranking.reports.differences import differences
-from ranking.reports.exports import Rows, rows_parquet, trial_rows
+from ranking.reports.exports import rows_parquet, trial_rows
 from ranking.reports.findings import Findings
 from ranking.reports.report import latex_tables, protocol_json, report_html
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
 
-
-class Outputs(NamedTuple):
-    """What can be written of a comparison or an experiment, each made when it is asked for."""
-
-    html: Callable[[], str]
-    rows: Callable[[], Rows]
-    latex: Callable[[], str]
-    protocol: Callable[[], str]
+OUTPUTS = ("output", "csv", "parquet", "latex", "protocol")  # the options that name files
+Contents = Mapping[str, Callable[[], str | bytes]]  # what is written there, by option
 
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +37,7 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
 
 def check_outputs(options: argparse.Namespace) -> None:
     """ValueError where a file that is asked for has no folder to lie in, told before anything is trained."""
-    for name in ("output", "csv", "parquet", "latex", "protocol"):
+    for name in OUTPUTS:
         file: Path | None = getattr(options, name, None)
         if file is not None and (file.is_dir() or not file.parent.is_dir()):
             raise InputError(f"--{name}", "a file in a folder that exists", readable(str(file), 300))
@@ -62,41 +55,37 @@ def runs_of(store: Store, settings: ComparisonSettings) -> list[Run | None]:
 def write_comparison(store: Store, shown: Compared, options: argparse.Namespace) -> None:
     """The files of a comparison that the options name."""
     settings, crops = recipe(store, shown), Thumbnails(shown.images.folder)
-    outputs = Outputs(
-        lambda: comparison_html(shown, crops, settings),
-        lambda: rank_rows(shown.images, shown.compared, shown.names),
-        lambda: latex_table(shown, TOP),
-        lambda: settings,
-    )
-    _write_outputs(outputs, options)
+    contents: Contents = {
+        "output": lambda: comparison_html(shown, crops, settings),
+        "csv": lambda: ranks_csv(shown.images, shown.compared, shown.names),
+        "parquet": lambda: rows_parquet(rank_rows(shown.images, shown.compared, shown.names)),
+        "latex": lambda: latex_table(shown, TOP),
+        "protocol": lambda: settings,
+    }
+    _write_all(contents, options)
 
 
 def write_experiment(findings: Findings, options: argparse.Namespace, name: str = "") -> None:
     """The files of an experiment that the options name. name: what a person calls it."""
     rows = differences(findings) if options.output or options.latex else []
-    outputs = Outputs(
-        lambda: report_html(findings, rows, Thumbnails(findings.images.folder), name),
-        lambda: trial_rows(findings.results),
-        lambda: latex_tables(findings, rows),
-        lambda: protocol_json(findings.results.protocol),
-    )
+    contents: Contents = {
+        "output": lambda: report_html(findings, rows, Thumbnails(findings.images.folder), name),
+        "csv": lambda: rows_csv(trial_rows(findings.results)),
+        "parquet": lambda: rows_parquet(trial_rows(findings.results)),
+        "latex": lambda: latex_tables(findings, rows),
+        "protocol": lambda: protocol_json(findings.results.protocol),
+    }
     part = f", {findings.done:,} of {findings.planned:,} trainings"
-    _write_outputs(outputs, options, "" if findings.done == findings.planned else part)
+    _write_all(contents, options, "" if findings.done == findings.planned else part)
 
 
-def _write_outputs(outputs: Outputs, options: argparse.Namespace, part: str = "") -> None:
+def _write_all(contents: Contents, options: argparse.Namespace, part: str = "") -> None:
     """part: how much of it the report shows, where that is not all."""
+    for option, content in contents.items():
+        if file := getattr(options, option):
+            write(file, content())
     if options.output:
-        write(options.output, outputs.html())
         print(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB{part}", file=sys.stderr)
-    if options.csv:
-        write(options.csv, rows_csv(outputs.rows()))
-    if options.parquet:
-        write(options.parquet, rows_parquet(outputs.rows()))
-    if options.latex:
-        write(options.latex, outputs.latex())
-    if options.protocol:
-        write(options.protocol, outputs.protocol())
 
 
 def write(file: Path, content: str | bytes) -> None:

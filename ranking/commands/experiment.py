@@ -16,7 +16,7 @@ import argparse
 import os
 from pathlib import Path
 
-from ranking.commands.comparing import add_outputs, check_outputs, write_experiment
+from ranking.commands.comparing import OUTPUTS, add_outputs, check_outputs, write_experiment
 from ranking.commands.naming import features_of, set_of
 from ranking.commands.train import training_of
 from ranking.commands.watching import DONE, finished, read_json
@@ -141,9 +141,7 @@ def _order(store: Store, images: ImageSet, options: argparse.Namespace) -> int:
 
 
 def _check_no_report(options: argparse.Namespace) -> None:
-    outputs = [
-        name for name in ("output", "csv", "latex", "protocol") if getattr(options, name, None) is not None
-    ]
+    outputs = [name for name in OUTPUTS if getattr(options, name) is not None]
     if outputs:
         raise InputError(f"--{outputs[0]}", "methods that rank samples, of which there are reports", "others")
 

@@ -10,7 +10,6 @@ from ranking.experiments.cross_validation.protocol import MEASURES
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table, Value, turned
 
-Rows = Sequence[Mapping[str, Any]]  # with equal columns
 NOT_THERE = "–"
 MOST_ACROSS = 7  # columns of a LaTeX table
 LATIN = "\u017f"  # the last letter of those that LaTeX's first engine knows, by far most of them
@@ -67,7 +66,7 @@ def trial_rows(results: Results) -> list[dict[str, Any]]:
     return rows
 
 
-def rows_parquet(rows: Rows) -> bytes:
+def rows_parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Rows with equal columns as Parquet."""
     import pyarrow  # only now: nothing else needs it
     from pyarrow import parquet
