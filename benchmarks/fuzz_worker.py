@@ -23,8 +23,8 @@ from fuzz_kinds import KINDS, Kind
 from mutations import mutated
 from watching import Watch
 
-from ranking.files import parquet_to_csv, parquet_to_numbers
-from ranking.jobs.worker_limits import limit_memory
+from ranking.files import parquet_tables
+from ranking.files.isolated import limit_memory
 
 MEGABYTE = 2**20
 
@@ -37,7 +37,7 @@ def main(seed: str, kind_number: int, start: int, stop: int, home: Path) -> None
     os.chdir(home / "cwd")
     kind = KINDS[kind_number]()
     check_good(kind, home)
-    watch = Watch(home, (parquet_to_csv.__file__, parquet_to_numbers.__file__))
+    watch = Watch(home, (parquet_tables.PROGRAM,))
     for number in range(start, stop):
         tell(number)
         tell(fed(kind, file_of(kind, seed, number), home, watch))

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ranking.core.errors import InputError
+from ranking.core.spreadsheets import rows_csv
 from ranking.core.text import readable
 from ranking.datasets import Thumbnails
 from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_file import ComparisonSettings, recipe
-from ranking.reports.comparison_files import latex_table, ranks_csv, ranks_parquet
+from ranking.reports.comparison_files import latex_table, rank_rows, ranks_csv
 from ranking.reports.differences import differences
-from ranking.reports.exports import trials_csv, whole, write_parquet
-from ranking.reports.files import latex_tables, protocol_json
+from ranking.reports.exports import rows_parquet, trial_rows
 from ranking.reports.findings import Findings
-from ranking.reports.report import report_html
+from ranking.reports.report import latex_tables, protocol_json, report_html
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
+
+OUTPUTS = ("output", "csv", "parquet", "latex", "protocol")  # the options that name files
+Contents = Mapping[str, Callable[[], str | bytes]]  # what is written there, by option
 
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +37,7 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
 
 def check_outputs(options: argparse.Namespace) -> None:
     """ValueError where a file that is asked for has no folder to lie in, told before anything is trained."""
-    for name in ("output", "csv", "parquet", "latex", "protocol"):
+    for name in OUTPUTS:
         file: Path | None = getattr(options, name, None)
         if file is not None and (file.is_dir() or not file.parent.is_dir()):
             raise InputError(f"--{name}", "a file in a folder that exists", readable(str(file), 300))
@@ -40,52 +45,62 @@ def check_outputs(options: argparse.Namespace) -> None:
 
 def runs_of(store: Store, settings: ComparisonSettings) -> list[Run | None]:
     """For each training of a comparison the newest equal one that has a ranking; None where there is none."""
-    found: list[Run | None] = []
-    for asked in settings.trainings:
-        equal = store.equal_runs("train", asked.to_json())
-        found.append(next((run for run in equal if run.has_scores and run.state == "finished"), None))
-    return found
+    runs: list[Run | None] = []
+    for training in settings.trainings:
+        equal = store.equal_runs("train", training.to_json())
+        runs.append(next((run for run in equal if run.has_scores and run.state == "finished"), None))
+    return runs
 
 
-def write_report(store: Store, shown: Compared, options: argparse.Namespace) -> None:
-    """The files that the options ask for."""
-    made_again, crops = recipe(store, shown), Thumbnails(shown.images.folder)
-    if options.output:
-        write(options.output, comparison_html(shown, crops, made_again))
-        print(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
-    if options.csv:
-        write(options.csv, ranks_csv(shown.images, shown.compared, shown.names))
-    if options.parquet:
-        ranks_parquet(shown, options.parquet)
-    if options.latex:
-        write(options.latex, latex_table(shown, TOP))
-    if options.protocol:
-        write(options.protocol, made_again)
+def write_comparison(store: Store, shown: Compared, options: argparse.Namespace) -> None:
+    """The files of a comparison that the options name."""
+    settings, crops = recipe(store, shown), Thumbnails(shown.images.folder)
+    contents: Contents = {
+        "output": lambda: comparison_html(shown, crops, settings),
+        "csv": lambda: ranks_csv(shown.images, shown.compared, shown.names),
+        "parquet": lambda: rows_parquet(rank_rows(shown.images, shown.compared, shown.names)),
+        "latex": lambda: latex_table(shown, TOP),
+        "protocol": lambda: settings,
+    }
+    _write_all(contents, options)
 
 
 def write_experiment(findings: Findings, options: argparse.Namespace, name: str = "") -> None:
-    """The files of an experiment that the options ask for. name: what a person calls it."""
-    apart = differences(findings) if options.output or options.latex else []
+    """The files of an experiment that the options name. name: what a person calls it."""
+    rows = differences(findings) if options.output or options.latex else []
+    contents: Contents = {
+        "output": lambda: report_html(findings, rows, Thumbnails(findings.images.folder), name),
+        "csv": lambda: rows_csv(trial_rows(findings.results)),
+        "parquet": lambda: rows_parquet(trial_rows(findings.results)),
+        "latex": lambda: latex_tables(findings, rows),
+        "protocol": lambda: protocol_json(findings.results.protocol),
+    }
+    part = f", {findings.done:,} of {findings.planned:,} trainings"
+    _write_all(contents, options, "" if findings.done == findings.planned else part)
+
+
+def _write_all(contents: Contents, options: argparse.Namespace, part: str = "") -> None:
+    """part: how much of it the report shows, where that is not all."""
+    for option, content in contents.items():
+        if file := getattr(options, option):
+            write(file, content())
     if options.output:
-        crops = Thumbnails(findings.images.folder)
-        write(options.output, report_html(findings, apart, crops, name))
-        part = f", {findings.done:,} of {findings.planned:,} trainings"
-        told = "" if findings.done == findings.planned else part
-        print(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB{told}", file=sys.stderr)
-    if options.csv:
-        write(options.csv, trials_csv(findings.results))
-    if options.parquet:
-        write_parquet(findings.results, options.parquet)
-    if options.latex:
-        write(options.latex, latex_tables(findings.results, apart))
-    if options.protocol:
-        write(options.protocol, protocol_json(findings.results.protocol))
+        print(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB{part}", file=sys.stderr)
 
 
-def write(file: Path, content: str) -> None:
-    """There whole or not at all; straight into what is no file, as /dev/stdout or a pipe."""
+def write(file: Path, content: str | bytes) -> None:
+    """There whole or not at all; straight into what is no file, as /dev/stdout or a pipe. What fails names `file`."""
+    data = content.encode() if isinstance(content, str) else content
     if file.exists() and not file.is_file():
-        file.write_text(content, "utf-8")
+        file.write_bytes(data)
         return
-    with whole(file) as partial:
-        partial.write_text(content, "utf-8")
+    partial = file.with_name(f"partial-{file.name}")
+    try:
+        try:
+            partial.write_bytes(data)
+            os.replace(partial, file)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise OSError(error.errno, reason, str(file)) from error

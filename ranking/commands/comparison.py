@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_report
+from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_comparison
 from ranking.commands.watching import DONE, FAILED, ended_well, read_json, watch
 from ranking.core.errors import InputError
 from ranking.datasets import ready_made_folder
@@ -33,9 +33,11 @@ def run(options: argparse.Namespace) -> int:
     settings, store = ComparisonSettings.from_json(read_json(options.file)), Store(options.home)
     if not _has_set(store, settings):
         return FAILED
-    for asked, name, found in zip(settings.trainings, settings.names, runs_of(store, settings), strict=True):
-        if found is None:
-            trained = watch(store, jobs.start_once(store, "train", asked.to_json()))
+    for training, name, known in zip(
+        settings.trainings, settings.names, runs_of(store, settings), strict=True
+    ):
+        if known is None:
+            trained = watch(store, jobs.start_once(store, "train", training.to_json()))
             if not ended_well(trained):
                 return FAILED
             if name:
@@ -44,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     shown = Compared.at_home(store, runs, settings.split)
     print(plain(measures_table(shown, TOP)))
     print("runs", *(run.id for run in runs))
-    write_report(store, shown, options)
+    write_comparison(store, shown, options)
     return DONE
 
 

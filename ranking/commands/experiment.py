@@ -16,7 +16,7 @@ import argparse
 import os
 from pathlib import Path
 
-from ranking.commands.comparing import add_outputs, check_outputs, write_experiment
+from ranking.commands.comparing import OUTPUTS, add_outputs, check_outputs, write_experiment
 from ranking.commands.naming import features_of, set_of
 from ranking.commands.train import training_of
 from ranking.commands.watching import DONE, finished, read_json
@@ -141,17 +141,15 @@ def _order(store: Store, images: ImageSet, options: argparse.Namespace) -> int:
 
 
 def _check_no_report(options: argparse.Namespace) -> None:
-    outputs = [
-        name for name in ("output", "csv", "latex", "protocol") if getattr(options, name, None) is not None
-    ]
+    outputs = [name for name in OUTPUTS if getattr(options, name) is not None]
     if outputs:
         raise InputError(f"--{outputs[0]}", "methods that rank samples, of which there are reports", "others")
 
 
 def _settings(options: argparse.Namespace) -> ExperimentSettings:
     """Those of the file, and the scheduler of the command alone: whoever is connected to one runs what it sends."""
-    told = read_json(Path(options.set))
-    scheduler = told.pop("scheduler", None)
+    record = read_json(Path(options.set))
+    scheduler = record.pop("scheduler", None)
     if scheduler is not None:
         raise InputError(
             f"scheduler in {readable(options.set, 300)}",
@@ -159,5 +157,5 @@ def _settings(options: argparse.Namespace) -> ExperimentSettings:
             readable(str(scheduler)),
             "remove it, and name a scheduler that you trust with --scheduler",
         )
-    protocol = Protocol.from_json(told)
+    protocol = Protocol.from_json(record)
     return ExperimentSettings.from_json({**protocol.to_json(), "scheduler": options.scheduler})

@@ -112,11 +112,11 @@ def _rank_sequences(
     method: OrderMethod = method_class(settings.method).load(model.model_file)
     features = projected(projection_of(model), load_features(images, settings.features, store.features))
     drawn = drawn_for_test(images, settings, features)
-    found = Ordered.of(drawn, method.score_sequences(drawn.sequences), make_drawing(settings.drawing))
+    ranked = Ordered.of(drawn, method.score_sequences(drawn.sequences), make_drawing(settings.drawing))
     numbers = images.numbers_of(settings.criterion)
     write(["sequence", "rank", settings.criterion, "sample", "image"])
-    for number in range(len(found)):
-        for place, row in enumerate(found.samples(number)[found.order(number)][: options.top], start=1):
+    for number in range(len(ranked)):
+        for place, row in enumerate(ranked.samples(number)[ranked.order(number)][: options.top], start=1):
             name = guarded(str(images.image_names[images.image_of[row]]))
             write([number + 1, place, float(numbers[row]), guarded(str(images.ids[row])), name])
 

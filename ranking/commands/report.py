@@ -7,7 +7,7 @@ import argparse
 import os
 from pathlib import Path
 
-from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_experiment, write_report
+from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_comparison, write_experiment
 from ranking.commands.watching import DONE, read_json
 from ranking.core.errors import InputError
 from ranking.core.run_settings import ExperimentSettings
@@ -38,28 +38,28 @@ def run(options: argparse.Namespace) -> int:
     check_outputs(options)
     store = Store(options.home)
     first = options.runs[0]
-    told = read_json(Path(first)) if not is_run_id(first) and os.path.isfile(first) else None
-    if told is not None and len(options.runs) > 1:
+    record = read_json(Path(first)) if not is_run_id(first) and os.path.isfile(first) else None
+    if record is not None and len(options.runs) > 1:
         raise InputError(
             f"arguments beside {readable(first)}",
             "none, because the file is a whole experiment or comparison",
             readable(", ".join(options.runs[1:])),
             "leave them out, or name two to four training runs by their ids",
         )
-    if told is not None and "trainings" in told:
-        return _comparison_of_file(store, ComparisonSettings.from_json(told), options)
-    found = None if told is not None else _run(store, first)
-    if len(options.runs) > 1 or (found is not None and found.task == SAMPLES):
+    if record is not None and "trainings" in record:
+        return _comparison_of_file(store, ComparisonSettings.from_json(record), options)
+    first_run = None if record is not None else _run(store, first)
+    if len(options.runs) > 1 or (first_run is not None and first_run.task == SAMPLES):
         runs = [_run(store, run_id) for run_id in options.runs]
-        write_report(store, Compared.at_home(store, runs, options.split or "test"), options)
+        write_comparison(store, Compared.at_home(store, runs, options.split or "test"), options)
         return DONE
-    if found is None:
-        assert told is not None
-        return _experiment(store, ExperimentSettings.from_json(told), "", options)
-    if found.kind != "experiment":
+    if first_run is None:
+        assert record is not None
+        return _experiment(store, ExperimentSettings.from_json(record), "", options)
+    if first_run.kind != "experiment":
         expected = "an experiment or training runs that rank samples"
-        raise InputError(f"run {found.id}", expected, found.called)
-    return _experiment(store, ExperimentSettings.from_json(found.settings), found.name, options)
+        raise InputError(f"run {first_run.id}", expected, first_run.called)
+    return _experiment(store, ExperimentSettings.from_json(first_run.settings), first_run.name, options)
 
 
 def _run(store: Store, run_id: str) -> Run:
@@ -70,16 +70,16 @@ def _run(store: Store, run_id: str) -> Run:
 
 
 def _comparison_of_file(store: Store, settings: ComparisonSettings, options: argparse.Namespace) -> int:
-    found = runs_of(store, settings)
-    runs = [run for run in found if run is not None]
-    if len(runs) < len(found):
+    known = runs_of(store, settings)
+    runs = [run for run in known if run is not None]
+    if len(runs) < len(known):
         raise InputError(
             "finished training runs of this comparison",
-            f"{len(found)}",
+            f"{len(known)}",
             len(runs),
             "train the others first: python -m ranking comparison FILE.json",
         )
-    write_report(store, Compared.at_home(store, runs, options.split or settings.split), options)
+    write_comparison(store, Compared.at_home(store, runs, options.split or settings.split), options)
     return DONE
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ranking.commands.watching import DONE, FAILED
 from ranking.core.errors import InputError
-from ranking.workspace.room_quotas import told_bytes
+from ranking.workspace.room_quotas import format_bytes
 from ranking.workspace.rooms import Rooms
 
 SUMMARY = "list the rooms of a server's visitors, or remove some for good"
@@ -50,7 +50,7 @@ def _list(rooms: Rooms) -> None:
     for row in rooms.all():
         visited = datetime.fromtimestamp(row.visited).strftime("%Y-%m-%d %H:%M")
         sets, runs = ("damaged", "") if row.damaged else (row.sets, row.runs)
-        print(COLUMNS.format(row.name, visited, told_bytes(row.bytes), sets, runs).rstrip())
+        print(COLUMNS.format(row.name, visited, format_bytes(row.bytes), sets, runs).rstrip())
 
 
 def _removed(rooms: Rooms, name: str) -> bool:

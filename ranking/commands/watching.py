@@ -22,12 +22,12 @@ DONE, FAILED, INTERRUPTED = 0, 1, 130  # exit codes; argparse gives 2 for wrong 
 def read_json(file: Path) -> dict[str, Any]:
     """The settings in `file`; ValueError where it holds none."""
     try:
-        told = json.loads(file.read_text("utf-8"))
+        record = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(readable(str(file), 300), "settings as JSON", readable(str(error), 300)) from error
-    if not isinstance(told, dict):
-        raise InputError(readable(str(file), 300), "settings by name", f"{json.dumps(told):.60}")
-    return told
+    if not isinstance(record, dict):
+        raise InputError(readable(str(file), 300), "settings by name", f"{json.dumps(record):.60}")
+    return record
 
 
 class Bar:
@@ -61,11 +61,11 @@ def watch(store: Store, run: Run) -> Run:
         while True:
             run = jobs.poll(store, run.id)
             events, offset = jobs.events(run, offset)
-            told = [event for event in events if event["event"] in ("progress", "iteration")]
-            if told and told[-1]["event"] == "progress":
-                bar.show(told[-1]["what"], told[-1]["done"], told[-1]["total"])
-            elif told:
-                bar.show(_iteration(told[-1]), 0, 0)
+            shown = [event for event in events if event["event"] in ("progress", "iteration")]
+            if shown and shown[-1]["event"] == "progress":
+                bar.show(shown[-1]["what"], shown[-1]["done"], shown[-1]["total"])
+            elif shown:
+                bar.show(_iteration(shown[-1]), 0, 0)
             if run.state in ENDED:
                 return run
             time.sleep(LOOK_SECONDS)

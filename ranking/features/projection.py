@@ -23,7 +23,6 @@ from ranking.core.settings import check_settings, setting, settings_dict, settin
 BLOCK = 1 << 22  # numbers that are worked on at once, in double precision
 # Of the mean squared length of the rows: below lies what rounding to single precision leaves along a direction.
 LEAST_VARIANCE = 1e-13
-SAME = 1e-4  # of all that there is: features are single precision, elsewhere summed in another order
 UNREADABLE = (ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 SAVED, AGAIN = "saved projection", "train again"
 ARRAYS = ("mean", "directions", "variances", "total", "whiten")  # of a file
@@ -158,23 +157,6 @@ class Projection:
             raise InputError("projection", f"{settings or 'none'}, as in the settings", came)
         if self.columns != columns:
             raise InputError("projection", f"one of {columns:,} columns, as many as features", self.columns)
-
-    def check_fitted(self, features: Features, rows: npt.NDArray[np.bool_]) -> None:
-        """ValueError unless m is the mean of the `rows` of the features (n, d), and V S = diag(sigma^2) V, VV' = 1."""
-        chosen = np.flatnonzero(rows)
-        mean, length = _mean_and_length(features, chosen)
-        moments, along = np.zeros(self.directions.shape), np.zeros(self.kept)
-        for place in blocks_of_rows((len(chosen), self.columns), BLOCK):
-            block = features[chosen[place]] - self.mean
-            turned = block @ self.directions.T
-            moments += turned.T @ block / len(chosen)
-            along += (turned**2).sum(axis=0) / len(chosen)
-        off = np.abs(moments - self.variances[:, None] * self.directions).max(initial=0.0)
-        if not np.allclose(self.directions @ self.directions.T, np.eye(self.kept), rtol=0, atol=1e-6):
-            raise InputError("projection", "directions at right angles", "others")
-        most = max(np.abs(along - self.variances).max(), abs(length - float(mean @ mean) - self.total), off)
-        if np.abs(mean - self.mean).max() > SAME * np.sqrt(length) or not most <= SAME * self.total:
-            raise InputError("projection", "one fitted on these training samples", "another one")
 
     def save(self, path: Path | str) -> None:
         """Write what `load` reads: an .npz of plain arrays."""

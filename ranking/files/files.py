@@ -49,8 +49,8 @@ def image_name(text: str) -> str:
     )
     if whole and len(name) <= MAX_NAME:
         return name
-    told = name.encode() if whole else text.encode(errors="surrogatepass")
-    return f"{name[: MAX_NAME - 9]}…{hashlib.sha256(told).hexdigest()[:8]}"
+    hashed = name.encode() if whole else text.encode(errors="surrogatepass")
+    return f"{name[: MAX_NAME - 9]}…{hashlib.sha256(hashed).hexdigest()[:8]}"
 
 
 def _is_plain(letter: str) -> bool:

@@ -56,14 +56,14 @@ class Limits:
     @classmethod
     def from_environment(cls) -> Self:
         """The limits that environment variables set, the defaults elsewhere; ValueError that names the variable."""
-        told = {}
+        values = {}
         for item in fields(cls):
             text = os.environ.get(variable(item.name))
             if text:
                 if not re.fullmatch(r"0*[1-9][0-9]{0,17}", text):
                     raise InputError(variable(item.name), WHOLE, f"{text!r:.80}")
-                told[item.name] = int(text)
-        return cls(**told)
+                values[item.name] = int(text)
+        return cls(**values)
 
 
 def variable(name: str) -> str:

@@ -36,19 +36,14 @@ def typed_file(typed: str | Path, expected: str) -> Path:
 
 def read_typed(typed: str | Path, limit: int, expected: str) -> bytes:
     """All bytes of a file of at most `limit` bytes; ValueError that says what was expected and what is there."""
-    path = typed_path(str(typed), expected)
-    shown = readable(str(path), MAX_NAME)
+    path = typed_file(typed, expected)
     try:
-        if not path.is_file():  # also keeps pipes and devices from being opened
-            raise InputError(shown, expected, "no file")
         with path.open("rb") as file:
             data = file.read(limit + 1)
-    except (OSError, ValueError) as error:
-        if isinstance(error, OSError):
-            raise unread(shown, error) from error
-        raise
+    except OSError as error:
+        raise unread(readable(str(path), MAX_NAME), error) from error
     if len(data) > limit:
-        raise InputError(shown, expected, f"more than {megabytes(limit)}")
+        raise InputError(readable(str(path), MAX_NAME), expected, f"more than {megabytes(limit)}")
     return data
 
 

@@ -159,11 +159,11 @@ def _by_name(
         if any(is_left_over(part) for part in name.split("/") if part not in ("", ".", "..")):
             continue
         expected, done = _refusal(name, entry, longest), "left out"
-        told, name = name, "/".join(part for part in name.split("/") if part not in ("", "."))
+        original, name = name, "/".join(part for part in name.split("/") if part not in ("", "."))
         if not expected and name in kept and not (entry.is_dir() and kept[name].is_dir()):
             expected, done = "every name once", "the first is used"
         if expected:
-            refused.setdefault((expected, done), []).append(readable(told))
+            refused.setdefault((expected, done), []).append(readable(original))
         elif name:
             kept.setdefault(name, entry)
     return kept, refused
@@ -193,15 +193,15 @@ def _refusal(name: str, entry: zipfile.ZipInfo, longest: int) -> str:
     return "" if kind in (0, stat.S_IFREG, stat.S_IFDIR) else "files, no links or devices"
 
 
-def _folders(told: list[str], files: list[str]) -> tuple[str, ...]:
+def _folders(named: list[str], files: list[str]) -> tuple[str, ...]:
     """Every folder that is told or holds something."""
-    found = {""} | (set(told) - set(files))
-    for name in told:
+    folders = {""} | (set(named) - set(files))
+    for name in named:
         above = parent(name)
-        while above not in found:
-            found.add(above)
+        while above not in folders:
+            folders.add(above)
             above = parent(above)
-    return tuple(sorted(found))
+    return tuple(sorted(folders))
 
 
 def _rows(refused: dict[tuple[str, str], list[str]]) -> list[Problem]:

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from ranking.core.text import readable, told_apart
-from ranking.files import FileTree, Limits, Unusable, parquet_to_csv
+from ranking.files import FileTree, Limits, Unusable
 from ranking.files.limits import variable
 from ranking.files.opening import TABLES
-from ranking.files.parquet_program import answer_of
+from ranking.files.parquet_tables import Most, as_csv
 from ranking.files.tree import suffix
 
 MAX_COLUMNS = 1_002
@@ -107,9 +107,8 @@ def _mark(first: str, name: str) -> str:
 
 def parquet_table(data: bytes, limits: Limits) -> Table:
     """The Parquet in `data`, read in a process of its own; only columns of numbers, texts and lists of such."""
-    most = (limits.table_bytes, MAX_COLUMNS, MAX_VALUES)
-    csv_data = answer_of(parquet_to_csv.__file__, data, *most, variable("table_bytes"))
-    table = text_table(csv_data, mark=",")
+    most = Most(limits.table_bytes, MAX_COLUMNS, MAX_VALUES, variable("table_bytes"))
+    table = text_table(as_csv(data, most), mark=",")
     return Table(
         table.header, lambda: ((place, cells) for place, (_, cells) in enumerate(table.rows(), 1)), "row"
     )

@@ -28,7 +28,6 @@ from ranking.jobs.events import (
     last_gap,
     why_it_ended,
 )
-from ranking.jobs.worker_limits import yield_to_pages
 from ranking.workspace.database_copies import keep_copy
 from ranking.workspace.room_layout import has_quotas
 from ranking.workspace.room_quotas import most_jobs
@@ -56,6 +55,9 @@ MOST_AT_ONCE = max(
 # The same of imports, and again of looks before them, which end soon: so many that memory is enough, and that no look
 # waits long.
 MOST_IMPORTS_AT_ONCE = 2 * MOST_AT_ONCE
+# By how much less urgent than pages work is. A page needs a tenth of a second now and then, for which it would wait
+# where trainings take all cores. What no page wants work has all the same.
+LESS_URGENT = 5
 STOP_SECONDS = 0.8  # from asking a worker to stop to killing it
 SAVE_SECONDS = 5.0  # the same, if it has stopped training and is saving
 MEASURE_SECONDS = 60.0  # the same, if it measures what it has learnt, without which that cannot be shown
@@ -121,7 +123,7 @@ def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
             start_new_session=True,  # what stops the server (Ctrl-C) does not stop a training
             env={**SPARE_A_CORE, **os.environ, LOCK_VARIABLE: str(lock)},
         )
-    yield_to_pages(child.pid)
+    os.setpriority(os.PRIO_PROCESS, child.pid, os.getpriority(os.PRIO_PROCESS, 0) + LESS_URGENT)
     return child
 
 

@@ -10,7 +10,7 @@ from ranking.core import Ints
 from ranking.core.errors import InputError
 from ranking.features.graph.image_graph import GRAPHS
 from ranking.features.graph.uploaded_pairs import MAX_PAIRS, edges_from_csv
-from ranking.jobs.apart import answer_apart, ask_apart
+from ranking.files.isolated import Crashed, ask, serve
 from ranking.workspace.room_quotas import check_disk
 from ranking.workspace.store import Store
 
@@ -22,11 +22,12 @@ def keep_pairs_apart(store: Store, set_key: str, name: str, data: bytes) -> str:
     in a room that is full.
     """
     check_disk(store.home)  # here, for pages offer to make space where a FullError comes
-    told = ask_apart("ranking.jobs.own_edges", [str(store.home), set_key], data)
-    if "wrong" in told:
-        line, *parts = told["wrong"]
-        raise InputError(f"{name}, {line}", *parts)
-    return str(told["kept"])
+    try:
+        return ask("ranking.jobs.own_edges", [str(store.home), set_key], data).decode()
+    except Crashed:
+        raise
+    except InputError as error:
+        raise InputError(f"{name}, {error.subject}", error.expected, error.came, error.remedy) from error
 
 
 def read_pairs(data: bytes, ids: Any) -> Ints:
@@ -38,16 +39,11 @@ def read_pairs(data: bytes, ids: Any) -> Ints:
     return edges
 
 
-def _work(arguments: list[str], data: bytes) -> dict[str, Any]:
+def _work(arguments: list[str], data: bytes) -> bytes:
     home, set_key = arguments
     store = Store(Path(home))
-    ids = store.image_set(set_key).ids
-    try:
-        edges = read_pairs(data, ids)
-    except InputError as error:
-        return {"wrong": error.args}
-    return {"kept": store.keep_edges(set_key, edges)}
+    return store.keep_edges(set_key, read_pairs(data, store.image_set(set_key).ids)).encode()
 
 
 if __name__ == "__main__":
-    answer_apart(_work)
+    serve(_work)

@@ -21,7 +21,7 @@ from ranking.datasets.build import check
 from ranking.features import load_features
 from ranking.features.onnx_model import OnnxModel
 from ranking.files import Limits
-from ranking.jobs.apart import answer_apart, ask_apart
+from ranking.files.isolated import ask, serve
 from ranking.workspace.room_layout import home_in_words
 from ranking.workspace.store import Store
 
@@ -47,7 +47,7 @@ def note(home: Path, name: str) -> None:
         (home / NAMES / name).touch()
 
 
-def was_brought(home: Path, name: str) -> bool:
+def is_own_image(home: Path, name: str) -> bool:
     """Whether an image of that name was brought to `home`."""
     return bool(NAME.fullmatch(name)) and (home / NAMES / name).is_file()
 
@@ -75,7 +75,7 @@ def describe_apart(store: Store, data: bytes, parts: Parts, folder: Path) -> tup
 
     ValueError, with what was expected and what came, where it is no image that can be ranked.
     """
-    ask_apart("ranking.jobs.own_image", [str(store.home), str(folder), json.dumps(parts)], data)
+    ask("ranking.jobs.own_image", [str(store.home), str(folder), json.dumps(parts)], data)
     images = load_image_set(folder / SET)
     return images, load_features(images, parts, folder)
 
@@ -97,13 +97,13 @@ def describe(store: Store, data: bytes, parts: Parts, folder: Path) -> None:
     load_features(images, parts, folder)
 
 
-def _work(arguments: list[str], data: bytes) -> dict[str, Any]:
+def _work(arguments: list[str], data: bytes) -> bytes:
     home, folder, parts = arguments
     describe(
         Store(Path(home)), data, [(name, settings) for name, settings in json.loads(parts)], Path(folder)
     )
-    return {}
+    return b""
 
 
 if __name__ == "__main__":
-    answer_apart(_work)
+    serve(_work)

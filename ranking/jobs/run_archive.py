@@ -1,46 +1,39 @@
-"""One training that ranks images as one file to take along: a ZIP that another home can read back.
+"""One training run that ranks images as one file to export: a ZIP that another data folder can import.
 
-It holds ``run.json`` (what the training was asked for and what came of it), ``events.jsonl`` (its curve),
-``model.npz`` and ``scores.npy`` where it left them, ``projection.npz`` beside them where its method sees features
-through one, ``edges.npy`` where it leans on pairs that a person brought, and views for people, ``ranking.csv`` and
-``ranking.png``, which are never read back: the scores of ``scores.npy`` are exact, in the order of the set's samples.
-Images stay out; the set is named by its title and its key, a hash of all its content. What should be in it and could
-not be had is told under "left_out" of ``run.json``.
+It holds ``run.json`` (settings and results), ``events.jsonl`` (the training curve), ``model.npz`` and ``scores.npy``
+where training saved them, ``projection.npz`` beside them where the method uses a projection of the features,
+``edges.npy`` where it uses uploaded pairs, and two views for people, ``ranking.csv`` and ``ranking.png``, which are
+never imported: the scores of ``scores.npy`` are exact, in the order of the samples of the image set. Images are not
+part of it; the image set is named by its title and its key, a hash of all its content. What should be in it and could
+not be read is listed under "left_out" of ``run.json``, with the reason.
 
-An archive comes from strangers. Nothing in it is run or extracted by name, sizes are checked before anything
-is expanded, and what it tells of itself is checked as far as it can be at once: always that its parts agree with
-each other; its metrics against its scores where the image set is here; its scores against its model where the
-features are in the cache too, and with them its projection against the training samples. `Run.imported` says under
-"checked" which of these was done. That its lower bound is one is never checked: it would have to be trained again.
+An archive comes from strangers. Nothing in it is run, or extracted by name. Sizes are checked before anything is
+expanded; types, shapes and ranges before anything is kept, so that no page and no method fails on it. Whether its
+numbers are true is not checked: `Run.imported` marks it, and pages say who claims them.
 """
 
 from __future__ import annotations
 
 import io
-import math
 import re
 import sqlite3
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from ranking.core import Features, Floats, ImageSet, Ints, Query, SampleMethod
+from ranking.core import Floats, ImageSet, Ints, Query
 from ranking.core.errors import InputError
-from ranking.core.json_numbers import certificate_numbers
 from ranking.core.run_settings import TrainSettings
-from ranking.core.settings import settings_dict
-from ranking.experiments.training import query_of
-from ranking.features import cached_features, feature_columns
+from ranking.features import feature_columns
 from ranking.features.graph.uploaded_pairs import MAX_PAIRS, checked_edges, edges_name, is_edges_name
 from ranking.features.projection import Projection, make_projection
 from ranking.files.archives import check_array, open_zip, read_entry
-from ranking.jobs.apart import answer_apart, ask_apart
+from ranking.files.isolated import ask, serve
 from ranking.jobs.run_json import read_run, written_run
-from ranking.methods import make_method, method_class, score_direction
+from ranking.methods import method_class, score_direction
 from ranking.metrics import evaluate_or_count
 from ranking.workspace.room_quotas import check_disk
 from ranking.workspace.run import ENDED, SAMPLES, Run
@@ -55,7 +48,6 @@ ROOM = {RUN: 2_000_000, EVENTS: 20_000_000, SCORES: 60_000_000, MODEL: MOST_BYTE
 ROOM |= dict.fromkeys(VIEWS, 60_000_000) | {EDGES: 16 * MAX_PAIRS + 1000, PROJECTION: MOST_BYTES}
 MOST_EVENTS = 100_000  # lines of a curve: an hour of them, at twenty a second, and room
 MOST_RATIO = 200.0  # what an archive expands to, in its own size; curves compress to about a twentieth
-SAME_SCORE = 1e-4  # of the largest score: features are single precision, elsewhere summed in another order
 MODEL_RATIO, MODEL_SPARE = 300.0, 16_000_000  # a model's arrays may be mostly zeros
 
 
@@ -149,7 +141,7 @@ def import_run_apart(store: Store, data: bytes) -> Run:
 
     FullError where the home is a room that is full: pages offer to make space then."""
     check_disk(store.home)
-    return store.run(ask_apart("ranking.jobs.run_archive", [str(store.home)], data)["id"])
+    return store.run(ask("ranking.jobs.run_archive", [str(store.home)], data).decode())
 
 
 def _import_run(store: Store, data: bytes) -> Run:
@@ -173,22 +165,19 @@ def _import_run(store: Store, data: bytes) -> Run:
         raise InputError(EVENTS, f"at most {MOST_EVENTS:,} lines", lines)
     settings = TrainSettings.from_json(run.settings)
     edges = _edges(files.pop(EDGES, None), settings)
-    here = _what_is_here(store, settings, edges) if SCORES in files else Here()
-    run.result["imported"]["checked"] = here.checks
     if SCORES in files:
-        scores = _scores(files[SCORES])
-        _check_names(run, len(scores))
-        if edges is not None and edges.max(initial=-1) >= len(scores):
-            raise InputError(EDGES, f"samples up to {len(scores) - 1}, as in {SCORES}", edges.max())
-        if here.images is not None:
-            _check_metrics(run, scores, here.images)
-        _check_arrays(MODEL, files[MODEL])
-        method = _loaded(run, io.BytesIO(files[MODEL]))
-        projection = _projection(files.get(PROJECTION), settings, here)
-        _check_weights(method, settings, here.images, projection)
-        if here.images is not None and here.features is not None:
-            query = query_of(here.images, settings, here.features, edges=here.edges, projection=projection)
-            _check_scores(method, scores, query)
+        images = _image_set(store, settings.set)
+        if images is not None:
+            images.relevance(settings.query)  # or it is none of its classes
+        samples = _count_scores(files[SCORES], images)
+        _check_metrics(run, samples)
+        if edges is not None and edges.max(initial=-1) >= samples:
+            raise InputError(EDGES, f"samples up to {samples - 1}, as in {SCORES}", edges.max())
+        columns = feature_columns(settings.features, images)
+        width = columns[-1][1].stop if columns else 0
+        if PROJECTION in files:
+            width = _check_projection(files[PROJECTION], settings, width)
+        _check_model(files[MODEL], settings.method, width)
 
     def write(folder: Path) -> None:  # nothing else: the whole home waits for it
         for name, content in files.items():
@@ -199,31 +188,9 @@ def _import_run(store: Store, data: bytes) -> Run:
     return store.admit_run(run, write)
 
 
-@dataclass(frozen=True, eq=False)
-class Here:
-    """What this home has to check a training with: its image set, its features as they lie in the cache, and the
-    pairs that its settings name; no features where it has not the pairs that they need beside them."""
-
-    images: ImageSet | None = None
-    features: Features | None = None
-    edges: Ints | None = None
-
-    @property
-    def checks(self) -> dict[str, bool]:
-        return {"metrics": self.images is not None, "scores": self.features is not None}
-
-
-def _what_is_here(store: Store, settings: TrainSettings, edges: Ints | None) -> Here:
-    """edges: those that came along."""
-    if settings.set not in {row.key for row in store.image_sets()}:
-        return Here()
-    images = store.image_set(settings.set)
-    if edges is None:
-        try:
-            edges = store.edges_of(settings.set, settings.graph)
-        except ValueError:  # not here either: the pages that need them say so
-            return Here(images)
-    return Here(images, cached_features(images, settings.features, store.features), edges)
+def _image_set(store: Store, key: str) -> ImageSet | None:
+    """The image set of that key, None where this data folder has none."""
+    return store.image_set(key) if key in {row.key for row in store.image_sets()} else None
 
 
 def _edges(data: bytes | None, settings: TrainSettings) -> Ints | None:
@@ -242,58 +209,39 @@ def _edges(data: bytes | None, settings: TrainSettings) -> Ints | None:
     return edges
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Metrics and scores
-# ---------------------------------------------------------------------------------------------------------
-
-
-def _scores(data: bytes) -> Floats:
+def _count_scores(data: bytes, images: ImageSet | None) -> int:
+    """The number of scores in `data`; ValueError unless they are finite, one per sample of the image set."""
     check_array(io.BytesIO(data), len(data), SCORES)
     scores: Floats = np.load(io.BytesIO(data), allow_pickle=False)
     if scores.dtype != np.float64 or scores.ndim != 1 or not len(scores) or not np.isfinite(scores).all():
         raise InputError(SCORES, "(n,) finite float64", f"{scores.dtype} of shape {scores.shape}")
-    return scores
+    if images is not None and len(scores) != len(images):
+        raise InputError(SCORES, f"{len(images):,} numbers, one per sample of {images.title}", len(scores))
+    return len(scores)
 
 
-def _check_names(run: Run, samples: int) -> None:
-    """ValueError unless the metrics are those that `evaluate_or_count` gives for as many samples, by their names."""
+def _check_metrics(run: Run, samples: int) -> None:
+    """ValueError unless the metrics have the names and ranges of `evaluate_or_count` on as many samples."""
     parts = {part: run.result[part] for part in ("train", "test")}
-    for part, told in parts.items():
-        relevant, all_of_it = told.get("positives", -1), told.get("samples", -1)
-        if not (0 <= relevant <= all_of_it <= samples and relevant == int(relevant)):
+    for part, metrics in parts.items():
+        relevant, counted = metrics.get("positives", -1), metrics.get("samples", -1)
+        if not (0 <= relevant <= counted <= samples and relevant == int(relevant)):
             raise InputError(
                 f"metrics of {part}",
                 f"the numbers of its positives and its samples, at most {samples:,}",
-                f"{relevant:g} and {all_of_it:g}",
+                f"{relevant:g} and {counted:g}",
             )
-    count = sum(told["samples"] for told in parts.values())
+    count = sum(metrics["samples"] for metrics in parts.values())
     if count != samples:
         raise InputError(SCORES, f"{count:,.0f} numbers, as the metrics count", samples)
-    for part, told in parts.items():
-        relevance = (np.arange(int(told["samples"])) < told["positives"]).astype(np.int64)
+    for part, metrics in parts.items():
+        relevance = (np.arange(int(metrics["samples"])) < metrics["positives"]).astype(np.int64)
         expected = evaluate_or_count(relevance, np.zeros(len(relevance)))
-        if told.keys() != expected.keys():
-            raise InputError(f"metrics of {part}", ", ".join(expected), f"{', '.join(told):.200}")
+        if metrics.keys() != expected.keys():
+            raise InputError(f"metrics of {part}", ", ".join(expected), f"{', '.join(metrics):.200}")
         for name in expected.keys() - {"positives", "samples"}:
-            if not 0 <= told[name] <= 1 + 1e-9:
-                raise InputError(f"{part} {name}", "0 to 1", f"{told[name]:g}")
-
-
-def _check_metrics(run: Run, scores: Floats, images: ImageSet) -> None:
-    """ValueError unless the metrics are those of the scores on the image set."""
-    if scores.shape != (len(images),):
-        raise InputError(SCORES, f"{len(images):,} numbers, one per sample of {images.title}", len(scores))
-    relevance = images.relevance(run.settings["query"])
-    for part, rows in (("train", ~images.test), ("test", images.test)):
-        told = run.result[part]
-        for name, found in evaluate_or_count(relevance[rows], scores[rows]).items():
-            if not math.isclose(found, told.get(name, math.nan), rel_tol=1e-9, abs_tol=1e-12):
-                raise InputError(f"{part} {name}", f"{found:g}, which the scores give", told.get(name))
-
-
-# ---------------------------------------------------------------------------------------------------------
-# The model
-# ---------------------------------------------------------------------------------------------------------
+            if not 0 <= metrics[name] <= 1 + 1e-9:
+                raise InputError(f"{part} {name}", "0 to 1", f"{metrics[name]:g}")
 
 
 def _check_arrays(what: str, data: bytes) -> None:
@@ -311,80 +259,41 @@ def _check_arrays(what: str, data: bytes) -> None:
         raise InputError(what, "arrays in a ZIP file", f"a file in error ({error})") from error
 
 
-def _projection(data: bytes | None, settings: TrainSettings, here: Here) -> Projection | None:
-    """The projection in `data`, None where there is none; ValueError unless it is one that the settings ask for, and,
-    where the features are here, was fitted on the training samples."""
-    if data is None:
-        return None
+def _check_projection(data: bytes, settings: TrainSettings, columns: int) -> int:
+    """How many columns the projection in `data` gives; ValueError unless it takes `columns`, as the settings say."""
     _check_arrays(PROJECTION, data)
     try:
-        found = Projection.load(io.BytesIO(data))
-        found.check_made_by(make_projection(settings.projection), _columns(settings, here.images))
-        if here.images is not None and here.features is not None:
-            with np.errstate(all="ignore"):  # what overflows differs from what is finite
-                found.check_fitted(here.features, ~here.images.test)
+        projection = Projection.load(io.BytesIO(data))
+        projection.check_made_by(make_projection(settings.projection), columns)
     except ValueError as error:
         raise InputError(
             PROJECTION, "the projection of the settings", f"a file in error ({error})"
         ) from error
-    return found
+    return projection.kept
 
 
-def _columns(settings: TrainSettings, images: ImageSet | None) -> int:
-    """How many columns the features of a training have."""
-    columns = feature_columns(settings.features, images)
-    return columns[-1][1].stop if columns else 0
-
-
-def _loaded(run: Run, file: io.BytesIO) -> SampleMethod:
-    """The method in `file`; ValueError unless it is that of `run`, with its settings and its certificate."""
-    settings = TrainSettings.from_json(run.settings)
+def _check_model(data: bytes, name: str, columns: int) -> None:
+    """ValueError unless `data` is a model of the method `name`: finite weights, one per column, and finite scores."""
+    _check_arrays(MODEL, data)
+    file = io.BytesIO(data)
     try:
-        method: SampleMethod = method_class(settings.method).load(file)
-        proof = certificate_numbers(method.certificate)
+        method = method_class(name).load(file)
     except Exception as error:  # a stranger's arrays may fail a method in any way
-        said = str(error).replace(str(file), "the file")[:80]  # its name in memory tells nothing
-        raise InputError(MODEL, f"a trained {settings.method}", f"a file in error ({said})") from error
-    if settings_dict(method) != settings_dict(make_method(settings.method, **settings.method_settings)):
-        raise InputError(f"settings of {MODEL}", f"those of {RUN}", "others")
-    if proof != run.result["certificate"]:
-        raise InputError(f"certificate of {MODEL}", f"that of {RUN}", "another")
-    return method
-
-
-def _check_weights(
-    method: SampleMethod, settings: TrainSettings, images: ImageSet | None, projection: Projection | None
-) -> None:
-    """ValueError unless the method scores samples of its features, with finite weights, one a column of them or of
-    what the projection makes of them."""
-    size = _columns(settings, images) if projection is None else projection.kept
+        reason = str(error).replace(str(file), "the file")[:80]  # its name in memory tells nothing
+        raise InputError(MODEL, f"a trained {name}", f"a file in error ({reason})") from error
     try:
         direction = score_direction(method)
         with np.errstate(all="ignore"):
-            scores = np.asarray(method.score(Query(np.zeros((1, size), np.float32))))  # NaN times 0 is NaN
-    except Exception as error:  # a stranger's arrays may fail a method in any way
+            scores = np.asarray(method.score(Query(np.zeros((1, columns), np.float32))))  # NaN times 0 is NaN
+    except Exception as error:  # as above
         raise InputError(
-            MODEL, f"a model of {size} columns of features", f"one of others ({str(error)[:120]})"
+            MODEL, f"a model of {columns} columns of features", f"another ({str(error)[:120]})"
         ) from error
-    if direction is not None and (direction.shape != (size,) or not np.isfinite(direction).all()):
-        raise InputError(f"weights of {MODEL}", f"{size} finite numbers, one per column of its features")
+    if direction is not None and (direction.shape != (columns,) or not np.isfinite(direction).all()):
+        raise InputError(f"weights of {MODEL}", f"{columns} finite numbers, one per column of its features")
     if scores.shape != (1,) or scores.dtype != np.float64 or not np.isfinite(scores).all():
         raise InputError(f"scores by {MODEL}", "one finite number per sample")
 
 
-def _check_scores(method: SampleMethod, told: Floats, query: Query) -> None:
-    """ValueError unless the method gives the samples of `query` the scores that the archive tells."""
-    with np.errstate(all="ignore"):  # what overflows differs from what is finite
-        found = method.score(query)
-        wrong = np.flatnonzero(~(np.abs(found - told) <= SAME_SCORE * np.abs(told).max()))
-    if len(wrong):
-        row = wrong[0]
-        raise InputError(
-            f"score of sample {row} in {SCORES}",
-            f"{found[row]:g}, which {MODEL} gives on the features in this home",
-            f"{told[row]:g}",
-        )
-
-
 if __name__ == "__main__":
-    answer_apart(lambda arguments, data: {"id": import_run(Store(Path(arguments[0])), data).id})
+    serve(lambda arguments, data: import_run(Store(Path(arguments[0])), data).id.encode())

@@ -1,9 +1,8 @@
-"""A training as the JSON that one home writes and another reads: run.json of `ranking.jobs.run_archive`."""
+"""A training run as JSON that one data folder writes and another reads: run.json of `ranking.jobs.run_archive`."""
 
 from __future__ import annotations
 
 import json
-import math
 import platform
 import time
 from collections.abc import Mapping, Sequence
@@ -13,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ranking.core import Bounds, is_number, relative_gap
+from ranking.core import Bounds, is_number
 from ranking.core.errors import InputError
 from ranking.core.run_settings import TrainSettings
-from ranking.core.settings import settings_dict
 from ranking.features import make_feature
 from ranking.features.graph.image_graph import GRAPHS, is_graph_name
 from ranking.features.projection import make_projection
@@ -29,8 +27,6 @@ FORMAT = 1
 KIND = "ranking laboratory training"
 DEEPEST = 12  # brackets within brackets
 LONGEST_TEXT = 2000
-EXACT = 1e-12  # a number that follows from others is computed from the same doubles here and there
-ROUNDING = 1e-6  # of the bounds: by how much rounding may lift a dual above its primal (`LinearRisk.certify`)
 
 WORDS = {str: "a text", dict: "an object", bool: "true or false", int: "a whole number"}
 
@@ -42,7 +38,7 @@ def written_run(run: Run, image_sets: Sequence[ImageSetRow], left_out: Mapping[s
 
     left_out: the files that should be beside it and are not, each with the reason.
     """
-    told = {
+    record = {
         **{name: getattr(run, name) for name in ("id", *TRAVELS)},
         "kind": KIND,
         "format": FORMAT,
@@ -56,7 +52,7 @@ def written_run(run: Run, image_sets: Sequence[ImageSetRow], left_out: Mapping[s
         "left_out": dict(left_out),
         "result": {name: value for name, value in run.result.items() if name != "imported"},
     }
-    return json.dumps(told, indent=1, allow_nan=False)
+    return json.dumps(record, indent=1, allow_nan=False)
 
 
 def _image_set(run: Run, image_sets: Sequence[ImageSetRow]) -> Json:
@@ -81,49 +77,49 @@ def read_run(text: bytes) -> Run:
 
     ValueError for whatever no training of ours would say.
     """
-    told = _parsed(text)
-    settings = _settings(_get(told, "settings", dict))
-    if _get(told, "state", str) not in ENDED:
-        raise InputError("state", f"one of {', '.join(ENDED)}", f"{told['state'][:40]!r}")
-    result = _result(_get(told, "result", dict), _tolerance(settings))
-    image_set = _get(told, "image_set", dict)
+    record = _parsed(text)
+    settings = _settings(_get(record, "settings", dict))
+    if _get(record, "state", str) not in ENDED:
+        raise InputError("state", f"one of {', '.join(ENDED)}", f"{record['state'][:40]!r}")
+    result = _result(_get(record, "result", dict))
+    image_set = _get(record, "image_set", dict)
     result["imported"] = {
-        "run": _get(told, "id", str)[:10],
+        "run": _get(record, "id", str)[:10],
         "set_title": _get(image_set, "title", str)[:200],
-        "exported": _time(told, "exported"),
+        "exported": _time(record, "exported"),
     }
-    created = _time(told, "created")
+    created = _time(record, "created")
     if created is None:
         raise InputError("created", "a time in seconds", "None")
     return Run(
         id="",
         kind="train",
-        state=told["state"],
+        state=record["state"],
         settings=settings,
         result=result,
-        reason=_get(told, "reason", str)[:LONGEST_TEXT],
+        reason=_get(record, "reason", str)[:LONGEST_TEXT],
         created=created,
-        started=_time(told, "started"),
-        ended=_time(told, "ended"),
+        started=_time(record, "started"),
+        ended=_time(record, "ended"),
         folder=Path(),
-        name=checked_name(_get(told, "name", str)),
-        star=_get(told, "star", bool),
+        name=checked_name(_get(record, "name", str)),
+        star=_get(record, "star", bool),
     )
 
 
 def _parsed(text: bytes) -> Json:
     try:
-        told = json.loads(text)
+        record = json.loads(text)
         json.dumps(
-            told, ensure_ascii=False
+            record, ensure_ascii=False
         ).encode()  # refuses halves of characters, which no page could show
     except (ValueError, RecursionError) as error:
         raise InputError("run.json", "JSON", str(error)[:80]) from error
-    if not isinstance(told, dict) or told.get("kind") != KIND or told.get("format") != FORMAT:
+    if not isinstance(record, dict) or record.get("kind") != KIND or record.get("format") != FORMAT:
         raise InputError("run.json", f"a {KIND} of format {FORMAT}")
-    if _depth(told) > DEEPEST:
+    if _depth(record) > DEEPEST:
         raise InputError("run.json", f"at most {DEEPEST} levels of brackets")
-    return told
+    return record
 
 
 def _depth(value: Any) -> int:
@@ -131,19 +127,17 @@ def _depth(value: Any) -> int:
     return 1 + max(map(_depth, inner), default=0)
 
 
-def _settings(told: Json) -> Json:
-    settings = TrainSettings.from_json(told)
-    for name in ("set", "query", "method"):
-        _get(told, name, str)
+def _settings(record: Json) -> Json:
+    settings = TrainSettings.from_json(record)
     if not is_set_key(settings.set) or not 0 < len(settings.query) <= LONGEST_TEXT:
         raise InputError(
             "set and query",
             "a key of letters and digits, and a name",
             f"{settings.set:.40}, {settings.query:.40}",
         )
-    if settings.warm_start is not None and not is_run_id(_get(told, "warm_start", str)):
+    if settings.warm_start is not None and not is_run_id(settings.warm_start):
         raise InputError("warm_start", "the id of a run", f"{settings.warm_start[:40]!r}")
-    if settings.graph is not None and not is_graph_name(_get(told, "graph", str)):
+    if settings.graph is not None and not is_graph_name(settings.graph):
         raise InputError(
             "graph", f"one of {', '.join(GRAPHS)}, or the name of pairs", f"{settings.graph[:40]!r}"
         )
@@ -154,44 +148,36 @@ def _settings(told: Json) -> Json:
     return settings.to_json()
 
 
-def _tolerance(settings: Json) -> float | None:
-    """The relative gap at which the training stops by itself, None where its method has none."""
-    method = make_method(settings["method"], **settings["method_settings"])
-    return settings_dict(method).get("tolerance")
-
-
-def _result(told: Json, tolerance: float | None) -> Json:
-    """The certificate and the metrics; what this version does not know is left out."""
+def _result(record: Json) -> Json:
+    """The certificate and the metrics; what this version does not know is dropped."""
     result: Json = {}
     for part in ("train", "test"):
-        if part in told:
-            metrics = _get(told, part, dict)
+        if part in record:
+            metrics = _get(record, part, dict)
             if not all(is_number(value) for value in metrics.values()) or len(metrics) > 100:
                 raise InputError(f"metrics of {part}", "at most 100 numbers by name", f"{metrics!r:.80}")
             result[part] = metrics
-    if "certificate" in told:
-        proof = told["certificate"]
-        result["certificate"] = (
-            None if proof is None else _certificate(_get(told, "certificate", dict), tolerance)
-        )
+    if "certificate" in record:
+        proof = record["certificate"]
+        result["certificate"] = None if proof is None else _certificate(_get(record, "certificate", dict))
     if set(result) not in (set(), {"train", "test", "certificate"}):
         raise InputError("result", "certificate, train and test, or nothing", ", ".join(result))
-    if result and "bounds" in told:
-        result["bounds"] = _bounds(_get(told, "bounds", dict))
+    if result and "bounds" in record:
+        result["bounds"] = _bounds(_get(record, "bounds", dict))
     return result
 
 
-def _bounds(told: Json) -> Json:
+def _bounds(record: Json) -> Json:
     """How exact the max-marginals are (`ranking.core.Bounds`)."""
-    found = {name: told.get(name) for name in Bounds._fields}
-    counts = [found[name] for name in ("large", "samples", "of")]
+    values = {name: record.get(name) for name in Bounds._fields}
+    counts = [values[name] for name in ("large", "samples", "of")]
     whole = all(isinstance(count, int) and not isinstance(count, bool) for count in counts)
-    if not whole or not all(is_number(value) and told[name] >= 0 for name, value in found.items()):
-        raise InputError("bounds", f"{', '.join(Bounds._fields)}, as numbers from 0", f"{found!r:.80}")
-    return found
+    if not whole or not all(is_number(value) and record[name] >= 0 for name, value in values.items()):
+        raise InputError("bounds", f"{', '.join(Bounds._fields)}, as numbers from 0", f"{values!r:.80}")
+    return values
 
 
-def _certificate(proof: Json, tolerance: float | None) -> Json:
+def _certificate(proof: Json) -> Json:
     bounds = {name: proof.get(name, "") for name in ("primal", "dual", "gap", "relative_gap", "seconds")}
     if not all(value is None or is_number(value) for value in bounds.values()):
         raise InputError("certificate", f"{', '.join(bounds)} as numbers", f"{bounds!r:.80}")
@@ -202,48 +188,18 @@ def _certificate(proof: Json, tolerance: float | None) -> Json:
         raise InputError(
             "iterations and seconds", "numbers from 0", f"{iterations!r:.40}, {bounds['seconds']!r:.40}"
         )
-    _check_bounds(bounds)
-    if converged and tolerance is not None and bounds["relative_gap"] > tolerance:
-        raise InputError(
-            "relative gap of a training run that converged",
-            f"at most its tolerance of {tolerance:g}",
-            bounds["relative_gap"],
-        )
     return {**bounds, "iterations": iterations, "converged": converged}
 
 
-def _check_bounds(bounds: Json) -> None:
-    """ValueError unless gap and relative gap follow from primal and dual, and the dual is a lower bound.
-
-    Every objective is a sum of a regulariser and losses, so no primal is negative.
-    """
-    primal, dual = bounds["primal"], bounds["dual"]
-    if primal is not None and primal < 0:
-        raise InputError("primal of the certificate", "0 or more", primal)
-    known = primal is not None and dual is not None
-    gap = primal - dual if known else math.inf
-    follow = {"gap": gap, "relative_gap": relative_gap(primal, dual) if known else math.inf}
-    largest = max(abs(primal), abs(dual)) if known else 0.0
-    for name, expected in follow.items():
-        told = math.inf if bounds[name] is None else bounds[name]
-        least = EXACT * (largest if name == "gap" else 1.0)
-        if not math.isclose(told, expected, rel_tol=EXACT, abs_tol=least):
-            raise InputError(
-                f"{name} of the certificate", f"{expected:g}, which primal and dual give", f"{told:g}"
-            )
-    if -gap > ROUNDING * largest:
-        raise InputError("dual of the certificate", f"at most the primal of {primal:g}", f"{dual:g}")
-
-
-def _get(told: Json, name: str, kind: type) -> Any:
-    value = told.get(name)
+def _get(record: Json, name: str, kind: type) -> Any:
+    value = record.get(name)
     if type(value) is not kind:
         raise InputError(name, WORDS[kind], f"{value!r:.40}")
     return value
 
 
-def _time(told: Json, name: str) -> float | None:
-    value = told.get(name)
+def _time(record: Json, name: str) -> float | None:
+    value = record.get(name)
     if value is not None and not (is_number(value) and 0 <= value <= LAST_TIME):
         raise InputError(name, "a time in seconds", f"{value!r:.40}")
     return value

@@ -47,7 +47,7 @@ class Compared:
         if not FEWEST <= len(runs) <= MOST:
             raise InputError("comparison", f"{FEWEST} to {MOST} training runs", len(runs))
         ids = [run.id for run in runs]
-        if twice := [one for place, one in enumerate(ids) if one in ids[:place]]:
+        if twice := [run_id for place, run_id in enumerate(ids) if run_id in ids[:place]]:
             named = ", ".join(dict.fromkeys(twice))
             raise InputError("repeated training runs", "none", named, "name each training run once")
         for run in runs:
@@ -75,8 +75,8 @@ class Compared:
             )
         cutoffs = (min(top, len(rows)),)
         units = blocks_of(images, compared.samples)
-        found = resample(compared.relevance, compared.scores, units, cutoffs=cutoffs)
-        return cls(runs, names_of(runs), images, split, compared, found)  # fmt: skip
+        measures = resample(compared.relevance, compared.scores, units, cutoffs=cutoffs)
+        return cls(runs, names_of(runs), images, split, compared, measures)  # fmt: skip
 
     @property
     def query(self) -> str:
@@ -96,28 +96,28 @@ def names_of(runs: Sequence[Run]) -> list[str]:
     ]
 
 
-def settings_told(run: Run) -> dict[str, str]:
+def settings_facts(run: Run) -> dict[str, str]:
     """What a training was asked for and what came of it, in words, by what it is: all settings of its method, those
     at their defaults too."""
-    asked = TrainSettings.from_json(run.settings)
-    method = make_method(asked.method, **asked.method_settings)
+    settings = TrainSettings.from_json(run.settings)
+    method = make_method(settings.method, **settings.method_settings)
     values, proof = settings_dict(method), run.result.get("certificate", {})
-    features = (f"{name}{_listed(given)}" for name, given in asked.features)
-    told = {"Method": asked.method, "Features": " + ".join(features)}
-    told |= {item.label.partition(":")[0]: _spoken(values[item.name]) for item in settings_of(method)}
-    if asked.projection is not None:
-        told["Projection"] = projection_words(asked.projection)
-    if asked.graph is not None:
-        told["Neighbours"] = graph_words(asked.graph)
-    if asked.warm_start is not None:
-        told["Begun with the weights of"] = asked.warm_start
+    features = (f"{name}{_listed(given)}" for name, given in settings.features)
+    facts = {"Method": settings.method, "Features": " + ".join(features)}
+    facts |= {item.label.partition(":")[0]: _spoken(values[item.name]) for item in settings_of(method)}
+    if settings.projection is not None:
+        facts["Projection"] = projection_words(settings.projection)
+    if settings.graph is not None:
+        facts["Neighbours"] = graph_words(settings.graph)
+    if settings.warm_start is not None:
+        facts["Begun with the weights of"] = settings.warm_start
     if proof.get("relative_gap") is not None:
-        told["Relative duality gap"] = f"{proof['relative_gap']:.2g}"
+        facts["Relative duality gap"] = f"{proof['relative_gap']:.2g}"
     if proof:
-        told["Iterations"], told["Seconds"] = f"{proof['iterations']:,}", f"{proof['seconds']:.3g}"
+        facts["Iterations"], facts["Seconds"] = f"{proof['iterations']:,}", f"{proof['seconds']:.3g}"
     if run.imported is not None:
-        told["Trained"] = "elsewhere, imported from a file"
-    return {**told, "Training": run.id}
+        facts["Trained"] = "elsewhere, imported from a file"
+    return {**facts, "Training": run.id}
 
 
 def _listed(given: dict[str, Any]) -> str:

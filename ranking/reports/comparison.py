@@ -9,15 +9,13 @@ import numpy as np
 
 from ranking.metrics.comparison import largest
 from ranking.reports import comparison_files, comparison_words, page
-from ranking.reports.compared import TOP, Compared, settings_told
+from ranking.reports.compared import TOP, Compared, settings_facts
 from ranking.reports.comparison_charts import curves
 from ranking.reports.figures import chart_svg, legend
-from ranking.reports.galleries import ranked_row
+from ranking.reports.galleries import Album, Crops, ranked_row, tiles_of
 from ranking.reports.looks import Look, looks_by
 from ranking.reports.markup import Markup, element
-from ranking.reports.pictures import Album, Crops, tiles_of
 from ranking.reports.prose import inline
-from ranking.reports.tables import value_table
 
 MOVERS = 6  # samples that gave, and that took, most
 
@@ -34,7 +32,7 @@ def comparison_html(shown: Compared, crops: Crops, recipe: str, top: int = TOP) 
         _about(shown),
         _rows(shown, looks, album, top),
         _measures(shown, looks, top),
-        *(_gains(shown, 0, other, album) for other in range(1, len(shown.runs))),
+        *(_gains(shown, 0, right, album) for right in range(1, len(shown.runs))),
         _settings(shown),
         _files(shown, recipe, top),
     ]
@@ -44,14 +42,14 @@ def comparison_html(shown: Compared, crops: Crops, recipe: str, top: int = TOP) 
 def _about(shown: Compared) -> Markup:
     compared = shown.compared
     relevant = int(np.count_nonzero(compared.relevance))
-    told = {
+    facts = {
         "Query": shown.query,
         "Images": f"{shown.images.title}: {len(shown.images.image_names):,} images",
         "Ranked": f"{len(compared.samples):,} {shown.split} samples, {relevant:,} of them relevant",
         "Report of": time.strftime("%d %B %Y"),
     }
     verdict = element("p", element("b", comparison_words.verdict(shown.names, shown.found)))
-    return element("div", page.facts(told), verdict)
+    return element("div", page.facts(facts), verdict)
 
 
 def _rows(shown: Compared, looks: dict[str, Look], album: Album, top: int) -> Markup:
@@ -60,40 +58,38 @@ def _rows(shown: Compared, looks: dict[str, Look], album: Album, top: int) -> Ma
         ranked_row(shown.images, name, ranked, looks[name], album, top)
         for name, ranked in zip(shown.names, shown.compared.rankings, strict=True)
     ]
-    said = comparison_words.of_rows(shown.names, shown.compared)
-    note = (
-        f"{said} ✓ and a whole border: relevant; ✗ and a dashed one: not. A thick border: the first mistake."
-    )
+    notice = comparison_words.of_rows(shown.names, shown.compared)
+    note = f"{notice} ✓ and a whole border: relevant; ✗ and a dashed one: not. A thick border: the first mistake."
     return page.section("First ranked", element("div", *rows, class_="gallery"), page.note(inline(note)))
 
 
 def _measures(shown: Compared, looks: dict[str, Look], top: int) -> Markup:
     values = zip(shown.names, shown.compared.rankings, strict=True)
     alt = "Precision-recall curves; AP: " + ", ".join(f"{n} {r.average_precision:.3f}" for n, r in values)
-    told = comparison_words.of_intervals(shown.compared, shown.found, shown.images, shown.split)
-    drawn = curves(shown.compared, shown.names, [looks[name] for name in shown.names])
+    intervals = comparison_words.of_intervals(shown.compared, shown.found, shown.images, shown.split)
+    chart = curves(shown.compared, shown.names, [looks[name] for name in shown.names])
     table = comparison_files.measures_table(shown, top)
     return page.section(
         "Measures",
-        value_table(table),
+        page.value_table(table),
         page.note(table.note),
-        page.note(inline(told)),
-        page.figure(chart_svg(drawn, alt), legend(drawn), page.note(inline(comparison_words.CURVES))),
+        page.note(inline(intervals)),
+        page.figure(chart_svg(chart, alt), legend(chart), page.note(inline(comparison_words.CURVES))),
     )
 
 
-def _gains(shown: Compared, one: int, other: int, album: Album) -> Markup:
+def _gains(shown: Compared, left: int, right: int, album: Album) -> Markup:
     """What the difference of AP is made of: the samples whose precision rose and fell most."""
-    gains = shown.compared.gains(one, other)
+    gains = shown.compared.gains(left, right)
     parts = []
     for head, numbers in (("Give most", largest(gains, MOVERS)), ("Take most", largest(-gains, MOVERS))):
-        tiles = [_mover(shown, one, other, int(number), float(gains[number]), album) for number in numbers]
-        drawn = tiles_of(tiles, MOVERS) if tiles else element("p", "No sample does.")
-        parts.append(element("div", element("div", element("b", head), class_="head"), drawn, class_="row"))
-    said = comparison_words.of_gains(shown.compared, one, other, shown.names)
+        tiles = [_mover(shown, left, right, int(number), float(gains[number]), album) for number in numbers]
+        row = tiles_of(tiles, MOVERS) if tiles else element("p", "No sample does.")
+        parts.append(element("div", element("div", element("b", head), class_="head"), row, class_="row"))
+    summary = comparison_words.of_gains(shown.compared, left, right, shown.names)
     return page.section(
-        f"From {shown.names[one]} to {shown.names[other]}",
-        element("p", inline(said)),
+        f"From {shown.names[left]} to {shown.names[right]}",
+        element("p", inline(summary)),
         *parts,
         page.note(
             "Below each picture its ranks in the two, and what it adds to the difference of AP: that of the precisions "
@@ -103,23 +99,23 @@ def _gains(shown: Compared, one: int, other: int, album: Album) -> Markup:
     )
 
 
-def _mover(shown: Compared, one: int, other: int, number: int, gain: float, album: Album) -> Markup:
+def _mover(shown: Compared, left: int, right: int, number: int, gain: float, album: Album) -> Markup:
     row = int(shown.compared.samples[number])
-    before, after = (int(shown.compared.ranks[which, number]) for which in (one, other))
+    before, after = (int(shown.compared.ranks[which, number]) for which in (left, right))
     name = str(shown.images.image_names[shown.images.image_of[row]])
     worth = f"{gain:+.3f}".replace("0.", ".").replace("-", "−")
-    alt = f"rank {before} with {shown.names[one]}, {after} with {shown.names[other]}, {worth} of AP, image {name}"
+    alt = f"rank {before} with {shown.names[left]}, {after} with {shown.names[right]}, {worth} of AP, image {name}"
     foot = element("span", f"{before}→{after} {worth}", class_="place two", aria_hidden="true")
     return element("div", album.picture(row, alt), foot, class_="tile relevant", title=alt)
 
 
 def _settings(shown: Compared) -> Markup:
     """A column a training; what not all of them have alike is bold."""
-    told = [settings_told(run) for run in shown.runs]
-    names: Sequence[str] = list(dict.fromkeys(name for one in told for name in one))
+    facts_of_runs = [settings_facts(run) for run in shown.runs]
+    names: Sequence[str] = list(dict.fromkeys(name for facts in facts_of_runs for name in facts))
     rows = []
     for name in names:
-        values = [one.get(name, "–") for one in told]
+        values = [facts.get(name, "–") for facts in facts_of_runs]
         look = "fact" if len(set(values)) == 1 else "fact best"
         rows.append(
             [element("th", name, scope="row"), *(element("td", value, class_=look) for value in values)]
@@ -131,7 +127,7 @@ def _settings(shown: Compared) -> Markup:
 
 
 def _files(shown: Compared, recipe: str, top: int) -> Markup:
-    held = {
+    contents = {
         "comparison.json": recipe,
         "ranks.csv": comparison_files.ranks_csv(shown.images, shown.compared, shown.names),
         "measures.csv": comparison_files.measures_csv(
@@ -143,4 +139,4 @@ def _files(shown: Compared, recipe: str, top: int) -> Markup:
         "The same comparison again, on this or another machine: python -m ranking comparison comparison.json. Under "
         "“not_recreated” it says what has to be brought along."
     )
-    return page.section("To go on with", page.files(held), page.note(how), element("pre", recipe))
+    return page.section("To go on with", page.files(contents), page.note(how), element("pre", recipe))

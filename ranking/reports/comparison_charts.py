@@ -50,7 +50,7 @@ def curves(compared: Comparison, names: Sequence[str], looks: Sequence[Look]) ->
         )
     chance = float(np.count_nonzero(compared.relevance) / len(compared.relevance))
     line: Figure = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": chance, "y1": chance}
-    said: Figure = {
+    label: Figure = {
         "x": 0,
         "y": chance,
         "xanchor": "left",
@@ -62,7 +62,7 @@ def curves(compared: Comparison, names: Sequence[str], looks: Sequence[Look]) ->
         "xaxis": {"title": {"text": "recall"}, "range": [0, 1.02]},
         "yaxis": {"title": {"text": "precision"}, "range": [0, 1.05]},
         "shapes": [{**line, "line": {"color": GREY, "width": 2, "dash": "dot"}}],
-        "annotations": [{**said, "font": {"size": 14}}],
+        "annotations": [{**label, "font": {"size": 14}}],
         "showlegend": True,
     }
     return {"data": traces, "layout": layout}

@@ -37,39 +37,40 @@ class ComparisonSettings:
     source: ImportSettings | None = None
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Self:
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
         """What `recipe` wrote; a ValueError says what else it is."""
-        trainings = told.get("trainings")
-        if not isinstance(trainings, list) or not all(isinstance(one, dict) for one in trainings):
+        trainings = record.get("trainings")
+        if not isinstance(trainings, list) or not all(isinstance(training, dict) for training in trainings):
             raise InputError("trainings", "a list of settings by name", f"{json.dumps(trainings):.60}")
-        if unknown := told.keys() - NAMES:
+        if unknown := record.keys() - NAMES:
             named = readable(", ".join(sorted(unknown)))
             raise InputError("settings of a comparison", f"some of {', '.join(sorted(NAMES))}", named)
-        asked = tuple(TrainSettings.from_json(one) for one in trainings)
-        if not FEWEST <= len(asked) <= MOST or len({(one.set, one.query) for one in asked}) != 1:
+        settings = tuple(TrainSettings.from_json(training) for training in trainings)
+        subjects = {(training.set, training.query) for training in settings}
+        if not FEWEST <= len(settings) <= MOST or len(subjects) != 1:
             raise InputError(
                 "trainings",
                 f"{FEWEST} to {MOST} of one image set and one query",
-                f"{len(asked)} of {len({(one.set, one.query) for one in asked})}",
+                f"{len(settings)} of {len(subjects)}",
             )
-        names, split = told.get("names", [""] * len(asked)), told.get("split", "test")
-        if not isinstance(names, list) or [type(name) for name in names] != [str] * len(asked):
-            raise InputError("names", f"{len(asked)}, one per training run", f"{json.dumps(names):.60}")
+        names, split = record.get("names", [""] * len(settings)), record.get("split", "test")
+        if not isinstance(names, list) or [type(name) for name in names] != [str] * len(settings):
+            raise InputError("names", f"{len(settings)}, one per training run", f"{json.dumps(names):.60}")
         if split not in SPLITS:
             raise InputError("split", "test or train", f"{json.dumps(split):.40}")
-        source = _part(told, "image_set").get("source")
+        source = _part(record, "image_set").get("source")
         made_by = (
-            None if source is None else ImportSettings.from_json(_part(_part(told, "image_set"), "source"))
+            None if source is None else ImportSettings.from_json(_part(_part(record, "image_set"), "source"))
         )
-        return cls(asked, tuple(names), split, made_by)
+        return cls(settings, tuple(names), split, made_by)
 
     @property
     def set(self) -> str:
         return self.trainings[0].set
 
 
-def _part(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = told.get(name, {})
+def _part(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = record.get(name, {})
     if not isinstance(part, dict):
         raise InputError(name, "settings by name", f"{json.dumps(part):.60}")
     return part
@@ -77,11 +78,11 @@ def _part(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def recipe(store: Store, shown: Compared) -> str:
     """The JSON. Under "not_recreated" it says what another machine cannot make from it."""
-    asked = [TrainSettings.from_json(run.settings) for run in shown.runs]
+    trainings = [TrainSettings.from_json(run.settings) for run in shown.runs]
     row = next(row for row in store.image_sets() if row.key == shown.images.key)
     source = source_of(store, row)
-    told = {
-        "trainings": [replace(one, warm_start=None).to_json() for one in asked],
+    record = {
+        "trainings": [replace(training, warm_start=None).to_json() for training in trainings],
         "names": [run.name for run in shown.runs],
         "split": shown.split,
         "image_set": {
@@ -89,16 +90,16 @@ def recipe(store: Store, shown: Compared) -> str:
             "title": row.title,
             "source": None if source is None else source.to_json(),
         },
-        "not_recreated": _lacking(row, source, asked, shown.runs),
+        "not_recreated": _lacking(row, source, trainings, shown.runs),
     }
-    lines = [f" {json.dumps(name)}: {_written(value)}" for name, value in told.items()]
+    lines = [f" {json.dumps(name)}: {_written(value)}" for name, value in record.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _written(value: Any) -> str:
     """JSON with a line for each entry of a list, which is short enough to read and to print."""
     if isinstance(value, list) and value:
-        return "[\n  " + ",\n  ".join(json.dumps(one, ensure_ascii=False) for one in value) + "\n ]"
+        return "[\n  " + ",\n  ".join(json.dumps(entry, ensure_ascii=False) for entry in value) + "\n ]"
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -126,21 +127,21 @@ def comes_along(key: str) -> bool:
 
 
 def _lacking(
-    row: ImageSetRow, source: ImportSettings | None, asked: Sequence[TrainSettings], runs: Sequence[Run]
+    row: ImageSetRow, source: ImportSettings | None, trainings: Sequence[TrainSettings], runs: Sequence[Run]
 ) -> list[str]:
     """What has to be brought, in words."""
-    found = []
+    reasons = []
     if source is None and not comes_along(row.key):
-        found.append(
+        reasons.append(
             f"the image set “{row.title}” was imported ({row.source}): bring the same files, and import them with the "
             f"same choices; it is the same set where its key is {row.key}"
         )
-    for one, run in zip(asked, runs, strict=True):
-        if one.graph is not None and is_edges_name(one.graph):
-            found.append(f"training {run.id} leans on pairs from a CSV, {one.graph}: bring that CSV")
-        if one.warm_start is not None:
-            found.append(
-                f"training {run.id} began with the weights of training {one.warm_start}, here it begins with none: "
-                "where its objective is convex it ends within its tolerance of the same one, elsewhere it may not"
+    for training, run in zip(trainings, runs, strict=True):
+        if training.graph is not None and is_edges_name(training.graph):
+            reasons.append(f"training {run.id} leans on pairs from a CSV, {training.graph}: bring that CSV")
+        if training.warm_start is not None:
+            reasons.append(
+                f"training {run.id} began with the weights of training {training.warm_start}, here it begins with "
+                "none: where its objective is convex it ends within its tolerance of the same one, elsewhere it may not"
             )
-    return found
+    return reasons

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from ranking.core import ImageSet
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.tables import Row, Table
 from ranking.metrics.comparison import Comparison
-from ranking.metrics.intervals import Interval, Resampled
+from ranking.metrics.intervals import Resampled
 from ranking.reports import comparison_words
 from ranking.reports.compared import Compared
-from ranking.reports.differences import BETTER, WORSE
-from ranking.reports.exports import latex, rows_csv, write_rows
+from ranking.reports.differences import bootstrap_words, sign_of
+from ranking.reports.exports import latex
 
 
 def measures_of(top: int) -> list[str]:
@@ -21,40 +21,21 @@ def measures_of(top: int) -> list[str]:
     return ["AP", f"P@{top}", "NDCG"]
 
 
-def sign_of(less: Interval) -> str:
-    """The sign of a difference whose interval leaves out 0; "" of another one.
-
-    >>> sign_of(Interval(0.1, 0.05, 0.2)), sign_of(Interval(0.1, -0.05, 0.2))
-    ('△', '')
-    """
-    if not less.without_zero:
-        return ""
-    return BETTER if less.value > 0 else WORSE
-
-
-def signs_words(first: str) -> str:
-    """What the signs mean."""
-    return (
-        f"{BETTER} better and {WORSE} worse than {first}: the interval of 95% of the difference of AP on images that "
-        "are drawn again (paired bootstrap) leaves out 0. Not corrected for the number of comparisons."
-    )
-
-
 def rank_rows(images: ImageSet, compared: Comparison, names: Sequence[str]) -> list[dict[str, Any]]:
     """A row a sample, in the order of the first ranking, with its rank and score in each."""
     rows = []
     for sample in compared.ranks[0].argsort().tolist():
         row = int(compared.samples[sample])
-        told: dict[str, Any] = {
+        record: dict[str, Any] = {
             "sample": str(images.ids[row]),
             "image": str(images.image_names[images.image_of[row]]),
             "shows": _shows(images, row),
             "relevant": int(compared.relevance[sample]),
         }
         for number, name in enumerate(names):
-            told[f"rank by {name}"] = int(compared.ranks[number, sample])
-            told[f"score by {name}"] = float(compared.scores[number, sample])
-        rows.append(told)
+            record[f"rank by {name}"] = int(compared.ranks[number, sample])
+            record[f"score by {name}"] = float(compared.scores[number, sample])
+        rows.append(record)
     return rows
 
 
@@ -63,26 +44,21 @@ def ranks_csv(images: ImageSet, compared: Comparison, names: Sequence[str]) -> s
     return rows_csv(rank_rows(images, compared, names))
 
 
-def ranks_parquet(shown: Compared, file: Path) -> None:
-    """`rank_rows` as a Parquet file, there whole or not at all."""
-    write_rows(rank_rows(shown.images, shown.compared, shown.names), file)
-
-
 def _shows(images: ImageSet, row: int) -> str:
     """The classes of a sample, as pages tell them."""
     shown = [name for name, is_shown in zip(images.classes, images.labels[row], strict=True) if is_shown]
     return ", ".join(shown) or "no class"
 
 
-def measures_csv(found: Resampled, names: Sequence[str], measures: Sequence[str]) -> str:
+def measures_csv(measured: Resampled, names: Sequence[str], measures: Sequence[str]) -> str:
     """One line a training and measure: its value and its 95% interval, and the same of its difference to the first
     training on the same draws."""
     rows = []
     for number, name in enumerate(names):
         for measure in measures:
-            own, less = found.interval(measure, number), found.difference(measure, number, 0)
+            own, lead = measured.interval(measure, number), measured.difference(measure, number, 0)
             row = {"training": name, "measure": measure, "value": own.value, "low": own.low, "high": own.high}
-            rows.append({**row, f"less {names[0]}": less.value, "its low": less.low, "its high": less.high})
+            rows.append({**row, f"less {names[0]}": lead.value, "its low": lead.low, "its high": lead.high})
     return rows_csv(rows)
 
 
@@ -91,17 +67,18 @@ def measures_table(shown: Compared, top: int) -> Table:
     sign."""
     rows, measures = [], measures_of(top)
     for number, name in enumerate(shown.names):
-        told = [shown.found.interval(measure, number) for measure in measures]
+        intervals = [shown.found.interval(measure, number) for measure in measures]
         best = [
-            one.value == shown.found.values[measure].max()
-            for one, measure in zip(told, measures, strict=True)
+            interval.value == shown.found.values[measure].max()
+            for interval, measure in zip(intervals, measures, strict=True)
         ]
-        less = shown.found.difference("AP", number, 0)
-        apart = f"{comparison_words.of_difference(less)} {sign_of(less)}".rstrip() if number else None
-        rows.append(Row(name, (*map(comparison_words.of_interval, told), apart), (*best, False)))
+        difference = shown.found.difference("AP", number, 0)
+        last = comparison_words.of_difference(difference) if number else None
+        signs = (*("" for _ in measures), sign_of(difference) if number else "")
+        rows.append(Row(name, (*map(comparison_words.of_interval, intervals), last), (*best, False), signs))
     title = f"“{shown.query}” on {shown.images.title}, {len(shown.compared.samples):,} {shown.split} samples"
     columns = (*measures, f"AP less {shown.names[0]}")
-    return Table(title, columns, tuple(rows), signs_words(shown.names[0]))
+    return Table(title, columns, tuple(rows), bootstrap_words(shown.names[0]))
 
 
 def latex_table(shown: Compared, top: int) -> str:

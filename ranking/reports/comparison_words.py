@@ -20,9 +20,9 @@ CURVES = (
 )
 
 
-def verdict(names: Sequence[str], found: Resampled) -> str:
+def verdict(names: Sequence[str], measured: Resampled) -> str:
     """Which ranking has the highest AP, and over which others the interval of its lead lies above 0."""
-    values = found.values["AP"]
+    values = measured.values["AP"]
     best = int(values.argmax())
     equal = [names[i] for i, value in enumerate(values) if value == values[best]]
     if len(equal) == len(names):
@@ -30,14 +30,14 @@ def verdict(names: Sequence[str], found: Resampled) -> str:
     if len(equal) > 1:
         return f"{listed(equal)} share the highest AP, {values[best]:.3f}."
     others = [i for i in range(len(names)) if i != best]
-    sure = [names[i] for i in others if found.difference("AP", best, i).without_zero]
+    sure = [names[i] for i in others if measured.difference("AP", best, i).without_zero]
     open_ = [names[i] for i in others if names[i] not in sure]
-    said = f"{names[best]} ranks best, AP {values[best]:.3f}"
+    sentence = f"{names[best]} ranks best, AP {values[best]:.3f}"
     if not open_:
-        return f"{said}. Its lead over {listed(sure)} is significant."
+        return f"{sentence}. Its lead over {listed(sure)} is significant."
     if not sure:
-        return f"{said}. Its lead over {listed(open_)} is not significant."
-    return f"{said}. Its lead over {listed(sure)} is significant, over {listed(open_)} it is not."
+        return f"{sentence}. Its lead over {listed(open_)} is not significant."
+    return f"{sentence}. Its lead over {listed(sure)} is significant, over {listed(open_)} it is not."
 
 
 def listed(names: Sequence[str]) -> str:
@@ -55,20 +55,20 @@ def first_wrong(ranked: Ranking) -> str:
     return "no mistake" if first is None else f"first mistake at {first:,}"
 
 
-def of_interval(told: Interval) -> str:
+def of_interval(interval: Interval) -> str:
     """
     >>> of_interval(Interval(0.5, 0.4, 0.61))
     '0.500\xa0[0.400,\xa00.610]'
     """
-    return _together(f"{told.value:.3f} [{told.low:.3f}, {told.high:.3f}]")
+    return _together(f"{interval.value:.3f} [{interval.low:.3f}, {interval.high:.3f}]")
 
 
-def of_difference(told: Interval) -> str:
+def of_difference(difference: Interval) -> str:
     """
     >>> of_difference(Interval(0.05, -0.01, 0.1))
     '+0.050\xa0[−0.010,\xa0+0.100]'
     """
-    return _together(f"{_signed(told.value)} [{_signed(told.low)}, {_signed(told.high)}]")
+    return _together(f"{_signed(difference.value)} [{_signed(difference.low)}, {_signed(difference.high)}]")
 
 
 def _together(text: str) -> str:
@@ -89,23 +89,25 @@ def of_rows(names: Sequence[str], compared: Comparison) -> str:
     early = min(first for first, _ in placed)
     which = [escaped(name) for first, name in placed if first == early]
     verb = "goes" if len(which) == 1 else "go"
-    said = f"**Notice** the first mistake of each row: {listed(which)} {verb} wrong first, at rank {early:,}"
+    sentence = (
+        f"**Notice** the first mistake of each row: {listed(which)} {verb} wrong first, at rank {early:,}"
+    )
     late = max(first for first, _ in placed)
     if None in firsts:
         clean = [escaped(name) for first, name in zip(firsts, names, strict=True) if first is None]
-        return f"{said}, {listed(clean)} never."
+        return f"{sentence}, {listed(clean)} never."
     if late == early:
-        return f"{said}."
+        return f"{sentence}."
     last = [escaped(name) for first, name in placed if first == late]
-    return f"{said}, {listed(last)} only at {late:,}."
+    return f"{sentence}, {listed(last)} only at {late:,}."
 
 
-def of_gains(compared: Comparison, one: int, other: int, names: Sequence[str]) -> str:
+def of_gains(compared: Comparison, left: int, right: int, names: Sequence[str]) -> str:
     """What the difference of AP between two rankings is made of."""
-    gains = compared.gains(one, other)
+    gains = compared.gains(left, right)
     won, lost = gains[gains > 0], gains[gains < 0]
     return (
-        f"AP of {escaped(names[other])} less that of {escaped(names[one])}: **{_signed(gains.sum())}** = "
+        f"AP of {escaped(names[right])} less that of {escaped(names[left])}: **{_signed(gains.sum())}** = "
         f"{_signed(won.sum())} from {_images(len(won))} whose precision rose, {_signed(lost.sum())} from "
         f"{_images(len(lost))} whose precision fell, of {_images(int((compared.relevance > 0).sum()))} in all."
     )
@@ -122,14 +124,14 @@ def of_places(names: Sequence[str], compared: Comparison, sample: int) -> str:
     return ", ".join(f"{escaped(names[i])} **{places[i]:,}**" for i in order)
 
 
-def of_intervals(compared: Comparison, found: Resampled, images: ImageSet, split: str) -> str:
+def of_intervals(compared: Comparison, measured: Resampled, images: ImageSet, split: str) -> str:
     """How the intervals of the measures came about."""
-    left_out = found.undefined("AP")
+    undefined = measured.undefined("AP")
     units = len(np.unique(blocks_of(images, compared.samples)))
     of_images = units == len(np.unique(images.image_of[compared.samples]))
     what = f"{units:,} {split} {'images' if of_images else 'groups of images'}"
     narrow = " Of so few they are a little too narrow." if units < FEW else ""
-    without = f" {left_out:,} draws without a relevant sample are left out." if left_out else ""
+    without = f" {undefined:,} draws without a relevant sample are left out." if undefined else ""
     return (
         f"In brackets 95% intervals: the {what} are drawn again {DRAWS:,} times with all of their samples, and each "
         f"draw measures all methods.{without}{narrow} **Notice** that two "

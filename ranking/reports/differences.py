@@ -10,10 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ranking.datasets.splits import blocks_of
-from ranking.experiments.cross_validation.comparisons import SIGNIFICANT, Comparison, comparisons
+from ranking.experiments.cross_validation.comparisons import (
+    SIGNIFICANT,
+    Comparison,
+    comparisons,
+    difference_table,
+)
 from ranking.experiments.cross_validation.results import Results
+from ranking.experiments.cross_validation.tables import Signs, Table, test_table, validation_table
 from ranking.metrics.intervals import Interval, resample
-from ranking.reports.exports import Marks as Marks  # here by query and method
 from ranking.reports.findings import Findings
 
 # A sign says on which side of the first method a value lies by more than chance: filled after Holm's correction.
@@ -21,13 +26,13 @@ SURE_BETTER, SURE_WORSE, BETTER, WORSE = "▲", "▼", "△", "▽"
 
 
 class Difference(NamedTuple):
-    """`one` minus `other` on a query. folds: their mean with Student's interval, and what the tests say of it; test:
+    """`left` minus `right` on a query. folds: their mean with Student's interval, and what the tests say of it; test:
     on the test samples with its interval by the paired bootstrap over images, those of one group together. None where
     it is not there."""
 
     query: str
-    one: str
-    other: str
+    left: str
+    right: str
     folds: Comparison | None
     test: Interval | None
 
@@ -37,27 +42,27 @@ def pairs_of(results: Results) -> list[tuple[str, str]]:
 
     All minus the first one come first, then all minus the second one, and so on.
     """
-    return [(one.name, other.name) for other, one in itertools.combinations(results.contenders, 2)]
+    return [(left.name, right.name) for right, left in itertools.combinations(results.contenders, 2)]
 
 
 def differences(findings: Findings) -> list[Difference]:
     """Of each pair on each query whatever is there: two thousand drawn test sets for each."""
     results = findings.results
     folds = {(row.query, row.one, row.other): row for row in comparisons(results)}
-    found = []
-    for one, other in pairs_of(results):
+    rows = []
+    for left, right in pairs_of(results):
         for query in results.queries:
-            test = difference_on_test(findings, query, one, other)
-            found.append(Difference(query, one, other, folds.get((query, one, other)), test))
-    return found
+            test = difference_on_test(findings, query, left, right)
+            rows.append(Difference(query, left, right, folds.get((query, left, right)), test))
+    return rows
 
 
-def difference_on_test(findings: Findings, query: str, one: str, other: str) -> Interval | None:
+def difference_on_test(findings: Findings, query: str, left: str, right: str) -> Interval | None:
     """How far a method lies above another on the test samples; None until both are there, or where the measure has no
     value on them, or they lie in one image or group."""
-    if not all(_has_value(findings.results.test(query, name)) for name in (one, other)):
+    if not all(_has_value(findings.results.test(query, name)) for name in (left, right)):
         return None
-    ours, theirs = (findings.scores(query, name, None) for name in (one, other))
+    ours, theirs = (findings.scores(query, name, None) for name in (left, right))
     if ours is None or theirs is None:
         return None
     held = findings.plan.splits.all[None].held
@@ -74,9 +79,9 @@ def _has_value(value: float | None) -> bool:
     return value is not None and not math.isnan(value)
 
 
-def without_interval_words(found: Sequence[Difference]) -> str:
+def without_interval_words(differences: Sequence[Difference]) -> str:
     """On which queries a difference over the folds has no interval, and why; "" where all have one."""
-    rows = [row for row in found if row.folds is not None and math.isnan(row.folds.difference.low)]
+    rows = [row for row in differences if row.folds is not None and math.isnan(row.folds.difference.low)]
     if not rows:
         return ""
     queries = ", ".join(dict.fromkeys(row.query for row in rows))
@@ -87,56 +92,72 @@ def without_interval_words(found: Sequence[Difference]) -> str:
     )
 
 
-def marks_of_folds(found: Sequence[Difference], first: str) -> Marks:
-    """Signs of the queries and methods that differ from the first method on the folds by the paired t-test."""
-    marks = {}
-    for row in found:
-        if row.other == first and row.folds is not None and row.folds.t < SIGNIFICANT:
-            sure, up = row.folds.holm < SIGNIFICANT, row.folds.difference.value > 0
-            filled, hollow = (SURE_BETTER, BETTER) if up else (SURE_WORSE, WORSE)
-            marks[row.query, row.one] = filled if sure else hollow
-    return marks
+# ---------------------------------------------------------------------------------------------------------
+# Tables with signs
+# ---------------------------------------------------------------------------------------------------------
 
 
-def marks_of_pairs(found: Sequence[Difference]) -> Marks:
-    """Signs of the differences of each two methods on each query, by the paired t-test over the folds, by query and the
-    name of the pair in `difference_table`."""
-    marks: dict[tuple[str, str], str] = {}
-    for first in dict.fromkeys(row.other for row in found):
-        of_first = marks_of_folds(found, first)
-        marks |= {(query, f"{one} − {first}"): sign for (query, one), sign in of_first.items()}
-    return marks
-
-
-def marks_of_pairs_words() -> str:
-    """What the signs of `marks_of_pairs` mean."""
-    return (
-        f"{BETTER} above and {WORSE} below 0 by the paired t-test at p < {SIGNIFICANT:g}, {SURE_BETTER} and "
-        f"{SURE_WORSE} where it stays so with Holm's correction."
-    )
-
-
-def marks_of_test(found: Sequence[Difference], first: str) -> Marks:
-    """Signs of those whose interval on the test samples leaves out 0; nothing is corrected for their number."""
-    marks = {}
-    for row in found:
-        if row.other == first and row.test is not None and (row.test.low > 0 or row.test.high < 0):
-            marks[row.query, row.one] = BETTER if row.test.low > 0 else WORSE
-    return marks
-
-
-def marks_of_folds_words(first: str) -> str:
-    """What the signs of `marks_of_folds` mean."""
-    return (
+def signed_validation_table(results: Results, rows: Sequence[Difference]) -> Table:
+    """`validation_table` with the signs of what differs from the first method on the folds."""
+    first = results.contenders[0].name
+    meaning = (
         f"{BETTER} better and {WORSE} worse than {first} by the paired t-test over the folds at p < {SIGNIFICANT:g}, "
         f"{SURE_BETTER} and {SURE_WORSE} where it stays so with Holm's correction for all comparisons."
     )
+    return validation_table(results).signed(signs_of_folds(rows, first), meaning)
 
 
-def marks_of_test_words(first: str) -> str:
-    """What the signs of `marks_of_test` mean."""
+def signed_test_table(results: Results, rows: Sequence[Difference]) -> Table:
+    """`test_table` with the signs of what differs from the first method on the test samples."""
+    first = results.contenders[0].name
+    meaning = f"{bootstrap_words(first)} What other training images would change is not in it."
+    return test_table(results).signed(signs_of_test(rows, first), meaning)
+
+
+def signed_difference_table(results: Results, rows: Sequence[Difference]) -> Table:
+    """`difference_table` with the signs of the differences of each two methods by the t-test over the folds."""
+    signs: dict[tuple[str, str], str] = {}
+    for first in dict.fromkeys(row.right for row in rows):
+        of_first = signs_of_folds(rows, first)
+        signs |= {(query, f"{name} − {first}"): sign for (query, name), sign in of_first.items()}
+    meaning = (
+        f"{BETTER} above and {WORSE} below 0 by the paired t-test at p < {SIGNIFICANT:g}, {SURE_BETTER} and "
+        f"{SURE_WORSE} where it stays so with Holm's correction."
+    )
+    return difference_table(results).signed(signs, meaning)
+
+
+def signs_of_folds(rows: Sequence[Difference], first: str) -> Signs:
+    """Of the queries and methods that differ from the first method on the folds by the paired t-test."""
+    signs = {}
+    for row in rows:
+        if row.right == first and row.folds is not None and row.folds.t < SIGNIFICANT:
+            sure, up = row.folds.holm < SIGNIFICANT, row.folds.difference.value > 0
+            filled, hollow = (SURE_BETTER, BETTER) if up else (SURE_WORSE, WORSE)
+            signs[row.query, row.left] = filled if sure else hollow
+    return signs
+
+
+def signs_of_test(rows: Sequence[Difference], first: str) -> Signs:
+    """Of those whose interval on the test samples excludes 0; nothing is corrected for their number."""
+    signs = {(row.query, row.left): sign_of(row.test) for row in rows if row.right == first and row.test}
+    return {place: sign for place, sign in signs.items() if sign}
+
+
+def sign_of(difference: Interval) -> str:
+    """The sign of a difference whose interval excludes 0; "" of another one.
+
+    >>> sign_of(Interval(0.1, 0.05, 0.2)), sign_of(Interval(0.1, -0.05, 0.2))
+    ('△', '')
+    """
+    if not difference.without_zero:
+        return ""
+    return BETTER if difference.low > 0 else WORSE
+
+
+def bootstrap_words(first: str) -> str:
+    """What `sign_of` means."""
     return (
-        f"{BETTER} better and {WORSE} worse than {first}: the interval of 95% of their difference on test images that "
-        "are drawn again (paired bootstrap) leaves out 0. Not corrected for the number of comparisons; what other "
-        "training images would change is not in it."
+        f"{BETTER} better and {WORSE} worse than {first}: the 95% confidence interval of the difference (paired "
+        "bootstrap over images) excludes 0. Not corrected for the number of comparisons."
     )

@@ -23,14 +23,14 @@ def difference_bars(rows: Sequence[Difference], look: Look, measure: str, reach:
     to reach."""
     names = [html.escape(shortened(row.query)) for row in rows]
     traces = []
-    for what, found, pattern in (
+    for what, intervals, pattern in (
         ("folds, Student's interval", [row.folds and row.folds.difference for row in rows], ""),
         ("test, paired bootstrap over images", [row.test for row in rows], "/"),
     ):
-        if any(one is not None for one in found):
+        if any(interval is not None for interval in intervals):
             shape = {"shape": pattern, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.6)"}
             marker = {"color": look.colour, "pattern": shape}
-            traces.append({**_bars(names, found), "name": what, "marker": marker})
+            traces.append({**_bars(names, intervals), "name": what, "marker": marker})
     zero = {"type": "line", "x0": 0, "x1": 0, "yref": "y domain", "y0": 0, "y1": 1}
     layout = {
         "height": HEAD + ROW * len(rows),
@@ -47,52 +47,54 @@ def difference_bars(rows: Sequence[Difference], look: Look, measure: str, reach:
     return {"data": traces, "layout": layout}
 
 
-def _bars(names: Sequence[str], found: Sequence[Interval | None]) -> dict[str, Any]:
-    there = [(place, one) for place, one in enumerate(found) if one is not None]
+def _bars(names: Sequence[str], intervals: Sequence[Interval | None]) -> dict[str, Any]:
+    there = [(place, interval) for place, interval in enumerate(intervals) if interval is not None]
     error = {
         "type": "data",
         "symmetric": False,
-        "array": [one.high - one.value for _, one in there],
-        "arrayminus": [one.value - one.low for _, one in there],
+        "array": [interval.high - interval.value for _, interval in there],
+        "arrayminus": [interval.value - interval.low for _, interval in there],
         "color": GREY,
         "thickness": 2,
     }
     return {
         "type": "bar",
         "y": [place for place, _ in there],
-        "x": [one.value for _, one in there],
+        "x": [interval.value for _, interval in there],
         "orientation": "h",
         "error_x": error,
-        "customdata": [[names[place], ends_in_words(one)] for place, one in there],
+        "customdata": [[names[place], ends_in_words(interval)] for place, interval in there],
         "hovertemplate": "%{customdata[0]}: %{x:+.3f}, %{customdata[1]}<extra></extra>",
     }
 
 
-def ends_in_words(told: Interval) -> str:
+def ends_in_words(interval: Interval) -> str:
     """
     >>> ends_in_words(Interval(0.1, 0.05, 0.15)), ends_in_words(Interval(0.1, math.nan, math.nan))
     ('from +0.050 to +0.150', 'no interval')
     """
-    return "no interval" if math.isnan(told.low) else f"from {told.low:+.3f} to {told.high:+.3f}"
+    return "no interval" if math.isnan(interval.low) else f"from {interval.low:+.3f} to {interval.high:+.3f}"
 
 
 def bars_in_words(rows: Sequence[Difference], measure: str) -> str:
     """Every difference as plain text."""
-    said = []
+    texts = []
     for row in rows:
-        told = [
-            f"{what} {one.value:+.3f}"
-            for what, one in (("folds", row.folds and row.folds.difference), ("test", row.test))
-            if one is not None
+        values = [
+            f"{what} {interval.value:+.3f}"
+            for what, interval in (("folds", row.folds and row.folds.difference), ("test", row.test))
+            if interval is not None
         ]
-        said.append(f"{row.query}: {', '.join(told) or 'not there yet'}")
-    return f"{measure} of {rows[0].one} minus {rows[0].other}. {'; '.join(said)}"
+        texts.append(f"{row.query}: {', '.join(values) or 'not there yet'}")
+    return f"{measure} of {rows[0].left} minus {rows[0].right}. {'; '.join(texts)}"
 
 
 def reach_of(rows: Sequence[Difference]) -> float:
     """How far from 0 the intervals of differences go, a little rounded up; .01 at least."""
-    known = [one for row in rows for one in (row.folds and row.folds.difference, row.test) if one]
-    ends = [abs(end) for one in known for end in one if not math.isnan(end)]
+    known = [
+        interval for row in rows for interval in (row.folds and row.folds.difference, row.test) if interval
+    ]
+    ends = [abs(end) for interval in known for end in interval if not math.isnan(end)]
     return max(0.01, math.ceil(100 * max(ends, default=0.0)) / 100)
 
 
@@ -104,21 +106,21 @@ def grid_lines(
     if not any(curve.known for curve, _ in curves):
         return None
     traces, named = [], set[str]()
-    for curve, chosen in sorted(curves, key=lambda one: not one[1]):  # the chosen one names its method
-        look, told = looks[curve.contender], html.escape(curve.told)
+    for curve, chosen in sorted(curves, key=lambda entry: not entry[1]):  # the chosen one names its method
+        look, label = looks[curve.contender], html.escape(curve.told)
         traces.append(
             {
                 "type": "scatter",
                 "x": [C for C, _ in curve.known],
-                "y": [one.value for _, one in curve.known],
+                "y": [interval.value for _, interval in curve.known],
                 "name": html.escape(curve.contender),
                 "showlegend": curve.contender not in named,
                 "legendgroup": curve.contender,
                 "mode": "lines+markers" if chosen else "lines",
                 "line": look.line(4 if chosen else 1),
                 "marker": {"symbol": look.mark, "size": 11, "color": look.colour},
-                "hovertext": told,
-                "hovertemplate": f"C = %{{x:g}}: %{{y:.3f}}<extra>{told}</extra>",
+                "hovertext": label,
+                "hovertemplate": f"C = %{{x:g}}: %{{y:.3f}}<extra>{label}</extra>",
             }
         )
         named.add(curve.contender)
@@ -139,11 +141,11 @@ def grid_lines(
 
 def lines_in_words(curves: Sequence[tuple[GridCurve, bool]], measure: str) -> str:
     """Every value as plain text."""
-    said = []
+    texts = []
     for curve, chosen in curves:
-        values = ", ".join(f"C {C:g} {one.value:.3f}" for C, one in curve.known)
-        said.append(f"{curve.told}{' (chosen)' if chosen else ''}: {values or 'not there yet'}")
-    return f"{measure} over the folds. {'; '.join(said)}"
+        values = ", ".join(f"C {C:g} {interval.value:.3f}" for C, interval in curve.known)
+        texts.append(f"{curve.told}{' (chosen)' if chosen else ''}: {values or 'not there yet'}")
+    return f"{measure} over the folds. {'; '.join(texts)}"
 
 
 def shortened(name: str) -> str:

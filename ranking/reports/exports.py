@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ranking.core.spreadsheets import guarded
 from ranking.experiments.cross_validation.protocol import MEASURES
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table, Value, turned
@@ -21,7 +16,6 @@ LATIN = "\u017f"  # the last letter of those that LaTeX's first engine knows, by
 OTHER_LETTERS = (
     "% Where pdfLaTeX stops at a letter that is not Latin, use XeLaTeX or LuaLaTeX with a font that has it.\n"
 )
-Marks = Mapping[tuple[str, str], str]  # signs by column and row of a table
 LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -48,7 +42,7 @@ def trial_rows(results: Results) -> list[dict[str, Any]]:
 
     fold is None of those that learnt from all of train and were tested on test. Measures that a cell lacks are None.
     """
-    grids = dict.fromkeys(name for one in results.contenders for name, _ in one.points[0])
+    grids = dict.fromkeys(name for method in results.contenders for name, _ in method.points[0])
     rows = []
     for place, outcome in results.outcomes.items():
         query, contender, point, fold = place
@@ -72,49 +66,14 @@ def trial_rows(results: Results) -> list[dict[str, Any]]:
     return rows
 
 
-def trials_csv(results: Results) -> str:
-    """`trial_rows` as CSV."""
-    return rows_csv(trial_rows(results))
-
-
-def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows with equal columns as CSV; texts are `guarded`, so that no spreadsheet takes one for a formula, and numbers
-    are exact. "" of no rows."""
-    stream = io.StringIO()
-    table = csv.writer(stream)
-    for line in [list(rows[0]), *(row.values() for row in rows)] if rows else []:
-        table.writerow(guarded(value) if isinstance(value, str) else value for value in line)
-    return stream.getvalue()
-
-
-def write_parquet(results: Results, file: Path) -> None:
-    """`trial_rows` as a Parquet file, there whole or not at all."""
-    write_rows(trial_rows(results), file)
-
-
-def write_rows(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
-    """Rows with equal columns as a Parquet file, there whole or not at all."""
+def rows_parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Rows with equal columns as Parquet."""
     import pyarrow  # only now: nothing else needs it
     from pyarrow import parquet
 
-    with whole(file) as partial:
-        parquet.write_table(pyarrow.Table.from_pylist(list(rows)), partial)
-
-
-@contextmanager
-def whole(file: Path) -> Iterator[Path]:
-    """A file beside `file` to write, which takes its place at the end: that one is there whole or not at all. What
-    fails names `file`, the only one that was asked for."""
-    partial = file.with_name(f"partial-{file.name}")
-    try:
-        try:
-            yield partial
-            os.replace(partial, file)
-        finally:
-            partial.unlink(missing_ok=True)
-    except OSError as error:
-        said = os.strerror(error.errno) if error.errno else str(error)
-        raise OSError(error.errno, said, str(file)) from error
+    stream = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist(list(rows)), stream)
+    return stream.getvalue()
 
 
 def shown(value: Value) -> str:
@@ -130,15 +89,15 @@ def shown(value: Value) -> str:
 
 def plain(table: Table) -> str:
     """A table as text of one width, its best values with a star."""
-    lines = [["", *table.columns], *([row.name, *_marked(row, "{}*")] for row in table.rows)]
+    lines = [["", *table.columns], *([row.name, *_cells(row, "{}*")] for row in table.rows)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
     drawn = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
     return "\n".join([table.title, *drawn, *([table.note] if table.note else [])])
 
 
-def latex(table: Table, marks: Marks | None = None, told: str = "") -> str:
-    r"""A table as LaTeX that needs no package, its best values bold. marks: signs beside values, by column and row,
-    which `told` explains. More than MOST_ACROSS columns stand as rows, for a page is higher than wide.
+def latex(table: Table) -> str:
+    r"""A table as LaTeX that needs no package, its best values bold. More than MOST_ACROSS columns stand as rows, for a
+    page is higher than wide.
 
     >>> print(latex(Table("AP & co", ("run",), (Row("SVM", (0.5,), (True,)),))))
     \begin{table}
@@ -152,16 +111,14 @@ def latex(table: Table, marks: Marks | None = None, told: str = "") -> str:
     \end{tabular}
     \end{table}
     """
-    caption = ". ".join(part.rstrip(".") for part in (table.title, told, table.note) if part)
-    signs, heads = marks or {}, [escaped(column) for column in table.columns]
+    caption = ". ".join(part.rstrip(".") for part in (table.title, table.note) if part)
+    heads = [escaped(column) for column in table.columns]
     if len(table.columns) > MOST_ACROSS:
-        table, signs = turned(table), {(row, column): sign for (column, row), sign in signs.items()}
+        table = turned(table)
         heads = [_broken(column) for column in table.columns]
-    body = []
-    for row in table.rows:
-        cells = zip(table.columns, _marked(row, r"\textbf{{{}}}", escaped), strict=True)
-        signed = [f"{cell} {escaped(signs.get((column, row.name), ''))}".rstrip() for column, cell in cells]
-        body.append(" & ".join([_first(row.name), *signed]) + r" \\")
+    body = [
+        " & ".join([_first(row.name), *_cells(row, r"\textbf{{{}}}", escaped)]) + r" \\" for row in table.rows
+    ]
     drawn = "\n".join(
         [
             r"\begin{table}",
@@ -209,6 +166,9 @@ def escaped(text: str) -> str:
     return "".join(LATEX.get(sign, sign) for sign in text)
 
 
-def _marked(row: Row, best: str, made: Any = str) -> list[str]:
-    cells: Mapping[bool, str] = {True: best, False: "{}"}
-    return [cells[mark].format(made(shown(value))) for value, mark in zip(row.values, row.best, strict=True)]
+def _cells(row: Row, best: str, made: Callable[[str], str] = str) -> list[str]:
+    """The values of a row in words, the best ones in the form `best`, and their signs; `made` writes a text."""
+    return [
+        f"{(best if is_best else '{}').format(made(shown(value)))} {made(sign)}".rstrip()
+        for value, is_best, sign in row.cells
+    ]

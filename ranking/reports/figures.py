@@ -119,10 +119,10 @@ def chart_svg(figure: Figure, alt: str, width: float = WIDTH) -> Markup:
     shapes = [_across(shape, across, up) for shape in layout.get("shapes", [])]
     texts = [
         element(
-            "text", html.unescape(one["text"]), x=across.at([one["x"]])[0], y=up.at([one["y"]])[0] + 16.0,
+            "text", html.unescape(note["text"]), x=across.at([note["x"]])[0], y=up.at([note["y"]])[0] + 16.0,
             text_anchor="start",
         )
-        for one in layout.get("annotations", [])
+        for note in layout.get("annotations", [])
     ]  # fmt: skip
     return element(
         "svg",

@@ -1,7 +1,10 @@
-"""What there is to show of an experiment: its results, and the rankings of held-out samples behind them."""
+"""What there is to show of an experiment: its results, the rankings of held-out samples behind them, and what to
+notice."""
 
 from __future__ import annotations
 
+import math
+import statistics
 from dataclasses import dataclass
 from typing import Self
 
@@ -10,7 +13,7 @@ from ranking.core.run_settings import ExperimentSettings
 from ranking.experiments.cross_validation.curves import GridCurve, grid_curves
 from ranking.experiments.cross_validation.plan import Plan
 from ranking.experiments.cross_validation.protocol import PATH
-from ranking.experiments.cross_validation.results import Results
+from ranking.experiments.cross_validation.results import Results, higher
 from ranking.experiments.cross_validation.tables import point_words
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.metrics.ranked import Ranking
@@ -66,14 +69,14 @@ class Findings:
 
     def rankings(self, query: str, fold: int | None) -> dict[str, Ranking]:
         """Those of all methods that are there, in the order of the methods."""
-        found = {one.name: self.ranking(query, one.name, fold) for one in self.results.contenders}
-        return {name: ranked for name, ranked in found.items() if ranked is not None}
+        rankings = {method.name: self.ranking(query, method.name, fold) for method in self.results.contenders}
+        return {name: ranked for name, ranked in rankings.items() if ranked is not None}
 
     def curves(self, query: str) -> list[tuple[GridCurve, bool]]:
         """What the settings are worth on a query, and whether a curve goes through the setting that was chosen."""
         return [
-            (one, one.others == self._others(query, one.contender))
-            for one in grid_curves(self.results, query)
+            (curve, curve.others == self._others(query, curve.contender))
+            for curve in grid_curves(self.results, query)
         ]
 
     def _others(self, query: str, contender: str) -> str | None:
@@ -92,3 +95,34 @@ def split_words(fold: int | None) -> str:
     ('fold 1', 'test')
     """
     return "test" if fold is None else f"fold {fold + 1}"
+
+
+def notice_best(results: Results, test: bool) -> str:
+    """Which method is best on average and on how many queries; words for what is not there yet."""
+    table = {}
+    for method in results.contenders:
+        values = [_value(results, query, method.name, test) for query in results.queries]
+        known = [value for value in values if value is not None and not math.isnan(value)]
+        if len(known) == len(values):
+            table[method.name] = known
+    if len(table) < len(results.contenders) or not table:
+        return "“–” is not there yet; the best of a column is marked where all of it is."
+    mean = {name: statistics.fmean(values) for name, values in table.items()}
+    best = max(mean, key=lambda name: mean[name])
+    columns = zip(*table.values(), strict=True)
+    won = sum(not higher(max(column), table[best][place]) for place, column in enumerate(columns))
+    second = max((name for name in mean if name != best), key=lambda name: mean[name], default=None)
+    wins = f"on {won} of {len(results.queries)} {'query' if len(results.queries) == 1 else 'queries'}"
+    if second is not None and not higher(mean[best], mean[second]):
+        return f"{best} and {second} are level on average, {mean[best]:.3f}; {best} is best {wins}."
+    ahead = "" if second is None else f", {mean[best] - mean[second]:.3f} above {second}"
+    return (
+        f"{best} is best on average, {mean[best]:.3f}{ahead}; and {wins}. The best of each column is marked."
+    )
+
+
+def _value(results: Results, query: str, contender: str, test: bool) -> float | None:
+    if test:
+        return results.test(query, contender)
+    folds = results.validation(query, contender)
+    return None if folds is None else statistics.fmean(folds)

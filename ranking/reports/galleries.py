@@ -1,6 +1,13 @@
-"""The samples that each method ranks first, row by row, with the wrong ones marked (high-order, Fig. 1)."""
+"""The pictures of a report, and the samples that each method ranks first, row by row (high-order, Fig. 1).
+
+The file holds each picture once, as data, however often it is shown.
+"""
 
 from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Protocol
 
 from ranking.core import ImageSet
 from ranking.metrics.ranked import Ranking, first_mistake
@@ -8,18 +15,55 @@ from ranking.reports.comparison_words import first_wrong
 from ranking.reports.findings import Findings, split_words
 from ranking.reports.looks import Look, looks_of
 from ranking.reports.markup import Markup, element
-from ranking.reports.pictures import Album, tiles_of
 
+SIDE = 100  # of the square that a picture is fitted into, in units of the drawing
 TOP = 8  # samples a row, as in Fig. 1
 ACROSS = 10  # pictures beside each other at most
 
 
+class Crops(Protocol):
+    """Where pictures come from: WebP of a sample by its row (`ranking.datasets.Thumbnails`)."""
+
+    def crop(self, i: int) -> bytes: ...
+
+
+class Album:
+    """Pictures that are used anywhere, and at last all of those that were, for the foot of the file."""
+
+    def __init__(self, crops: Crops) -> None:
+        self._crops, self._used = crops, dict[int, None]()
+
+    def picture(self, row: int, alt: str) -> Markup:
+        """The picture of a sample, which the file holds once."""
+        self._used[row] = None
+        shown = element("use", href=f"#p{row}")
+        return element("svg", shown, viewBox=f"0 0 {SIDE} {SIDE}", role="img", aria_label=alt)
+
+    def sheet(self) -> Markup:
+        """All pictures that were used, not shown where it stands."""
+        symbols = [self._symbol(row) for row in sorted(self._used)]
+        hidden = element("svg", *symbols, width=0, height=0, aria_hidden="true", class_="sheet")
+        return hidden
+
+    def _symbol(self, row: int) -> Markup:
+        content = base64.b64encode(self._crops.crop(row)).decode()
+        picture = element("image", href=f"data:image/webp;base64,{content}", width=SIDE, height=SIDE)
+        return element("symbol", picture, id=f"p{row}", viewBox=f"0 0 {SIDE} {SIDE}")
+
+
+def tiles_of(tiles: Sequence[Markup], columns: int) -> Markup:
+    """Pictures in rows of so many; on a phone fewer."""
+    return element("div", *tiles, class_="tiles", style=f"--columns:{columns}")
+
+
 def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> Markup | None:
     """A row a method of what it ranks first among the held-out samples; None where none is there."""
-    ranked, looks = findings.rankings(query, fold), looks_of(findings.results.contenders)
-    if not ranked:
+    rankings, looks = findings.rankings(query, fold), looks_of(findings.results.contenders)
+    if not rankings:
         return None
-    rows = [ranked_row(findings.images, name, one, looks[name], album) for name, one in ranked.items()]
+    rows = [
+        ranked_row(findings.images, name, ranking, looks[name], album) for name, ranking in rankings.items()
+    ]
     what = f"{query}, {split_words(fold)}: first {TOP} samples by each method"
     return element("div", *rows, class_="gallery", role="group", aria_label=what)
 
@@ -33,9 +77,9 @@ def ranked_row(
     images: ImageSet, name: str, ranked: Ranking, look: Look, album: Album, top: int = TOP
 ) -> Markup:
     """The `top` samples of one ranking, the first mistake with a border of its own."""
-    told = f"{value_words(ranked)}, {first_wrong(ranked)}" if ranked.positives else value_words(ranked)
+    summary = f"{value_words(ranked)}, {first_wrong(ranked)}" if ranked.positives else value_words(ranked)
     head = element(
-        "div", element("b", name), element("br"), told, class_="head", style=f"border-color:{look.colour}"
+        "div", element("b", name), element("br"), summary, class_="head", style=f"border-color:{look.colour}"
     )
     first = first_mistake(ranked.relevance)
     tiles = [

@@ -39,7 +39,7 @@ def of_methods() -> dict[str, Look]:
 
 def looks_of(contenders: Sequence[Contender]) -> dict[str, Look]:
     """The look of each contender by name, as `looks_by`."""
-    return looks_by({one.name: one.method for one in contenders})
+    return looks_by({method.name: method.method for method in contenders})
 
 
 def looks_by(methods: Mapping[str, str]) -> dict[str, Look]:
@@ -49,14 +49,14 @@ def looks_by(methods: Mapping[str, str]) -> dict[str, Look]:
     >>> [look.dash for look in looks_by({"mine": "AP-SVM", "again": "AP-SVM"}).values()]
     ['dash', 'solid']
     """
-    found: dict[str, Look] = {}
+    looks: dict[str, Look] = {}
     own_looks = of_methods()
     for name, method in methods.items():
         own = own_looks.get(method)
-        if own is not None and own not in found.values():
-            found[name] = own
+        if own is not None and own not in looks.values():
+            looks[name] = own
     for name in methods:
-        if name not in found:
-            left = [look for look in LOOKS if look not in found.values()]
-            found[name] = left[0] if left else LOOKS[len(found) % len(LOOKS)]
-    return found
+        if name not in looks:
+            left = [look for look in LOOKS if look not in looks.values()]
+            looks[name] = left[0] if left else LOOKS[len(looks) % len(LOOKS)]
+    return looks

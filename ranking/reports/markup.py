@@ -20,14 +20,14 @@ def element(tag: str, *content: str, **attributes: str | float | None) -> Markup
     >>> element("img", alt="x")
     '<img alt="x">'
     """
-    told = "".join(
+    written = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{html.escape(_written(value))}"'
         for name, value in attributes.items()
         if value is not None
     )
     if tag in ("img", "meta", "br", "link"):
-        return Markup(f"<{tag}{told}>")
-    return Markup(f"<{tag}{told}>{joined(content)}</{tag}>")
+        return Markup(f"<{tag}{written}>")
+    return Markup(f"<{tag}{written}>{joined(content)}</{tag}>")
 
 
 def joined(parts: Iterable[str]) -> Markup:

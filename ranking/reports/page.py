@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from ranking.experiments.cross_validation.tables import Table
+from ranking.reports.exports import shown
 from ranking.reports.markup import Markup, element, joined
 
 MOST_READABLE = 6  # columns of a table whose letters need not be small to fit a printed page
@@ -41,16 +43,16 @@ def section(heading: str, *content: str) -> Markup:
     return element("section", element("h2", heading), *content)
 
 
-def note(text: str) -> Markup:
+def note(*text: str) -> Markup:
     """What is said below a table or a chart."""
-    return element("p", text, class_="note")
+    return element("p", *text, class_="note")
 
 
-def facts(told: Mapping[str, str]) -> Markup:
+def facts(texts: Mapping[str, str]) -> Markup:
     """A table of two columns: what something is, by name."""
     rows = [
         element("tr", element("th", name, scope="row"), element("td", text, class_="fact"))
-        for name, text in told.items()
+        for name, text in texts.items()
     ]
     return element("table", element("tbody", *rows))
 
@@ -64,6 +66,18 @@ def wide_table(label: str, heads: Sequence[str], rows: Sequence[Sequence[Markup]
     )
     look = "wide many" if len(heads) > MOST_READABLE else "wide"
     return element("div", drawn, class_=look, tabindex="0", role="region", aria_label=label)
+
+
+def value_table(table: Table) -> Markup:
+    """A table of values, its best with a ground of their own."""
+    rows = []
+    for row in table.rows:
+        cells = [
+            element("td", f"{shown(value)} {sign}".rstrip(), class_="best" if best else None)
+            for value, best, sign in row.cells
+        ]
+        rows.append([element("th", row.name, scope="row"), *cells])
+    return wide_table(table.title, table.columns, rows)
 
 
 def files(contents: Mapping[str, str]) -> Markup:
@@ -81,6 +95,6 @@ def _saved(name: str, content: str) -> Markup:
     return element("a", f"Save {name}", href=f"data:{kind};base64,{data}", download=name)
 
 
-def figure(drawn: Markup, *said: str) -> Markup:
+def figure(drawn: Markup, *notes: str) -> Markup:
     """A chart with what is said of it, which stay on one printed page."""
-    return element("figure", drawn, joined(said))
+    return element("figure", drawn, joined(notes))

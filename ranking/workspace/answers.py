@@ -142,7 +142,7 @@ def fold(events: Iterable[AnswerEvent]) -> ImageAnswers:
         if event.kind != "undo":
             standing.append(event)
             continue
-        same = [place for place, one in enumerate(standing) if one.label == event.label]
+        same = [place for place, earlier in enumerate(standing) if earlier.label == event.label]
         if same:
             del standing[same[-1]]
     return ImageAnswers(tuple(standing), count)

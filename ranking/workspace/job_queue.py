@@ -55,12 +55,12 @@ def in_order(tickets: Sequence[Ticket], served: Mapping[str, int]) -> list[Waiti
 
     served: the turn that each room had last, by which rooms with equally many at work go one after the other.
 
-    >>> asked = [Ticket(1, "a", "a1", True), Ticket(2, "a", "a2", False), Ticket(3, "b", "b1", False)]
-    >>> [one.ticket.run for one in in_order(asked, {"a": 1})]
+    >>> tickets = [Ticket(1, "a", "a1", True), Ticket(2, "a", "a2", False), Ticket(3, "b", "b1", False)]
+    >>> [turn.ticket.run for turn in in_order(tickets, {"a": 1})]
     ['b1', 'a2']
     """
     waiting: dict[str, list[Ticket]] = {}
-    for ticket in sorted(tickets, key=lambda one: one.number):
+    for ticket in sorted(tickets, key=lambda ticket: ticket.number):
         if not ticket.works:
             waiting.setdefault(ticket.room, []).append(ticket)
     keyed = []
@@ -116,17 +116,17 @@ class JobQueue(Database):
         with self.change() as database:
             database.execute("delete from ticket where run = ?", (run_id,))
 
-    def waits_for(self, run_id: str, places: int, of_one_room: int) -> int:
+    def waits_for(self, run_id: str, places: int, of_room: int) -> int:
         """How many others must end before it is the turn of a run of this home; 0 where it works, or has no ticket."""
         with self.read() as database:
-            return self._ahead(self._live(database), _served(database), run_id, places, of_one_room)
+            return self._ahead(self._live(database), _served(database), run_id, places, of_room)
 
-    def claim(self, run_id: str, places: int, of_one_room: int) -> int:
+    def claim(self, run_id: str, places: int, of_room: int) -> int:
         """Have the run work if it is its turn, and return 0; else how many others must end before.
 
         Looking and claiming are one transaction, so that of two that claim the last place one gets it.
         """
-        if ahead := self.waits_for(run_id, places, of_one_room) if self._has(run_id) else 0:
+        if ahead := self.waits_for(run_id, places, of_room) if self._has(run_id) else 0:
             return ahead  # without a transaction: nearly always that is the answer, and many ask
         with self.change() as database:
             self._enter(database, run_id)
@@ -134,7 +134,7 @@ class JobQueue(Database):
             numbers = [ticket.number for ticket in live]
             marks = ", ".join("?" * len(numbers))
             database.execute(f"delete from ticket where number not in ({marks})", numbers)
-            ahead = self._ahead(live, served, run_id, places, of_one_room)
+            ahead = self._ahead(live, served, run_id, places, of_room)
             if not ahead:
                 turn = max(served.values(), default=0) + 1
                 database.execute("update ticket set works = 1 where run = ?", (run_id,))
@@ -154,16 +154,16 @@ class JobQueue(Database):
         """The tickets whose workers live."""
         rows = database.execute("select number, room, run, works from ticket order by number")
         tickets = [Ticket(row["number"], row["room"], row["run"], bool(row["works"])) for row in rows]
-        return [one for one in tickets if is_held(self.path / one.room / "runs" / one.run / LOCK)]
+        return [ticket for ticket in tickets if is_held(self.path / ticket.room / "runs" / ticket.run / LOCK)]
 
     def _ahead(
-        self, live: Iterable[Ticket], served: Mapping[str, int], run_id: str, places: int, of_one_room: int
+        self, live: Iterable[Ticket], served: Mapping[str, int], run_id: str, places: int, of_room: int
     ) -> int:
         tickets = list(live)
         working = sum(ticket.works for ticket in tickets)
         for place, waits in enumerate(in_order(tickets, served)):
             if waits.ticket.run == run_id:
-                return max(0, working + place - places + 1, waits.level - of_one_room + 1)
+                return max(0, working + place - places + 1, waits.level - of_room + 1)
         return 0
 
 

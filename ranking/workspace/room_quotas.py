@@ -41,10 +41,10 @@ def check_disk(home: Path, more: int = 0) -> None:
         return
     used, most = bytes_of(home), most_disk()
     if used + max(more, 1) > most:
-        too_much = f", and {told_bytes(more)} more would be too much" if used < most else ""
+        too_much = f", and {format_bytes(more)} more would be too much" if used < most else ""
         raise FullError(
             "this room",
-            f"is full: it takes {told_bytes(used)} of {told_bytes(most)}{too_much}",
+            f"is full: it takes {format_bytes(used)} of {format_bytes(most)}{too_much}",
             "delete trainings that you no longer need and empty the list of deleted ones, take image sets away, "
             "discard imports that wait for a decision, remove computed features, or begin another room (start page)",
         )
@@ -136,10 +136,10 @@ def bytes_of(folder: Path) -> int:
     return total
 
 
-def told_bytes(count: int) -> str:
+def format_bytes(count: int) -> str:
     """A number of bytes in words.
 
-    >>> told_bytes(2_000_000_000), told_bytes(1_234_000), told_bytes(10)
+    >>> format_bytes(2_000_000_000), format_bytes(1_234_000), format_bytes(10)
     ('2 GB', '1.23 MB', '0.01 kB')
     """
     for unit, size in (("GB", 10**9), ("MB", 10**6)):

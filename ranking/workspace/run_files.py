@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.lib import format as npy
 
 from ranking.core import Floats
 from ranking.core.errors import InputError
+from ranking.features.projection import Projection
 from ranking.workspace.run import Run
-
-if TYPE_CHECKING:  # whoever reads scores alone does not wait for features
-    from ranking.features.projection import Projection
 
 AGAIN = "train again"
 
@@ -56,8 +53,6 @@ def projection_of(run: Run) -> Projection | None:
 
     ValueError where it is not there any more, or cannot be read.
     """
-    from ranking.features.projection import Projection
-
     if run.settings.get("projection") is None:
         return None
     if not run.projection_file.exists():

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
+from ranking.core import Ints
 from ranking.core.errors import InputError
 from ranking.core.run_settings import FeaturesSettings
+from ranking.features import cached_vectors_file
+from ranking.features.graph.uploaded_pairs import is_edges_name
+from ranking.features.onnx_model import is_model_name, model_file
+from ranking.workspace import uploads
 from ranking.workspace.blobs import link
 from ranking.workspace.image_set_store import ImageSetStore
 from ranking.workspace.room_quotas import check_disk
 from ranking.workspace.run import ENDED, Run
+from ranking.workspace.uploads import KeptNetwork, KeptVectors
 
-if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
-    from ranking.core import Ints
-    from ranking.workspace.uploads import KeptNetwork, KeptVectors
+Kept = TypeVar("Kept", KeptVectors, KeptNetwork)
 
 
 class UploadStore(ImageSetStore):
@@ -31,18 +36,12 @@ class UploadStore(ImageSetStore):
             link(file, cache / file.name)
         for file in (file for home in homes for file in home.models.glob("onnx-*.onnx")):
             link(file, cache / file.name)
-        vectors = [file for home in homes for file in home.vectors.glob("*/own-*.npy")]
-        if vectors:
-            from ranking.features import cached_vectors_file
-
-            for file in vectors:
-                link(file, cached_vectors_file(cache, file.parent.name, file.stem))
+        for file in (file for home in homes for file in home.vectors.glob("*/own-*.npy")):
+            link(file, cached_vectors_file(cache, file.parent.name, file.stem))
         return cache
 
     def place_model(self, name: str, folder: Path) -> None:
         """Have a model that was uploaded here or to a lender lie in a folder, as a link; nothing if there is none."""
-        from ranking.features.onnx_model import is_model_name, model_file
-
         for home in self.homes if is_model_name(name) else ():
             if (file := model_file(home.models, name)).is_file():
                 link(file, model_file(folder, name))
@@ -59,50 +58,35 @@ class UploadStore(ImageSetStore):
 
     def keep_edges(self, set_key: str, edges: Ints) -> str:
         """Keep pairs (m, 2) of an image set, and return the name that settings give them."""
-        from ranking.workspace.uploads import keep_edges
-
         with self._home.change():  # which keeps `sweep` of other processes away from what is half written
             check_disk(self.home)
-            return keep_edges(self.edges, set_key, edges)
+            return uploads.keep_edges(self.edges, set_key, edges)
 
     def edges_of(self, set_key: str, graph: str | None) -> Ints | None:
         """The pairs (m, 2) that settings name, None where they name none; ValueError where these are not here."""
-        from ranking.features.graph.uploaded_pairs import is_edges_name
-        from ranking.workspace.uploads import edges_in, load_edges
-
         if graph is None or not is_edges_name(graph):
             return None
         folders = [home.edges for home in self.homes]
-        there = [folder for folder in folders if edges_in(folder, set_key).path(graph).exists()]
-        return load_edges((there or folders)[0], set_key, graph)
+        there = [folder for folder in folders if uploads.edges_in(folder, set_key).path(graph).exists()]
+        return uploads.load_edges((there or folders)[0], set_key, graph)
 
     def edge_names(self, set_key: str) -> list[str]:
         """The names of the pairs that this home has for an image set, those kept last first."""
-        from ranking.workspace.uploads import edges_in
-
-        return edges_in(self.edges, set_key).list()
+        return uploads.edges_in(self.edges, set_key).list()
 
     def vectors_of(self, set_key: str) -> list[KeptVectors]:
         """The vectors that people uploaded for an image set, those kept last first, then what is lent."""
-        from ranking.workspace.uploads import kept_vectors
-
-        rows = [row for home in self.homes for row in kept_vectors(home.vectors, set_key, home.lent)]
-        own = {row.name for row in rows if not row.lent}
-        return [row for row in rows if not row.lent or row.name not in own]
+        return _own_first(
+            row for home in self.homes for row in uploads.kept_vectors(home.vectors, set_key, home.lent)
+        )
 
     def networks(self) -> list[KeptNetwork]:
         """The models that people uploaded, each with its settings, those kept last first, then what is lent."""
-        from ranking.workspace.uploads import kept_networks
-
-        rows = [row for home in self.homes for row in kept_networks(home.models, home.lent)]
-        own = {row.name for row in rows if not row.lent}
-        return [row for row in rows if not row.lent or row.name not in own]
+        return _own_first(row for home in self.homes for row in uploads.kept_networks(home.models, home.lent))
 
     def bytes_of_model(self, name: str) -> int:
         """What the file of a model that was uploaded to this home takes of the disk."""
-        from ranking.workspace.uploads import models_in
-
-        return models_in(self._home.models).path(name).stat().st_size
+        return uploads.models_in(self._home.models).path(name).stat().st_size
 
     def keep_vectors(self, run_id: str, title: str = "") -> str:
         """Keep what a finished look at features left, and return the name that settings give it. Repeating it is
@@ -111,8 +95,6 @@ class UploadStore(ImageSetStore):
         title: what the person calls it, else the name of the file. ValueError where nothing of it can be kept, or its
         image set has gone.
         """
-        from ranking.workspace.uploads import KeptVectors, keep_vectors, vectors_in
-
         self.caught_up(run_id)
         with self._home.change() as database:
             run = self._decidable(run_id, "kept", ("features",))
@@ -121,8 +103,8 @@ class UploadStore(ImageSetStore):
             if run.draft_vectors.is_file():
                 size, matched = int(run.result["columns"]), str(run.result["matched"])
                 vectors = KeptVectors(name, title or settings.called, size, matched, time.time())
-                keep_vectors(self._home.vectors, settings.set, run.draft_vectors, vectors)
-            elif not name or not vectors_in(self._home.vectors, settings.set).path(name).is_file():
+                uploads.keep_vectors(self._home.vectors, settings.set, run.draft_vectors, vectors)
+            elif not name or not uploads.vectors_in(self._home.vectors, settings.set).path(name).is_file():
                 raise _nothing_to_keep(run)
             self._decide(database, run, "kept")
         self.clear(run)
@@ -130,50 +112,52 @@ class UploadStore(ImageSetStore):
 
     def keep_network(self, run_id: str, title: str = "") -> str:
         """The same for a look at a model in ONNX."""
-        from ranking.workspace.uploads import keep_network, network_name
-
         self.caught_up(run_id)
         with self._home.change() as database:
             run = self._decidable(run_id, "kept", ("features",))
             settings = run.result.get("network")
             if not settings:
                 raise _nothing_to_keep(run)
-            name = network_name(settings)
+            name = uploads.network_name(settings)
             if run.brought_file.is_file():
                 called = title or FeaturesSettings.from_json(run.settings).called
-                keep_network(self._home.models, run.brought_file, settings, called)
+                uploads.keep_network(self._home.models, run.brought_file, settings, called)
             self._decide(database, run, "kept")
         self.clear(run)
         return name
 
     def delete_network(self, name: str) -> None:
         """Permanently remove a model that was uploaded to this home, as `delete_vectors` does."""
-        from ranking.features.onnx_model import model_file
-        from ranking.workspace.uploads import kept_networks, models_in, remove_network
-
         with self._home.change():
-            models = [one.settings["model"] for one in kept_networks(self._home.models) if one.name == name]
+            models = [
+                row.settings["model"] for row in uploads.kept_networks(self._home.models) if row.name == name
+            ]
             live = [run for run in self.own_runs() if run.state not in ENDED and run.alive]
             if any(model in json.dumps(run.settings) for model in models for run in live):
                 raise _in_use("model")
-            remove_network(self._home.models, name)
+            uploads.remove_network(self._home.models, name)
             for model in models:
-                if not models_in(self._home.models).path(model).exists():
+                if not uploads.models_in(self._home.models).path(model).exists():
                     model_file(self._home.features, model).unlink(missing_ok=True)
 
     def delete_vectors(self, set_key: str, name: str) -> None:
         """Permanently remove vectors that were uploaded to this home: who has the file can upload it again. Training
         runs keep their scores. Repeating it is harmless. ValueError where a run of this home learns from them
         just now."""
-        from ranking.features import cached_vectors_file
-        from ranking.workspace.uploads import remove_vectors
-
         with self._home.change():
             live = [run for run in self.own_runs(set_key=set_key) if run.state not in ENDED and run.alive]
             if any(name in json.dumps(run.settings) for run in live):
                 raise _in_use("vectors")
-            remove_vectors(self._home.vectors, set_key, name)
+            uploads.remove_vectors(self._home.vectors, set_key, name)
             cached_vectors_file(self._home.features, set_key, name).unlink(missing_ok=True)
+
+
+def _own_first(rows: Iterable[Kept]) -> list[Kept]:
+    """Those of this home, then what is lent, each name once."""
+    kept: dict[str, Kept] = {}
+    for row in sorted(rows, key=lambda row: row.lent):
+        kept.setdefault(row.name, row)
+    return list(kept.values())
 
 
 def _nothing_to_keep(run: Run) -> InputError:

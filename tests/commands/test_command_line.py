@@ -19,7 +19,6 @@ from ranking.core import ImageSet, ProgressEvent
 from ranking.jobs import jobs
 from ranking.jobs.events import Report
 from ranking.metrics import evaluate
-from ranking.reports.exports import write_rows
 from ranking.workspace.rooms import Rooms
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
@@ -122,6 +121,9 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_trained(sto
         ("report", "output", tmp_path / "none" / "report.html"),
     ):
         assert fails(command, file, f"--{option}={output}").startswith(f"--{option}: ")
+    for option in ("output", "csv", "parquet", "latex", "protocol"):  # of labels there are no reports
+        labels = ("experiment", images.key, "--methods", "C-star p@k", f"--{option}={tmp_path / 'x'}")
+        assert fails(*labels).startswith(f"--{option}: ")
     assert len(store.runs()) == before
     assert "a" * 50 in fails("report", "a" * 300, "-o", tmp_path / "report.html")
 
@@ -137,9 +139,9 @@ def test_what_is_no_file_is_written_into_and_stays_what_it_is(tmp_path):
     assert pipe.is_fifo()
     with pytest.raises(OSError, match="File name too long"):
         write(tmp_path / ("a" * 250), "a table")
-    for write_it in (lambda file: write(file, "a table"), lambda file: write_rows([{"a": 1}], file)):
+    for content in ("a table", b"PAR1"):
         with pytest.raises(FileNotFoundError) as failed:
-            write_it(tmp_path / "none" / "x.html")
+            write(tmp_path / "none" / "x.html", content)
         assert failed.value.filename == str(tmp_path / "none" / "x.html"), "the file that was named"
         assert "partial" not in str(failed.value)
     assert [file.name for file in tmp_path.iterdir()] == ["pipe"]

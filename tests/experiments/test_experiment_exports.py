@@ -9,13 +9,14 @@ import pytest
 from pyarrow import parquet
 from tiny_actions import images, planned, run_tiny
 
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.curves import grid_curves
 from ranking.experiments.cross_validation.protocol import contenders_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table, validation_table
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.metrics.statistics import mean_interval
-from ranking.reports.exports import latex, plain, trial_rows, trials_csv, write_parquet
+from ranking.reports.exports import latex, plain, rows_parquet, trial_rows
 
 IMAGES = images()
 
@@ -26,10 +27,10 @@ def results(tmp_path_factory):
     return run_tiny(plan, TrialStore(tmp_path_factory.mktemp("cells")))
 
 
-def test_all_cells_are_rows_of_a_csv_and_of_parquet(results, tmp_path):
+def test_all_cells_are_rows_of_a_csv_and_of_parquet(results):
     rows = trial_rows(results)
     assert len(rows) == len(results.outcomes) == 2 * (2 + 4) + 2
-    read = list(csv.DictReader(io.StringIO(trials_csv(results))))
+    read = list(csv.DictReader(io.StringIO(rows_csv(trial_rows(results)))))
     assert [row["key"] for row in read] == [row["key"] for row in rows]
     assert [float(row["AP"]) for row in read] == [row["AP"] for row in rows]
     for row, outcome in zip(rows, results.outcomes.values(), strict=True):
@@ -45,9 +46,7 @@ def test_all_cells_are_rows_of_a_csv_and_of_parquet(results, tmp_path):
         1,
     ]
     assert rows[-1]["fold"] is None
-    write_parquet(results, tmp_path / "cells.parquet")
-    assert parquet.read_table(tmp_path / "cells.parquet").to_pylist() == rows
-    assert [file.name for file in tmp_path.iterdir()] == ["cells.parquet"]
+    assert parquet.read_table(io.BytesIO(rows_parquet(rows))).to_pylist() == rows
 
     # Each setting of a grid has its column, also where no method has all of them.
     methods = (("HOB-SVM", {}), ("HOAP-SVM", {"eta": 1.0}))
@@ -91,7 +90,7 @@ def test_wide_latex_tables_are_turned_with_their_signs():
     ):
         queries = tuple(f"q{place}" for place in range(columns))
         rows = tuple(Row(name, (0.25,) * columns, (False,) * columns) for name in ("SVM", "AP-SVM"))
-        lines = latex(Table("AP", queries, rows), {("q1", "AP-SVM"): "△"}).splitlines()
+        lines = latex(Table("AP", queries, rows).signed({("q1", "AP-SVM"): "△"}, "better")).splitlines()
         (signed,) = [line for line in lines if "bigtriangleup" in line]
         assert [cell.strip() for cell in signed.removesuffix(r"\\").split("&")] == expected
         shape = "l" + "r" * (len(expected) - 1)
@@ -122,8 +121,8 @@ def test_a_query_that_is_called_average_is_not_the_average_and_no_name_is_a_form
 
     table = validation_table(renamed("Average"))
     assert table.columns == ("Average", "Average of all")
-    signed = latex(table, {("Average", "SVM"): "△"})
+    signed = latex(table.signed({("Average", "SVM"): "△"}, "better"))
     assert signed.count("bigtriangleup") == 1, "a sign of the query is none of the average"
-    read = list(csv.DictReader(io.StringIO(trials_csv(renamed("=1+1")))))
+    read = list(csv.DictReader(io.StringIO(rows_csv(trial_rows(renamed("=1+1"))))))
     assert {row["query"] for row in read} == {"'=1+1"}
     assert trial_rows(renamed("=1+1"))[0]["query"] == "=1+1"

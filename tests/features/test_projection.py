@@ -174,7 +174,7 @@ def test_only_sound_projections_are_read() -> None:
             Projection.load(io.BytesIO(content))
 
 
-def test_a_projection_is_checked_against_the_settings_and_its_samples() -> None:
+def test_a_projection_is_checked_against_the_settings() -> None:
     rows, learn = samples(60, 8), np.arange(60) < 40
     fitted = PCA(3).fitted(rows, learn)
     fitted.check_made_by(PCA(3), 8)
@@ -184,14 +184,6 @@ def test_a_projection_is_checked_against_the_settings_and_its_samples() -> None:
             fitted.check_made_by(settings, 8)
     with refused("projection", 8):
         fitted.check_made_by(PCA(3), 9)
-    fitted.check_fitted(rows, learn)
-    everything = PCA(3).fitted(rows)
-    twice = Projection(fitted.mean, fitted.directions[[0, 0, 0]], fitted.variances[[0, 0, 0]], 9.0, False)
-    shifted = Projection(fitted.mean + 0.01, fitted.directions, fitted.variances, fitted.total, False)
-    boast = Projection(fitted.mean, fitted.directions, fitted.variances, fitted.total / 1.01, False)
-    for wrong in (everything, twice, shifted, boast):
-        with refused("projection"):
-            wrong.check_fitted(rows, learn)
 
 
 # ----------------------------------------------------------------------------------------- In settings

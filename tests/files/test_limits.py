@@ -110,7 +110,8 @@ def network(script: str) -> Beyond:
         program = folder / "program.py"
         program.write_text(f"import sys, time\n{script}\n")
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(running.network_program, "__file__", str(program))
+            patched.setattr(running, "PROGRAM", "program")
+            patched.setenv("PYTHONPATH", str(folder))
             patched.setattr(running, "check_runtime", lambda: None)
             yield told_by(lambda: running.Network(folder / "x.onnx").ask(np.zeros((1, 1)), "y"))
 

@@ -15,7 +15,7 @@ from refusals import refusal, refused
 
 from ranking.core import Problem, SourceImage
 from ranking.datasets import build_image_set, make_source
-from ranking.files import Limits, Unusable, open_tree, parquet_program
+from ranking.files import Limits, Unusable, isolated, open_tree, parquet_tables
 from ranking.formats import table_file, table_of_images
 from ranking.formats.import_preview import preview_import
 from ranking.formats.table_columns import ROLES, chosen_columns
@@ -305,14 +305,17 @@ def test_parquet_that_claims_too_much_is_not_expanded(monkeypatch):
 
 
 def test_a_reader_that_does_not_end_well_ends_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet_tables, "PROGRAM", "script")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     script = tmp_path / "script.py"
-    monkeypatch.setattr(table_file.parquet_to_csv, "__file__", str(script))
     script.write_text("import os\nos.abort()\n")
-    assert refusal(table_file.parquet_table, b"", Limits())[0] == parquet_program.BROKEN
+    assert refusal(table_file.parquet_table, b"", Limits()) == (parquet_tables.BROKEN, "a crash (signal 6)")
     script.write_text("import time\ntime.sleep(9)\n")
-    monkeypatch.setattr(parquet_program, "SECONDS", 0.25)
-    expected, came = refusal(table_file.parquet_table, b"", Limits())
-    assert (expected, "0.25" in came) == (parquet_program.BROKEN, True)
+    monkeypatch.setattr(isolated, "SECONDS", 0.125)
+    assert refusal(table_file.parquet_table, b"", Limits()) == (
+        parquet_tables.BROKEN,
+        "no answer within 0.25 seconds",
+    )
 
 
 # ------------------------------------------------------------------------------------------------- detection

@@ -254,7 +254,6 @@ def proof(primal: Any, dual: Any, **values: Any) -> dict[str, Any]:
 
 
 EXACT = {"large": 0, "samples": 0, "of": 48, "excess": 0.0, "score": 0.5}
-TEN = proof(10.0, 9.99, relative_gap=(10.0 - 9.99) / 10.0)
 CERTIFICATE = "result.certificate"
 OPEN = {"converged": False}
 CHANGES: list[tuple[str, Any, str]] = [
@@ -269,7 +268,6 @@ CHANGES: list[tuple[str, Any, str]] = [
     ("result", [], "result"),
     (CERTIFICATE, GONE, "result"),
     ("result.test.AP", 10**400, "metrics of test"),
-    ("result.test.AP", 0.123, "test AP"),
     ("result.train.P@7", 1.0, "metrics of train"),
     ("result.test.samples", 1e300, "metrics of test"),
     ("result.test.positives", 1.5, "metrics of test"),
@@ -280,17 +278,10 @@ CHANGES: list[tuple[str, Any, str]] = [
     ("result.bounds", {**EXACT, "excess": -1}, "bounds"),
     (f"{CERTIFICATE}.primal", "<b>", "certificate"),
     (f"{CERTIFICATE}.gap", None, "converged"),
+    (f"{CERTIFICATE}.gap", True, "certificate"),
+    (f"{CERTIFICATE}.converged", 1, "converged"),
     (f"{CERTIFICATE}.iterations", -1, "iterations and seconds"),
     (f"{CERTIFICATE}.seconds", -1.0, "iterations and seconds"),
-    (CERTIFICATE, proof(10.0, 1.0, relative_gap=1e-5), "relative_gap of the certificate"),
-    (CERTIFICATE, {**TEN, "gap": 0.011}, "gap of the certificate"),
-    (CERTIFICATE, proof(None, 1.0, gap=0.5, **OPEN), "gap of the certificate"),
-    (CERTIFICATE, proof(1.0, 1.0 + 1e-5), "dual of the certificate"),
-    (CERTIFICATE, proof(-1.0, -1.001), "primal of the certificate"),
-    (CERTIFICATE, proof(-1.0, None, **OPEN), "primal of the certificate"),
-    (CERTIFICATE, proof(1.0, 0.5), "relative gap of a training run that converged"),
-    (CERTIFICATE, {**TEN, **OPEN}, "certificate of model.npz"),
-    (CERTIFICATE, None, "certificate of model.npz"),
     ("settings.query", GONE, "settings of a training"),
     ("settings.run", "x", "settings of a training"),
     ("settings.set", "../../x", "set and query"),
@@ -299,7 +290,6 @@ CHANGES: list[tuple[str, Any, str]] = [
     ("settings.method", "Oracle", ""),
     ("settings.method", "SVM", ""),
     ("settings.method_settings.C", -1.0, ""),
-    ("settings.method_settings.C", 11.0, "settings of model.npz"),
     ("settings.method_settings.name", 1, ""),
     ("settings.features", [["Smell", {}]], ""),
     ("settings.features", [["HOG", {"name": 1}]], ""),
@@ -436,38 +426,12 @@ def test_weights_are_finite_and_one_a_column_wherever_they_come(exported, elsewh
         refuses(elsewhere, with_weights(exported, change), subject)
 
 
-@pytest.mark.parametrize("change", [np.negative, np.flip, lambda w: 1.001 * w, lambda w: 1e308 * w])
-def test_weights_of_other_scores_are_refused_where_the_features_are_here(origin, exported, elsewhere, change):
-    foreign = with_weights(exported, change)
-    assert SCORES in refuses(origin, foreign).subject
-    back = import_run(elsewhere, foreign)
-    assert back.imported["checked"] == {"metrics": False, "scores": False}, "and is marked"
-
-
-def test_what_was_checked_is_marked_and_no_feature_is_computed(copy, exported, monkeypatch):
-    lies = with_value(exported, "result", {"imported": {"checked": {"scores": True}}})
-    kept = [import_run(copy, exported)]
-    monkeypatch.setattr(Store, "features", copy.home / "empty")
-    kept.append(import_run(copy, lies))
-    assert not (copy.home / "empty").exists()
-    expected = [{"metrics": True, "scores": scores} for scores in (True, False)]
-    assert [run.imported["checked"] for run in kept] == expected
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"method_settings": {"C": 1e8, "tolerance": 1e-7, "max_iterations": 20}},
-        {"method_settings": {"C": 1e-8}},
-        {"method": "SVM", "method_settings": {"C": 1e8, "tolerance": 1e-7, "max_iterations": 20}},
-        {"method": "NDCG-SVM", "features": [["Colour", {}], ["HOG", {"side": 32}]]},
-    ],
-    ids=str,
-)
-def test_an_honest_training_at_the_ends_of_what_can_be_asked_is_let_in(copy, settings):
-    """Rounding is allowed for: certificate and scores are those of a worker, at bounds of all sizes."""
-    back = import_run(copy, export_run(copy, finished(copy, settings_of(copy, **settings)).id))
-    assert back.imported["checked"] == {"metrics": True, "scores": True}
+def test_an_imported_training_is_marked_whatever_its_file_says(origin, exported):
+    for claim in ({"imported": None}, {"imported": {"run": "<b>", "checked": {"scores": True}}}):
+        back = import_run(origin, with_value(exported, "result", claim))
+        assert back.imported is not None
+        assert set(back.imported) == {"run", "set_title", "exported"}
+        assert back.imported["run"] == origin.runs("train")[-1].id
 
 
 def test_a_full_disk_in_an_import_leaves_nothing(exported, elsewhere, monkeypatch):

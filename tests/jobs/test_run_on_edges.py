@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from ranking.datasets import ready_made_folder
 from ranking.features import load_features
 from ranking.features.graph.image_graph import image_graph
 from ranking.features.graph.uploaded_pairs import edges_name, short_name
-from ranking.jobs import run_archive
 from ranking.jobs.run_archive import EDGES, RUN, export_run, import_run
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
@@ -86,27 +84,24 @@ def test_pairs_go_along_and_are_kept_where_they_come(origin, run, elsewhere):
     assert json.loads(unpacked(data)[RUN])["left_out"] == {}
     back = import_run(elsewhere, data)
     assert back.settings == run.settings
-    assert back.imported["checked"] == {"metrics": False, "scores": False}
     key, graph = run.settings["set"], run.settings["graph"]
     np.testing.assert_array_equal(elsewhere.edges_of(key, graph), origin.edges_of(key, graph))
     assert unpacked(export_run(elsewhere, back.id))[EDGES] == unpacked(data)[EDGES]
     forget(origin, run)
-    here = import_run(origin, data)
-    assert here.imported["checked"] == {"metrics": True, "scores": True}, "with these pairs"
+    import_run(origin, data)
     assert origin.edges_of(key, graph) is not None
 
 
-def test_an_export_without_its_pairs_says_so_and_comes_back_unchecked(origin, run):
+def test_an_export_without_its_pairs_says_so_and_comes_back_without_them(origin, run):
     whole = export_run(origin, run.id)
     forget(origin, run)
     data = export_run(origin, run.id)
     files = unpacked(data)
     assert set(unpacked(whole)) - set(files) == {EDGES}
     assert list(json.loads(files[RUN])["left_out"]) == [EDGES]
-    back = import_run(origin, data)
-    assert back.imported["checked"] == {"metrics": True, "scores": False}
-    import_run(origin, whole)
-    assert import_run(origin, data).imported["checked"]["scores"], "the pairs are here by now"
+    assert import_run(origin, data).settings == run.settings
+    with refused(f"pairs of {short_name(run.settings['graph'])}", "none"):
+        origin.edges_of(run.settings["set"], run.settings["graph"])
 
 
 def naming(files: dict[str, bytes], graph: str, file: bytes) -> bytes:
@@ -132,22 +127,4 @@ def test_other_pairs_than_the_settings_name_are_refused(origin, run, elsewhere):
     ):
         refuses(elsewhere, naming(files, name, file), subject, came, inner)
     assert not list(elsewhere.edges.rglob("*.npy"))
-    kept, others = sorted(origin.edges.glob("*/*")), drawn(samples, seed=1)
-    reason = refuses(origin, naming(files, edges_name(others), npy(others)))
-    assert reason.subject.endswith("in scores.npy")
-    assert sorted(origin.edges.glob("*/*")) == kept, "Train would offer what nobody here has brought"
     assert import_run(elsewhere, naming(files, graph, npy(edges.astype(np.int32)))).has_scores
-
-
-def test_nobody_waits_while_scores_are_checked(origin, run, monkeypatch):
-    """Max-marginals of large groups take a while: others may write meanwhile."""
-    data, check = export_run(origin, run.id), run_archive._check_scores
-
-    def meanwhile(*given: Any) -> None:
-        with sqlite3.connect(origin.home / "ranking.sqlite", timeout=0.0) as others:
-            others.execute("begin immediate")
-        others.close()
-        check(*given)
-
-    monkeypatch.setattr(run_archive, "_check_scores", meanwhile)
-    assert import_run(origin, data).imported["checked"]["scores"]

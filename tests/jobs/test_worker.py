@@ -41,9 +41,10 @@ from ranking.core.run_settings import (
 from ranking.experiments.asking_simulation import simulate_asking
 from ranking.experiments.order_studies import study_orders
 from ranking.experiments.timing_studies import TimingOutcome
-from ranking.files import Limits
+from ranking.files import Limits, isolated
+from ranking.files.isolated import MEMORY_VARIABLE, reason_of
 from ranking.formats.import_preview import ImportPreview
-from ranking.jobs import jobs, worker, worker_limits
+from ranking.jobs import jobs, worker
 from ranking.jobs.events import (
     BEST_KEPT,
     MEASURING,
@@ -55,7 +56,6 @@ from ranking.jobs.events import (
     said_of_cancelled,
     with_last_gap,
 )
-from ranking.jobs.worker_limits import MEMORY_VARIABLE, reason_of
 from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
 from ranking.metrics.study_curves import AblationResult
@@ -619,10 +619,10 @@ def test_the_memory_limit_stays_below_the_system_s_own(monkeypatch):
     for most, expected in ((resource.RLIM_INFINITY, 10**9), (2 * 10**9, 10**9), (10**8, 10**8)):
         limits: list[tuple[int, int]] = []
         with monkeypatch.context() as patch:
-            patch.setattr(worker_limits.resource, "getrlimit", lambda kind, most=most: (most, most))
-            patch.setattr(worker_limits.resource, "setrlimit", lambda kind, pair, to=limits: to.append(pair))
-            worker_limits.limit_memory()
-            worker_limits.lift_memory_limit()
+            patch.setattr(isolated.resource, "getrlimit", lambda kind, most=most: (most, most))
+            patch.setattr(isolated.resource, "setrlimit", lambda kind, pair, to=limits: to.append(pair))
+            isolated.limit_memory()
+            isolated.lift_memory_limit()
         assert limits == [(expected, most), (most, most)]
 
 
@@ -630,7 +630,7 @@ def test_a_memory_limit_that_is_no_number_is_refused(store, monkeypatch):
     for limit in ("2 GB", "0", "-1", str(2**63), "9" * 5000, "٣"):
         monkeypatch.setenv(MEMORY_VARIABLE, limit)
         with refused(MEMORY_VARIABLE) as caught:
-            worker_limits.limit_memory()
+            isolated.limit_memory()
         assert caught.value.came == repr(limit)[:80]
     run = here(store, {})
     assert (run.state, run.reason) == ("failed", str(caught.value))
@@ -647,7 +647,7 @@ def test_what_looks_at_files_of_strangers_has_a_memory_limit_also_where_none_is_
         here(store, {})
     assert limits == [4 * 2**30, 4 * 2**30, None]
     before = resource.getrlimit(resource.RLIMIT_AS)
-    worker_limits.limit_memory(None)
+    isolated.limit_memory(None)
     assert resource.getrlimit(resource.RLIMIT_AS) == before
     monkeypatch.setenv(MEMORY_VARIABLE, str(2**45))
     assert here(store, {}).state == "failed"

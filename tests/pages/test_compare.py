@@ -23,6 +23,7 @@ from ranking.jobs import jobs, run_archive
 from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_files, comparison_words
+from ranking.reports.differences import sign_of
 from ranking.reports.looks import of_methods
 
 QUERY = "playing instrument"
@@ -93,7 +94,7 @@ def test_rows_are_the_first_places_and_the_table_has_paired_intervals(rivals, op
             assert cell.startswith("**") == (interval.value == found.values[measure].max())
         if number:
             less = found.difference("AP", number, 0)
-            told = f"{comparison_words.of_difference(less)} {comparison_files.sign_of(less)}".rstrip()
+            told = f"{comparison_words.of_difference(less)} {sign_of(less)}".rstrip()
             assert cells[3].strip("*") == told
 
 

@@ -19,8 +19,6 @@ from ranking.core.errors import HomeError
 from ranking.core.run_settings import FeaturesSettings, TrainSettings
 from ranking.features import load_features
 from ranking.features.own_vectors import short_name
-from ranking.jobs.run_archive import export_run, import_run
-from ranking.workspace.store import Store
 
 
 @pytest.fixture
@@ -156,19 +154,6 @@ def test_a_training_names_them_and_keeps_its_ranking_without_them(laboratory, op
     assert [own[4:12] in warning.value for warning in again.warning] == [True]
     with refused(f"vectors of {short_name(own)}", "none"):
         load_features(images, on_own.settings["features"], laboratory.store.features)
-
-
-def test_an_export_is_checked_where_they_are(laboratory, on_own, own, tmp_path, vectors):
-    def checked(store):
-        return import_run(store, data).imported["checked"]
-
-    data = export_run(laboratory.store, on_own.id)
-    assert checked(laboratory.store) == {"metrics": True, "scores": True}
-    other = Store(tmp_path / "other")
-    key = other.adopt(laboratory.store.image_set(laboratory.shapes).folder, "x")
-    assert checked(other) == {"metrics": True, "scores": False}
-    assert kept_here(other, key, vectors) == own, "equal vectors have the same name"
-    assert checked(other) == {"metrics": True, "scores": True}
 
 
 def test_names_go_through_settings_and_equal_titles_are_told_apart(laboratory, own, vectors):

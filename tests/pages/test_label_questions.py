@@ -27,7 +27,7 @@ from ranking.explain.asking import closest_maxima, next_questions
 from ranking.explain.lookahead import Position, ranked_labels
 from ranking.jobs import jobs
 from ranking.jobs.events import Report
-from ranking.jobs.own_image import name_of, note, was_brought
+from ranking.jobs.own_image import is_own_image, name_of, note
 from ranking.metrics import break_even_precision
 from ranking.workspace.answers import AnswerEvent, AnswerKind, AnswerStore, fold
 from ranking.workspace.run import Run
@@ -279,7 +279,7 @@ def test_your_own_image_is_described_and_not_kept(labels_here, own, open_questio
     [usual] = components(app, "ranking_picture")
     assert (usual["width"], usual["height"]) == (48, 48)
     assert labels_of(data["tree"]["ranking"]) == own.order(), "the same image, the same ranking"
-    assert was_brought(labels_here.home, data["stamp"]["image"])
+    assert is_own_image(labels_here.home, data["stamp"]["image"])
     kept = [file for file in set(labels_here.home.rglob("*")) - before if file.is_file()]
     assert [file.read_bytes() for file in kept] == [b""], "its name alone"
 

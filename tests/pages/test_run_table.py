@@ -303,12 +303,4 @@ def test_imported_run_proves_nothing_here(laboratory, open_page):
         kinds = app.info if converged else app.warning
         assert [certificate.CLAIMED in element.value for element in kinds].count(True) == 1, first
         assert not app.success
-    for checked, expected in (
-        (run.imported["checked"], [True, True, False]),
-        (None, [False, False, False]),
-        ({"metrics": True, "scores": False}, [True, False, False]),
-    ):
-        imported = {**run.imported, "checked": checked}
-        checks = certificate.checks_of(replace(run, result={**run.result, "imported": imported}))
-        assert list(checks.values()) == expected
-    assert all(what in plain_texts(app) for what in checks)
+    assert any("none was computed again" in element.value for element in app.info)

@@ -23,10 +23,11 @@ from ranking.jobs import jobs
 from ranking.metrics import average_precision
 from ranking.metrics.comparison import largest
 from ranking.metrics.ranked import first_mistake
-from ranking.reports import comparison_files, comparison_words
-from ranking.reports.compared import Compared, names_of, settings_told
+from ranking.reports import comparison_words
+from ranking.reports.compared import Compared, names_of, settings_facts
 from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_file import ComparisonSettings, recipe, source_of
+from ranking.reports.differences import sign_of
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
 
@@ -85,7 +86,7 @@ def test_it_says_who_is_best_and_by_how_much(written, shown, runs):
             assert value == pytest.approx(run.result["test"]["AP"])
             assert comparison_words.of_difference(shown.found.difference("AP", number, 0)) in text
             assert f"SVM to {shown.names[number]}" in text
-    assert all(name in text for name in (*settings_told(runs[0]), runs[0].id))
+    assert all(name in text for name in (*settings_facts(runs[0]), runs[0].id))
 
 
 def test_the_rows_mark_the_first_mistake_and_movers_are_those_that_give_most(written, shown):
@@ -109,7 +110,7 @@ def test_the_files_in_it_are_whole(written, shown):
     assert [int(row["rank by SVM"]) for row in rows] == list(range(1, len(rows) + 1))
     assert sorted(float(row["score by HOB-SVM"]) for row in rows) == sorted(shown.compared.scores[2])
     assert files["measures.tex"].count(r"\\") == 1 + len(shown.runs)
-    signs = [comparison_files.sign_of(shown.found.difference("AP", number, 0)) for number in (1, 2)]
+    signs = [sign_of(shown.found.difference("AP", number, 0)) for number in (1, 2)]
     drawn = files["measures.tex"].split(r"\hline")[2]
     assert drawn.count(r"\bigtriangleup") == signs.count("△") > 0
     assert shown.names == ["SVM", f"mine {SCRIPT}", "HOB-SVM"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,19 +12,20 @@ import pytest
 from hostile_set import CLASSES, SCRIPT, TITLE, asked, run_here, store_of
 from html_file import HtmlFile, look_over
 
+from pages.parts.studies.experiment_tables import as_markdown
 from ranking.core.run_settings import ExperimentSettings
 from ranking.datasets import Thumbnails
 from ranking.experiments.cross_validation.comparisons import comparisons
-from ranking.experiments.cross_validation.tables import chosen_table, validation_table
+from ranking.experiments.cross_validation.tables import Row, Table, chosen_table, validation_table
 from ranking.experiments.cross_validation.tables import test_table as on_test_table
 from ranking.metrics.intervals import Interval, resample
 from ranking.metrics.ranked import first_mistake
-from ranking.reports import files
 from ranking.reports.comparison_words import first_wrong
-from ranking.reports.differences import difference_on_test, differences, marks_of_folds, marks_of_test
-from ranking.reports.exports import shown
+from ranking.reports.differences import difference_on_test, differences, signs_of_folds, signs_of_test
+from ranking.reports.exports import plain, shown
 from ranking.reports.findings import Findings
-from ranking.reports.report import report_html
+from ranking.reports.page import value_table
+from ranking.reports.report import latex_tables, report_html
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +98,7 @@ def test_a_ranking_of_a_fold_is_that_of_its_cell(findings):
 
 def test_differences_are_those_of_the_folds_and_of_the_test(findings):
     rows = differences(findings)
-    assert [(row.query, row.one, row.other) for row in rows] == [
+    assert [(row.query, row.left, row.right) for row in rows] == [
         (query, "HOB-SVM", "SVM") for query in findings.results.queries
     ]
     assert repr([row.folds for row in rows]) == repr(comparisons(findings.results))  # NaN included
@@ -118,11 +120,22 @@ def test_signs_show_the_side_and_the_significance(findings):
         (float("nan"), float("nan"), 1.0, None),
     ):
         folds = row.folds._replace(t=t, holm=holm, difference=Interval(value, value, value))
-        assert marks_of_folds([row._replace(folds=folds)], "SVM").get(place) == sign, (t, holm, value)
-    assert marks_of_folds([row], "HOB-SVM") == {}, "signs are against the first method alone"
+        assert signs_of_folds([row._replace(folds=folds)], "SVM").get(place) == sign, (t, holm, value)
+    assert signs_of_folds([row], "HOB-SVM") == {}, "signs are against the first method alone"
     for low, high, sign in ((0.1, 0.2, "△"), (-0.2, -0.1, "▽"), (-0.1, 0.1, None), (0.0, 0.1, None)):
         test = row._replace(test=Interval(0.0, low, high))
-        assert marks_of_test([test], "SVM").get(place) == sign, (low, high)
+        assert signs_of_test([test], "SVM").get(place) == sign, (low, high)
+
+
+def test_a_table_shows_its_signs_and_says_what_they_mean():
+    rows = (Row("SVM", (0.5, 0.25), (True, False)), Row("AP-SVM", (0.5, None), (True, False)))
+    table = Table("AP", ("jump", "run"), rows, "Few.")
+    signed = table.signed({("jump", "AP-SVM"): "△"}, "△ better.")
+    assert signed.note == "△ better. Few."
+    for drawn in (HtmlFile(value_table(signed)).text, as_markdown(signed), plain(signed)):
+        assert drawn.count("△") == 1 + drawn.count(signed.note)
+        assert re.search(r"0\W{1,2}500\W{0,3}△", drawn)
+    assert table.signed({}, "△ better.") == table
 
 
 def test_test_images_of_one_group_are_drawn_together(findings, monkeypatch):
@@ -201,7 +214,7 @@ def test_latex_carries_the_signs_that_the_page_shows(findings):
     row = differences(findings)[0]
     sure = row.folds._replace(t=0.001, holm=0.01, difference=Interval(0.1, 0.05, 0.15))
     apart = [row._replace(folds=sure, test=Interval(-0.1, -0.2, -0.05))]
-    folds, test, _, pairs, _ = files.latex_tables(findings.results, apart).split("\n\n")
+    folds, test, _, pairs, _ = latex_tables(findings, apart).split("\n\n")
     filled = r"$\bigtriangleup\!\bigtriangleup$"
     for table, sign in ((folds, filled), (pairs, filled), (test, r"$\bigtriangledown$")):
         caption, body = table.split(r"\begin{tabular}")

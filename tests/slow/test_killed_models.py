@@ -26,7 +26,7 @@ def test_a_model_at_work_ends_with_the_worker_that_is_killed(tmp_path):
     program = (
         "import numpy as np; from ranking.features.onnx.running import Network; from pathlib import Path\n"
         f"network = Network(Path({str(model)!r}))\n"
-        "print(network._process.pid, flush=True)\n"
+        "print(network.program.pid, flush=True)\n"
         "network.ask(np.zeros((1, 3, 512, 512), np.float32), 'features')"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as waiting:

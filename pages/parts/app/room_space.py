@@ -12,7 +12,7 @@ from pages.parts.app import address, cache, keys
 from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted
 from ranking.reports.prose import escaped
-from ranking.workspace.room_quotas import bytes_of, most_disk, told_bytes
+from ranking.workspace.room_quotas import bytes_of, format_bytes, most_disk
 from ranking.workspace.run import Run
 
 LOOK_SECONDS = 10.0  # for which the size of a room is not measured again
@@ -51,7 +51,7 @@ def offer() -> None:
     with st.expander("Make space in this room", expanded=True, icon=":material/delete_sweep:"):
         for number, taker in enumerate(takers):
             st.button(
-                escaped(f"{taker.label}: {told_bytes(taker.bytes)}"),
+                escaped(f"{taker.label}: {format_bytes(taker.bytes)}"),
                 key=keys.widget(f"make space {number} {taker.label}"),
                 help=taker.help,
                 icon=":material/delete:",
@@ -148,18 +148,18 @@ def _in_use() -> Iterator[str]:
     store = cache.store()
     kept = [run for run in store.own_runs() if not run.intake]
     if kept:
-        taken = told_bytes(sum(bytes_of(run.folder) for run in kept))
+        taken = format_bytes(sum(bytes_of(run.folder) for run in kept))
         yield (
             f"Trainings and other runs, {len(kept)}, take {taken}: delete those that you no longer need where they are "
             "listed, then empty the list of deleted ones."
         )
     answered = cache.answers().bytes_of(deleted=False)
     if answered > most_disk() // 100:
-        yield f"Answers take {told_bytes(answered)}: delete those of an image set on *Label questions*."
+        yield f"Answers take {format_bytes(answered)}: delete those of an image set on *Label questions*."
     for row in store.image_sets():
         users = [] if row.lent else store.users_of_set(row.key)
         if users:
             yield (
-                f"The image set “{escaped(row.title)}” takes {told_bytes(store.bytes_of_set(row.key))} and is used by "
-                f"{counted(len(users), 'run')}: delete these and empty the list of deleted runs first."
+                f"The image set “{escaped(row.title)}” takes {format_bytes(store.bytes_of_set(row.key))} and is used "
+                f"by {counted(len(users), 'run')}: delete these and empty the list of deleted runs first."
             )

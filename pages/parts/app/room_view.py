@@ -10,7 +10,7 @@ from pages.parts.app.presses import pressed
 from pages.parts.app.room_key import room_key
 from ranking.reports.prose import escaped
 from ranking.workspace.room_layout import SHORTEST
-from ranking.workspace.room_quotas import most_disk, told_bytes
+from ranking.workspace.room_quotas import format_bytes, most_disk
 from ranking.workspace.rooms import new_name
 
 SHOWN = 4  # letters of a room's name: the page may be on a projector, and the whole name is the key
@@ -58,7 +58,7 @@ def _show_disk() -> None:
     if used < FULL * most:
         return
     share = min(1.0, used / most)
-    st.progress(share, f"This room takes {told_bytes(used)} of the {told_bytes(most)} that it may take.")
+    st.progress(share, f"This room takes {format_bytes(used)} of the {format_bytes(most)} that it may take.")
     if not st.session_state.get(keys.ROOM_FULL):  # else it stands above already
         room_space.offer()
 

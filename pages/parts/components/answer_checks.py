@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pages.parts.app import cache
 from ranking.core.errors import InputError
 from ranking.explain.asking import STRATEGIES
-from ranking.jobs.own_image import was_brought
+from ranking.jobs.own_image import is_own_image
 from ranking.workspace.answers import AnswerEvent
 from ranking.workspace.run import Run
 
@@ -43,7 +43,7 @@ def _reason(event: AnswerEvent, run: Run) -> str:
         labels = cache.image_labels(event.set)
         if event.label not in labels.names:
             raise InputError("label of an answer", "one of its image set", f"{event.label[:80]!r}")
-        own = was_brought(cache.store().home, event.image)
+        own = is_own_image(cache.store().home, event.image)
         if not own and not (labels.ids == event.image).any():
             expected = "one of its image set, or one that was uploaded here"
             raise InputError("image of an answer", expected, f"{event.image[:80]!r}")

@@ -11,7 +11,7 @@ from pages.parts.runs import export, feature_choice, jobs_panel
 from ranking.core import ImageSet
 from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted
-from ranking.workspace.room_quotas import told_bytes
+from ranking.workspace.room_quotas import format_bytes
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.uploads import KeptNetwork, KeptVectors
 
@@ -126,7 +126,7 @@ def _show_kept(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
     if isinstance(features, KeptNetwork):
         what = f"a model, {counted(features.size, 'column')}, for all image sets"
     else:
-        size = told_bytes(4 * features.size * len(images))
+        size = format_bytes(4 * features.size * len(images))
         columns, matched = (
             f"{counted(features.size, 'column')} of {features.columns:,}",
             features.matched or "as kept",

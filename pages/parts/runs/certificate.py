@@ -98,26 +98,13 @@ def in_words(bounds: Bounds) -> str:
 
 
 def say_origin(run: Run) -> None:
-    """Of an imported training: what of it was checked here, and what its file claims."""
-    checks = checks_of(run)
-    done = ", ".join(what for what, checked in checks.items() if checked)
-    left = ", ".join(what for what, checked in checks.items() if not checked)
-    checked = f" Checked here: {done}." if done else ""
+    """That a training was imported, and that its numbers are claims."""
     missing = "" if runs.set_is_here(run) else f" {runs.missing_set(run)}"
     st.info(
-        f"This training was imported.{checked} Claimed elsewhere, not checked here: {left}.{escaped(missing)}",
+        "This training was imported. Its scores, metrics, bounds and curve are those of its file; none was computed "
+        f"again here.{escaped(missing)}",
         icon=":material/upload:",
     )
-
-
-def checks_of(run: Run) -> dict[str, bool]:
-    """What an imported training claims, in words, and whether that was checked here."""
-    checked = (run.imported or {}).get("checked") or {}
-    return {
-        "its metrics against its scores": checked.get("metrics") is True,
-        "its scores against its model": checked.get("scores") is True,
-        "its bounds and its curve": False,
-    }
 
 
 def say_projection(run: Run) -> None:
@@ -126,8 +113,7 @@ def say_projection(run: Run) -> None:
         if (found := cache.projection(run)) is None:
             return
         asked = int(run.settings["projection"].get("components", found.kept))
-        checked = (run.imported or {}).get("checked") or {}
-        claimed = "" if run.imported is None or checked.get("scores") is True else f", {CLAIMED}"
+        claimed = "" if run.imported is None else f", {CLAIMED}"
         few = (
             f" {asked:,} were asked for: these samples vary in no more directions."
             if found.kept < asked

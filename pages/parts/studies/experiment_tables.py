@@ -5,20 +5,17 @@ from __future__ import annotations
 from pages.parts.app.frame import escaped
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table
-from ranking.reports.differences import Marks
 from ranking.reports.exports import shown
 
 
-def as_markdown(table: Table, marks: Marks | None = None) -> str:
-    """A table whose best values are bold; marks: signs beside values, by column and row."""
-    marks = marks or {}
+def as_markdown(table: Table) -> str:
+    """A table whose best values are bold."""
     lines = [["", *map(escaped, table.columns)], ["---", *("---:" for _ in table.columns)]]
     for row in table.rows:
         cells = []
-        for column, value, best in zip(table.columns, row.values, row.best, strict=True):
-            said = escaped(shown(value))
-            sign = marks.get((column, row.name), "")
-            cells.append(f"{f'**{said}**' if best else said}{f' {sign}' if sign else ''}")
+        for value, best, sign in row.cells:
+            text = escaped(shown(value))
+            cells.append(f"{f'**{text}**' if best else text} {sign}".rstrip())
         lines.append([escaped(row.name), *cells])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

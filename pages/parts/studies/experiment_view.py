@@ -14,31 +14,27 @@ from pages.parts.components.strip import strip
 from pages.parts.studies import experiment_tables
 from pages.parts.studies.experiment_tables import as_markdown
 from pages.parts.views import charts
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.comparisons import SIGNIFICANT
 from ranking.experiments.cross_validation.tables import (
     chosen_table,
     seconds_table,
-    test_table,
     validation_table,
 )
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import experiment_charts
 from ranking.reports.comparison_words import first_wrong
 from ranking.reports.differences import (
-    marks_of_folds,
-    marks_of_folds_words,
-    marks_of_test,
-    marks_of_test_words,
     pairs_of,
+    signed_test_table,
+    signed_validation_table,
     without_interval_words,
 )
-from ranking.reports.exports import shown, trials_csv
-from ranking.reports.files import latex_tables, parquet_bytes, protocol_json
-from ranking.reports.findings import Findings, split_words
+from ranking.reports.exports import rows_parquet, shown, trial_rows
+from ranking.reports.findings import Findings, notice_best, split_words
 from ranking.reports.galleries import TOP, value_words
 from ranking.reports.looks import looks_of
-from ranking.reports.report import report_html
-from ranking.reports.words import notice_best
+from ranking.reports.report import latex_tables, protocol_json, report_html
 from ranking.workspace.run import Run
 
 PLACES = (TOP, 2 * TOP, 4 * TOP)
@@ -78,23 +74,18 @@ def show_progress(findings: Findings) -> None:
 
 def show_tables(run: Run, findings: Findings) -> None:
     """Tables 1 and 2 of the high-order paper, of one's own images."""
-    results, first = findings.results, findings.results.contenders[0].name
-    apart = cache.differences(run)
-    table = validation_table(results)
+    results, rows = findings.results, cache.differences(run)
+    table = signed_validation_table(results, rows)
     st.markdown(f"### {escaped(table.title)}")
-    st.markdown(as_markdown(table, marks := marks_of_folds(apart, first)))
-    st.caption(
-        f"**Notice** {escaped(notice_best(results, False))} {escaped(marks_of_folds_words(first)) if marks else ''}"
-    )
-    st.caption(escaped(table.note))
+    st.markdown(as_markdown(table))
+    st.caption(f"**Notice** {escaped(notice_best(results, False))} {escaped(table.note)}")
     if findings.plan.tested:
-        table = test_table(results)
+        table = signed_test_table(results, rows)
         st.markdown(f"### {escaped(table.title)}")
-        st.markdown(as_markdown(table, marks := marks_of_test(apart, first)))
-        told = escaped(marks_of_test_words(first)) if marks else ""
+        st.markdown(as_markdown(table))
         st.caption(
             f"**Notice** {escaped(notice_best(results, True))} Trained on all training samples at the setting that the "
-            f"folds chose; no test sample chose anything. {told}"
+            f"folds chose; no test sample chose anything. {escaped(table.note)}"
         )
 
 
@@ -106,13 +97,13 @@ def show_tables(run: Run, findings: Findings) -> None:
 def show_differences(run: Run, findings: Findings) -> None:
     """One method minus another, query by query, as on the project page of the paper."""
     st.markdown("### What one method gains over another")
-    names = {f"{one} − {other}": (one, other) for one, other in pairs_of(findings.results)}
+    names = {f"{left} − {right}": (left, right) for left, right in pairs_of(findings.results)}
     bound = address.bound(keys.DIFFERENCE, address.one_of(list(names)), next(iter(names)))
     told = st.selectbox("Difference", list(names), **bound)
-    one, other = names[told]
+    left, right = names[told]
     apart = cache.differences(run)
-    rows = [row for row in apart if (row.one, row.other) == (one, other)]
-    measure, look = findings.results.protocol.measure, looks_of(findings.results.contenders)[one]
+    rows = [row for row in apart if (row.left, row.right) == (left, right)]
+    measure, look = findings.results.protocol.measure, looks_of(findings.results.contenders)[left]
     figure = experiment_charts.difference_bars(rows, look, measure, experiment_charts.reach_of(apart))
     alt, height = experiment_charts.bars_in_words(rows, measure), HEAD + BAR * len(rows)
     charts.show(
@@ -258,21 +249,21 @@ def offer_files(run: Run, findings: Findings) -> None:
                 ),
                 (
                     "All trials (CSV)",
-                    lambda: trials_csv(results),
+                    lambda: rows_csv(trial_rows(results)),
                     f"trials-{run.id}.csv",
                     "text/csv",
                     "table_view",
                 ),
                 (
                     "All trials (Parquet)",
-                    lambda: parquet_bytes(results),
+                    lambda: rows_parquet(trial_rows(results)),
                     f"trials-{run.id}.parquet",
                     "application/octet-stream",
                     "table",
                 ),
                 (
                     "Tables (LaTeX)",
-                    lambda: latex_tables(results, apart),
+                    lambda: latex_tables(findings, apart),
                     f"tables-{run.id}.tex",
                     "text/plain",
                     "functions",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from ranking.experiments.cross_validation.protocol import BEGUN_BY
 from ranking.experiments.cross_validation.results import Results, higher
 
 Value = float | str | None  # None: not there yet
+Signs = Mapping[tuple[str, str], str]  # beside values, by column and row of a table
 AVERAGE = "Average"
 AT_END = " (end of grid)"
 END_NOTE = (
@@ -20,11 +21,17 @@ END_NOTE = (
 
 @dataclass(frozen=True)
 class Row:
-    """One row: what it is of, its values, and which of them are the best of their column."""
+    """One row: what it is of, its values, which of them are the best of their column, and signs beside them, if any."""
 
     name: str
     values: tuple[Value, ...]
     best: tuple[bool, ...]
+    signs: tuple[str, ...] = ()
+
+    @property
+    def cells(self) -> Iterator[tuple[Value, bool, str]]:
+        """Each value, whether it is the best, and its sign, "" for none."""
+        return zip(self.values, self.best, self.signs or ("",) * len(self.values), strict=True)
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,16 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     note: str = ""
+
+    def signed(self, signs: Signs, meaning: str) -> Table:
+        """The same with signs beside its values, whose meaning the note says; as it is where there are none."""
+        if not signs:
+            return self
+        rows = tuple(
+            replace(row, signs=tuple(signs.get((column, row.name), "") for column in self.columns))
+            for row in self.rows
+        )
+        return replace(self, rows=rows, note=f"{meaning} {self.note}".strip())
 
 
 def validation_table(results: Results) -> Table:
@@ -106,6 +123,7 @@ def turned(table: Table) -> Table:
             column,
             tuple(row.values[place] for row in table.rows),
             tuple(row.best[place] for row in table.rows),
+            tuple(row.signs[place] for row in table.rows if row.signs),
         )
         for place, column in enumerate(table.columns)
     ]

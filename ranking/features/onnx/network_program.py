@@ -1,11 +1,10 @@
-"""A program of its own that runs an ONNX model, for who cannot trust the model: it has limits, and may fail alone.
+"""A program of its own that runs an ONNX model from a stranger (`ranking.files.isolated.Program`).
 
-`python -IB network_program.py MODEL THREADS MEMORY SECONDS` reads questions from standard input until that ends: a line
-of JSON {"shape", "type", "output"} and the numbers of one input. It answers with a line of JSON {"shape"} and the
-numbers of that output as float32; first of all, with the description of the model: its inputs, outputs and metadata.
-It exits with 1 and a sentence on standard error where the model cannot be run. Once it has read the file of the model
-it cannot open another one: tensors may name files in which their numbers lie. It imports nothing of ours, to start
-soon; no bytecode is written (-B), which the limit on files would cut short.
+`python -m ranking.features.onnx.network_program MODEL THREADS MEMORY SECONDS` reads questions from standard input until
+that ends: a line of JSON {"shape", "type", "output"} and the numbers of one input. It answers with a line of JSON
+{"shape"} and the numbers of that output as float32; first of all, with the description of the model: its inputs,
+outputs and metadata. It exits with 1 and a sentence on standard error where the model cannot be run. Once it has read
+the file of the model it cannot open another one: tensors may name files in which their numbers lie.
 """
 
 from __future__ import annotations
@@ -16,35 +15,16 @@ import os
 import re
 import resource
 import sys
-import threading
-import time
 from typing import Any
 
-LOOK_SECONDS = 0.5  # between two looks whether anybody still asks
+from ranking.files.isolated import end_with_parent, limit
+
 MOST_OUTPUT = 4_000_000  # numbers of one answer
 MOST_QUESTION = 64 * 2**20  # bytes of one input
 STREAMS = (0, 1, 2, 3)  # the only files that stay open: questions, what is printed (twice), answers
 MOST_ENTRIES, LONGEST_KEY, LONGEST_VALUE = 50, 100, 1_000  # of the metadata that is passed on
 # How onnxruntime complains of numbers in other files: of the path, of none to begin with, or that it cannot open one.
 OUTSIDE = re.compile(r"external data|model_path|SystemError : 24\b", re.IGNORECASE)
-
-
-def limit(what: int, most: int) -> None:
-    """Take no more than `most` of a resource, nor than is allowed."""
-    _, allowed = resource.getrlimit(what)
-    most = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
-    resource.setrlimit(what, (most, most))
-
-
-def end_with(parent: int) -> None:
-    """End soon after the process that asks, also where that was killed: what it asked for may go on for hours."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(LOOK_SECONDS)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def session_of(path: str, threads: int) -> Any:
@@ -116,14 +96,11 @@ def main(path: str, threads: int) -> None:
 
 if __name__ == "__main__":
     threads_, memory, seconds = map(int, sys.argv[2:])
-    end_with(os.getppid())
-    for resource_, most_ in {
-        resource.RLIMIT_AS: memory,
-        resource.RLIMIT_CPU: seconds,
-        resource.RLIMIT_FSIZE: 100_000,  # for what it says of itself
-        resource.RLIMIT_CORE: 0,
-    }.items():
-        limit(resource_, most_)
+    end_with_parent()
+    limit(resource.RLIMIT_AS, memory)
+    limit(resource.RLIMIT_CPU, seconds)
+    limit(resource.RLIMIT_FSIZE, 100_000)  # for what it says of itself
+    limit(resource.RLIMIT_CORE, 0)
     try:
         main(sys.argv[1], threads_)
     except MemoryError:

@@ -6,24 +6,19 @@ import importlib.util
 import json
 import os
 import re
-import selectors
-import subprocess
-import sys
-import tempfile
 import threading
 import time
-import weakref
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ranking.core.errors import InputError
-from ranking.core.text import readable
-from ranking.features.onnx import network_program
+from ranking.files.isolated import Crashed, Program, ending
 from ranking.files.limits import Limits, variable
 
+PROGRAM = "ranking.features.onnx.network_program"
 THREADS = max(1, (os.cpu_count() or 1) - 1)  # of one model: the page needs a core too
 INSTALL = "install it with `pip install 'ranking-laboratory[onnx]'`"
 MOST_LINE = 100_000  # bytes of what the process tells before numbers
@@ -70,16 +65,9 @@ class Network:
         check_runtime()
         self._limits = limits = Limits.from_environment() if limits is None else limits
         self._turn = threading.Lock()
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the process)
         most = (THREADS, limits.network_memory, THREADS * limits.network_seconds)
-        self._process = subprocess.Popen(
-            [sys.executable, "-IB", network_program.__file__, str(path), *map(str, most)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env={"OMP_NUM_THREADS": "1"},
-        )
-        self.close = weakref.finalize(self, _end, self._process)
+        self.program = Program(PROGRAM, [str(path), *map(str, most)])
+        self.close = self.program.close
         self._all = Until(time.monotonic() + limits.network_seconds, "network_seconds", "all images")
         description = self._line(self._soon("load_seconds", "loading"))
         self.inputs = [_port(*described) for described in description["inputs"]]
@@ -92,10 +80,8 @@ class Network:
         with self._turn:
             until = self._soon("image_seconds", "one image")
             try:
-                stream = self._stream(self._process.stdin)
-                stream.write(json.dumps(question).encode() + b"\n" + given.tobytes())
-                stream.flush()
-            except (BrokenPipeError, ValueError) as error:
+                self.program.write(json.dumps(question).encode() + b"\n" + given.tobytes())
+            except Crashed as error:
                 raise self._failed() from error
             shape = self._line(until)["shape"]
             data = self._read(4 * int(np.prod(shape, dtype=np.int64)), until)
@@ -114,41 +100,22 @@ class Network:
         return message
 
     def _read(self, size: int, until: Until) -> bytes:
-        """So many bytes of what the process says."""
-        stream, parts = self._stream(self._process.stdout), []
-        with selectors.DefaultSelector() as selector:
-            selector.register(stream, selectors.EVENT_READ)
-            while size:
-                if not selector.select(max(0.0, until.time - time.monotonic())):
-                    raise self._overdue(until)
-                part = os.read(stream.fileno(), min(size, 2**20))
-                if not part:
-                    raise self._failed()
-                parts.append(part)
-                size -= len(part)
-        return b"".join(parts)
-
-    def _stream(self, stream: IO[bytes] | None) -> IO[bytes]:
-        if stream is None:
-            raise ValueError("the process of the model has no pipes")
-        return stream
-
-    def _overdue(self, until: Until) -> InputError:
-        self.close()
-        most = getattr(self._limits, until.limit)
-        remedy = f"set {variable(until.limit)} to allow more"
-        return InputError("model", f"at most {most:g} seconds for {until.what}", "more", remedy)
+        """So many bytes of what the process says; InputError where they are not there in time, or never."""
+        try:
+            return self.program.read(size, until.time)
+        except Crashed as error:
+            raise self._failed() from error
+        except TimeoutError as error:
+            expected = f"at most {getattr(self._limits, until.limit):g} seconds for {until.what}"
+            remedy = f"set {variable(until.limit)} to allow more"
+            raise InputError("model", expected, "more", remedy) from error
 
     def _failed(self) -> InputError:
         """Why the process is gone, in words."""
-        self.close()
-        code = self._process.wait()
-        self._errors.seek(0)
-        reason = readable(self._errors.read(4_000).decode(errors="replace"), 300)
+        code, reason = self.program.end()
         broke_off, remedy = code < 0 or not reason, ""
         if broke_off:
-            ending = f"signal {-code}" if code < 0 else f"exit code {code}"
-            reason = f"its process broke off ({ending}) {reason}".strip()
+            reason = f"a crash ({ending(code, reason)})"
         if broke_off or re.search("memory|alloc", reason, re.IGNORECASE):
             gigabytes = f"{self._limits.network_memory / 1e9:.3g} GB"
             remedy = f"it may use {gigabytes} of memory: set {variable('network_memory')} to allow more"
@@ -160,14 +127,3 @@ def _port(name: str, kind: str, shape: list[Any]) -> Port:
     element = kind.removeprefix("tensor(").removesuffix(")")
     sides = tuple(side if isinstance(side, int) and side > 0 else None for side in shape)
     return Port(name, {"float": "float32", "double": "float64"}.get(element, element), sides)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.wait()
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            try:
-                stream.close()
-            except BrokenPipeError:
-                continue  # what was not read yet is not wanted any more

@@ -22,11 +22,10 @@ from ranking.core import Problem
 from ranking.core.errors import InputError
 from ranking.core.text import readable
 from ranking.features.own_vectors import MAX_COLUMNS
-from ranking.files import Limits, Unusable, parquet_to_numbers
+from ranking.files import Limits, Unusable
 from ranking.files.archives import LONGEST_HEADER, check_array, check_text
 from ranking.files.limits import variable
-from ranking.files.parquet_program import answer_of
-from ranking.files.parquet_to_numbers import LISTS
+from ranking.files.parquet_tables import LISTS, Most, describe_columns, write_numbers, write_texts
 from ranking.files.zip_tree import ZipTree
 
 Array = npt.NDArray[Any]
@@ -157,8 +156,10 @@ class ParquetFile(ArrayFile):
     kind = "Parquet table"
 
     def __init__(self, path: Path, limits: Limits, scratch: Path) -> None:
-        self._path, self._limits, self._scratch = path, limits, scratch
-        table = json.loads(self._run({"ids": ID_NAMES, "most": MAX_IDS_READ}, TEXTS))
+        self._path, self._scratch = path, scratch
+        size, name = limits.vector_bytes, variable("vector_bytes")
+        self._most = Most(size, MAX_COLUMNS + 100, size // 2, name, f"half of {name}")
+        table = describe_columns(path, self._most, ID_NAMES, MAX_IDS_READ, scratch / TEXTS)
         self._texts = self._read_texts()
         self._rows: int = table["rows"]
         self._columns: dict[str, dict[str, Any]] = {column["name"]: column for column in table["columns"]}
@@ -192,25 +193,21 @@ class ParquetFile(ArrayFile):
 
     def numbers(self, name: str, ids: str) -> Array:
         names = self._together(ids) if name == ALL_NUMBERS else [self._shown[name]]
-        self._run({"numbers": names}, "numbers.npy")
-        matrix: Array = np.load(self._scratch / "numbers.npy", mmap_mode="r", allow_pickle=False)
+        target = self._scratch / "numbers.npy"
+        write_numbers(self._path, self._most, names, target)
+        matrix: Array = np.load(target, mmap_mode="r", allow_pickle=False)
         return matrix
 
     def texts(self, name: str) -> list[str]:
         column = self._shown[name]
         if column not in self._texts:
-            self._run({"texts": column}, TEXTS)
+            write_texts(self._path, self._most, column, self._scratch / TEXTS)
             self._texts |= self._read_texts()
         return self._texts[column]
 
     def _read_texts(self) -> dict[str, list[str]]:
         texts = json.loads((self._scratch / TEXTS).read_text("utf-8"))
         return {str(column): [str(cell) for cell in cells] for column, cells in texts.items()}
-
-    def _run(self, request: dict[str, Any], target: str) -> bytes:
-        places = (self._path, self._scratch / target)
-        most = (self._limits.vector_bytes, MAX_COLUMNS + 100, variable("vector_bytes"))
-        return answer_of(parquet_to_numbers.__file__, json.dumps(request).encode(), *places, *most)
 
 
 def _no_feature(shown: str) -> Problem:

@@ -12,21 +12,22 @@ from PIL import Image
 from refusals import refused
 
 from ranking.features import load_features
-from ranking.jobs import apart
-from ranking.jobs.apart import READER, SECONDS, ask_apart
+from ranking.files import isolated
+from ranking.files.isolated import READER, SECONDS, ask
 from ranking.jobs.own_image import describe, describe_apart
 from ranking.workspace.store import Store
 
 PROGRAM = """
 import os, time
-from ranking.jobs import apart
-from ranking.jobs.apart import answer_apart
+import numpy as np
+from ranking.core.errors import InputError
+from ranking.files import isolated
 
 def work(arguments, data):
     if data == b"die":
         os.abort()
     if data == b"grow":
-        return {"bytes": len(bytearray(2**33))}
+        return bytes(2**33)
     if data == b"wait":
         time.sleep(60)
     if data == b"spin":
@@ -34,20 +35,22 @@ def work(arguments, data):
             pass
     if data == b"no":
         raise ValueError("expected yes, got no")
-    return {"arguments": arguments, "bytes": len(data)}
+    if data == b"parts":
+        raise InputError("answer", "yes", np.int64(1234), "say yes")
+    return " ".join([*arguments, data.decode()]).encode()
 
 if __name__ == "__main__":
-    apart.SECONDS = 1
-    answer_apart(work)
+    isolated.SECONDS = 1
+    isolated.serve(work)
 """
 PARTS = [("Colour", {})]
 
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    (tmp_path / "works_apart.py").write_text(PROGRAM)
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(apart.__file__).parents[2]}")
-    return "works_apart"
+    (tmp_path / "works_alone.py").write_text(PROGRAM)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(isolated.__file__).parents[2]}")
+    return "works_alone"
 
 
 def jpeg(size: tuple[int, int], orientation: int = 1) -> bytes:
@@ -60,42 +63,45 @@ def jpeg(size: tuple[int, int], orientation: int = 1) -> bytes:
 
 
 def test_it_is_given_what_came_and_answers(program):
-    assert ask_apart(program, ["a", "b c"], b"123") == {"arguments": ["a", "b c"], "bytes": 3}
+    assert ask(program, ["a", "b c"], b"123") == b"a b c 123"
 
 
 def test_a_refusal_comes_in_its_own_words(program, monkeypatch):
     for data, part in ((b"no", "expected yes, got no"), (b"grow", "4.29 GB")):
         with pytest.raises(ValueError, match=part):
-            ask_apart(program, [], data)
+            ask(program, [], data)
+    with refused("answer", 1234) as caught:
+        ask(program, [], b"parts")
+    assert (caught.value.expected, caught.value.remedy) == ("yes", "say yes")
     monkeypatch.setenv("RANKING_WORKER_MEMORY", "much")
-    with pytest.raises(ValueError, match="RANKING_WORKER_MEMORY"):
-        ask_apart(program, [], b"")
+    with refused("RANKING_WORKER_MEMORY", "'much'"):
+        ask(program, [], b"")
 
 
 def test_what_crashes_or_takes_too_long_is_refused(program, monkeypatch):
     with refused(READER) as caught:
-        ask_apart(program, [], b"die")
-    assert "-6" in caught.value.came
+        ask(program, [], b"die")
+    assert caught.value.came == "a crash (signal 6)"
     with refused(READER) as caught:
-        ask_apart(program, [], b"spin")
-    assert f"{SECONDS} seconds" in caught.value.expected
-    monkeypatch.setattr(apart, "SECONDS", 0.5)
+        ask(program, [], b"spin")
+    assert caught.value.came == f"more than {SECONDS} seconds of a processor"
+    monkeypatch.setattr(isolated, "SECONDS", 0.5)
     with refused(READER) as caught:
-        ask_apart(program, [], b"wait")
-    assert "1.0 seconds" in caught.value.expected
+        ask(program, [], b"wait")
+    assert caught.value.came == "no answer within 1 seconds"
 
 
 def test_who_comes_where_many_are_asked_waits(program, monkeypatch):
     turns = threading.BoundedSemaphore(1)
-    monkeypatch.setattr(apart, "_turns", turns)
+    monkeypatch.setattr(isolated, "_turns", turns)
     answers: list[object] = []
-    asking = threading.Thread(target=lambda: answers.append(ask_apart(program, [], b"1")))
+    asking = threading.Thread(target=lambda: answers.append(ask(program, [], b"1")))
     with turns:
         asking.start()
         asking.join(0.2)
         assert asking.is_alive()
     asking.join()
-    assert answers == [{"arguments": [], "bytes": 1}]
+    assert answers == [b"1"]
 
 
 def test_an_own_image_is_described_as_it_would_be_here_and_as_it_is_seen(tmp_path):
