@@ -47,13 +47,13 @@ def steps() -> None:
 
 def simulation(run_id: str) -> Run:
     """The simulation of that id; ValueError where it is none."""
-    return run_choice.of_kind(run_id, "asking", "a simulation")
+    return run_choice.of_task(run_id, "asking")
 
 
 def choose_simulation(row: ImageSetRow, asked: Run | None) -> Run | None:
     """A simulation on a set: the one `asked` for by the address, or the newest that goes on or has an outcome; None
     where there is none."""
-    listed = cache.store().runs("asking", row.key)
+    listed = cache.store().runs(set_key=row.key, task="asking")
     return run_choice.choose("Simulation", keys.SIMULATION, listed, asked, name_of)
 
 

@@ -45,7 +45,7 @@ def steps() -> None:
 
 def experiment(run_id: str) -> Run:
     """The experiment of that id; ValueError where it is none."""
-    run = run_choice.of_kind(run_id, "experiment", "an experiment")
+    run = run_choice.of_task(run_id, "experiment")
     ExperimentSettings.from_json(run.settings)
     return run
 
@@ -65,7 +65,7 @@ def choose_experiment(row: ImageSetRow, asked: Run | None) -> Run | None:
     """An experiment on a set: the one `asked` for, or the newest that goes on or has trainings; None where there is
     none. One that went on under another id later is not listed again."""
     listed, seen = [], set[str]()
-    for run in cache.store().runs("experiment", row.key):
+    for run in cache.store().runs(set_key=row.key, task="experiment"):
         told = repr(sorted(run.settings.items(), key=lambda item: item[0]))
         if told not in seen or (asked is not None and run.id == asked.id):
             listed.append(run)
@@ -128,7 +128,7 @@ def go_on(run: Run, done: int, planned: int) -> None:
     """The button that takes an experiment up where it stopped, under the same name."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if frame.pressed("Go on with it", "go on", type="primary", icon=":material/play_arrow:"):
-            again = jobs.start_once(cache.store(), "experiment", run.settings)
+            again = jobs.start_once(cache.store(), "study", run.settings)
             if run.name:
                 cache.store().name_run(again.id, run.name)
             if run.star:

@@ -11,7 +11,7 @@ from pages.parts.studies import study_charts, study_form
 from pages.parts.studies.study_words import TAU, WORDS
 from pages.parts.views import charts
 from ranking.core.run_settings import StudySettings
-from ranking.experiments.order_studies import AGREES, ROUNDS, SECONDS, STUDIES
+from ranking.experiments.order_studies import AGREES, FIGURES, ROUNDS, SECONDS
 from ranking.experiments.order_training import make_drawing
 from ranking.metrics.study_curves import Outcome
 from ranking.workspace.run import ENDED, Run
@@ -24,7 +24,7 @@ def steps() -> None:
     with left:
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)
-    run_actions.say_deleted("study")
+    run_actions.say_deleted("midrank")
     study = choose_study()
     with right:
         run = choose_run(row, criterion, study, asked)
@@ -33,7 +33,7 @@ def steps() -> None:
     view, task = st.container(), st.container()
     with task, st.expander("Measure it again", icon=":material/science:", expanded=run is None):
         study_form.show(row, criterion, study)
-    run_actions.bring_back("study")
+    run_actions.bring_back("midrank")
     with view:
         st.markdown(f"## {WORDS[study].question}")
         if run is None:
@@ -47,18 +47,18 @@ def steps() -> None:
 
 def study_run(run_id: str) -> Run:
     """The study of that id; ValueError where it is none."""
-    run = run_choice.of_kind(run_id, "study", "a study")
-    if run.settings.get("study") not in STUDIES:
+    run = run_choice.of_task(run_id, "midrank")
+    if run.settings.get("study") not in FIGURES:
         raise ValueError(f"no study is called {run.settings.get('study')!r:.40}")
     return run
 
 
 def choose_study() -> str:
-    names = list(STUDIES)
+    names = list(FIGURES)
     bound = address.bound(keys.STUDY, address.one_of(names), names[0])
 
     def told(name: str) -> str:
-        return f"{name.capitalize()} · Fig. {STUDIES[name].figure}"
+        return f"{name.capitalize()} · Fig. {FIGURES[name].figure}"
 
     return str(st.segmented_control("What is varied", names, format_func=told, required=True, **bound))
 
@@ -68,7 +68,7 @@ def choose_run(row: ImageSetRow, criterion: str, study: str, asked: Run | None) 
     none."""
     listed = [
         run
-        for run in cache.store().runs("study", row.key)
+        for run in cache.store().runs(set_key=row.key, task="midrank")
         if (run.settings["criterion"], run.settings["study"]) == (criterion, study)
     ]
     along = {keys.ORDER_SET: row.key, keys.CRITERION: criterion, keys.STUDY: study}
@@ -91,7 +91,7 @@ def name_of(run: Run) -> str:
 
 def invite(study: str) -> None:
     st.caption(
-        f"Figure {STUDIES[study].figure} of the MidRank paper asks this of its own images. Nobody has asked it of "
+        f"Figure {FIGURES[study].figure} of the MidRank paper asks this of its own images. Nobody has asked it of "
         "these yet: the button below trains what it needs and measures it on images that were not trained on."
     )
     show_paper(study)
@@ -106,7 +106,7 @@ def show_ended(run: Run, row: ImageSetRow, study: str) -> None:
     measure = choose_measure(outcome)
     words, curves = WORDS[study], outcome.curves
     figure = study_charts.figure_of(
-        curves, measure, STUDIES[study].across, words.marks.get(measure, ()), words.of
+        curves, measure, FIGURES[study].across, words.marks.get(measure, ()), words.of
     )
     alt = study_charts.in_words(curves, measure)
     charts.show(figure, keys.widget(f"study {study} {measure}"), alt, f"figure-{study}", height=420, top=8)

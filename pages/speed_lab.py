@@ -48,13 +48,13 @@ def steps() -> None:
 
 def timing_run(run_id: str) -> Run:
     """The timing of that id; ValueError where it is none."""
-    return run_choice.of_kind(run_id, "timing", "a timing")
+    return run_choice.of_task(run_id, "timing")
 
 
 def choose_timing() -> Run | None:
     """The timing of the address, or the newest that goes on or has an outcome; None where there is none."""
     asked = address.read(keys.TIMING, timing_run, None)
-    return run_choice.choose("Measured", keys.TIMING, cache.store().runs("timing"), asked, name_of)
+    return run_choice.choose("Measured", keys.TIMING, cache.store().runs(task="timing"), asked, name_of)
 
 
 def name_of(run: Run) -> str:
@@ -107,7 +107,7 @@ def show_form(label: str, look: Literal["primary", "secondary"]) -> None:
         )
         settings = SIZES[size]
         if frame.pressed("Measure", "start timing", type=look, icon=":material/play_arrow:"):
-            run = jobs.start_once(cache.store(), "timing", settings.to_json())
+            run = jobs.start_once(cache.store(), "study", settings.to_json())
             address.put(**{keys.TIMING: run.id, keys.TIMED: address.get(keys.TIMED)})
             st.rerun()
     share = "as many samples as the paper" if settings.share == 1 else "fewer samples than the paper"

@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     if found is None:
         assert told is not None
         return _experiment(store, ExperimentSettings.from_json(told), "", options)
-    if found.kind != "experiment":
+    if found.task != "experiment":
         expected = "an experiment or training runs that rank samples"
         raise InputError(f"run {found.id}", expected, found.called)
     return _experiment(store, ExperimentSettings.from_json(found.settings), found.name, options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from ranking.core import is_number
 from ranking.core.errors import InputError
@@ -19,6 +19,7 @@ from ranking.core.first_settings import (
 from ranking.core.text import readable
 
 Settings = dict[str, Any]
+T = TypeVar("T")
 Named = tuple[tuple[str, Settings], ...]  # features or methods, each with its settings
 
 
@@ -41,6 +42,8 @@ class ImportSettings:
     {'source': 'COCO', 'source_settings': {}, 'brought': 'zoo.zip'}
     """
 
+    task: ClassVar[str] = "images"
+    called: ClassVar[str] = "import"
     source: str
     source_settings: Settings = field(default_factory=dict)
     brought: str | None = None
@@ -67,6 +70,8 @@ class LookSettings:
     brought: as in `ImportSettings`.
     """
 
+    task: ClassVar[str] = "look"
+    called: ClassVar[str] = "import"
     look: str
     source: str | None = None
     source_settings: Settings = field(default_factory=dict)
@@ -93,6 +98,8 @@ class FeaturesSettings:
     (`ranking.features.onnx_model`).
     """
 
+    task: ClassVar[str] = "features"
+    called: ClassVar[str] = "look at features"
     set: str
     place: str = ""
     brought: str | None = None
@@ -103,20 +110,21 @@ class FeaturesSettings:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> FeaturesSettings:
         """What `to_json` gave; a ValueError says what else it is."""
+        values = _of_task(cls, values)
         _check(cls, "a look at features", values)
         return cls(**values)
 
     @property
-    def called(self) -> str:
+    def file_name(self) -> str:
         """What the person calls the file.
 
-        >>> FeaturesSettings("abc", "/home/anna/resnet.npy").called
+        >>> FeaturesSettings("abc", "/home/anna/resnet.npy").file_name
         'resnet.npy'
         """
         return self.brought or readable(Path(self.place.strip()).name, 120) or "the file"
 
     def to_json(self) -> dict[str, Any]:
-        return _told(self)
+        return {**_told(self), "task": self.task}
 
 
 @dataclass(frozen=True)
@@ -197,6 +205,9 @@ class AskingSettings:
     image is asked. folds: how many parts the images are dealt into, by `seed`. min_images: as in `LabelTrainSettings`.
     """
 
+    task: ClassVar[str] = "asking"
+    called: ClassVar[str] = "simulation"
+    graph: ClassVar[None] = None
     set: str
     features: Named
     methods: Named
@@ -210,13 +221,14 @@ class AskingSettings:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> AskingSettings:
         """What `to_json` gave; a ValueError says what else it is."""
+        values = _of_task(cls, values)
         _check(cls, "a simulation", values)
         strategies = _names(values, "strategies", "entropy")
         features, methods = _named(values, "features", "HOG"), _named(values, "methods", "C-star p@k")
         return cls(**{**values, "features": features, "methods": methods, "strategies": strategies})
 
     def to_json(self) -> dict[str, Any]:
-        return {**_told(self), "strategies": list(self.strategies)}
+        return {**_told(self), "strategies": list(self.strategies), "task": self.task}
 
 
 @dataclass(frozen=True)
@@ -262,11 +274,14 @@ class OrderTrainSettings:
 @dataclass(frozen=True)
 class StudySettings:
     """A study of MidRank: the key of its image set, features, the criterion, and which of
-    `ranking.experiments.order_studies.STUDIES`.
+    `ranking.experiments.order_studies.FIGURES`.
 
     method_settings: of MidRank, but for what the study varies. drawing: as in `OrderTrainSettings`.
     """
 
+    task: ClassVar[str] = "midrank"
+    called: ClassVar[str] = "study"
+    graph: ClassVar[None] = None
     set: str
     features: Named
     criterion: str
@@ -278,11 +293,13 @@ class StudySettings:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> StudySettings:
         """What `to_json` gave; a ValueError says what else it is."""
+        values = _of_task(cls, values)
         _check(cls, "a study", values)
         return cls(**{**read_study_settings(values), "features": _named(values, "features", "HOG")})
 
     def to_json(self) -> dict[str, Any]:
-        return {**_told(self), "method_settings": as_stored("MidRank", self.method_settings)}
+        settings = as_stored("MidRank", self.method_settings)
+        return {**_told(self), "method_settings": settings, "task": self.task}
 
 
 @dataclass(frozen=True)
@@ -294,6 +311,11 @@ class TimingSettings:
     median over so many. parts: one of TIMED, the tables alone or the figures too.
     """
 
+    task: ClassVar[str] = "timing"
+    called: ClassVar[str] = "timing"
+    set: ClassVar[None] = None
+    graph: ClassVar[None] = None
+    features: ClassVar[Named] = ()
     share: float = 1.0
     dimensions: int = 2404
     rounds: int = 5
@@ -303,6 +325,7 @@ class TimingSettings:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> TimingSettings:
         """What `to_json` gave; a ValueError says what else it is."""
+        values = _of_task(cls, values)
         _check(cls, "a timing", values)
         settings = cls(**values)
         share = settings.share
@@ -317,7 +340,7 @@ class TimingSettings:
         return settings
 
     def to_json(self) -> dict[str, Any]:
-        return _told(self)
+        return {**_told(self), "task": self.task}
 
 
 Grids = dict[str, tuple[float, ...]]
@@ -388,23 +411,34 @@ def _first_fixed(method: str, fixed: Settings) -> Settings:
 class ExperimentSettings(Protocol):
     """A run of a protocol. scheduler: the address of the Dask scheduler whose workers train; None for this computer."""
 
+    task: ClassVar[str] = "experiment"
+    called: ClassVar[str] = "experiment"
     scheduler: str | None = None
 
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        return super().from_json(_of_task(cls, values))
 
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "task": self.task}
+
+
+AnyImportSettings = ImportSettings | LookSettings | FeaturesSettings
 AnyTrainSettings = TrainSettings | LabelTrainSettings | OrderTrainSettings
+AnyStudySettings = ExperimentSettings | AskingSettings | StudySettings | TimingSettings
+AnySettings = AnyImportSettings | AnyTrainSettings | AnyStudySettings | Protocol
 TASK_SETTINGS: dict[str, type[AnyTrainSettings]] = {
     cls.task: cls for cls in (TrainSettings, LabelTrainSettings, OrderTrainSettings)
 }
-AnySettings = (
-    ImportSettings
-    | LookSettings
-    | FeaturesSettings
-    | AnyTrainSettings
-    | AskingSettings
-    | StudySettings
-    | TimingSettings
-    | Protocol
-)
+STUDY_SETTINGS: dict[str, type[AnyStudySettings]] = {
+    cls.task: cls for cls in (ExperimentSettings, AskingSettings, StudySettings, TimingSettings)
+}
+# What people call a run of each task.
+CALLED: dict[str, str] = {
+    **{cls.task: cls.called for cls in (ImportSettings, LookSettings, FeaturesSettings)},
+    **{task: cls.called for task, cls in TASK_SETTINGS.items()},
+    **{task: cls.called for task, cls in STUDY_SETTINGS.items()},
+}
 WHOLE_NUMBERS = ("min_images", "questions", "folds", "seed")
 NAMES = ("set", "look", "place", "source", "query", "method", "criterion", "study", "title")
 TEXTS = ("measure", "graph", "scheduler", "warm_start", "brought", "vectors", "ids")
@@ -414,13 +448,21 @@ LEAST_SHARE = 0.05  # of the samples of a timing: some are left of each kind
 
 def train_settings(values: Mapping[str, Any]) -> AnyTrainSettings:
     """The settings of a training of any task, from what `to_json` gave."""
-    task = values.get("task", TrainSettings.task)
-    if task not in TASK_SETTINGS:
-        raise InputError("task", f"one of: {', '.join(TASK_SETTINGS)}", f"{task!r:.80}")
-    return TASK_SETTINGS[task].from_json(values)
+    return _class_of(values.get("task", TrainSettings.task), TASK_SETTINGS).from_json(values)
 
 
-def _of_task(cls: type[AnyTrainSettings], values: Mapping[str, Any]) -> dict[str, Any]:
+def study_settings(values: Mapping[str, Any]) -> AnyStudySettings:
+    """The same of a study."""
+    return _class_of(values.get("task"), STUDY_SETTINGS).from_json(values)
+
+
+def _class_of(task: Any, known: Mapping[str, type[T]]) -> type[T]:
+    if task not in known:
+        raise InputError("task", f"one of: {', '.join(known)}", f"{task!r:.80}")
+    return known[task]
+
+
+def _of_task(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Stored settings without the name of their task; that of samples is not stored, as it was the only one once."""
     rest = {name: value for name, value in values.items() if name != "task"}
     if "task" in values and values["task"] != cls.task:

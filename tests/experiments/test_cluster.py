@@ -20,9 +20,8 @@ from ranking.experiments.cross_validation import unit, workers
 from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.experiments.cross_validation.unit import Unit
-from ranking.experiments.cross_validation.workers import on_cluster, on_this_computer
+from ranking.experiments.cross_validation.workers import on_cluster, on_this_computer, workers_at
 from ranking.methods.on_shards import fit_on_shards, score_on_shards
-from ranking.reports.at_home import workers_at
 from ranking.solvers import Cut, LinearRisk, coordinate_descent
 from ranking.solvers.shards import ShardedBlock, ShardedFeatures
 

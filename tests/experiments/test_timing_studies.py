@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from refusals import refused
 from ranking import make_method
 from ranking.core.run_settings import TimingSettings
 from ranking.experiments import timing_studies
+from ranking.experiments.study import Kept
 from ranking.experiments.timing_studies import (
     BINARY,
     MOST_CALLS,
@@ -21,15 +23,16 @@ from ranking.experiments.timing_studies import (
     SAMPLES,
     TABLE,
     TimingOutcome,
+    TimingStudy,
     competitors,
     recorded,
     sizes,
     synthetic,
     thinned,
-    time_inference,
 )
 from ranking.methods import methods_by_loss
 
+NOWHERE = Kept(Path())
 SMALL = TimingSettings(share=0.05, dimensions=20, rounds=2)
 
 
@@ -37,7 +40,7 @@ SMALL = TimingSettings(share=0.05, dimensions=20, rounds=2)
 def outcome():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(timing_studies, "SHARES", (0.5, 1.0))
-        yield time_inference(SMALL)
+        yield TimingOutcome.from_json(TimingStudy().run(None, SMALL, NOWHERE))
 
 
 def test_every_size_is_timed_for_every_loss_by_all_competitors(outcome):
@@ -111,7 +114,7 @@ def test_algorithms_that_disagree_are_not_timed(monkeypatch):
 
     monkeypatch.setattr(timing_studies, "most_violated_ranking", worse)
     with pytest.raises(ArithmeticError, match=r"select -1\.0"):
-        time_inference(SMALL)
+        TimingStudy().run(None, SMALL, NOWHERE)
 
 
 def test_what_listens_can_stop_it():
@@ -123,7 +126,7 @@ def test_what_listens_can_stop_it():
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        time_inference(SMALL, on_step=stop)
+        TimingStudy().run(None, SMALL, NOWHERE, stop)
     assert all(part in heard[0][0] for part in ("AP-SVM", "11", "156"))
     assert heard[-1][1] < 1.5
     assert heard[-1][2] == 2 * len(sizes(1.0))

@@ -54,7 +54,7 @@ def begun(home: LabelHome, **asked: Any) -> Run:
     """A simulation of which a worker has not heard yet."""
     models = tuple((name, {}) for name in MODELS)
     settings = AskingSettings(home.key, (("HOG", {}),), models, STRATEGIES, **asked)
-    return jobs.start_once(home.store, "asking", settings.to_json())
+    return jobs.start_once(home.store, "study", settings.to_json())
 
 
 def simulated(home: LabelHome, curves: list[FoldCurve], **asked: Any) -> Run:

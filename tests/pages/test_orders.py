@@ -249,7 +249,7 @@ def test_scores_of_another_length_and_other_kinds_of_run_are_refused(orders_here
         cache.ordered(run)
     assert {90, 3} <= set(numbers_in(str(caught.value)))
     with pytest.raises(ValueError, match=run.called):
-        run_choice.of_kind(run.id, "study", "what the page shows")
+        run_choice.of_task(run.id, "midrank")
     assert order_models.PICKER.read(run.id) == run
     orders_here.store.delete_run(run.id)
     with pytest.raises(ValueError, match=run.called):

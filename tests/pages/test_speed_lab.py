@@ -75,7 +75,7 @@ def rows_of(app):
 
 
 def ended(store, state, **end):
-    run = store.create_run("timing", TimingSettings().to_json())
+    run = store.create_run("study", TimingSettings().to_json())
     store.end_run(run.id, state, **end)
     return store.run(run.id)
 

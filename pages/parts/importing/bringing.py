@@ -17,31 +17,31 @@ from ranking.core.run_settings import FeaturesSettings, ImportSettings, LookSett
 from ranking.core.text import readable
 from ranking.jobs import jobs
 from ranking.workspace.room_layout import open_folders
-from ranking.workspace.run import Kind, Run
+from ranking.workspace.run import Run
 
 
 def look_at_upload(file: UploadedFile) -> Run:
     """A look at what was dropped, which is on disk and no longer in memory when this returns."""
-    return _begin(file, "import", LookSettings("", brought=_called(file)).to_json())
+    return _begin(file, LookSettings("", brought=_called(file)).to_json())
 
 
 def look_at_features(file: UploadedFile, set_key: str) -> Run:
     """The same at features for an image set."""
-    return _begin(file, "features", FeaturesSettings(set_key, brought=_called(file)).to_json())
+    return _begin(file, FeaturesSettings(set_key, brought=_called(file)).to_json())
 
 
 def _called(file: UploadedFile) -> str:
     return readable(file.name, 120)
 
 
-def _begin(file: UploadedFile, kind: Kind, settings: dict[str, Any]) -> Run:
+def _begin(file: UploadedFile, settings: dict[str, Any]) -> Run:
     def copy(run: Run) -> None:
         file.seek(0)
         with open(run.brought_file, "xb") as target:
             shutil.copyfileobj(file, target, 2**20)
 
     try:
-        return jobs.start(cache.store(), kind, settings, copy)
+        return jobs.start(cache.store(), "import", settings, copy)
     finally:
         _release(file)
 
@@ -70,7 +70,7 @@ def look_at_path(path: str) -> Run:
 
 def look_at_features_path(path: str, set_key: str) -> Run:
     """A look at a file of features on the computer that runs this app."""
-    return jobs.start_once(cache.store(), "features", FeaturesSettings(set_key, path.strip()).to_json())
+    return jobs.start_once(cache.store(), "import", FeaturesSettings(set_key, path.strip()).to_json())
 
 
 def look_at_arrays(look: Run, vectors: str, ids: str) -> Run:
@@ -108,10 +108,10 @@ def _pass_on(look: Run, settings: dict[str, Any]) -> Run:
     if "next" in look.result:
         return store.run(look.result["next"])
     if look.settings["brought"] is None:
-        run = jobs.start_once(store, look.kind, settings)
+        run = jobs.start_once(store, "import", settings)
     else:
         run = jobs.start(
-            store, look.kind, settings, lambda run: os.rename(look.brought_file, run.brought_file)
+            store, "import", settings, lambda run: os.rename(look.brought_file, run.brought_file)
         )
     store.update_run(look.id, result={**look.result, "next": run.id})
     store.discard(look.id)

@@ -7,16 +7,14 @@ from collections.abc import Callable, Iterable
 
 import streamlit as st
 
-from pages.parts.app import address, cache, frame
+from pages.parts.app import address, frame
 from pages.parts.runs import runs
-from ranking.workspace.run import Kind, Run
+from ranking.workspace.run import Run
 
 
-def of_kind(run_id: str, kind: Kind, expected: str) -> Run:
-    """The run of that id; ValueError where it is of another kind than `expected`, or was deleted."""
-    run = cache.store().run(run_id)
-    if run.kind != kind:
-        raise ValueError(f"expected {expected}, got: {run.called}")
+def of_task(run_id: str, task: str) -> Run:
+    """The run of that id; ValueError where it is of another task, or was deleted."""
+    run = runs.of_task(run_id, task)
     if run.deleted is not None:
         raise ValueError(f"that {run.called} was deleted")
     return run

@@ -84,7 +84,7 @@ def show(row: ImageSetRow) -> None:
         icon=":material/play_arrow:",
         disabled=not ready,
     ):
-        run = jobs.start_once(cache.store(), "asking", settings.to_json())
+        run = jobs.start_once(cache.store(), "study", settings.to_json())
         address.put(**{keys.SIMULATION: run.id})
         st.rerun()
     if not ready:

@@ -121,7 +121,7 @@ def offer(row: ImageSetRow, settings: ExperimentSettings) -> None:
 
 def begin(settings: ExperimentSettings) -> None:
     """Start an experiment, and show it."""
-    run = jobs.start_once(cache.store(), "experiment", settings.to_json())
+    run = jobs.start_once(cache.store(), "study", settings.to_json())
     address.put(**{keys.EXPERIMENT: run.id})
     st.rerun()
 

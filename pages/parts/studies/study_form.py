@@ -11,7 +11,7 @@ from ranking import method_class
 from ranking.core.run_settings import StudySettings
 from ranking.core.settings import settings_of
 from ranking.datasets.sequences import ANY, HIGHEST, LOWEST, ONE_EACH
-from ranking.experiments.order_studies import STUDIES
+from ranking.experiments.order_studies import FIGURES
 from ranking.jobs import jobs
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
@@ -93,7 +93,7 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
         projection,
     )
     if frame.pressed(
-        f"Measure figure {STUDIES[study].figure} here",
+        f"Measure figure {FIGURES[study].figure} here",
         "start study",
         type="primary",
         icon=":material/play_arrow:",

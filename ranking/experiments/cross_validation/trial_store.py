@@ -23,6 +23,7 @@ from ranking.core.limits import DEFAULT_STATES
 from ranking.experiments.cross_validation import old_trials
 from ranking.experiments.cross_validation.trial import Outcome
 
+FOLDER = "experiments"  # of a home
 PARTIAL = ".part"  # the end of the name of a file that is being written
 UNREAD = ("states", "claims")  # folders of earlier versions, which took up to 2 GB
 
