@@ -42,7 +42,6 @@ from ranking.jobs.worker_limits import (
     lift_memory_limit,
     limit_memory,
     reason_of,
-    weigh_session,
 )
 from ranking.workspace.room_layout import check_source, unnamed
 from ranking.workspace.room_quotas import DiskWatch, check_disk
@@ -92,14 +91,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _hold_lock(run: Run) -> None:
-    """Hold the lock handed over by `ranking.jobs.jobs`, or take it if started by hand, until the process ends. Who is
-    handed one leads a session of its own."""
+    """Hold the lock handed over by `ranking.jobs.jobs`, or take it if started by hand, until the process ends."""
     inherited = os.environ.pop(LOCK_VARIABLE, None)
     if inherited is None:
         take_lock(run.folder)
     else:
         os.set_inheritable(int(inherited), False)  # no process of ours shall outlive us holding it
-        weigh_session(os.getpid())
 
 
 def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | None]:

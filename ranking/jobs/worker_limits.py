@@ -6,8 +6,6 @@ import errno
 import os
 import re
 import resource
-import time
-from pathlib import Path
 
 from ranking.core.errors import HomeError, InputError
 
@@ -18,31 +16,12 @@ INTAKE_MEMORY = 4 * 2**30
 # By how much less urgent than pages work is. A page needs a tenth of a second now and then, for which it would wait
 # where trainings take all cores. What no page wants work has all the same.
 LESS_URGENT = 5
-AGAIN_SECONDS, TRIES = 0.11, 10  # the system lets sessions be weighed ten times a second in all
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def yield_to_pages(worker: int) -> None:
     """Make a worker that was just started less urgent than this process, before it has threads, which take it over."""
     os.setpriority(os.PRIO_PROCESS, worker, os.getpriority(os.PRIO_PROCESS, 0) + LESS_URGENT)
-    weigh_session(worker, tries=1)
-
-
-def weigh_session(process: int, tries: int = TRIES) -> None:
-    """The same of the session that a worker leads: where Linux groups processes by sessions (sched_autogroup), which is
-    its way with terminals, it is their weights that count, and priorities only within each."""
-    file = Path(f"/proc/{process}/autogroup")
-    for number in range(tries):
-        try:
-            if not file.exists() or file.read_text().endswith(f" nice {LESS_URGENT}\n"):
-                return
-            file.write_text(f"{LESS_URGENT}")
-            return
-        except BlockingIOError:
-            if number + 1 < tries:
-                time.sleep(AGAIN_SECONDS)
-        except (FileNotFoundError, ProcessLookupError, PermissionError):
-            return  # it has ended, or the host does not let sessions be weighed
 
 
 def limit_memory(default: int | None = None) -> None:

@@ -54,7 +54,7 @@ from ranking.jobs.events import (
     with_last_gap,
 )
 from ranking.jobs.jobs import cause_of_exit
-from ranking.jobs.worker_limits import LESS_URGENT, weigh_session
+from ranking.jobs.worker_limits import LESS_URGENT
 from ranking.workspace.run import Kind, Run
 from ranking.workspace.store import Store
 
@@ -101,16 +101,6 @@ def test_a_run_is_alive_at_once_ends_finished_and_is_reaped(store):
         os.waitpid(pid, os.WNOHANG)
     jobs.cancel(store, run.id)
     assert store.run(run.id) == run, "too late to cancel it"
-
-
-@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="sessions are not weighed here")
-def test_the_session_of_a_worker_weighs_less_as_soon_as_the_system_lets_it(store, monkeypatch):
-    monkeypatch.setattr(jobs, "WORKER", SLEEPING)
-    for _ in range(2):  # the second at once: the system refuses it for a tenth of a second
-        run = start(store)
-        weigh_session(run.pid)
-        assert Path(f"/proc/{run.pid}/autogroup").read_text().endswith(f" nice {LESS_URGENT}\n")
-    weigh_session(2**22 + 1)  # no such process: nothing to do
 
 
 def test_a_row_that_vanishes_leaves_no_traceback(store, monkeypatch):
