@@ -19,7 +19,6 @@ from refusals import refused
 from working import LONGEST, Held, here, trouble
 
 from ranking.core.errors import InputError
-from ranking.core.limits import DEFAULT_STATES
 from ranking.core.run_settings import ExperimentSettings, FeaturesSettings, ImportSettings, TrainSettings
 from ranking.core.settings import settings_of
 from ranking.datasets import make_source, source_class, source_names
@@ -45,17 +44,14 @@ from ranking.workspace.room_layout import (
 from ranking.workspace.room_places import DAY, EMPTY, UNDECIDED, USED
 from ranking.workspace.room_quotas import (
     COUNT,
-    DEFAULT_DISK,
     DISK,
     JOBS,
     LIVE_FOR_EACH,
-    STATES,
     FullError,
     NoRoomError,
     QuotaError,
     bytes_of,
     check_disk,
-    most_states,
 )
 from ranking.workspace.rooms import Rooms, new_name
 from ranking.workspace.row_files import ROW
@@ -435,27 +431,11 @@ def test_a_room_has_so_many_imports_and_trainings_at_once(rooms, room, monkeypat
 
 def test_a_quota_that_is_no_number_is_refused(room, monkeypatch):
     for text in ("0", "-1", "2 GB"):
-        for variable, act in (
-            (DISK, lambda: room.create_run("train", {})),
-            (STATES, lambda: trials_of(room)),
-        ):
+        for variable, act in ((DISK, lambda: room.create_run("train", {})),):
             with monkeypatch.context() as patch:
                 patch.setenv(variable, text)
                 with trouble(subject=variable, why=f"{text!r}"):
                     act()
-
-
-def test_what_experiments_can_resume_from_takes_a_fourth_of_a_room_at_most(rooms, room, monkeypatch):
-    assert most_states(rooms.home) == DEFAULT_STATES
-    assert most_states(room.home) == DEFAULT_DISK // 4
-    monkeypatch.setenv(DISK, "1000")
-    assert (most_states(rooms.home), most_states(room.home)) == (DEFAULT_STATES, 250)
-    monkeypatch.setenv(STATES, "100")
-    assert (most_states(rooms.home), most_states(room.home)) == (100, 100)
-    trials = trials_of(room)
-    for key in ("one", "two", "three"):
-        trials.keep_state(key, bytes(40))
-    assert (trials.state("one"), trials.state("three")) == (None, bytes(40))
 
 
 def test_a_full_room_counts_what_its_sets_take_until_they_are_removed(room, pictures, monkeypatch):
