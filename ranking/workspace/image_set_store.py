@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ranking.core.errors import InputError
+from ranking.core.run_settings import LookSettings
 from ranking.core.text import counted
 from ranking.workspace.home import Home, move_durably
 from ranking.workspace.room_layout import borrowers_of, home_in_words
@@ -244,16 +245,16 @@ class ImageSetStore(RunStore):
     def _decidable(self, run_id: str, decision: str, task: str | None = None) -> Run:
         """The import that a person decides about; ValueError unless it is of the task, None: of any."""
         run = self.own_run(run_id)
-        if not run.intake or run.state != "finished":
-            raise InputError(
-                f"run {run_id}", f"a finished import to be {decision}", f"a {run.state} {run.called}"
-            )
-        if task not in (None, run.task):
+        if task is not None and run.task == LookSettings.task and run.state == "finished":
             raise InputError(
                 f"run {run_id}",
                 "an import that built an image set",
                 "a look at what was uploaded",
                 "import it, then keep it",
+            )
+        if not run.intake or run.state != "finished" or task not in (None, run.task):
+            raise InputError(
+                f"run {run_id}", f"a finished import to be {decision}", f"a {run.state} {run.called}"
             )
         if run.result.get("decision", decision) != decision:
             raise InputError(

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from order_home import OrderHome
-from shown import charts_of, choose, kinds, numbers_in, page_of, plain_texts, press, turn_to, values
+from shown import charts_of, choose, kinds, numbers_in, plain_texts, press, turn_to, values
 
-from pages.parts.studies import study_charts
+from pages.parts.studies import study_charts, study_form
 from pages.parts.studies.study_words import ABOVE, AS_GOOD, BELOW, BETTER, TAU, WORDS, WORSE
 from ranking.core.run_settings import StudySettings
 from ranking.experiments import order_studies
@@ -21,7 +21,6 @@ from ranking.metrics.study_curves import Curve, Outcome
 from ranking.workspace.run import Run
 
 LATER = {"ties": "equal", "votes": "remaining order"}
-page = page_of("lengths")
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or measured beside
 
 
@@ -151,10 +150,10 @@ def test_a_study_without_an_outcome_gives_the_reason(keep, orders_here, open_pag
     assert not charts_of(app)
     assert turn_to(app, study_run=broken.id).error
     with pytest.raises(ValueError, match=orders_here.store.run(orders_here.own).called):
-        page.study_run(orders_here.own)
+        study_form.PAGE.read(orders_here.own)
     unknown = orders_here.store.create_run("study", {**broken.settings, "study": "of tomorrow"})
     with pytest.raises(ValueError, match="of tomorrow"):
-        page.study_run(unknown.id)
+        study_form.PAGE.read(unknown.id)
 
 
 def test_what_to_notice_follows_from_the_values():

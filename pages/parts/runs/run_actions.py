@@ -21,13 +21,14 @@ from ranking.workspace.run import ENDED, Run
 from ranking.workspace.run_store import DELETED_DAYS, LONGEST_NAME
 
 MOST_COMPARED = 4  # rankings below each other
-# What the address calls a run, and its image set, where a page shows one alone.
-SHOWN_AS: dict[str, tuple[str, str]] = {
+# What the address calls a run, and its image set where it has one, where a page shows one alone.
+SHOWN_AS: dict[str, tuple[str, str | None]] = {
     "labels": (keys.LABEL_RUN, keys.LABEL_SET),
     "asking": (keys.SIMULATION, keys.LABEL_SET),
     "orders": (keys.ORDER_RUN, keys.ORDER_SET),
     "midrank": (keys.STUDY_RUN, keys.ORDER_SET),
     "experiment": (keys.EXPERIMENT, keys.EXPERIMENT_SET),
+    "timing": (keys.TIMING, None),
 }
 
 
@@ -185,7 +186,7 @@ def _delete_now(*run_ids: str) -> None:
 def _leave(run: Run) -> None:
     named, set_named = SHOWN_AS[run.task]
     if address.get(named) == run.id:
-        address.amend(**{named: None, set_named: run.settings["set"]})
+        address.amend(**{named: None, **({set_named: run.settings["set"]} if set_named else {})})
 
 
 def _act(act: Callable[..., None], run_ids: Iterable[str], *arguments: Any) -> list[str]:

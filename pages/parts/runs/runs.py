@@ -84,6 +84,14 @@ def of_task(run_id: str, task: str) -> Run:
     return run
 
 
+def kept_of_task(run_id: str, task: str) -> Run:
+    """The same; ValueError too where it was deleted."""
+    run = of_task(run_id, task)
+    if run.deleted is not None:
+        raise ValueError(f"that {run.called} was deleted")
+    return run
+
+
 def with_scores() -> list[Run]:
     """The trainings that have something to rank by: first those on the image set of the address, then the newest."""
     here = {row.key for row in cache.store().image_sets()}
@@ -158,6 +166,8 @@ def short_name(run: Run) -> str:
         return f"Study of {run.settings['study']}"
     if run.task == "experiment":
         return f"Experiment with {', '.join(contenders(run))}"
+    if run.task == "timing":
+        return "Timing of loss-augmented inference"
     query = f" on “{run.settings['query']}”" if run.task == SAMPLES else ""
     return f"{run.settings['method']}{query}"
 
