@@ -142,9 +142,7 @@ def asked_in_blocks(
 
 def askers_of(settings: AskingSettings) -> list[Asker]:
     """Each method with the strategies that it can follow; ValueError for settings that make no simulation."""
-    for name, least in (("questions", 0), ("folds", 2), ("seed", 0)):
-        if getattr(settings, name) < least:
-            raise InputError(name, f"at least {least}", getattr(settings, name))
+    settings.check()
     for what, chosen in (("methods", settings.methods), ("strategies", settings.strategies)):
         if not chosen:
             raise InputError(what, "at least one", "none", "choose one or more")
