@@ -53,7 +53,7 @@ def say_how_long(run: Run) -> Watched:
     again when one more fold is measured, and shows its curves below."""
 
     def say(seen: list[jobs_panel.Event]) -> None:
-        if cache.store().run(run.id).folds_done != run.folds_done:
+        if cache.store().run(run.id).parts_done != run.parts_done:
             st.rerun()
         if (left := seconds_left(run, seen)) is None:
             st.caption("How long it takes is known after the first fold, and its curves are shown then.")
@@ -75,7 +75,7 @@ def seconds_left(run: Run, seen: list[jobs_panel.Event]) -> float | None:
 
 def show_measured(run: Run, row: ImageSetRow) -> None:
     """What the folds that are done have shown; of a simulation without any only what is wrong with it."""
-    if run.state != "finished" and not run.folds_done:
+    if run.state != "finished" and not run.parts_done:
         return
     with cache.or_gone():
         curves = curves_of(run.result.get("curves") or [])
@@ -109,7 +109,7 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
 def folds_in_words(run: Run) -> str:
     """How far a simulation has come that has not finished: "3 of 5 folds, cancelled." """
     how = run.state if run.state in ENDED else "so far"
-    return f"{run.folds_done} of {AskingSettings.from_json(run.settings).folds} folds, {how}."
+    return f"{run.parts_done} of {AskingSettings.from_json(run.settings).folds} folds, {how}."
 
 
 def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:

@@ -52,7 +52,7 @@ def steps() -> None:
         )
         run_actions.manage(run)
         show_form(PAGE.new, "secondary")
-    run_actions.bring_back(PAGE.task)
+    run_actions.bring_back(PAGE.task, PAGE.name_of)
 
 
 def given(run: Run) -> dict[str, str]:

@@ -121,18 +121,14 @@ class Run:
         return self.kind == "train"
 
     @property
-    def folds_done(self) -> int:
-        """Of how many folds a simulation has curves; 0 where it has none, or none that can be read."""
+    def parts_done(self) -> int:
+        """How many folds of a simulation, or trainings of an experiment, are kept; 0 where its row does not tell."""
+        if isinstance(done := self.result.get("done"), int):
+            return done
         try:
             return min(len(one["folds"]) for one in self.result["curves"])
         except (KeyError, TypeError, ValueError):
             return 0
-
-    @property
-    def trainings_done(self) -> int:
-        """How many trainings of an experiment are there; 0 where its row does not tell."""
-        done = self.result.get("done")
-        return done if isinstance(done, int) else 0
 
     @property
     def has_model(self) -> bool:

@@ -204,7 +204,9 @@ def test_what_a_cancelled_run_has_kept_is_told_by_its_kind(run):
     for kind in get_args(Kind):
         without = replace(run, kind=kind)
         assert said_of_cancelled(without) == (NO_WEIGHTS if without.learns else NOTHING_TO_KEEP)
-    folds = said_of_cancelled(replace(run, kind="study", result=curves, settings={"folds": 3}))
+    folds = said_of_cancelled(
+        replace(run, kind="study", result=curves, settings={"folds": 3, "task": "asking"})
+    )
     assert all(count in folds for count in "23")
-    cells = said_of_cancelled(replace(run, kind="study", result={"done": 4}))
+    cells = said_of_cancelled(replace(run, kind="study", result={"done": 4}, settings={"task": "experiment"}))
     assert cells not in (NO_WEIGHTS, NOTHING_TO_KEEP, folds)

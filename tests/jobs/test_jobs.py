@@ -251,7 +251,7 @@ def test_a_killed_simulation_has_its_finished_folds_and_weights_outlive_who_meas
     curves = [{"method": "C-star p@k", "settings": {}, "strategy": "random", "folds": [[0.5], [0.6]]}]
     for moment in MOMENTS:
         run = jobs.poll(store, dead(store, "study", "asking", moment, result={"curves": curves}).id)
-        assert run.folds_done == 2
+        assert run.parts_done == 2
         assert run.reason == (cause_of_exit(None) if moment is None else said_of_cancelled(run))
         run = dead(store, "train", "samples", moment)
         run.model_file.write_text("the weights")

@@ -508,13 +508,13 @@ def test_a_simulation_ends_with_its_curves_and_keeps_finished_folds(store, image
     for step, folds in (("Fold 3 of 3: asking", 2), ("Fold 1 of 3: training", 0)):
         stop("progress", lambda what, done, total, step=step: what.startswith(step))
         run = here(store, asked["asking"], "study")
-        assert (run.state, run.reason, run.folds_done) == ("cancelled", said_of_cancelled(run), folds)
+        assert (run.state, run.reason, run.parts_done) == ("cancelled", said_of_cancelled(run), folds)
         assert told_last(run)[0].startswith(step), "it stopped within that step"
         kept = [curve["folds"] for curve in run.result.get("curves", [])]
         assert kept == [curve["folds"][:folds] for curve in whole if folds]
     stop("progress", lambda what, done, total: what.startswith("Fold 2 of 3"), raising(MemoryError()))
     run = here(store, asked["asking"], "study")
-    assert (run.state, run.reason, run.folds_done) == ("failed", reason_of(MemoryError()), 1)
+    assert (run.state, run.reason, run.parts_done) == ("failed", reason_of(MemoryError()), 1)
 
 
 # ------------------------------------------------------------------------------------------------- cancel

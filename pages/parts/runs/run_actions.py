@@ -252,8 +252,8 @@ def say_deleted(task: str) -> None:
             _undo("undo just deleted", [run.id for run in just])
 
 
-def bring_back(task: str) -> None:
-    """The deleted runs of a task, one button each, and the one that empties."""
+def bring_back(task: str, name_of: Callable[[Run], str] = runs.name_of) -> None:
+    """The deleted runs of a task, one button each, by their names, and the one that empties."""
     deleted = cache.store().runs(deleted=True, task=task)
     if not deleted:
         return
@@ -261,7 +261,7 @@ def bring_back(task: str) -> None:
         st.caption(f"What is deleted goes for good after {DELETED_DAYS} days, or now if you say so.")
         for run in deleted:
             st.button(
-                escaped(f"Restore {runs.name_of(run)}"),
+                escaped(f"Restore {name_of(run)}"),
                 key=keys.widget(f"restore {run.id}"),
                 icon=":material/undo:",
                 type="tertiary",

@@ -61,8 +61,7 @@ class StudyPage:
             run.id: run
             for run in listed
             if run.state not in ("failed", "cancelled")
-            or run.folds_done
-            or run.trainings_done
+            or run.parts_done
             or (named is not None and run.id == named.id)
         }
         if not known:
@@ -95,7 +94,7 @@ class StudyPage:
             with st.expander(self.new, icon=":material/science:", expanded=run is None):
                 form()
             more()
-            run_actions.bring_back(self.task)
+            run_actions.bring_back(self.task, self.name_of)
         with above:
             if run is None:
                 invite()
