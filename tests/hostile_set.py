@@ -13,7 +13,7 @@ from ranking.core.run_settings import ExperimentSettings
 from ranking.datasets import build_image_set
 from ranking.experiments.cross_validation.experiment import Experiment
 from ranking.experiments.cross_validation.trial_store import FOLDER
-from ranking.experiments.study import Kept
+from ranking.experiments.study import Context
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
 
@@ -64,8 +64,8 @@ def asked(images: ImageSet, **changes: Any) -> ExperimentSettings:
 def run_here(store: Store, settings: ExperimentSettings, name: str = "") -> Run:
     """An experiment that has finished, run in this process."""
     run = store.create_run("study", settings.to_json())
-    kept = Kept(store.features, (store.home / FOLDER,))
-    result = Experiment().run(store.image_set(settings.set), settings, kept)
+    images = store.image_set(settings.set)
+    result = Experiment().run(settings, Context(images, store.features, (store.home / FOLDER,)))
     store.end_run(run.id, "finished", result={**result, "unproven": 0})
     if name:
         store.name_run(run.id, name)

@@ -47,7 +47,6 @@ class ImportSettings(StoredSettings):
     {'source': 'COCO', 'source_settings': {}, 'brought': 'zoo.zip'}
     """
 
-    what: ClassVar[str] = "an import"
     task: ClassVar[str] = "images"
     implied: ClassVar[bool] = True
     called: ClassVar[str] = "import"
@@ -70,7 +69,6 @@ class LookSettings(StoredSettings):
     brought: as in `ImportSettings`.
     """
 
-    what: ClassVar[str] = "a look at what was brought"
     task: ClassVar[str] = "look"
     implied: ClassVar[bool] = True
     called: ClassVar[str] = "import"
@@ -90,7 +88,6 @@ class FeaturesSettings(StoredSettings):
     (`ranking.features.onnx_model`).
     """
 
-    what: ClassVar[str] = "a look at features"
     task: ClassVar[str] = "features"
     called: ClassVar[str] = "look at features"
     set: str
@@ -143,7 +140,6 @@ class TrainSettings(OfMethod):
     [['HOG', {}]]
     """
 
-    what: ClassVar[str] = "a training"
     task: ClassVar[str] = "samples"
     implied: ClassVar[bool] = True
     called: ClassVar[str] = "training"
@@ -168,7 +164,6 @@ class LabelTrainSettings(OfMethod):
     20
     """
 
-    what: ClassVar[str] = "a training of labels"
     task: ClassVar[str] = "labels"
     called: ClassVar[str] = "training of labels"
     measure: ClassVar[Measure] = Measure("BEP", "BEP", "Break-even precision")
@@ -194,7 +189,6 @@ class OrderTrainSettings(OfMethod):
     {'length': 20}
     """
 
-    what: ClassVar[str] = "a training of orders"
     task: ClassVar[str] = "orders"
     called: ClassVar[str] = "training of orders"
     measure: ClassVar[Measure] = Measure("tau", "Kendall tau", "Kendall tau")
@@ -222,7 +216,6 @@ class AskingSettings(StoredSettings):
     image is asked. folds: how many parts the images are dealt into, by `seed`. min_images: as in `LabelTrainSettings`.
     """
 
-    what: ClassVar[str] = "a simulation"
     task: ClassVar[str] = "asking"
     called: ClassVar[str] = "simulation"
     graph: ClassVar[None] = None
@@ -245,7 +238,6 @@ class StudySettings(StoredSettings):
     method_settings: of MidRank, but for what the study varies. drawing: as in `OrderTrainSettings`.
     """
 
-    what: ClassVar[str] = "a study"
     task: ClassVar[str] = "midrank"
     called: ClassVar[str] = "study"
     graph: ClassVar[None] = None
@@ -278,7 +270,6 @@ class TimingSettings(StoredSettings):
     median over so many. parts: one of TIMED, the tables alone or the figures too.
     """
 
-    what: ClassVar[str] = "a timing"
     task: ClassVar[str] = "timing"
     called: ClassVar[str] = "timing"
     set: ClassVar[None] = None
@@ -311,7 +302,7 @@ class Protocol(StoredSettings):
     {'C': [1.0, 10.0]}
     """
 
-    what: ClassVar[str] = "an experiment"
+    called: ClassVar[str] = "experiment"
     set: str
     features: Named
     methods: Named = PAPER_METHODS
@@ -346,7 +337,6 @@ class ExperimentSettings(Protocol):
     """A run of a protocol. scheduler: the address of the Dask scheduler whose workers train; None for this computer."""
 
     task: ClassVar[str] = "experiment"
-    called: ClassVar[str] = "experiment"
     scheduler: str | None = None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self, get_type_hints
 
 from ranking.core.arrays import is_number
@@ -36,14 +36,15 @@ def one_of(default: str, *choices: str) -> Any:
     return field(default=default, metadata={"choices": choices})
 
 
+@dataclass(frozen=True)
 class StoredSettings:
     """A dataclass that is stored as JSON. Settings with other names, types and values are refused.
 
-    what: what errors call them. task: what they are the settings of, which is stored beside them unless it is
+    called: what people call a run of them. task: what such a run is about, which is stored beside them unless it is
     `implied`, or "".
     """
 
-    what: ClassVar[str]
+    called: ClassVar[str]
     task: ClassVar[str] = ""
     implied: ClassVar[bool] = False
 
@@ -64,7 +65,7 @@ class StoredSettings:
         kinds = _kinds(type(self))
         told = {
             item.name: kinds[item.name].write(getattr(self, item.name))
-            for item in _fields(type(self))
+            for item in fields(self)
             if not ("optional" in item.metadata and getattr(self, item.name) == item.default)
         }
         return {**told, "task": self.task} if self.task and not self.implied else told
@@ -76,7 +77,7 @@ class StoredSettings:
 
     def check(self) -> None:
         """InputError about the first value that is none of its field's choices, or out of its range."""
-        for item in _fields(type(self)):
+        for item in fields(self):
             value = getattr(self, item.name)
             least, most = item.metadata.get("range", (None, None))
             if least is not None and not least <= value <= (value if most is None else most):
@@ -89,7 +90,7 @@ class StoredSettings:
 
     @classmethod
     def _check_names(cls, values: Mapping[str, Any]) -> None:
-        known = _fields(cls)
+        known = fields(cls)
         needed = [item.name for item in known if item.default is item.default_factory is MISSING]
         rest = [item.name for item in known if item.name not in needed]
         for words, names in (
@@ -99,18 +100,14 @@ class StoredSettings:
             if names:
                 expected = f"{', '.join(needed)} and, where wanted, {', '.join(rest)}"
                 came = f"{words} {', '.join(map(readable, names))}"
-                raise InputError(f"settings of {cls.what}", expected, came)
-
-
-def _fields(cls: type[Any]) -> tuple[Field[Any], ...]:
-    return fields(cls)
+                raise InputError(f"settings of the {cls.called}", expected, came)
 
 
 def _kinds(cls: type[Any]) -> dict[str, Kind]:
     """The kind of each field, by its type."""
     if cls not in _known:
         types = get_type_hints(cls)
-        _known[cls] = {item.name: KINDS[types[item.name]] for item in _fields(cls)}
+        _known[cls] = {item.name: KINDS[types[item.name]] for item in fields(cls)}
     return _known[cls]
 
 

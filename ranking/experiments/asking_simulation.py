@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ranking.core import Floats, ImageSet, Ints, LabelSet, OnProgress, ProgressEvent
+from ranking.core import Floats, Ints, LabelSet, OnProgress, ProgressEvent
 from ranking.core.errors import InputError
 from ranking.core.run_settings import AskingSettings, Settings
 from ranking.experiments.label_training import label_set_of, labelled_blocks, make_label_ranker, seen_through
-from ranking.experiments.study import Kept, OnShare, Result, Study
+from ranking.experiments.study import Context, OnShare, Result, Study
 from ranking.explain.asking import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
 from ranking.features.projection import fit_projection
 from ranking.methods.label_ranker import LabelRanker
@@ -48,25 +48,17 @@ class AskingStudy(Study[AskingSettings]):
 
     settings = AskingSettings
 
-    def run(
-        self,
-        images: ImageSet | None,
-        settings: AskingSettings,
-        kept: Kept,
-        on_step: OnShare | None = None,
-        on_result: Callable[[Result], None] = lambda result: None,
-        check: Callable[[], None] = lambda: None,
-    ) -> Result:
-        assert images is not None
+    def run(self, settings: AskingSettings, context: Context) -> Result:
+        assert context.images is not None
         askers, result = askers_of(settings), Result(curves=[], seconds=[])
 
         def keep(curves: list[FoldCurve], seconds: float) -> None:
             result["curves"] = [curve.to_json() for curve in curves]
             result["seconds"].append(round(seconds, 3))
-            on_result(result)
+            context.on_result(result)
 
-        label_set = label_set_of(images, settings, kept.features, on_step)
-        asking_curves(label_set, settings, askers, on_step, keep)
+        images = label_set_of(context.images, settings, context.features, context.on_step)
+        asking_curves(images, settings, askers, context.on_step, keep)
         return result
 
 

@@ -3,7 +3,7 @@
 Given an image set with criteria, for example from `ranking.datasets.load_image_set`::
 
     settings = StudySettings(image_set.key, (("HOG", {}),), "year", "subsequence length", drawing={"length": 20})
-    result = MidRankStudy().run(image_set, settings, Kept(Path("features")))
+    result = MidRankStudy().run(settings, Context(image_set, Path("features")))
     Outcome.from_json(result).curves[0].measures["Kendall tau"].mean
 """
 
@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ranking.core import Features, ImageSet, Ints
+from ranking.core import Features, Ints
 from ranking.core.errors import InputError
 from ranking.core.run_settings import StudySettings
 from ranking.datasets.sequences import GROUPS, Drawn
 from ranking.experiments.order_training import features_to_order, make_drawing
-from ranking.experiments.study import Kept, OnShare, Result, Study
+from ranking.experiments.study import Context, Result, Study
 from ranking.experiments.study_bench import Bench, make_mid_rank
 from ranking.inference.best_permutation import (
     MOST_COMPARED,
@@ -62,15 +62,8 @@ class MidRankStudy(Study[StudySettings]):
 
     settings = StudySettings
 
-    def run(
-        self,
-        images: ImageSet | None,
-        settings: StudySettings,
-        kept: Kept,
-        on_step: OnShare | None = None,
-        on_result: Callable[[Result], None] = lambda result: None,
-        check: Callable[[], None] = lambda: None,
-    ) -> Result:
+    def run(self, settings: StudySettings, context: Context) -> Result:
+        images = context.images
         assert images is not None
         if settings.study not in FIGURES:
             raise InputError("study", f"one of: {', '.join(FIGURES)}", repr(settings.study))
@@ -87,8 +80,8 @@ class MidRankStudy(Study[StudySettings]):
             raise InputError("test sequences", expected, drawing.test)
         make_mid_rank(settings.method_settings)
         images.numbers_of(settings.criterion)  # an unknown criterion says so before features take their time
-        features, _ = features_to_order(images, settings, kept.features, on_step)
-        bench = Bench(images, features, settings, figure.steps, on_step)
+        features, _ = features_to_order(images, settings, context.features, context.on_step)
+        bench = Bench(images, features, settings, figure.steps, context.on_step)
         curves = figure.measure(bench)
         bench.end()
         return Outcome(curves, bench.proven).to_json()

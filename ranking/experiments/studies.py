@@ -3,28 +3,25 @@
 Given an image set with criteria, for example from `ranking.datasets.load_image_set`::
 
     settings = StudySettings(image_set.key, (("HOG", {}),), "year", "subsequence length", drawing={"length": 20})
-    result = run(image_set, settings, Kept(Path("features")))
+    result = run(settings, Context(image_set, Path("features")))
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ranking.core import ImageSet
 from ranking.core.run_settings import AnyStudySettings
 from ranking.experiments.asking_simulation import AskingStudy
 from ranking.experiments.cross_validation.experiment import Experiment
 from ranking.experiments.order_studies import MidRankStudy
-from ranking.experiments.study import Kept, OnShare, Result, Study
+from ranking.experiments.study import Context, Result, Study
 from ranking.experiments.timing_studies import TimingStudy
-
-__all__ = ["STUDIES", "Kept", "OnShare", "run"]
 
 STUDIES: dict[str, Study[Any]] = {
     study.name: study for study in (Experiment(), AskingStudy(), MidRankStudy(), TimingStudy())
 }
 
 
-def run(images: ImageSet | None, settings: AnyStudySettings, kept: Kept, **rest: Any) -> Result:
+def run(settings: AnyStudySettings, context: Context) -> Result:
     """`Study.run` of the study that `settings` are of."""
-    return STUDIES[settings.task].run(images, settings, kept, **rest)
+    return STUDIES[settings.task].run(settings, context)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ranking.core import ImageSet, Ints
 from ranking.core.run_settings import AnyStudySettings
@@ -18,16 +19,28 @@ Result = dict[str, Any]  # as JSON
 OnShare = Callable[[str, float, int], None]  # (what, done, total), done in fractions too
 
 
-class Kept(NamedTuple):
-    """What a study finds, and adds to.
+def ignore(*_: Any) -> None:
+    """What hears nothing."""
 
-    features: the folder of computed features. trials: the folders of finished trials, first the one that is written to,
-    then those that are only read. edges: the pairs (m, 2) of the graph that settings name, None where they name none.
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What a study works with, and who hears of it.
+
+    images: None where the settings name no set. features: the folder of computed features. trials: the folders of
+    finished trials, first the one that is written to, then those that are only read. edges: the pairs (m, 2) of the
+    graph that settings name, None where they name none. on_step hears how far it is; on_result hears, wherever that is
+    worth keeping, what would be the result if it ended now; check is called often, in any thread. What they raise ends
+    the study, and is raised.
     """
 
-    features: Path
+    images: ImageSet | None = None
+    features: Path = Path()
     trials: tuple[Path, ...] = ()
     edges: Ints | None = None
+    on_step: OnShare = ignore
+    on_result: Callable[[Result], None] = ignore
+    check: Callable[[], None] = ignore
 
 
 class Study(ABC, Generic[S]):
@@ -44,18 +57,5 @@ class Study(ABC, Generic[S]):
         return name
 
     @abstractmethod
-    def run(
-        self,
-        images: ImageSet | None,
-        settings: S,
-        kept: Kept,
-        on_step: OnShare | None = None,
-        on_result: Callable[[Result], None] = lambda result: None,
-        check: Callable[[], None] = lambda: None,
-    ) -> Result:
-        """Measure, and return the result.
-
-        images: None where the settings name no set. on_step hears how far it is, on_result what would be the result if
-        it ended now, wherever that is worth keeping; check is called often, in any thread. What they raise ends the
-        study, and is raised. ValueError for settings that make no study.
-        """
+    def run(self, settings: S, context: Context) -> Result:
+        """Measure, and return the result; ValueError for settings that make no study."""

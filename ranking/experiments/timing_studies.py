@@ -5,7 +5,7 @@ for its most violated ranking are kept; then all algorithms answer the same call
 a slow moment of the machine hits all. A time is the median over the rounds. Samples are synthetic: of the paper's
 numbers, with normal features, one direction of which tells the relevant ones apart.
 
-    result = TimingStudy().run(None, TimingSettings(share=0.1), Kept(Path()))
+    result = TimingStudy().run(TimingSettings(share=0.1), Context())
     TimingOutcome.from_json(result).points[0].timed
 """
 
@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ranking.core import Bools, Floats, ImageSet, ProgressEvent, Query
+from ranking.core import Bools, Floats, ProgressEvent, Query
 from ranking.core.errors import InputError
 from ranking.core.run_settings import TIMED, TimingSettings
-from ranking.experiments.study import Kept, OnShare, Result, Study
+from ranking.experiments.study import Context, Result, Study
 from ranking.inference import algorithms_for, most_violated_ranking
 from ranking.methods import make_method, methods_by_loss
 
@@ -128,16 +128,7 @@ class TimingStudy(Study[TimingSettings]):
 
     settings = TimingSettings
 
-    def run(
-        self,
-        images: ImageSet | None,
-        settings: TimingSettings,
-        kept: Kept,
-        on_step: OnShare | None = None,
-        on_result: Callable[[Result], None] = lambda result: None,
-        check: Callable[[], None] = lambda: None,
-    ) -> Result:
-        tell = on_step or (lambda what, done, total: None)
+    def run(self, settings: TimingSettings, context: Context) -> Result:
         methods = methods_by_loss()
         trainings = [(loss, *size) for loss in methods for size in sizes(settings.share, settings.parts)]
         points = []
@@ -145,12 +136,12 @@ class TimingStudy(Study[TimingSettings]):
             what = f"{methods[loss]}, {positives:,} relevant and {negatives:,} irrelevant samples"
 
             def listen(done: float, what: str = what, number: int = number) -> None:
-                tell(what, number + done, len(trainings))
+                context.on_step(what, number + done, len(trainings))
 
             query = synthetic(positives, negatives, settings.dimensions, settings.seed)
             timed = _time_training(query, loss, settings.rounds, listen)
             points.append(Point(loss, varied, positives, negatives, timed))
-        tell("Timed", len(trainings), len(trainings))
+        context.on_step("Timed", len(trainings), len(trainings))
         return TimingOutcome(machine(), tuple(points)).to_json()
 
 

@@ -176,6 +176,10 @@ class Report:
         """`done` of `total`. Raises Cancelled after a SIGTERM."""
         told = int(done) if done == int(done) else round(float(done), 3)
         self._thin(what, lambda: {"event": "progress", "what": what, "done": told, "total": int(total)})
+        self.check()
+
+    def check(self) -> None:
+        """Raises Cancelled after a SIGTERM."""
         if self.stopped:
             raise Cancelled
 

@@ -361,25 +361,21 @@ def study(store: Store, run: Run, report: Report) -> Result:
     report.progress("Reading the image set" if settings.set else "Starting", 0, 1)
     from ranking.experiments import studies
     from ranking.experiments.cross_validation.trial_store import FOLDER
+    from ranking.experiments.study import Context
 
-    def check() -> None:
-        if report.stopped:
-            raise Cancelled
-
-    images, edges = None, None
-    on_step: studies.OnShare = report.progress
-    if settings.set is not None:
-        images = store.image_set(settings.set)
-        on_step = _features_within_quota(store, report, images, settings.features)
-        edges = store.edges_of(settings.set, settings.graph)
-    result = studies.run(
+    images = None if settings.set is None else store.image_set(settings.set)
+    context = Context(
         images,
-        settings,
-        studies.Kept(store.features, tuple(home / FOLDER for home in (store.home, *store.lenders)), edges),
-        on_step=on_step,
+        store.features,
+        trials=tuple(home / FOLDER for home in (store.home, *store.lenders)),
+        edges=None if images is None else store.edges_of(images.key, settings.graph),
+        on_step=report.progress
+        if images is None
+        else _features_within_quota(store, report, images, settings.features),
         on_result=lambda result: store.update_run(run.id, result=result),
-        check=check,
+        check=report.check,
     )
+    result = studies.run(settings, context)
     report.flush()
     return result
 

@@ -62,10 +62,10 @@ def test_settings_of_mid_rank_keep_the_meaning_of_the_version_that_wrote_them(se
 @pytest.mark.parametrize("called", LEARNING)
 def test_settings_of_another_form_say_what_is_expected(called):
     settings = LEARNING[called]
-    with refused(f"settings of a {called}", "an unknown sede") as caught:
+    with refused(f"settings of the {called}", "an unknown sede") as caught:
         type(settings).from_json({**settings.to_json(), "sede": 1})
     assert caught.value.expected.startswith("set, features, ")
-    with refused(f"settings of a {called}", "an unknown \ufffda"):
+    with refused(f"settings of the {called}", "an unknown \ufffda"):
         type(settings).from_json({**settings.to_json(), "\u202ea": 1})
     for features in ("HOG", [["HOG", 3]], None):
         with refused("features", repr(features)):
@@ -139,7 +139,7 @@ def test_what_was_stored_before_a_part_was_there_is_what_is_stored_now():
 
 
 def test_parts_that_are_missing_or_of_another_kind_of_run_are_named():
-    with refused("settings of a simulation", "no strategies"):
+    with refused("settings of the simulation", "no strategies"):
         AskingSettings.from_json({"set": "key", "features": [], "methods": []})
-    with refused("settings of a training of labels", "an unknown query"):
+    with refused("settings of the training of labels", "an unknown query"):
         LabelTrainSettings.from_json({**LABELS.to_json(), "query": "sea"})

@@ -29,7 +29,7 @@ from ranking.experiments.order_studies import (
     exhaustive_rankings,
 )
 from ranking.experiments.order_training import make_drawing
-from ranking.experiments.study import Kept
+from ranking.experiments.study import Context
 from ranking.experiments.tasks import train
 from ranking.features import load_features
 from ranking.methods.length_rankings import scores_of_orders
@@ -65,7 +65,7 @@ def taus(drawn: Drawn, scores: Floats) -> list[float]:
 
 
 def study(images: ImageSet, cache: Path, name: str, **changes: Any) -> dict[str, Curve]:
-    result = MidRankStudy().run(images, replace(SETTINGS, study=name, **changes), Kept(cache))
+    result = MidRankStudy().run(replace(SETTINGS, study=name, **changes), Context(images, cache))
     outcome = Outcome.from_json(result)
     assert outcome.proven
     assert Outcome.from_json(json.loads(json.dumps(result))) == outcome
@@ -143,7 +143,7 @@ def test_times_are_taken_of_lengths_that_the_pool_has(painted, cache, monkeypatc
 def test_progress_comes_to_its_end_and_is_heeded_within_a_training(painted, cache):
     steps: list[tuple[str, int, int]] = []
     settings = replace(SETTINGS, study="number of trees")
-    MidRankStudy().run(painted, settings, Kept(cache), on_step=lambda *step: steps.append(step))
+    MidRankStudy().run(settings, Context(painted, cache, on_step=lambda *step: steps.append(step)))
     own = [step for step in steps if step[2] == 7]  # not of features
     assert [done for _, done, _ in own] == sorted(done for _, done, _ in own)
     assert own[-1][1:] == (7, 7) == (FIGURES["number of trees"].steps,) * 2
@@ -154,7 +154,7 @@ def test_progress_comes_to_its_end_and_is_heeded_within_a_training(painted, cach
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        MidRankStudy().run(painted, settings, Kept(cache), on_step=stop)
+        MidRankStudy().run(settings, Context(painted, cache, on_step=stop))
 
 
 def test_settings_that_make_no_study_and_outcomes_that_cannot_be_read_are_refused(painted, tmp_path):
@@ -166,7 +166,7 @@ def test_settings_that_make_no_study_and_outcomes_that_cannot_be_read_are_refuse
         ({"method_settings": {"trees": 0}}, "trees of MidRank", 0),
     ):
         with refused(subject, came):
-            MidRankStudy().run(painted, replace(SETTINGS, **changes), Kept(tmp_path))
+            MidRankStudy().run(replace(SETTINGS, **changes), Context(painted, tmp_path))
     for payload in ({}, {"curves": [{"line": "a"}], "proven": True}, {"curves": 3, "proven": True}):
         with refused("outcome of the study"):
             Outcome.from_json(payload)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +13,7 @@ from refusals import refused
 from ranking import make_method
 from ranking.core.run_settings import TimingSettings
 from ranking.experiments import timing_studies
-from ranking.experiments.study import Kept
+from ranking.experiments.study import Context
 from ranking.experiments.timing_studies import (
     BINARY,
     MOST_CALLS,
@@ -32,7 +31,6 @@ from ranking.experiments.timing_studies import (
 )
 from ranking.methods import methods_by_loss
 
-NOWHERE = Kept(Path())
 SMALL = TimingSettings(share=0.05, dimensions=20, rounds=2)
 
 
@@ -40,7 +38,7 @@ SMALL = TimingSettings(share=0.05, dimensions=20, rounds=2)
 def outcome():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(timing_studies, "SHARES", (0.5, 1.0))
-        yield TimingOutcome.from_json(TimingStudy().run(None, SMALL, NOWHERE))
+        yield TimingOutcome.from_json(TimingStudy().run(SMALL, Context()))
 
 
 def test_every_size_is_timed_for_every_loss_by_all_competitors(outcome):
@@ -114,7 +112,7 @@ def test_algorithms_that_disagree_are_not_timed(monkeypatch):
 
     monkeypatch.setattr(timing_studies, "most_violated_ranking", worse)
     with pytest.raises(ArithmeticError, match=r"select -1\.0"):
-        TimingStudy().run(None, SMALL, NOWHERE)
+        TimingStudy().run(SMALL, Context())
 
 
 def test_what_listens_can_stop_it():
@@ -126,7 +124,7 @@ def test_what_listens_can_stop_it():
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        TimingStudy().run(None, SMALL, NOWHERE, stop)
+        TimingStudy().run(SMALL, Context(on_step=stop))
     assert all(part in heard[0][0] for part in ("AP-SVM", "11", "156"))
     assert heard[-1][1] < 1.5
     assert heard[-1][2] == 2 * len(sizes(1.0))
@@ -146,5 +144,5 @@ def test_outcomes_and_settings_come_back_from_json(outcome):
     ):
         with refused(name, came):
             TimingSettings.from_json({name: value})
-    with refused("settings of a timing", "an unknown size"):
+    with refused("settings of the timing", "an unknown size"):
         TimingSettings.from_json({"size": 3})

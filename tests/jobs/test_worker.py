@@ -41,7 +41,7 @@ from ranking.core.run_settings import (
 )
 from ranking.experiments.asking_simulation import AskingStudy
 from ranking.experiments.order_studies import MidRankStudy
-from ranking.experiments.study import Kept
+from ranking.experiments.study import Context
 from ranking.experiments.timing_studies import TimingOutcome
 from ranking.files import Limits
 from ranking.formats.looking import Look
@@ -482,7 +482,7 @@ def test_a_study_ends_with_its_curves_and_a_timing_with_its_times(store, dated_i
     run = here(store, asked["midrank"], "study")
     assert (run.state, run.reason) == ("finished", "")
     settings = StudySettings.from_json(run.settings)
-    expected = MidRankStudy().run(dated_images, settings, Kept(store.features))
+    expected = MidRankStudy().run(settings, Context(dated_images, store.features))
     assert Outcome.from_json(run.result) == Outcome.from_json(expected)
     assert events_of(run, "progress")[-1]["what"] == "Training MidRank"
     monkeypatch.setattr("ranking.experiments.timing_studies.SHARES", (1.0,))
@@ -501,7 +501,7 @@ def test_a_simulation_ends_with_its_curves_and_keeps_finished_folds(store, image
     run = here(store, asked["asking"], "study")
     assert (run.state, run.reason) == ("finished", "")
     settings = AskingSettings.from_json(run.settings)
-    whole = AskingStudy().run(images, settings, Kept(store.features))["curves"]
+    whole = AskingStudy().run(settings, Context(images, store.features))["curves"]
     assert run.result["curves"] == whole
     assert len(run.result["seconds"]) == 3
     assert told_last(run) == ("Fold 3 of 3: asking C-star p@k, core first", 3, 3)

@@ -16,7 +16,7 @@ from pages.parts.studies.study_words import ABOVE, AS_GOOD, BELOW, BETTER, TAU, 
 from ranking.core.run_settings import StudySettings
 from ranking.experiments import order_studies
 from ranking.experiments.order_studies import AGREES, FIGURES, SECONDS, MidRankStudy
-from ranking.experiments.study import Kept
+from ranking.experiments.study import Context
 from ranking.metrics.study_curves import Curve, Outcome
 from ranking.workspace.run import Run
 
@@ -41,7 +41,7 @@ def outcomes(order_home: OrderHome, tmp_path_factory: pytest.TempPathFactory) ->
         patched.setattr(order_studies, "ROUND_SECONDS", 0.001)
         return {
             name: Outcome.from_json(
-                MidRankStudy().run(images, settings_of(order_home.key, name), Kept(features))
+                MidRankStudy().run(settings_of(order_home.key, name), Context(images, features))
             )
             for name in FIGURES
         }

@@ -3,7 +3,7 @@
 Given an image set, for example from `ranking.datasets.load_image_set`::
 
     settings = ExperimentSettings(image_set.key, (("HOG", {}),), queries=("jumping",))
-    Experiment().run(image_set, settings, Kept(Path("features"), (Path("trials"),)), on_step=print)
+    Experiment().run(settings, Context(image_set, Path("features"), (Path("trials"),), on_step=print))
     results = results_of(plan_of(settings, image_set), TrialStore(Path("trials")))
     print(plain(validation_table(results)))
 

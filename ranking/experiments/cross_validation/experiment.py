@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
-from ranking.core import ImageSet
 from ranking.core.run_settings import ExperimentSettings
 from ranking.experiments.cross_validation.material import material_of
 from ranking.experiments.cross_validation.plan import plan_of
@@ -13,7 +11,7 @@ from ranking.experiments.cross_validation.progress import Progress, time_in_word
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.experiments.cross_validation.workers import workers_at
-from ranking.experiments.study import Kept, OnShare, Result, Study
+from ranking.experiments.study import Context, Result, Study
 
 TELL_SECONDS = 1.0  # between two results at least
 
@@ -26,17 +24,10 @@ class Experiment(Study[ExperimentSettings]):
 
     settings = ExperimentSettings
 
-    def run(
-        self,
-        images: ImageSet | None,
-        settings: ExperimentSettings,
-        kept: Kept,
-        on_step: OnShare | None = None,
-        on_result: Callable[[Result], None] = lambda result: None,
-        check: Callable[[], None] = lambda: None,
-    ) -> Result:
+    def run(self, settings: ExperimentSettings, context: Context) -> Result:
+        images = context.images
         assert images is not None
-        plan, trials = plan_of(settings, images), TrialStore(kept.trials[0], kept.trials[1:])
+        plan, trials = plan_of(settings, images), TrialStore(context.trials[0], context.trials[1:])
         result, told = {"done": 0, "total": 0}, -TELL_SECONDS
 
         def tell(progress: Progress) -> None:
@@ -44,22 +35,19 @@ class Experiment(Study[ExperimentSettings]):
             result.update(done=progress.done, total=progress.total)
             if time.monotonic() - told >= TELL_SECONDS:
                 told = time.monotonic()
-                on_result(dict(result))
-            if on_step is not None:
-                left = (
-                    "" if progress.seconds_left is None else f"; {time_in_words(progress.seconds_left)} left"
-                )
-                on_step(progress.what + left, progress.done, progress.total)
+                context.on_result(dict(result))
+            left = "" if progress.seconds_left is None else f"; {time_in_words(progress.seconds_left)} left"
+            context.on_step(progress.what + left, progress.done, progress.total)
 
         try:
             results = run_experiment(
                 plan,
-                lambda: material_of(plan, images, kept.features, on_step, kept.edges),
+                lambda: material_of(plan, images, context.features, context.on_step, context.edges),
                 trials,
                 tell,
-                check,
+                context.check,
                 workers_at(settings.scheduler),
             )
         finally:
-            on_result(dict(result))
+            context.on_result(dict(result))
         return {**result, "unproven": results.unproven}
