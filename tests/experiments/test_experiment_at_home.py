@@ -67,6 +67,7 @@ def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on_to_the_end(s
     assert (run.state, run.reason) == ("cancelled", said_of_cancelled(run))
     kept = seconds(store)
     assert 5 <= len(kept) < 40
+    assert run.parts_done == len(kept)
     run = here(store, run.settings, "study")
     assert (run.state, run.reason) == ("finished", "")
     assert run.result == {"done": 40, "total": 40, "unproven": 0}

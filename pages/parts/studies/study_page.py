@@ -19,10 +19,6 @@ from ranking.workspace.run import ENDED, Run
 Watched = Callable[[list[jobs_panel.Event]], None]  # draws the events of a run that goes on
 
 
-def nothing() -> None:
-    """What a page without it shows."""
-
-
 @dataclass(frozen=True)
 class StudyPage:
     """task: of the runs that it shows. run: the part of the address that names one. box: the label of the box to choose
@@ -85,7 +81,7 @@ class StudyPage:
         invite: Callable[[], None],
         show: Callable[[Run], None],
         live: Callable[[Run], Watched] | None = None,
-        more: Callable[[], None] = nothing,
+        more: Callable[[], None] | None = None,
     ) -> None:
         """What there is of a run, or an invitation to start one; below it the form for another one, what `more` there
         is to start from, and what was deleted. live: draws the events of a run that goes on."""
@@ -93,7 +89,8 @@ class StudyPage:
         with below:
             with st.expander(self.new, icon=":material/science:", expanded=run is None):
                 form()
-            more()
+            if more is not None:
+                more()
             run_actions.bring_back(self.task, self.name_of)
         with above:
             if run is None:
