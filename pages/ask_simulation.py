@@ -9,7 +9,7 @@ from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
 from pages.parts.runs import jobs_panel, label_models, run_actions
 from pages.parts.studies import asking_charts, asking_form, asking_table, asking_words
-from pages.parts.studies.study_page import Watched, offer_files
+from pages.parts.studies.study_page import offer_files
 from pages.parts.views import charts, label_looks
 from ranking.core.run_settings import AskingSettings
 from ranking.metrics.fold_curves import FoldCurve, curves_of
@@ -48,7 +48,7 @@ def invite() -> None:
     )
 
 
-def say_how_long(run: Run) -> Watched:
+def say_how_long(run: Run) -> jobs_panel.Live:
     """Roughly how long it still takes, by the folds that are done; before the first one nothing is known. The page runs
     again when one more fold is measured, and shows its curves below."""
 

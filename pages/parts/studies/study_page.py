@@ -16,8 +16,6 @@ from ranking.core.run_settings import AnyStudySettings
 from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Run
 
-Watched = Callable[[list[jobs_panel.Event]], None]  # draws the events of a run that goes on
-
 
 @dataclass(frozen=True)
 class StudyPage:
@@ -80,7 +78,7 @@ class StudyPage:
         form: Callable[[], None],
         invite: Callable[[], None],
         show: Callable[[Run], None],
-        live: Callable[[Run], Watched] | None = None,
+        live: Callable[[Run], jobs_panel.Live] | None = None,
         more: Callable[[], None] | None = None,
     ) -> None:
         """What there is of a run, or an invitation to start one; below it the form for another one, what `more` there
@@ -105,15 +103,11 @@ class StudyPage:
                 run_actions.manage(run)
 
     def offer_start(self, label: str, settings: AnyStudySettings, key: str, **look: Any) -> None:
-        """The button that starts a run; pressed twice it starts one."""
+        """The button that starts a run, which is then shown; pressed twice it starts one."""
         if frame.pressed(label, key, icon=":material/play_arrow:", **{"type": "primary", **look}):
-            self.start(settings)
-
-    def start(self, settings: AnyStudySettings) -> None:
-        """Start a run, and show it."""
-        run = jobs.start_once(cache.store(), "study", settings.to_json())
-        address.put(**{self.run: run.id})
-        st.rerun()
+            run = jobs.start_once(cache.store(), "study", settings.to_json())
+            address.put(**{self.run: run.id})
+            st.rerun()
 
 
 # ---------------------------------------------------------------------------------------------------------
