@@ -7,8 +7,9 @@ import streamlit as st
 from pages.parts.app import address, cache, figures_file, frame, keys
 from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
-from pages.parts.runs import jobs_panel, label_models, run_actions, run_choice, runs
+from pages.parts.runs import jobs_panel, label_models, run_actions
 from pages.parts.studies import asking_charts, asking_form, asking_table, asking_words
+from pages.parts.studies.study_page import offer_files
 from pages.parts.views import charts, label_looks
 from ranking.core.run_settings import AskingSettings
 from ranking.metrics.fold_curves import FoldCurve, curves_of
@@ -20,51 +21,17 @@ PANELS = {"strategy": "Way to ask", "model": "Model"}
 
 
 def steps() -> None:
-    asked = run_choice.asked(keys.SIMULATION, simulation, asking_form.given)
+    named = asking_form.PAGE.named()
     left, right = st.columns(2, gap="medium")
     with left:
         row = label_models.choose_set()
-    run_actions.say_deleted("asking")
+    run_actions.say_deleted(asking_form.PAGE.task)
     with right:
-        run = choose_simulation(row, asked)
-        if run is not None:
-            address.imply(asking_form.given(run))  # also of the newest, which the address did not name yet
-    view, task = st.container(), st.container()
-    with task, st.expander("A new simulation", icon=":material/science:", expanded=run is None):
-        asking_form.show(row)
-    run_actions.bring_back("asking")
-    with view:
-        if run is None:
-            invite()
-        elif run.state in ENDED:
-            jobs_panel.explain_end(run)
-            show_measured(run, row)
-            run_actions.manage(run)
-        else:
-            show_live(run)
-            show_measured(run, row)
-
-
-def simulation(run_id: str) -> Run:
-    """The simulation of that id; ValueError where it is none."""
-    return run_choice.of_kind(run_id, "asking", "a simulation")
-
-
-def choose_simulation(row: ImageSetRow, asked: Run | None) -> Run | None:
-    """A simulation on a set: the one `asked` for by the address, or the newest that goes on or has an outcome; None
-    where there is none."""
-    listed = cache.store().runs("asking", row.key)
-    return run_choice.choose("Simulation", keys.SIMULATION, listed, asked, name_of)
-
-
-def name_of(run: Run) -> str:
-    """One line that tells a simulation from others, by its id at last; the same while it goes on."""
-    settings = AskingSettings.from_json(run.settings)
-    models = " and ".join(dict.fromkeys(name for name, _ in settings.methods))
-    features = runs.features_of(run)
-    star = "★ " if run.star else ""
-    called = run.name or f"{models} · {features} · {settings.questions} questions, {settings.folds} folds"
-    return f"{star}{called} · {runs.when(run)} · {run.id}"
+        listed = cache.store().runs(set_key=row.key, task=asking_form.PAGE.task)
+        run = asking_form.PAGE.choose(listed, named)
+    asking_form.PAGE.lay_out(
+        run, lambda: asking_form.show(row), invite, lambda run: show_measured(run, row), say_how_long
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -81,20 +48,19 @@ def invite() -> None:
     )
 
 
-def show_live(run: Run) -> None:
-    """Its progress; the page runs again when one more fold is measured, and shows its curves below."""
-    st.markdown("#### Training and asking")
-    jobs_panel.watch(run, lambda seen: say_how_long(run, seen))
+def say_how_long(run: Run) -> jobs_panel.Live:
+    """Roughly how long it still takes, by the folds that are done; before the first one nothing is known. The page runs
+    again when one more fold is measured, and shows its curves below."""
 
+    def say(seen: list[jobs_panel.Event]) -> None:
+        if cache.store().run(run.id).parts_done != run.parts_done:
+            st.rerun()
+        if (left := seconds_left(run, seen)) is None:
+            st.caption("How long it takes is known after the first fold, and its curves are shown then.")
+        else:
+            st.caption(f"Roughly {jobs_panel.in_minutes(left)} to go, by the folds that are done.")
 
-def say_how_long(run: Run, seen: list[jobs_panel.Event]) -> None:
-    """Roughly how long it still takes, by the folds that are done; before the first one nothing is known."""
-    if cache.store().run(run.id).folds_done != run.folds_done:
-        st.rerun()
-    if (left := seconds_left(run, seen)) is None:
-        st.caption("How long it takes is known after the first fold, and its curves are shown then.")
-    else:
-        st.caption(f"Roughly {jobs_panel.in_minutes(left)} to go, by the folds that are done.")
+    return say
 
 
 def seconds_left(run: Run, seen: list[jobs_panel.Event]) -> float | None:
@@ -109,7 +75,7 @@ def seconds_left(run: Run, seen: list[jobs_panel.Event]) -> float | None:
 
 def show_measured(run: Run, row: ImageSetRow) -> None:
     """What the folds that are done have shown; of a simulation without any only what is wrong with it."""
-    if run.state != "finished" and not run.folds_done:
+    if run.state != "finished" and not run.parts_done:
         return
     with cache.or_gone():
         curves = curves_of(run.result.get("curves") or [])
@@ -131,24 +97,19 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
         f"at that number of questions. Auto: nothing asked; Q5: after 5 questions. "
         f"{asking_words.interactions_add(curves)}"
     )
-    with st.container(horizontal=True):
-        st.download_button(
-            "All folds as CSV",
-            lambda: asking_table.csv_text(curves),
-            file_name("simulation", row.title, run.id, "csv"),
-            "text/csv",
-            icon=":material/table_view:",
-            on_click="ignore",
-        )
-        figures_file.offer(
-            f"Ask simulation on {row.title}", figures, file_name("simulation", row.title, run.id, "html")
-        )
+    offer_files(
+        "All folds as CSV",
+        lambda: asking_table.csv_text(curves),
+        f"Ask simulation on {row.title}",
+        figures,
+        lambda ending: file_name("simulation", row.title, run.id, ending),
+    )
 
 
 def folds_in_words(run: Run) -> str:
     """How far a simulation has come that has not finished: "3 of 5 folds, cancelled." """
     how = run.state if run.state in ENDED else "so far"
-    return f"{run.folds_done} of {AskingSettings.from_json(run.settings).folds} folds, {how}."
+    return f"{run.parts_done} of {AskingSettings.from_json(run.settings).folds} folds, {how}."
 
 
 def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:

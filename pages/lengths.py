@@ -4,84 +4,54 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.app import address, cache, figures_file, frame, keys
+from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import jobs_panel, order_models, run_actions, run_choice, runs
+from pages.parts.runs import order_models, run_actions
 from pages.parts.studies import study_charts, study_form
+from pages.parts.studies.study_page import choose_one, offer_files
 from pages.parts.studies.study_words import TAU, WORDS
 from pages.parts.views import charts
 from ranking.core.run_settings import StudySettings
-from ranking.experiments.order_studies import AGREES, ROUNDS, SECONDS, STUDIES
+from ranking.experiments.order_studies import AGREES, FIGURES, ROUNDS, SECONDS
 from ranking.experiments.order_training import make_drawing
 from ranking.metrics.study_curves import AblationResult
-from ranking.workspace.run import ENDED, Run
+from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
 
 def steps() -> None:
-    asked = run_choice.asked(keys.STUDY_RUN, study_run, study_form.given)
+    named = study_form.PAGE.named()
     left, right = st.columns(2, gap="medium")
     with left:
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)
-    run_actions.say_deleted("study")
-    study = choose_study()
+    run_actions.say_deleted(study_form.PAGE.task)
+    study = choose_one("What is varied", keys.STUDY, list(FIGURES), figure_name)
     with right:
-        run = choose_run(row, criterion, study, asked)
-    if run is not None:
-        address.imply(study_form.given(run))  # also of the newest, which the address did not name yet
-    view, task = st.container(), st.container()
-    with task, st.expander("Measure it again", icon=":material/science:", expanded=run is None):
-        study_form.show(row, criterion, study)
-    run_actions.bring_back("study")
-    with view:
-        st.markdown(f"## {WORDS[study].question}")
-        if run is None:
-            invite(study)
-        elif run.state in ENDED:
-            show_ended(run, row, study)
-            run_actions.manage(run)
-        else:
-            jobs_panel.watch(run)
+        run = choose_run(row, criterion, study, named)
+    st.markdown(f"## {WORDS[study].question}")
+    study_form.PAGE.lay_out(
+        run,
+        lambda: study_form.show(row, criterion, study),
+        lambda: invite(study),
+        lambda run: show_measured(run, row, study),
+    )
 
 
-def study_run(run_id: str) -> Run:
-    """The study of that id; ValueError where it is none."""
-    run = run_choice.of_kind(run_id, "study", "a study")
-    if run.settings.get("study") not in STUDIES:
-        raise ValueError(f"no study is called {run.settings.get('study')!r:.40}")
-    return run
+def figure_name(study: str) -> str:
+    return f"{study.capitalize()} · Fig. {FIGURES[study].figure}"
 
 
-def choose_study() -> str:
-    names = list(STUDIES)
-    bound = address.bound(keys.STUDY, address.one_of(names), names[0])
-
-    def told(name: str) -> str:
-        return f"{name.capitalize()} · Fig. {STUDIES[name].figure}"
-
-    return str(st.segmented_control("What is varied", names, format_func=told, required=True, **bound))
-
-
-def choose_run(row: ImageSetRow, criterion: str, study: str, asked: Run | None) -> Run | None:
-    """A study on a set: the one that was asked for, or the newest that goes on or has an outcome; None where there is
+def choose_run(row: ImageSetRow, criterion: str, study: str, named: Run | None) -> Run | None:
+    """A study on a set: the one that is named, or the newest that goes on or has an outcome; None where there is
     none."""
     listed = [
         run
-        for run in cache.store().runs("study", row.key)
+        for run in cache.store().runs(set_key=row.key, task=study_form.PAGE.task)
         if (run.settings["criterion"], run.settings["study"]) == (criterion, study)
     ]
     along = {keys.ORDER_SET: row.key, keys.CRITERION: criterion, keys.STUDY: study}
-    return run_choice.choose("Measured", keys.STUDY_RUN, listed, asked, name_of, **along)
-
-
-def name_of(run: Run) -> str:
-    """One line that tells a study from others; the same while it goes on."""
-    settings = StudySettings.from_json(run.settings)
-    features = runs.features_of(run)
-    drawn = make_drawing(settings.drawing)
-    called = f"{'★ ' if run.star else ''}{run.name or features}"
-    return f"{called} · {drawn.train:,} sequences of {drawn.length} · {runs.when(run)} · {run.id}"
+    return study_form.PAGE.choose(listed, named, **along)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -91,14 +61,13 @@ def name_of(run: Run) -> str:
 
 def invite(study: str) -> None:
     st.caption(
-        f"Figure {STUDIES[study].figure} of the MidRank paper asks this of its own images. Nobody has asked it of "
+        f"Figure {FIGURES[study].figure} of the MidRank paper asks this of its own images. Nobody has asked it of "
         "these yet: the button below trains what it needs and measures it on images that were not trained on."
     )
     show_paper(study)
 
 
-def show_ended(run: Run, row: ImageSetRow, study: str) -> None:
-    jobs_panel.explain_end(run)
+def show_measured(run: Run, row: ImageSetRow, study: str) -> None:
     if run.state != "finished":
         return
     with cache.or_gone():
@@ -106,7 +75,7 @@ def show_ended(run: Run, row: ImageSetRow, study: str) -> None:
     measure = choose_measure(outcome)
     words, curves = WORDS[study], outcome.curves
     figure = study_charts.figure_of(
-        curves, measure, STUDIES[study].across, words.marks.get(measure, ()), words.of
+        curves, measure, FIGURES[study].across, words.marks.get(measure, ()), words.of
     )
     alt = study_charts.in_words(curves, measure)
     charts.show(figure, keys.widget(f"study {study} {measure}"), alt, f"figure-{study}", height=420, top=8)
@@ -117,16 +86,13 @@ def show_ended(run: Run, row: ImageSetRow, study: str) -> None:
         st.markdown(f"**Notice** {escaped(words.notice({curve.line: curve for curve in curves}))}")
     with right:
         show_paper(study)
-    with st.container(horizontal=True):
-        st.download_button(
-            "All values as CSV",
-            lambda: study_charts.csv_text(curves),
-            f"study-{run.id}.csv",
-            "text/csv",
-            icon=":material/table_view:",
-            on_click="ignore",
-        )
-        figures_file.offer(f"{words.question} {row.title}", [(figure, alt)], f"study-{run.id}.html")
+    offer_files(
+        "All values as CSV",
+        lambda: study_charts.csv_text(curves),
+        f"{words.question} {row.title}",
+        [(figure, alt)],
+        lambda ending: f"study-{run.id}.{ending}",
+    )
 
 
 def choose_measure(outcome: AblationResult) -> str:

@@ -17,7 +17,7 @@ from pages.parts.views.pair_cues import CUES, explained
 from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints
 from ranking.core.run_settings import StudySettings
-from ranking.experiments.order_studies import STUDIES
+from ranking.experiments.order_studies import FIGURES
 from ranking.features import default_names
 from ranking.jobs import jobs
 from ranking.metrics.study_curves import AblationResult
@@ -126,7 +126,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         return
     with cache.or_gone():
         outcome = AblationResult.from_json(run.result)
-    figure = study_charts.figure_of(outcome.curves, TAU, STUDIES[STUDY].across, (), "")
+    figure = study_charts.figure_of(outcome.curves, TAU, FIGURES[STUDY].across, (), "")
     alt = study_charts.in_words(outcome.curves, TAU)
     charts.show(figure, keys.widget("lesson of pairs"), alt, "pairs-and-subsequences", height=380, top=8)
     notice = WORDS[STUDY].notice({curve.line: curve for curve in outcome.curves})

@@ -6,14 +6,14 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.parts.app import address, cache, figures_file, frame, keys
+from pages.parts.app import cache, figures_file, frame, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import jobs_panel, run_choice, runs
+from pages.parts.runs import jobs_panel, run_actions
 from pages.parts.studies import timing_charts, timing_words
+from pages.parts.studies.study_page import StudyPage, choose_one, offer_files
 from pages.parts.views import charts
 from ranking.core.run_settings import TimingSettings
 from ranking.experiments.timing_studies import SAMPLES, Point, TimingOutcome
-from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Run
 
 QUICK = "tables, a third of the samples"
@@ -28,7 +28,8 @@ ROW, AROUND = 52, 90  # pixels of a chart of calls: of an algorithm, and what st
 
 
 def steps() -> None:
-    run = choose_timing()
+    run_actions.say_deleted(PAGE.task)
+    run = PAGE.choose(cache.store().runs(task=PAGE.task), PAGE.named())
     outcome = outcome_of(run)
     kind, _, loss = choose_view().partition(" ")
     st.markdown(f"## {headline(kind, loss, outcome)}")
@@ -42,26 +43,32 @@ def steps() -> None:
     (show_table if kind == "tables" else show_figure)(loss, outcome)
     if run is not None and outcome is not None:
         say_how(run, outcome)
-        offer_files(run, outcome)
-        show_form("Measure again", "secondary")
+        offer_files(
+            "All times as CSV",
+            lambda: timing_charts.csv_text(outcome),
+            "Times of loss-augmented inference",
+            figures_shown(outcome),
+            lambda ending: f"times-{run.id}.{ending}",
+        )
+        run_actions.manage(run)
+        show_form(PAGE.new, "secondary")
+    run_actions.bring_back(PAGE.task, PAGE.name_of)
 
 
-def timing_run(run_id: str) -> Run:
-    """The timing of that id; ValueError where it is none."""
-    return run_choice.of_kind(run_id, "timing", "a timing")
+def given(run: Run) -> dict[str, str]:
+    """Nothing: the address of a timing says no more than its id."""
+    return {}
 
 
-def choose_timing() -> Run | None:
-    """The timing of the address, or the newest that goes on or has an outcome; None where there is none."""
-    asked = address.read(keys.TIMING, timing_run, None)
-    return run_choice.choose("Measured", keys.TIMING, cache.store().runs("timing"), asked, name_of)
-
-
-def name_of(run: Run) -> str:
+def words(run: Run) -> str:
+    """What tells a timing from others."""
     settings = TimingSettings.from_json(run.settings)
     known = {(one.share, one.parts): name for name, one in SIZES.items()}
     size = known.get((settings.share, settings.parts), f"{settings.share:g} of the samples, {settings.parts}")
-    return f"{run.name or size} · {settings.rounds} rounds · {runs.when(run)} · {run.id}"
+    return f"{size} · {settings.rounds} rounds"
+
+
+PAGE = StudyPage(TimingSettings.task, keys.TIMING, "Measured", "Measure again", given, words)
 
 
 def outcome_of(run: Run | None) -> TimingOutcome | None:
@@ -74,10 +81,7 @@ def outcome_of(run: Run | None) -> TimingOutcome | None:
 
 def choose_view() -> str:
     views = timing_words.views()
-    bound = address.bound(keys.TIMED, address.one_of(list(views)), next(iter(views)))
-    return str(
-        st.segmented_control("What is shown", list(views), format_func=views.get, required=True, **bound)
-    )
+    return choose_one("What is shown", keys.TIMED, list(views), views.__getitem__)
 
 
 def headline(kind: str, loss: str, outcome: TimingOutcome | None) -> str:
@@ -106,10 +110,7 @@ def show_form(label: str, look: Literal["primary", "secondary"]) -> None:
             )
         )
         settings = SIZES[size]
-        if frame.pressed("Measure", "start timing", type=look, icon=":material/play_arrow:"):
-            run = jobs.start_once(cache.store(), "timing", settings.to_json())
-            address.put(**{keys.TIMING: run.id, keys.TIMED: address.get(keys.TIMED)})
-            st.rerun()
+        PAGE.offer_start("Measure", settings, "start timing", type=look)
     share = "as many samples as the paper" if settings.share == 1 else "fewer samples than the paper"
     st.caption(
         f"It takes about {jobs_panel.in_minutes(SECONDS[size])} on two idle cores, with {share} (3,347 people, 227 of "
@@ -178,28 +179,20 @@ def say_how(run: Run, outcome: TimingOutcome) -> None:
     )
 
 
-def offer_files(run: Run, outcome: TimingOutcome) -> None:
-    with st.container(horizontal=True):
-        st.download_button(
-            "All times as CSV",
-            lambda: timing_charts.csv_text(outcome),
-            f"times-{run.id}.csv",
-            "text/csv",
-            icon=":material/table_view:",
-            on_click="ignore",
-        )
-        shown = []
-        for loss in dict.fromkeys(point.loss for point in outcome.points):
-            point = table_point(outcome, loss)
-            told = f"{timing_words.table_name(loss)}. {timing_charts.calls_in_words(loss, point)}"
-            shown.append((timing_charts.calls_of(loss, point), told))
-            axes = timing_charts.axes_of(outcome.points, loss)
-            if axes[SAMPLES]:
-                shown += [
-                    (figure, f"{timing_words.figure_name(loss)}. {timing_charts.in_words(axes[axis])}")
-                    for axis, figure in timing_charts.figures_of(axes).items()
-                ]
-        figures_file.offer("Times of loss-augmented inference", shown, f"times-{run.id}.html")
+def figures_shown(outcome: TimingOutcome) -> list[figures_file.Shown]:
+    """All charts of a timing, with what is said of each."""
+    shown = []
+    for loss in dict.fromkeys(point.loss for point in outcome.points):
+        point = table_point(outcome, loss)
+        told = f"{timing_words.table_name(loss)}. {timing_charts.calls_in_words(loss, point)}"
+        shown.append((timing_charts.calls_of(loss, point), told))
+        axes = timing_charts.axes_of(outcome.points, loss)
+        if axes[SAMPLES]:
+            shown += [
+                (figure, f"{timing_words.figure_name(loss)}. {timing_charts.in_words(axes[axis])}")
+                for axis, figure in timing_charts.figures_of(axes).items()
+            ]
+    return shown
 
 
 frame.show_page(

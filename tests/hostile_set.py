@@ -11,7 +11,9 @@ from image_sets import Drawing, pictures
 from ranking.core import ImageSet, SourceBox
 from ranking.core.run_settings import ExperimentSettings
 from ranking.datasets import build_image_set
-from ranking.reports.at_home import experiment_at_home
+from ranking.experiments.cross_validation.experiment import Experiment
+from ranking.experiments.cross_validation.trial_store import FOLDER
+from ranking.experiments.study import Context
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
 
@@ -61,10 +63,10 @@ def asked(images: ImageSet, **changes: Any) -> ExperimentSettings:
 
 def run_here(store: Store, settings: ExperimentSettings, name: str = "") -> Run:
     """An experiment that has finished, run in this process."""
-    run = store.create_run("experiment", settings.to_json())
-    results = experiment_at_home(store, settings, lambda progress: None)
-    done = len(results.outcomes)
-    store.end_run(run.id, "finished", result={"done": done, "total": done, "unproven": 0})
+    run = store.create_run("study", settings.to_json())
+    images = store.image_set(settings.set)
+    result = Experiment().run(settings, Context(images, store.features, (store.home / FOLDER,)))
+    store.end_run(run.id, "finished", result={**result, "unproven": 0})
     if name:
         store.name_run(run.id, name)
     return store.run(run.id)

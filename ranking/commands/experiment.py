@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
         if ranks != {"samples"}:
             return (_ask if ranks == {"labels"} else _order)(store, images, options)
     settings = _settings(options) if _is_file(options) else _small(images, options)
-    finished(store, jobs.start_once(store, "experiment", settings.to_json()))
+    finished(store, jobs.start_once(store, "study", settings.to_json()))
     findings = Findings.at_home(store, settings)
     tables = [
         make(findings.results)
@@ -114,7 +114,7 @@ def _ask(store: Store, images: ImageSet, options: argparse.Namespace) -> int:
     settings = AskingSettings(
         images.key, features, methods, tuple(STRATEGIES), folds=options.folds, min_images=options.min_images
     )
-    ended = finished(store, jobs.start_once(store, "asking", settings.to_json()))
+    ended = finished(store, jobs.start_once(store, "study", settings.to_json()))
     rows = [
         Row(f"{curve.name}, {curve.strategy}", tuple(map(float, curve.mean)), (False,) * len(curve.mean))
         for curve in curves_of(ended.result["curves"])

@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     if first_run is None:
         assert record is not None
         return _experiment(store, ExperimentSettings.from_json(record), "", options)
-    if first_run.kind != "experiment":
+    if first_run.task != "experiment":
         expected = "an experiment or training runs that rank samples"
         raise InputError(f"run {first_run.id}", expected, first_run.called)
     return _experiment(store, ExperimentSettings.from_json(first_run.settings), first_run.name, options)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from ranking.core import is_number
 from ranking.core.errors import InputError
 from ranking.core.first_settings import (
     as_first_meant,
@@ -16,10 +15,12 @@ from ranking.core.first_settings import (
     read_study_settings,
     read_train_settings,
 )
+from ranking.core.stored_settings import OPTIONAL, Grids, StoredSettings, limited, one_of
+from ranking.core.stored_settings import Named as Named
+from ranking.core.stored_settings import Settings as Settings
 from ranking.core.text import readable
 
-Settings = dict[str, Any]
-Named = tuple[tuple[str, Settings], ...]  # features or methods, each with its settings
+T = TypeVar("T")
 
 
 class Measure(NamedTuple):
@@ -30,8 +31,13 @@ class Measure(NamedTuple):
     full: str
 
 
+# ---------------------------------------------------------------------------------------------------------
+# Imports
+# ---------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
-class ImportSettings:
+class ImportSettings(StoredSettings):
     """The source of an image set, by its name, and its settings.
 
     brought: what a person calls the ZIP file that they uploaded, which is then read instead of what the settings name.
@@ -41,50 +47,39 @@ class ImportSettings:
     {'source': 'COCO', 'source_settings': {}, 'brought': 'zoo.zip'}
     """
 
+    task: ClassVar[str] = "images"
+    implied: ClassVar[bool] = True
+    called: ClassVar[str] = "import"
     source: str
     source_settings: Settings = field(default_factory=dict)
-    brought: str | None = None
-    title: str = ""
+    brought: str | None = field(default=None, metadata=OPTIONAL)
+    title: str = field(default="", metadata=OPTIONAL)
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> ImportSettings:
-        """What `to_json` gave; a ValueError says what else it is."""
-        _check(cls, "an import", values)
-        made = cls(**values)
-        return replace(made, source_settings=read_source_settings(made.source, made.source_settings))
-
-    def to_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"source": self.source, "source_settings": self.source_settings}
-        told |= {} if self.brought is None else {"brought": self.brought}
-        return told | ({"title": self.title} if self.title else {})
+    def as_meant(cls, read: dict[str, Any]) -> dict[str, Any]:
+        settings = read_source_settings(read["source"], read.get("source_settings", {}))
+        return {**read, "source_settings": settings}
 
 
 @dataclass(frozen=True)
-class LookSettings:
+class LookSettings(StoredSettings):
     """The first stage of an import: what a person brought, and as what it is read.
 
     look: the path that was typed, empty for a ZIP file that was uploaded. source: None for the one that knows it best.
     brought: as in `ImportSettings`.
     """
 
+    task: ClassVar[str] = "look"
+    implied: ClassVar[bool] = True
+    called: ClassVar[str] = "import"
     look: str
     source: str | None = None
     source_settings: Settings = field(default_factory=dict)
     brought: str | None = None
 
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> LookSettings:
-        """What `to_json` gave; a ValueError says what else it is."""
-        known = {name: value for name, value in values.items() if (name, value) != ("source", None)}
-        _check(cls, "a look at what was brought", known)
-        return cls(**known)
-
-    def to_json(self) -> dict[str, Any]:
-        return _told(self)
-
 
 @dataclass(frozen=True)
-class FeaturesSettings:
+class FeaturesSettings(StoredSettings):
     """A look at features that a person brings for the image set of a key.
 
     place: the path that was typed, empty for a file that was uploaded. brought: what the person calls the file that
@@ -93,6 +88,8 @@ class FeaturesSettings:
     (`ranking.features.onnx_model`).
     """
 
+    task: ClassVar[str] = "features"
+    called: ClassVar[str] = "look at features"
     set: str
     place: str = ""
     brought: str | None = None
@@ -100,27 +97,37 @@ class FeaturesSettings:
     ids: str | None = None
     network: Settings = field(default_factory=dict)
 
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> FeaturesSettings:
-        """What `to_json` gave; a ValueError says what else it is."""
-        _check(cls, "a look at features", values)
-        return cls(**values)
-
     @property
-    def called(self) -> str:
+    def file_name(self) -> str:
         """What the person calls the file.
 
-        >>> FeaturesSettings("abc", "/home/anna/resnet.npy").called
+        >>> FeaturesSettings("abc", "/home/anna/resnet.npy").file_name
         'resnet.npy'
         """
         return self.brought or readable(Path(self.place.strip()).name, 120) or "the file"
 
+
+# ---------------------------------------------------------------------------------------------------------
+# Trainings
+# ---------------------------------------------------------------------------------------------------------
+
+
+class OfMethod(StoredSettings):
+    """Settings with those of one method, the one that is called `method`."""
+
+    method: str
+    method_settings: Settings
+
+    @classmethod
+    def as_meant(cls, read: dict[str, Any]) -> dict[str, Any]:
+        return read_train_settings(read)
+
     def to_json(self) -> dict[str, Any]:
-        return _told(self)
+        return {**super().to_json(), "method_settings": as_stored(self.method, self.method_settings)}
 
 
 @dataclass(frozen=True)
-class TrainSettings:
+class TrainSettings(OfMethod):
     """A training: the key of its image set, the class that is ranked first, features and method with settings.
 
     warm_start: the id of the run whose weights it begins with. graph: the name of the similarity graph of a method
@@ -134,6 +141,7 @@ class TrainSettings:
     """
 
     task: ClassVar[str] = "samples"
+    implied: ClassVar[bool] = True
     called: ClassVar[str] = "training"
     measure: ClassVar[Measure] = Measure("AP", "AP", "Average precision")
     set: str
@@ -143,21 +151,11 @@ class TrainSettings:
     method_settings: Settings = field(default_factory=dict)
     warm_start: str | None = None
     graph: str | None = None
-    projection: Settings | None = None
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> TrainSettings:
-        """What `to_json` gave; a ValueError says what else it is."""
-        values = _of_task(cls, values)
-        _check(cls, "a training", values)
-        return cls(**{**read_train_settings(values), "features": _named(values, "features", "HOG")})
-
-    def to_json(self) -> dict[str, Any]:
-        return {**_told(self), "method_settings": as_stored(self.method, self.method_settings)}
+    projection: Settings | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True)
-class LabelTrainSettings:
+class LabelTrainSettings(OfMethod):
     """A training of a ranker of labels: the key of its image set, features and method with settings.
 
     min_images: a class that fewer images show is no label.
@@ -176,51 +174,11 @@ class LabelTrainSettings:
     method: str
     method_settings: Settings = field(default_factory=dict)
     min_images: int = 20
-    projection: Settings | None = None
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> LabelTrainSettings:
-        """What `to_json` gave; a ValueError says what else it is."""
-        values = _of_task(cls, values)
-        _check(cls, "a training of labels", values)
-        return cls(**{**values, "features": _named(values, "features", "HOG")})
-
-    def to_json(self) -> dict[str, Any]:
-        return {**_told(self), "task": self.task}
+    projection: Settings | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True)
-class AskingSettings:
-    """A simulation of asking for labels: which methods are trained on which images, and how they ask.
-
-    methods: each with its settings. strategies: names of `ranking.explain.asking.STRATEGIES`. questions: how many each
-    image is asked. folds: how many parts the images are dealt into, by `seed`. min_images: as in `LabelTrainSettings`.
-    """
-
-    set: str
-    features: Named
-    methods: Named
-    strategies: tuple[str, ...]
-    questions: int = 10
-    folds: int = 5
-    seed: int = 0
-    min_images: int = 20
-    projection: Settings | None = None
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> AskingSettings:
-        """What `to_json` gave; a ValueError says what else it is."""
-        _check(cls, "a simulation", values)
-        strategies = _names(values, "strategies", "entropy")
-        features, methods = _named(values, "features", "HOG"), _named(values, "methods", "C-star p@k")
-        return cls(**{**values, "features": features, "methods": methods, "strategies": strategies})
-
-    def to_json(self) -> dict[str, Any]:
-        return {**_told(self), "strategies": list(self.strategies)}
-
-
-@dataclass(frozen=True)
-class OrderTrainSettings:
+class OrderTrainSettings(OfMethod):
     """A training of a method that puts sequences in order: the key of its image set, features, the criterion that
     its numbers are of, and the method with settings.
 
@@ -242,51 +200,69 @@ class OrderTrainSettings:
     method: str
     method_settings: Settings = field(default_factory=dict)
     drawing: Settings = field(default_factory=dict)
-    projection: Settings | None = None
+    projection: Settings | None = field(default=None, metadata=OPTIONAL)
 
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> OrderTrainSettings:
-        """What `to_json` gave; a ValueError says what else it is."""
-        values = _of_task(cls, values)
-        _check(cls, "a training of orders", values)
-        return cls(**{**read_train_settings(values), "features": _named(values, "features", "HOG")})
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            **_told(self),
-            "method_settings": as_stored(self.method, self.method_settings),
-            "task": self.task,
-        }
+# ---------------------------------------------------------------------------------------------------------
+# Studies
+# ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class StudySettings:
+class AskingSettings(StoredSettings):
+    """A simulation of asking for labels: which methods are trained on which images, and how they ask.
+
+    methods: each with its settings. strategies: names of `ranking.explain.asking.STRATEGIES`. questions: how many each
+    image is asked. folds: how many parts the images are dealt into, by `seed`. min_images: as in `LabelTrainSettings`.
+    """
+
+    task: ClassVar[str] = "asking"
+    called: ClassVar[str] = "simulation"
+    graph: ClassVar[None] = None
+    set: str
+    features: Named
+    methods: Named
+    strategies: tuple[str, ...]
+    questions: int = limited(10, 0)
+    folds: int = limited(5, 2)
+    seed: int = limited(0, 0)
+    min_images: int = 20
+    projection: Settings | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True)
+class StudySettings(StoredSettings):
     """A study of MidRank: the key of its image set, features, the criterion, and which of
-    `ranking.experiments.order_studies.STUDIES`.
+    `ranking.experiments.order_studies.FIGURES`.
 
     method_settings: of MidRank, but for what the study varies. drawing: as in `OrderTrainSettings`.
     """
 
+    task: ClassVar[str] = "midrank"
+    called: ClassVar[str] = "study"
+    graph: ClassVar[None] = None
     set: str
     features: Named
     criterion: str
     study: str
     method_settings: Settings = field(default_factory=dict)
     drawing: Settings = field(default_factory=dict)
-    projection: Settings | None = None
+    projection: Settings | None = field(default=None, metadata=OPTIONAL)
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> StudySettings:
-        """What `to_json` gave; a ValueError says what else it is."""
-        _check(cls, "a study", values)
-        return cls(**{**read_study_settings(values), "features": _named(values, "features", "HOG")})
+    def as_meant(cls, read: dict[str, Any]) -> dict[str, Any]:
+        return read_study_settings(read)
 
     def to_json(self) -> dict[str, Any]:
-        return {**_told(self), "method_settings": as_stored("MidRank", self.method_settings)}
+        return {**super().to_json(), "method_settings": as_stored("MidRank", self.method_settings)}
+
+
+LEAST_SHARE = 0.05  # of the samples of a timing: some are left of each kind
+TIMED = ("tables", "tables and figures")  # of the paper about loss-augmented inference
 
 
 @dataclass(frozen=True)
-class TimingSettings:
+class TimingSettings(StoredSettings):
     """A timing of loss-augmented inference (`ranking.experiments.timing_studies`) on synthetic samples of the size of
     quicksort's.
 
@@ -294,40 +270,25 @@ class TimingSettings:
     median over so many. parts: one of TIMED, the tables alone or the figures too.
     """
 
-    share: float = 1.0
-    dimensions: int = 2404
-    rounds: int = 5
+    task: ClassVar[str] = "timing"
+    called: ClassVar[str] = "timing"
+    set: ClassVar[None] = None
+    graph: ClassVar[None] = None
+    features: ClassVar[Named] = ()
+    share: float = limited(1.0, LEAST_SHARE, 1)
+    dimensions: int = limited(2404, 1, 100_000)
+    rounds: int = limited(5, 1, 1000)
     seed: int = 0
-    parts: str = "tables and figures"
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> TimingSettings:
-        """What `to_json` gave; a ValueError says what else it is."""
-        _check(cls, "a timing", values)
-        settings = cls(**values)
-        share = settings.share
-        if type(share) not in (int, float) or not LEAST_SHARE <= share <= 1:
-            raise InputError("share", f"a number from {LEAST_SHARE:g} to 1", f"{share!r:.80}")
-        for name, most in (("dimensions", 100_000), ("rounds", 1000)):
-            value = getattr(settings, name)
-            if type(value) is not int or not 1 <= value <= most:
-                raise InputError(name, f"a whole number from 1 to {most:,}", f"{value!r:.80}")
-        if settings.parts not in TIMED:
-            raise InputError("parts", f"one of: {', '.join(TIMED)}", f"{settings.parts!r:.80}")
-        return settings
-
-    def to_json(self) -> dict[str, Any]:
-        return _told(self)
+    parts: str = one_of(TIMED[-1], *TIMED)
 
 
-Grids = dict[str, tuple[float, ...]]
 PAPER_METHODS: Named = (("SVM", {}), ("AP-SVM", {}), ("HOB-SVM", {}), ("HOAP-SVM", {}))
 SMALL_GRIDS: Grids = {"C": (10.0, 100.0, 1e3, 1e4), "eta": (0.01, 1.0, 100.0)}
 PAPER_GRIDS: Grids = {"C": (1e-1, 1.0, 1e1, 1e2, 1e3, 1e4), "eta": (1e-4, 1e-2, 1.0, 1e2, 1e4)}
 
 
 @dataclass(frozen=True)
-class Protocol:
+class Protocol(StoredSettings):
     """A comparison of methods by cross-validation (high-order, section 5): everything that decides its numbers.
 
     methods: each with the settings that are fixed for it. queries: the classes that are ranked, each by itself; none
@@ -341,41 +302,28 @@ class Protocol:
     {'C': [1.0, 10.0]}
     """
 
+    called: ClassVar[str] = "experiment"
     set: str
     features: Named
     methods: Named = PAPER_METHODS
     queries: tuple[str, ...] = ()
     grids: Grids = field(default_factory=lambda: dict(PAPER_GRIDS))
-    folds: int = 5
-    seed: int = 0
+    folds: int = limited(5, 2)
+    seed: int = limited(0, 0)
     measure: str = "AP"
     graph: str | None = None
     tolerance: float = 1e-3
-    projection: Settings | None = None
+    projection: Settings | None = field(default=None, metadata=OPTIONAL)
     widen: bool = True
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """What `to_json` gave; a ValueError says what else it is. One that does not say `widen` is from before C had
-        a unit, and keeps its meaning."""
-        _check(cls, "an experiment", values)
-        read = {**values, "features": _named(values, "features", "HOG")}
-        if "methods" in values:
-            read["methods"] = _named(values, "methods", "HOB-SVM")
-        if "queries" in values:
-            read["queries"] = _names(values, "queries", "jumping")
-        if "grids" in values:
-            read["grids"] = _grids(values["grids"])
-        if "widen" not in values:
-            first = tuple(
-                (name, _first_fixed(name, given)) for name, given in read.get("methods", PAPER_METHODS)
-            )
-            read |= {"methods": first, "widen": False}
-        return cls(**read)
-
-    def to_json(self) -> dict[str, Any]:
-        grids = {name: list(values) for name, values in self.grids.items()}
-        return {**_told(self), "queries": list(self.queries), "grids": grids}
+    def as_meant(cls, read: dict[str, Any]) -> dict[str, Any]:
+        """One that does not say `widen` is from before C had a unit, and keeps its meaning."""
+        if "widen" in read:
+            return read
+        methods = read.get("methods", PAPER_METHODS)
+        first = tuple((name, _first_fixed(name, given)) for name, given in methods)
+        return {**read, "methods": first, "widen": False}
 
 
 def _first_fixed(method: str, fixed: Settings) -> Settings:
@@ -388,118 +336,41 @@ def _first_fixed(method: str, fixed: Settings) -> Settings:
 class ExperimentSettings(Protocol):
     """A run of a protocol. scheduler: the address of the Dask scheduler whose workers train; None for this computer."""
 
+    task: ClassVar[str] = "experiment"
     scheduler: str | None = None
 
 
+# ---------------------------------------------------------------------------------------------------------
+# All of them
+# ---------------------------------------------------------------------------------------------------------
+
 AnyTrainSettings = TrainSettings | LabelTrainSettings | OrderTrainSettings
+AnyStudySettings = ExperimentSettings | AskingSettings | StudySettings | TimingSettings
 TASK_SETTINGS: dict[str, type[AnyTrainSettings]] = {
     cls.task: cls for cls in (TrainSettings, LabelTrainSettings, OrderTrainSettings)
 }
-AnySettings = (
-    ImportSettings
-    | LookSettings
-    | FeaturesSettings
-    | AnyTrainSettings
-    | AskingSettings
-    | StudySettings
-    | TimingSettings
-    | Protocol
-)
-WHOLE_NUMBERS = ("min_images", "questions", "folds", "seed")
-NAMES = ("set", "look", "place", "source", "query", "method", "criterion", "study", "title")
-TEXTS = ("measure", "graph", "scheduler", "warm_start", "brought", "vectors", "ids")
-TIMED = ("tables", "tables and figures")  # of the paper about loss-augmented inference
-LEAST_SHARE = 0.05  # of the samples of a timing: some are left of each kind
+STUDY_SETTINGS: dict[str, type[AnyStudySettings]] = {
+    cls.task: cls for cls in (ExperimentSettings, AskingSettings, StudySettings, TimingSettings)
+}
+# What people call a run of each task.
+CALLED: dict[str, str] = {
+    **{cls.task: cls.called for cls in (ImportSettings, LookSettings, FeaturesSettings)},
+    **{task: cls.called for task, cls in TASK_SETTINGS.items()},
+    **{task: cls.called for task, cls in STUDY_SETTINGS.items()},
+}
 
 
 def train_settings(values: Mapping[str, Any]) -> AnyTrainSettings:
     """The settings of a training of any task, from what `to_json` gave."""
-    task = values.get("task", TrainSettings.task)
-    if task not in TASK_SETTINGS:
-        raise InputError("task", f"one of: {', '.join(TASK_SETTINGS)}", f"{task!r:.80}")
-    return TASK_SETTINGS[task].from_json(values)
+    return _class_of(values.get("task", TrainSettings.task), TASK_SETTINGS).from_json(values)
 
 
-def _of_task(cls: type[AnyTrainSettings], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Stored settings without the name of their task; that of samples is not stored, as it was the only one once."""
-    rest = {name: value for name, value in values.items() if name != "task"}
-    if "task" in values and values["task"] != cls.task:
-        raise InputError("task", cls.task, f"{values['task']!r:.80}")
-    return rest
+def study_settings(values: Mapping[str, Any]) -> AnyStudySettings:
+    """The same of a study."""
+    return _class_of(values.get("task"), STUDY_SETTINGS).from_json(values)
 
 
-def _told(settings: AnySettings) -> dict[str, Any]:
-    """The settings by name; features and methods as lists, as JSON gives them back.
-
-    No projection is left out, so that a run of before there were any is told as it always was.
-    """
-    told = {item.name: getattr(settings, item.name) for item in fields(settings)}
-    if told.get("projection", ...) is None:
-        del told["projection"]
-    for name in {"features", "methods"} & told.keys():
-        told[name] = [[one, given] for one, given in told[name]]
-    return told
-
-
-def _named(values: Mapping[str, Any], what: str, example: str) -> Named:
-    """The parts of `values` called `what`, each a name with its settings; `example`: a name of one."""
-    try:
-        return tuple((str(name), dict(settings)) for name, settings in values[what])
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            what, f"a list of a name and settings each, as [['{example}', {{}}]]", f"{values[what]!r:.80}"
-        ) from error
-
-
-def _names(values: Mapping[str, Any], what: str, example: str) -> tuple[str, ...]:
-    """The part of `values` called `what`, a list of names; `example`: one of them."""
-    names = values[what]
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise InputError(what, f"a list of names, as ['{example}']", f"{names!r:.80}")
-    return tuple(names)
-
-
-def _grids(told: Any) -> Grids:
-    """Values by setting, as numbers; ValueError for anything else."""
-    lists = told.values() if isinstance(told, dict) else [None]
-    if not all(isinstance(values, list | tuple) and all(map(is_number, values)) for values in lists):
-        raise InputError("grids", "numbers by setting, as {'C': [1, 10]}", f"{told!r:.80}")
-    return {str(name): tuple(map(float, values)) for name, values in told.items()}
-
-
-def _check(cls: type[AnySettings], what: str, values: Mapping[str, Any]) -> None:
-    """ValueError unless `values` name the fields of `cls` and no others."""
-    known = {item.name: item for item in fields(cls)}
-    optional = [
-        name for name, item in known.items() if (item.default, item.default_factory) != (MISSING, MISSING)
-    ]
-    needed = [name for name in known if name not in optional]
-    for words, names in (
-        ("no", [name for name in needed if name not in values]),
-        ("an unknown", [name for name in values if name not in known]),
-    ):
-        if names:
-            expected = f"{', '.join(needed)} and, where wanted, {', '.join(optional)}"
-            raise InputError(f"settings of {what}", expected, f"{words} {', '.join(map(readable, names))}")
-    for name in ("source_settings", "method_settings", "drawing", "network"):
-        if not isinstance(values.get(name, {}), dict):
-            raise InputError(name, "settings by name, as {'seed': 1}", f"{values[name]!r:.80}")
-    if not isinstance(values.get("projection"), dict | None):
-        raise InputError(
-            "projection",
-            "a kind and its settings, as {'kind': 'PCA', 'components': 64}",
-            f"{values['projection']!r:.80}",
-        )
-    if not isinstance(values.get("widen", True), bool):
-        raise InputError("widen", "true or false", f"{values['widen']!r:.80}")
-    for name in NAMES:
-        if not isinstance(values.get(name, ""), str):
-            raise InputError(name, "a text", f"{values[name]!r:.80}")
-    for name in WHOLE_NUMBERS:
-        if type(values.get(name, 0)) is not int:
-            raise InputError(name, "a whole number", f"{values[name]!r:.80}")
-    if not is_number(values.get("tolerance", 1e-3)):
-        raise InputError("tolerance", "a number", f"{values['tolerance']!r:.80}")
-    for name in TEXTS:
-        if not isinstance(values.get(name), str | None):
-            raise InputError(name, "a text", f"{values[name]!r:.80}")
+def _class_of(task: Any, known: Mapping[str, type[T]]) -> type[T]:
+    if task not in known:
+        raise InputError("task", f"one of: {', '.join(known)}", f"{task!r:.80}")
+    return known[task]

@@ -11,20 +11,19 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from ranking.core import Floats, ImageSet, Ints, LabelSet, OnProgress, ProgressEvent
+from ranking.core import Floats, Ints, LabelSet, OnProgress, ProgressEvent
 from ranking.core.errors import InputError
 from ranking.core.run_settings import AskingSettings, Settings
 from ranking.experiments.label_training import label_set_of, labelled_blocks, make_label_ranker, seen_through
+from ranking.experiments.study import Context, OnShare, Result, Study
 from ranking.explain.asking import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
 from ranking.features.projection import fit_projection
 from ranking.methods.label_ranker import LabelRanker
 from ranking.metrics.fold_curves import FoldCurve
 
-OnShare = Callable[[str, float, int], None]  # (what, done, total), done in fractions too
 OnFold = Callable[
     [list[FoldCurve], float], None
 ]  # the curves of all folds so far, the seconds of the last one
@@ -39,23 +38,28 @@ class Asker:
     strategies: tuple[str, ...]
 
 
-def simulate_asking(
-    image_set: ImageSet,
-    settings: AskingSettings,
-    feature_cache: Path,
-    on_step: OnShare | None = None,
-    on_fold: OnFold | None = None,
-) -> list[FoldCurve]:
-    """One curve for each method and strategy, in their order; none for a strategy
-    that needs a core with a method without one.
+class AskingStudy(Study[AskingSettings]):
+    """The result has a curve for each method and strategy, in their order (`ranking.metrics.fold_curves.curves_of`),
+    and the seconds of each fold; no curve for a strategy that needs a core with a method without one.
 
     Equal settings give equal curves. on_step hears of the features, then after every iteration and every block of
-    images how many folds are done, so that what it raises is heard soon; on_fold of what has been measured, after each
-    fold. All images of the set take part, also those kept for testing. ValueError for settings that make no simulation.
+    images how many folds are done; on_result of each fold. All images of the set take part, also those kept for tests.
     """
-    askers = askers_of(settings)
-    images = label_set_of(image_set, settings, feature_cache, on_step)
-    return asking_curves(images, settings, askers, on_step, on_fold)
+
+    settings = AskingSettings
+
+    def run(self, settings: AskingSettings, context: Context) -> Result:
+        assert context.images is not None
+        askers, result = askers_of(settings), Result(curves=[], seconds=[])
+
+        def keep(curves: list[FoldCurve], seconds: float) -> None:
+            result["curves"] = [curve.to_json() for curve in curves]
+            result["seconds"].append(round(seconds, 3))
+            context.on_result(result)
+
+        images = label_set_of(context.images, settings, context.features, context.on_step)
+        asking_curves(images, settings, askers, context.on_step, keep)
+        return result
 
 
 def asking_curves(
@@ -65,8 +69,8 @@ def asking_curves(
     on_step: OnShare | None = None,
     on_fold: OnFold | None = None,
 ) -> list[FoldCurve]:
-    """`simulate_asking` of images whose features are there; of `settings` only questions, folds, seed and projection
-    count, and this is fitted in each fold on the images that are learnt from."""
+    """The curves of images whose features are there; of `settings` only questions, folds, seed and projection count,
+    and this is fitted in each fold on the images that are learnt from."""
     steps = Steps(settings.folds, sum(1 + len(asker.strategies) for asker in askers), on_step)
     asks = [(asker, strategy) for asker in askers for strategy in asker.strategies]
     values = np.empty((len(asks), settings.folds, settings.questions + 1))
@@ -130,9 +134,7 @@ def asked_in_blocks(
 
 def askers_of(settings: AskingSettings) -> list[Asker]:
     """Each method with the strategies that it can follow; ValueError for settings that make no simulation."""
-    for name, least in (("questions", 0), ("folds", 2), ("seed", 0)):
-        if getattr(settings, name) < least:
-            raise InputError(name, f"at least {least}", getattr(settings, name))
+    settings.check()
     for what, chosen in (("methods", settings.methods), ("strategies", settings.strategies)):
         if not chosen:
             raise InputError(what, "at least one", "none", "choose one or more")

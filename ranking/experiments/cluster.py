@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10.0  # how long a scheduler may take to answer, and the first worker to be there
 START_SECONDS = 60.0  # how long all workers of this machine may take to be there
-CONTENT = 3  # goes up whenever what is sent to workers is read in another way
+CONTENT = 4  # goes up whenever what is sent to workers is read in another way
 LOOPBACK = "127.0.0.1"
 SCHEMES = (
     "tcp",

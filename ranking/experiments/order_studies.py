@@ -3,8 +3,8 @@
 Given an image set with criteria, for example from `ranking.datasets.load_image_set`::
 
     settings = StudySettings(image_set.key, (("HOG", {}),), "year", "subsequence length", drawing={"length": 20})
-    outcome = study_orders(image_set, settings, Path("features"))
-    outcome.curves[0].measures["Kendall tau"].mean
+    result = MidRankStudy().run(settings, Context(image_set, Path("features")))
+    AblationResult.from_json(result).curves[0].measures["Kendall tau"].mean
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from ranking.core import Features, ImageSet, Ints, OnStep
+from ranking.core import Features, Ints
 from ranking.core.errors import InputError
 from ranking.core.run_settings import StudySettings
 from ranking.datasets.sequences import GROUPS, Drawn
 from ranking.experiments.order_training import features_to_order, make_drawing
+from ranking.experiments.study import Context, Result, Study
 from ranking.experiments.study_bench import Bench, make_mid_rank
 from ranking.inference.best_permutation import (
     MAX_COMPARED,
@@ -53,40 +53,42 @@ RANK_SVM, FUSED, ALONE, EXHAUSTIVE, SEARCH = (
 )
 
 
-def study_orders(
-    image_set: ImageSet,
-    settings: StudySettings,
-    feature_cache: Path,
-    on_step: OnStep | None = None,
-) -> AblationResult:
-    """Train what a study needs on sequences of training images, and measure it on sequences of test images.
+class MidRankStudy(Study[StudySettings]):
+    """What a figure needs is trained on sequences of training images, and measured on sequences of test images.
 
     Equal settings give equal curves, but for times. on_step hears of the features and of what is trained or measured,
-    after every iteration too, so that what it raises is heard soon. ValueError for settings that make no study.
+    after every iteration too. The result is an `AblationResult`, and none of it is there before the end.
     """
-    if settings.study not in STUDIES:
-        raise InputError("study", f"one of: {', '.join(STUDIES)}", repr(settings.study))
-    study, drawing = STUDIES[settings.study], make_drawing(settings.drawing)
-    if drawing.of == GROUPS:
-        raise InputError(
-            "sequences of a study",
-            "sequences of one length",
-            GROUPS,
-            "draw any samples, or one of each group",
-        )
-    if drawing.test < 2:
-        raise InputError("test sequences", "at least 2, as confidence intervals of means need", drawing.test)
-    make_mid_rank(settings.method_settings)
-    image_set.numbers_of(settings.criterion)  # an unknown criterion says so before features take their time
-    features, _ = features_to_order(image_set, settings, feature_cache, on_step)
-    bench = Bench(image_set, features, settings, study.steps, on_step)
-    curves = study.measure(bench)
-    bench.end()
-    return AblationResult(curves, bench.proven)
+
+    settings = StudySettings
+
+    def run(self, settings: StudySettings, context: Context) -> Result:
+        images = context.images
+        assert images is not None
+        if settings.study not in FIGURES:
+            raise InputError("study", f"one of: {', '.join(FIGURES)}", repr(settings.study))
+        figure, drawing = FIGURES[settings.study], make_drawing(settings.drawing)
+        if drawing.of == GROUPS:
+            raise InputError(
+                "sequences of a study",
+                "sequences of one length",
+                GROUPS,
+                "draw any samples, or one of each group",
+            )
+        if drawing.test < 2:
+            expected = "at least 2, as confidence intervals of means need"
+            raise InputError("test sequences", expected, drawing.test)
+        make_mid_rank(settings.method_settings)
+        images.numbers_of(settings.criterion)  # an unknown criterion says so before features take their time
+        features, _ = features_to_order(images, settings, context.features, context.on_step)
+        bench = Bench(images, features, settings, figure.steps, context.on_step)
+        curves = figure.measure(bench)
+        bench.end()
+        return AblationResult(curves, bench.proven).to_json()
 
 
 # ---------------------------------------------------------------------------------------------------------
-# The studies
+# The figures
 # ---------------------------------------------------------------------------------------------------------
 
 
@@ -234,8 +236,8 @@ def seconds_of(method: MidRank, features: Features, n: int, line: str) -> Measur
     return Measured([float(np.median(warm))], [float(np.subtract(*np.percentile(warm, [75, 25]))) / 2])
 
 
-class Study(NamedTuple):
-    """figure: of the paper. across: what its curves run over. steps: what it trains and measures, about."""
+class Figure(NamedTuple):
+    """figure: its number in the paper. across: what its curves run over. steps: what it trains and measures, about."""
 
     figure: str
     across: str
@@ -243,13 +245,15 @@ class Study(NamedTuple):
     measure: Callable[[Bench], list[Curve]]
 
 
-STUDIES = {
-    "subsequence length": Study("4a", "length of the ranker's subsequences", 1, by_subsequence_length),
-    "fusion": Study("4b", "how the rankers' orders become one", 1, by_fusion),
-    "test length": Study(
+FIGURES = {
+    "subsequence length": Figure("4a", "length of the ranker's subsequences", 1, by_subsequence_length),
+    "fusion": Figure("4b", "how the rankers' orders become one", 1, by_fusion),
+    "test length": Figure(
         "5, right", "length of the ranker's subsequences", 1 + len(TEST_LENGTHS), by_test_length
     ),
-    "representation": Study("5, left", "representation", len(REPRESENTATIONS), by_representation),
-    "number of trees": Study("6b", "search trees", 2 + MOST_TREES, by_trees),
-    "time": Study("6a", "length of the sequence", 1 + len(SEARCH_LENGTHS) + len(EXHAUSTIVE_LENGTHS), by_time),
+    "representation": Figure("5, left", "representation", len(REPRESENTATIONS), by_representation),
+    "number of trees": Figure("6b", "search trees", 2 + MOST_TREES, by_trees),
+    "time": Figure(
+        "6a", "length of the sequence", 1 + len(SEARCH_LENGTHS) + len(EXHAUSTIVE_LENGTHS), by_time
+    ),
 }

@@ -5,8 +5,8 @@ for its most violated ranking are kept; then all algorithms answer the same call
 a slow moment of the machine hits all. A time is the median over the rounds. Samples are synthetic: of the paper's
 numbers, with normal features, one direction of which tells the relevant ones apart.
 
-    outcome = time_inference(TimingSettings(share=0.1))
-    outcome.points[0].timed
+    result = TimingStudy().run(TimingSettings(share=0.1), Context())
+    TimingOutcome.from_json(result).points[0].timed
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ import numpy as np
 from ranking.core import Bools, Floats, ProgressEvent, Query
 from ranking.core.errors import InputError
 from ranking.core.run_settings import TIMED, TimingSettings
+from ranking.experiments.study import Context, Result, Study
 from ranking.inference import algorithms_for, most_violated_ranking
 from ranking.methods import make_method, methods_by_loss
-
-OnShare = Callable[[str, float, int], None]  # (what, done, total)
 
 POSITIVES, NEGATIVES = 227, 3120  # of "phoning" among the 3,347 training samples
 FEW_NEGATIVES = 200  # where the positives are varied
@@ -120,26 +119,30 @@ def sizes(share: float, parts: str = TIMED[-1]) -> list[tuple[str, int, int]]:
     return found
 
 
-def time_inference(settings: TimingSettings, on_step: OnShare | None = None) -> TimingOutcome:
-    """Train and time at every size and for every loss. What on_step raises, it raises soon.
+class TimingStudy(Study[TimingSettings]):
+    """Methods are trained, and their calls timed, at every size and for every loss. The result is a `TimingOutcome`;
+    none of it is there before the end.
 
     Every algorithm's objective is compared: ArithmeticError where one finds less than another.
     """
-    tell = on_step or (lambda what, done, total: None)
-    methods = methods_by_loss()
-    asked = [(loss, *size) for loss in methods for size in sizes(settings.share, settings.parts)]
-    points = []
-    for number, (loss, varied, positives, negatives) in enumerate(asked):
-        what = f"{methods[loss]}, {positives:,} relevant and {negatives:,} irrelevant samples"
 
-        def listen(done: float, what: str = what, number: int = number) -> None:
-            tell(what, number + done, len(asked))
+    settings = TimingSettings
 
-        query = synthetic(positives, negatives, settings.dimensions, settings.seed)
-        timed = _time_training(query, loss, settings.rounds, listen)
-        points.append(Point(loss, varied, positives, negatives, timed))
-    tell("Timed", len(asked), len(asked))
-    return TimingOutcome(machine(), tuple(points))
+    def run(self, settings: TimingSettings, context: Context) -> Result:
+        methods = methods_by_loss()
+        trainings = [(loss, *size) for loss in methods for size in sizes(settings.share, settings.parts)]
+        points = []
+        for number, (loss, varied, positives, negatives) in enumerate(trainings):
+            what = f"{methods[loss]}, {positives:,} relevant and {negatives:,} irrelevant samples"
+
+            def listen(done: float, what: str = what, number: int = number) -> None:
+                context.on_step(what, number + done, len(trainings))
+
+            query = synthetic(positives, negatives, settings.dimensions, settings.seed)
+            timed = _time_training(query, loss, settings.rounds, listen)
+            points.append(Point(loss, varied, positives, negatives, timed))
+        context.on_step("Timed", len(trainings), len(trainings))
+        return TimingOutcome(machine(), tuple(points)).to_json()
 
 
 def synthetic(positives: int, negatives: int, dimensions: int, seed: int) -> Query:

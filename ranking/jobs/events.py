@@ -134,11 +134,11 @@ def said_of_cancelled(run: Run) -> str:
     trainings of an experiment, or nothing."""
     if run.learns:
         return NO_WEIGHTS
-    if run.folds_done:
-        return f"cancelled; the finished folds were kept: {run.folds_done} of {run.settings.get('folds')}"
-    if run.trainings_done:
+    if not run.parts_done:
+        return NOTHING_TO_KEEP
+    if run.task == "experiment":
         return "cancelled; the finished trainings were kept"  # how many, the page counts: some end meanwhile
-    return NOTHING_TO_KEEP
+    return f"cancelled; the finished folds were kept: {run.parts_done} of {run.settings.get('folds')}"
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -176,6 +176,10 @@ class Report:
         """`done` of `total`. Raises Cancelled after a SIGTERM."""
         told = int(done) if done == int(done) else round(float(done), 3)
         self._thin(what, lambda: {"event": "progress", "what": what, "done": told, "total": int(total)})
+        self.check()
+
+    def check(self) -> None:
+        """Raises Cancelled after a SIGTERM."""
         if self.stopped:
             raise Cancelled
 

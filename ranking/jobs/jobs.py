@@ -156,12 +156,12 @@ def waits_for(store: Store, run: Run) -> int:
     waits looks for itself whether it is its turn: the lock on its run is its place in the queue, which the system gives
     up for it however it dies.
     """
-    return store.queue_of(run.kind, run.settings).waits_for(run.id, *_places(store, run))
+    return store.queue_of(run.task).waits_for(run.id, *_places(store, run))
 
 
 def claim_turn(store: Store, run: Run) -> int:
     """Have `run` work if it is its turn, and return 0; else what `waits_for` does. For its worker."""
-    return store.queue_of(run.kind, run.settings).claim(run.id, *_places(store, run))
+    return store.queue_of(run.task).claim(run.id, *_places(store, run))
 
 
 def _places(store: Store, run: Run) -> tuple[int, int]:
@@ -193,7 +193,7 @@ def poll(store: Store, run_id: str) -> Run:
 
 
 def _clear(store: Store, run: Run) -> None:
-    """Of an import, or a look at features, that did not finish nothing is left."""
+    """Of an import that did not finish nothing is left."""
     if run.intake:
         store.clear(run)
 

@@ -1,4 +1,4 @@
-"""The process that imports, trains, simulates, studies or times: ``python -m ranking.jobs.worker HOME RUN_ID``.
+"""The process that imports, trains or studies: ``python -m ranking.jobs.worker HOME RUN_ID``.
 
 It says what it does in events.jsonl, ends by writing the run's final state, and stops soon after a SIGTERM.
 Whatever it cannot tell itself (it was killed, it crashed) `ranking.jobs.jobs` tells for it.
@@ -27,14 +27,11 @@ from ranking.core.errors import InputError
 from ranking.core.json_numbers import certificate_numbers
 from ranking.core.run_settings import (
     AnyTrainSettings,
-    AskingSettings,
-    ExperimentSettings,
     FeaturesSettings,
     ImportSettings,
     LookSettings,
-    StudySettings,
-    TimingSettings,
     TrainSettings,
+    study_settings,
     train_settings,
 )
 from ranking.core.text import readable
@@ -49,10 +46,8 @@ from ranking.workspace.store import Store
 if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
     from ranking.core import ImageSet
     from ranking.features.projection import Projection
-    from ranking.metrics.fold_curves import FoldCurve
 
 SO_FAR_SECONDS = 0.5  # how often a training writes the scores that it has
-TELL_SECONDS = 1.0  # how often at most the row of an experiment tells how many trainings there are
 # How often a queued training looks whether it is its turn, for each that is before it, and how often at least.
 TURN_SECONDS, MOST_TURN_SECONDS = 0.1, 2.0
 PATHS = ("folder", "file", "test_file")  # the settings of sources that are paths
@@ -101,15 +96,7 @@ def _hold_lock(run: Run) -> None:
 
 def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | None]:
     """Do what `run` asks for; its final state, the reason for it and the result, None for what is in its row."""
-    works = {
-        "import": import_images,
-        "features": look_at_features,
-        "train": train,
-        "asking": simulate_asking,
-        "study": study_orders,
-        "timing": time_inference,
-        "experiment": run_experiment,
-    }
+    works = {"import": import_, "train": train, "study": study}
     memory = INTAKE_MEMORY if run.intake else None
     try:
         limit_memory(memory)
@@ -195,10 +182,14 @@ def _features_within_quota(
     return progress
 
 
+def import_(store: Store, run: Run, report: Report) -> Result:
+    """Import, or look at, what a person brings, who decides about it."""
+    works = {"images": import_images, "look": look, "features": look_at_features}
+    return works[run.task](store, run, report)
+
+
 def import_images(store: Store, run: Run, report: Report) -> Result:
     """Build the image set of a source in the run's draft folder; a person decides whether to keep it."""
-    if run.looks:
-        return look(store, run, report)
     settings = ImportSettings.from_json(run.settings)
     check_source(store.home, _paths(settings.source_settings))
     progress = _within_quota(store, report)
@@ -264,7 +255,7 @@ def look_at_features(store: Store, run: Run, report: Report) -> Result:
     if is_network(path):
         return _look_at_network(store, run, settings, path, images, report)
     preview = preview_vectors(
-        path, settings.called, images, run.draft_vectors, settings.vectors, settings.ids, progress
+        path, settings.file_name, images, run.draft_vectors, settings.vectors, settings.ids, progress
     )
     report.flush()
     _write_whole(run.look_file, lambda path: path.write_text(json.dumps(preview.to_json())))
@@ -360,82 +351,30 @@ def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
     return method
 
 
-def simulate_asking(store: Store, run: Run, report: Report) -> Result:
-    """Simulate questions and answers as `ranking.experiments.asking_simulation` does; what was measured is written
-    after each fold, so that it is there however the run ends."""
-    settings = AskingSettings.from_json(run.settings)
-    report.progress("Reading the image set", 0, 1)
-    from ranking.experiments import asking_simulation
+def study(store: Store, run: Run, report: Report) -> Result:
+    """Measure as `ranking.experiments.study` does; what there is of the result is written as it grows, so that it is
+    kept however the run ends."""
+    settings = study_settings(run.settings)
+    report.progress("Reading the image set" if settings.set else "Starting", 0, 1)
+    from ranking.experiments import studies
+    from ranking.experiments.cross_validation.trial_store import FOLDER
+    from ranking.experiments.study import Context
 
-    images, result = store.image_set(settings.set), Result(curves=[], seconds=[])
-
-    def keep(curves: list[FoldCurve], seconds: float) -> None:
-        result["curves"] = [curve.to_json() for curve in curves]
-        result["seconds"].append(round(seconds, 3))
-        store.update_run(run.id, result=result)
-
-    on_step = _features_within_quota(store, report, images, settings.features)
-    asking_simulation.simulate_asking(images, settings, store.features, on_step=on_step, on_fold=keep)
+    images = None if settings.set is None else store.image_set(settings.set)
+    context = Context(
+        images,
+        store.features,
+        trials=tuple(home / FOLDER for home in (store.home, *store.lenders)),
+        edges=None if images is None else store.edges_of(images.key, settings.graph),
+        on_step=report.progress
+        if images is None
+        else _features_within_quota(store, report, images, settings.features),
+        on_result=lambda result: store.update_run(run.id, result=result),
+        check=report.check,
+    )
+    result = studies.run(settings, context)
     report.flush()
     return result
-
-
-def study_orders(store: Store, run: Run, report: Report) -> Result:
-    """Measure what `ranking.experiments.order_studies` does; a part of it is not kept."""
-    settings = StudySettings.from_json(run.settings)
-    report.progress("Reading the image set", 0, 1)
-    from ranking.experiments import order_studies
-
-    images = store.image_set(settings.set)
-    on_step = _features_within_quota(store, report, images, settings.features)
-    outcome = order_studies.study_orders(images, settings, store.features, on_step=on_step)
-    report.flush()
-    return outcome.to_json()
-
-
-def time_inference(store: Store, run: Run, report: Report) -> Result:
-    """Time what `ranking.experiments.timing_studies` does; a part of it is not kept."""
-    settings = TimingSettings.from_json(run.settings)
-    report.progress("Starting", 0, 1)
-    from ranking.experiments import timing_studies
-
-    outcome = timing_studies.time_inference(settings, on_step=report.progress)
-    report.flush()
-    return outcome.to_json()
-
-
-def run_experiment(store: Store, run: Run, report: Report) -> Result:
-    """Compare methods as `ranking.experiments.cross_validation` does. Its trials are kept path by path, for all
-    experiments of the home; the row tells how many there are, however the run ends, and how many were not proven to
-    have ended."""
-    settings = ExperimentSettings.from_json(run.settings)
-    report.progress("Reading the image set", 0, 1)
-    from ranking.experiments.cross_validation.progress import Progress, time_in_words
-    from ranking.reports.at_home import experiment_at_home
-
-    row, told = {"done": 0, "total": 0}, -TELL_SECONDS
-
-    def tell(progress: Progress) -> None:
-        nonlocal told
-        row.update(done=progress.done, total=progress.total)
-        if time.monotonic() - told >= TELL_SECONDS:
-            told = time.monotonic()
-            store.update_run(run.id, result=dict(row))
-        left = "" if progress.seconds_left is None else f"; {time_in_words(progress.seconds_left)} left"
-        report.progress(progress.what + left, progress.done, progress.total)
-
-    def check() -> None:
-        if report.stopped:
-            raise Cancelled
-
-    try:
-        images = store.image_set(settings.set)
-        on_features = _features_within_quota(store, report, images, settings.features)
-        results = experiment_at_home(store, settings, tell, on_features, check)
-    finally:
-        store.update_run(run.id, result=dict(row))
-    report.flush()
-    return {**row, "unproven": results.unproven}
 
 
 # ---------------------------------------------------------------------------------------------------------

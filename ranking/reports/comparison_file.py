@@ -105,7 +105,7 @@ def _written(value: Any) -> str:
 
 def source_of(store: Store, row: ImageSetRow) -> ImportSettings | None:
     """What makes an image set of a home again; None where it reads files, or nobody knows how it was made."""
-    for run in store.runs("import"):
+    for run in store.runs(task="images"):
         if run.result.get("key") == row.key and _makes_it_all(str(run.settings["source"])):
             return ImportSettings.from_json(run.settings)
     return None

@@ -68,6 +68,12 @@ update run set settings = json_set(settings, '$.task', case kind when 'label' th
     where kind in ('label', 'order') and json_valid(settings);
 update run set kind = 'train' where kind in ('label', 'order');
 """,
+    """
+update run set settings = json_set(settings, '$.task', case kind when 'study' then 'midrank' else kind end)
+    where kind in ('experiment', 'asking', 'study', 'timing', 'features') and json_valid(settings);
+update run set kind = case kind when 'features' then 'import' else 'study' end
+    where kind in ('experiment', 'asking', 'study', 'timing', 'features');
+""",
 )
 FOLDERS = ("edges", "vectors", "models", "features", "sets", "runs", "trash", "copies")
 DATABASE = "ranking.sqlite"

@@ -7,18 +7,19 @@ import json
 import shutil
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ranking.core.errors import InputError
+from ranking.core.run_settings import LookSettings
 from ranking.core.text import counted
 from ranking.workspace.home import Home, move_durably
 from ranking.workspace.room_layout import borrowers_of, home_in_words
 from ranking.workspace.room_quotas import bytes_of, check_disk
 from ranking.workspace.row_files import ROW, SET_COLUMNS, read_set_row, write_row
-from ranking.workspace.run import INTAKES, LAST_TIME, Run, is_set_key
+from ranking.workspace.run import LAST_TIME, Run, is_set_key
 from ranking.workspace.run_store import RunStore
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
@@ -151,7 +152,7 @@ class ImageSetStore(RunStore):
     def users_of_set(self, key: str) -> list[Run]:
         """The runs that need an image set, those among them that were deleted and can be restored."""
         runs = self.own_runs(set_key=key) + self.own_runs(set_key=key, deleted=True)
-        return [run for run in runs if run.kind not in INTAKES]
+        return [run for run in runs if not run.intake]
 
     def _users_of_lent_set(self, key: str) -> list[Run]:
         """`users_of_set` of one that is lent to this home; none where it has that set itself."""
@@ -210,7 +211,7 @@ class ImageSetStore(RunStore):
         """
         self.caught_up(run_id)
         with self._home.change() as database:
-            run = self._decidable(run_id, "kept", ("import",))
+            run = self._decidable(run_id, "kept", "images")
             if copies_together is not None:
                 run = self._with_copies(database, run, copies_together)
             key = self._admit(database, run)
@@ -241,23 +242,26 @@ class ImageSetStore(RunStore):
         self._home.throw_away(run.folder)
         self._home.empty_trash()
 
-    def _decidable(self, run_id: str, decision: str, kinds: Sequence[str] = INTAKES) -> Run:
+    def _decidable(self, run_id: str, decision: str, task: str | None = None) -> Run:
+        """The import that a person decides about; ValueError unless it is of the task, None: of any."""
         run = self.own_run(run_id)
-        if run.kind not in kinds or run.state != "finished":
-            raise InputError(
-                f"run {run_id}", f"a finished import to be {decision}", f"a {run.state} {run.called}"
-            )
-        if run.looks and decision == "kept":
+        if task is not None and run.task == LookSettings.task and run.state == "finished":
             raise InputError(
                 f"run {run_id}",
                 "an import that built an image set",
                 "a look at what was uploaded",
                 "import it, then keep it",
             )
-        if run.result.get("decision", decision) != decision:
-            again = "import it again" if run.kind == "import" else "bring it again"
+        if not run.intake or run.state != "finished" or task not in (None, run.task):
             raise InputError(
-                f"decision about {run.called} {run_id}", decision, str(run.result["decision"]), again
+                f"run {run_id}", f"a finished import to be {decision}", f"a {run.state} {run.called}"
+            )
+        if run.result.get("decision", decision) != decision:
+            raise InputError(
+                f"decision about {run.called} {run_id}",
+                decision,
+                str(run.result["decision"]),
+                "import it again",
             )
         return run
 

@@ -24,7 +24,7 @@ from typing import TypeVar
 
 from ranking.workspace.home import Home
 from ranking.workspace.room_layout import MARK
-from ranking.workspace.run import ENDED, INTAKES, Run, only_looks
+from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import Store
 
 T = TypeVar("T")
@@ -78,7 +78,7 @@ def _kept_days(room: Path) -> float:
         )
     uploaded = any(any(folder.iterdir()) for folder in (home.edges, home.vectors, home.models, home.sets))
     runs = [*store.own_runs(), *store.own_runs(deleted=True)]
-    if rows or uploaded or any(run.kind not in INTAKES for run in runs):
+    if rows or uploaded or not all(run.intake for run in runs):
         return USED
     if all(_left_nothing(run) for run in runs):
         return EMPTY
@@ -87,5 +87,5 @@ def _kept_days(room: Path) -> float:
 
 def _left_nothing(run: Run) -> bool:
     """Whether an import or a look has ended, and there is nothing to decide about it."""
-    decided = run.state != "finished" or "decision" in run.result or only_looks(run.kind, run.settings)
+    decided = run.state != "finished" or "decision" in run.result or run.looks
     return run.state in ENDED and decided

@@ -9,14 +9,11 @@ from collections import Counter
 from pathlib import Path
 
 from ranking.core.errors import HomeError
-from ranking.core.limits import DEFAULT_STATES
 from ranking.core.text import counted
 from ranking.workspace.room_layout import has_quotas
 
 DISK, JOBS, COUNT = "RANKING_ROOM_DISK", "RANKING_ROOM_JOBS", "RANKING_ROOM_COUNT"
 DEFAULT_DISK, DEFAULT_JOBS, DEFAULT_COUNT = 2_000_000_000, 2, 200
-STATES = "RANKING_STATE_BYTES"
-STATES_SHARE = 4  # of a room's disk space, a fourth
 LIVE_FOR_EACH = 5  # trainings that work or wait, for each that may work at once: every one is a process
 
 
@@ -107,13 +104,6 @@ def most_disk() -> int:
 def most_jobs() -> int:
     """How many trainings of a room may work at once: $RANKING_ROOM_JOBS."""
     return _number(JOBS, DEFAULT_JOBS, "trainings at once")
-
-
-def most_states(home: Path) -> int:
-    """How many bytes the states may take that experiments of `home` can go on from: $RANKING_STATE_BYTES, and in a room
-    a fourth of its disk space at most."""
-    most = _number(STATES, DEFAULT_STATES, "bytes")
-    return min(most, most_disk() // STATES_SHARE) if has_quotas(home) else most
 
 
 def most_rooms() -> int:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ranking.core.errors import InputError
+from ranking.core.run_settings import ImportSettings
 from ranking.workspace.run import (
     STAYS,
     TRAVELS,
@@ -23,7 +24,7 @@ from ranking.workspace.run import (
     is_count,
     is_set_key,
     is_time,
-    only_looks,
+    task_of,
 )
 
 ROW = "row.json"
@@ -76,7 +77,7 @@ def _is_import(record: Mapping[str, Any]) -> bool:
     """Whether a finished import tells what it built, as its row does."""
     result = record["result"]
     return result.get("decision", "kept") in ("kept", "discarded") and (
-        only_looks("import", record["settings"])
+        task_of("import", record["settings"]) != ImportSettings.task
         or (
             isinstance(record["settings"].get("source"), str)
             and isinstance(result.get("key"), str)

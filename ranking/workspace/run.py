@@ -11,29 +11,26 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ranking.core import is_number
-from ranking.core.run_settings import TASK_SETTINGS, TrainSettings
+from ranking.core.run_settings import CALLED, ImportSettings, LookSettings, TrainSettings
 
-Kind = Literal["import", "train", "asking", "study", "timing", "experiment", "features"]
+# An import never waits for runs of other kinds, a person decides about what it leaves, and of one that does not finish
+# nothing is left. What a run of a kind is about is its task.
+Kind = Literal["import", "train", "study"]
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 ENDED = ("finished", "cancelled", "failed")
-# Those that look at what a person brings: they never wait, the person decides about what they leave, and of one that
-# does not finish nothing is left.
-INTAKES = ("import", "features")
-# What people call a run of each kind. "train" is a training, whose task its settings name; "features" looks at features
-# that a person brings for an image set; "asking" simulates answers; "study" measures what follows from the settings of
-# MidRank; "timing" how long loss-augmented inference takes; "experiment" compares methods by cross-validation.
-CALLED: dict[Kind, str] = {
-    "import": "import",
-    "features": "look at features",
-    "train": "training",
-    "asking": "simulation",
-    "study": "study",
-    "timing": "timing",
-    "experiment": "experiment",
+SAMPLES = TrainSettings.task
+# The task of a run whose settings name none, because its kind had one task once.
+FIRST_TASKS = {"import": ImportSettings.task, "train": SAMPLES}
+# The kinds of earlier versions, with the kinds and tasks of today.
+FIRST_KINDS: dict[str, tuple[Kind, str]] = {
+    "label": ("train", "labels"),
+    "order": ("train", "orders"),
+    "experiment": ("study", "experiment"),
+    "asking": ("study", "asking"),
+    "study": ("study", "midrank"),
+    "timing": ("study", "timing"),
+    "features": ("import", "features"),
 }
-SAMPLES = TrainSettings.task  # the task of a training whose settings name none
-# The kinds of trainings in earlier versions, and their tasks.
-FIRST_KINDS = {"label": "labels", "order": "orders"}
 # The columns of a run that go along to another home, and those that are of this one; a new one joins either.
 TRAVELS = ("kind", "state", "settings", "result", "reason", "created", "started", "ended", "name", "star")
 STAYS = ("id", "pid", "cancelled", "deleted", "revision", "version")
@@ -43,9 +40,16 @@ LAST_TIME = 32_503_680_000.0  # the year 3000, in seconds since the epoch: no ru
 LOCK = "lock"  # the one name that is needed before there is a Run
 
 
-def only_looks(kind: Kind, settings: Mapping[str, Any]) -> bool:
-    """Whether a run of INTAKES only looks at what a person uploads, be it images or features."""
-    return kind == "features" or "look" in settings
+def task_of(kind: str, settings: Mapping[str, Any]) -> str:
+    """What a run is about: what an import brings, what a training learns to rank (`ranking.experiments.tasks`), what a
+    study measures (`ranking.experiments.studies`).
+
+    >>> task_of("train", {"task": "orders"}), task_of("train", {}), task_of("import", {"look": "/home/anna"})
+    ('orders', 'samples', 'look')
+    """
+    if kind == "import" and "look" in settings:
+        return LookSettings.task
+    return str(settings.get("task", FIRST_TASKS.get(kind, "")))
 
 
 def as_today(kind: Any, settings: Any) -> tuple[Any, Any]:
@@ -55,7 +59,8 @@ def as_today(kind: Any, settings: Any) -> tuple[Any, Any]:
     ('train', {'set': 'abc', 'task': 'labels'})
     """
     if isinstance(kind, str) and kind in FIRST_KINDS and isinstance(settings, dict):
-        return "train", {**settings, "task": FIRST_KINDS[kind]}
+        today, task = FIRST_KINDS[kind]
+        return today, {**settings, "task": settings.get("task", task)}
     return kind, settings
 
 
@@ -97,18 +102,18 @@ class Run:
 
     @property
     def called(self) -> str:
-        """What people call a run of its kind."""
-        return TASK_SETTINGS[self.task].called if self.task in TASK_SETTINGS else CALLED[self.kind]
+        """What people call a run of its task."""
+        return CALLED.get(self.task, "run")
 
     @property
     def task(self) -> str:
-        """What a training learns to rank, "samples", "labels" or "orders" (`ranking.experiments.tasks`); else ""."""
-        return str(self.settings.get("task", SAMPLES)) if self.learns else ""
+        """What it is about: see `task_of`."""
+        return task_of(self.kind, self.settings)
 
     @property
     def intake(self) -> bool:
         """Whether it looks at, or imports, what a person brings."""
-        return self.kind in INTAKES
+        return self.kind == "import"
 
     @property
     def learns(self) -> bool:
@@ -116,18 +121,14 @@ class Run:
         return self.kind == "train"
 
     @property
-    def folds_done(self) -> int:
-        """Of how many folds a simulation has curves; 0 where it has none, or none that can be read."""
+    def parts_done(self) -> int:
+        """How many folds of a simulation, or trainings of an experiment, are kept; 0 where its row does not tell."""
+        if isinstance(done := self.result.get("done"), int):
+            return done
         try:
             return min(len(one["folds"]) for one in self.result["curves"])
         except (KeyError, TypeError, ValueError):
             return 0
-
-    @property
-    def trainings_done(self) -> int:
-        """How many trainings of an experiment are there; 0 where its row does not tell."""
-        done = self.result.get("done")
-        return done if self.kind == "experiment" and isinstance(done, int) else 0
 
     @property
     def has_model(self) -> bool:
@@ -188,8 +189,8 @@ class Run:
 
     @property
     def looks(self) -> bool:
-        """Whether it is an import in its first stage, which looks at an upload and stores none of it."""
-        return self.kind == "import" and "look" in self.settings
+        """Whether it is an import that looks at an upload, of images or features, and builds no image set."""
+        return self.intake and self.task != ImportSettings.task
 
     @property
     def brought_file(self) -> Path:

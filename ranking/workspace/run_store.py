@@ -9,12 +9,13 @@ import sqlite3
 import string
 import time
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
 from ranking.core.errors import HomeError, InputError
 from ranking.core.first_settings import read_study_settings, read_train_settings
+from ranking.core.run_settings import StudySettings
 from ranking.workspace.home import Home
 from ranking.workspace.job_queue import JobQueue
 from ranking.workspace.room_layout import home_in_words, lenders_of
@@ -22,17 +23,15 @@ from ranking.workspace.room_quotas import check_disk, check_jobs
 from ranking.workspace.row_files import RUN_COLUMNS, read_run_row, write_row
 from ranking.workspace.run import (
     ENDED,
-    INTAKES,
     LAST_TIME,
     LOCK,
-    SAMPLES,
     TRAVELS,
     VERSION,
     Kind,
     Run,
     State,
     is_run_id,
-    only_looks,
+    task_of,
 )
 
 UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid", "cancelled")
@@ -40,7 +39,6 @@ UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid",
 READABLE = f"""case when json_valid(settings) and json_valid(result)
     then json_type(settings) = 'object' and json_type(result) = 'object'
         and (deleted is null or typeof(deleted) = 'real' and deleted between 0 and {LAST_TIME}) else 0 end"""
-TASK = f"case when json_valid(settings) then coalesce(json_extract(settings, '$.task'), '{SAMPLES}') end"
 UNREADABLE = "its row in the database is damaged"
 LONGEST_NAME = 80
 DELETED_DAYS = 30  # how long a deleted run can be restored
@@ -50,6 +48,13 @@ TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 # What shows nothing by itself: formatting, spaces, marks on other characters, and letters that are blank.
 UNSEEN = ("Cf", "Zs", "Mn")
 BLANK = "\u115f\u1160\u2800\u3164\uffa0"
+
+# Where runs of a task wait for their turn: imports do not wait for trainings and studies, nor looks at uploads for
+# imports, which may take an hour each.
+QUEUE, QUEUES = (
+    "queue.sqlite",
+    {"images": "imports.sqlite", "look": "looks.sqlite", "features": "looks.sqlite"},
+)
 
 Prepare = Callable[[Path], None]
 
@@ -81,12 +86,9 @@ class RunStore:
         """This home, then those that lend to it."""
         return [self._home, *self.lent_homes]
 
-    def queue_of(self, kind: Kind, settings: Mapping[str, Any]) -> JobQueue:
-        """The queue that a run stands in: imports do not wait for trainings, nor looks at uploads for
-        imports, which may take an hour each."""
-        if kind not in INTAKES:
-            return JobQueue(self.home)
-        return JobQueue(self.home, "looks.sqlite" if only_looks(kind, settings) else "imports.sqlite")
+    def queue_of(self, task: str) -> JobQueue:
+        """The queue that a run of a task stands in."""
+        return JobQueue(self.home, QUEUES.get(task, QUEUE))
 
     # ---------------------------------------------------------------------------------------- rows
 
@@ -106,10 +108,10 @@ class RunStore:
                 if equal.state not in ENDED and equal.cancelled is None and equal.alive:
                     return equal
             check_disk(self.home)
-            check_jobs(self.home, kind in INTAKES, self._live(kind in INTAKES))
+            check_jobs(self.home, kind == "import", self._live(kind == "import"))
             row = {"kind": kind, "state": "queued", "settings": written, "created": time.time()}
             run_id = self._insert(database, row, prepare)
-            self.queue_of(kind, settings).enter(run_id)
+            self.queue_of(task_of(kind, settings)).enter(run_id)
         return self.run(run_id)
 
     def admit_run(self, run: Run, prepare: Prepare) -> Run:
@@ -127,7 +129,7 @@ class RunStore:
 
     def _live(self, importing: bool) -> int:
         """How many imports, or other runs, are live."""
-        runs = [run for run in self.own_runs() if (run.kind in INTAKES) == importing]
+        runs = [run for run in self.own_runs() if run.intake == importing]
         return sum(run.state not in ENDED and run.alive for run in runs)
 
     def _insert(self, database: sqlite3.Connection, row: dict[str, Any], prepare: Prepare | None) -> str:
@@ -191,7 +193,7 @@ class RunStore:
         task: str | None = None,
     ) -> list[Run]:
         """All runs, newest first, and then what is lent; of one kind, of one image set (trained on it, or imported
-        it), and trainings of one task.
+        it), and of one task.
 
         deleted: those that were deleted and can be restored, instead of the others. Rows that are damaged, or written
         by a newer version of this program, are passed over; `run` says of each what it is.
@@ -307,7 +309,7 @@ class RunStore:
                 self._tell_folder(run_id, state, reason, result)
             raise
         if row is not None:  # its worker may take a moment to end
-            self.queue_of(row["kind"], json.loads(row["settings"])).leave(run_id)
+            self.queue_of(task_of(row["kind"], json.loads(row["settings"]))).leave(run_id)
         return changed
 
     def _end(
@@ -353,18 +355,18 @@ class RunStore:
         self._update(run_id, star=bool(star))
 
     def delete_run(self, run_id: str) -> None:
-        """Take a training or a simulation out of all lists; `restore_run` brings it back within DELETED_DAYS days.
+        """Take a training or a study out of all lists; `restore_run` brings it back within DELETED_DAYS days.
 
-        Repeating it is harmless. ValueError for one that goes on, and for an import or a look at features.
+        Repeating it is harmless. ValueError for one that goes on, and for an import.
         """
         self.caught_up(run_id)
         with self._home.change() as database:
             run = self.own_run(run_id)
-            if run.kind in INTAKES:
+            if run.intake:
                 raise InputError(
                     f"{run.called} {run_id}",
-                    "a training run or a simulation to delete",
-                    run.kind,
+                    "a training run or a study to delete",
+                    run.called,
                     "keep or discard it instead",
                 )
             if run.state not in ENDED:
@@ -381,30 +383,28 @@ class RunStore:
         """Undo `delete_run`. ValueError where the run is gone for good."""
         self._update(run_id, deleted=None)
 
-    def empty_deleted(self, kind: Kind | None = None, task: str | None = None) -> int:
-        """Remove all deleted runs, or those of one kind or task, and their files for good, at once; how many there
-        were."""
+    def empty_deleted(self, task: str | None = None) -> int:
+        """Remove all deleted runs, or those of one task, and their files for good, at once; how many there were."""
         with self._home.change() as database:
-            removed = self._remove_deleted(database, before=None, kind=kind, task=task)
+            removed = self._remove_deleted(database, before=None, task=task)
         self._home.empty_trash()
         return removed
 
     def _remove_deleted(
-        self,
-        database: sqlite3.Connection,
-        before: float | None,
-        kind: Kind | None = None,
-        task: str | None = None,
+        self, database: sqlite3.Connection, before: float | None, task: str | None = None
     ) -> int:
-        """Remove the runs that were deleted before that time, None: whenever; of one kind and task, None: of any.
+        """Remove the runs that were deleted before that time, None: whenever; of one task, None: of any.
 
         A run that seems to have been deleted before it was made met a clock that had gone back, and is kept.
         """
+        of_task = (
+            None if task is None else [run.id for run in self.own_runs(deleted=True) if run.task == task]
+        )
         rows = database.execute(
-            "delete from run where deleted is not null and (:kind is null or kind = :kind)"
-            f" and (:task is null or kind = 'train' and {TASK} = :task)"
+            "delete from run where deleted is not null"
+            " and (:ids is null or id in (select value from json_each(:ids)))"
             " and (:before is null or (deleted < :before and deleted >= created)) returning id",
-            {"before": before, "kind": kind, "task": task},
+            {"before": before, "ids": None if of_task is None else json.dumps(of_task)},
         ).fetchall()
         for row in rows:
             self._home.throw_away(self._home.runs / row["id"])
@@ -436,11 +436,10 @@ class RunStore:
 def _runs_of(home: Home, kind: Kind | None, set_key: str | None, deleted: bool) -> list[Run]:
     """The runs in a home, newest first; of one that is lent those that were finished, but for imports, which leave
     nothing but their set."""
-    intakes = ", ".join(f"'{intake}'" for intake in INTAKES)
     with home.read() as database:
         rows = database.execute(
             "select * from run where (deleted is not null) = :deleted and (:kind is null or kind = :kind)"
-            f" and (not :lent or state = 'finished' and kind not in ({intakes}))"
+            " and (not :lent or state = 'finished' and kind != 'import')"
             f" and version <= {VERSION} and case when not {READABLE} then 0"
             " else :key is null or json_extract(settings, '$.set') = :key"
             " or json_extract(result, '$.key') = :key end order by number desc",
@@ -461,12 +460,16 @@ def _row_of(home: Home, run_id: str) -> sqlite3.Row | None:
 def _as_run(home: Home, row: sqlite3.Row) -> Run:
     columns = {name: row[name] for name in row.keys() if name not in ("number", "readable")}  # noqa: SIM118 (not a dict)
     columns["settings"], columns["result"] = json.loads(row["settings"]), json.loads(row["result"])
-    if row["kind"] == "train":
-        columns["settings"] = read_train_settings(columns["settings"])
-    elif row["kind"] == "study":
-        columns["settings"] = read_study_settings(columns["settings"])
+    columns["settings"] = _as_meant(row["kind"], columns["settings"])
     columns["star"] = bool(row["star"])
     return Run(folder=home.runs / row["id"], lent=home.lent, **columns)
+
+
+def _as_meant(kind: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Stored settings as they are meant today."""
+    if kind == "train":
+        return read_train_settings(settings)
+    return read_study_settings(settings) if task_of(kind, settings) == StudySettings.task else settings
 
 
 def is_unused(folder: Path) -> bool:
@@ -485,8 +488,7 @@ def _read_row(folder: Path) -> dict[str, Any]:
         raise InputError(
             f"folder {folder.name}", "the name of a run that can be shown", f"{record['name'][:40]!a}"
         ) from error
-    if record["kind"] == "train":
-        record["settings"] = read_train_settings(record["settings"])
+    record["settings"] = _as_meant(record["kind"], record["settings"])
     return record
 
 

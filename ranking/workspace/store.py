@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ranking.core.errors import InputError
 from ranking.workspace.image_set_store import ImageSetRow, described
 from ranking.workspace.row_files import read_set_row
-from ranking.workspace.run import ENDED, INTAKES, Run
+from ranking.workspace.run import ENDED, Run
 from ranking.workspace.run_store import DELETED_DAYS, READABLE, UNREADABLE, is_unused
 from ranking.workspace.upload_store import UploadStore
 
@@ -55,10 +55,10 @@ class Store(UploadStore):
             for folder in self._home.runs.iterdir():
                 if folder.name not in known_ids and is_unused(folder):
                     self._home.throw_away(folder)
-            imports = [run for run in runs.values() if run.kind in INTAKES and not run.alive]
+            imports = [run for run in runs.values() if run.intake and not run.alive]
             undecided = [run for run in imports if _waits(run)]
             for run in imports:
-                if run.kind == "features" and "decision" in run.result:
+                if run.task == "features" and "decision" in run.result:
                     self._home.throw_away(run.folder)
                 elif run.result.get("decision") == "kept":
                     self._home.throw_away(run.draft)
@@ -74,7 +74,7 @@ class Store(UploadStore):
             for folder in (self._home.edges, self._home.vectors, self._home.models):
                 for half_written in folder.rglob("*.part"):
                     half_written.unlink()
-            built = [run for run in undecided if run.kind == "import" and not run.looks]
+            built = [run for run in undecided if not run.looks]
             moved = {run.result["key"]: run for run in built if not run.draft.is_dir()}
             known = {row["key"] for row in database.execute("select key from image_set")}
             for key in known:

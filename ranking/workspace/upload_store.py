@@ -97,12 +97,12 @@ class UploadStore(ImageSetStore):
         """
         self.caught_up(run_id)
         with self._home.change() as database:
-            run = self._decidable(run_id, "kept", ("features",))
+            run = self._decidable(run_id, "kept", "features")
             settings, name = FeaturesSettings.from_json(run.settings), str(run.result.get("name", ""))
             self._set_folder(settings.set)
             if run.draft_vectors.is_file():
                 size, matched = int(run.result["columns"]), str(run.result["matched"])
-                vectors = KeptVectors(name, title or settings.called, size, matched, time.time())
+                vectors = KeptVectors(name, title or settings.file_name, size, matched, time.time())
                 uploads.keep_vectors(self._home.vectors, settings.set, run.draft_vectors, vectors)
             elif not name or not uploads.vectors_in(self._home.vectors, settings.set).path(name).is_file():
                 raise _nothing_to_keep(run)
@@ -114,13 +114,13 @@ class UploadStore(ImageSetStore):
         """The same for a look at a model in ONNX."""
         self.caught_up(run_id)
         with self._home.change() as database:
-            run = self._decidable(run_id, "kept", ("features",))
+            run = self._decidable(run_id, "kept", "features")
             settings = run.result.get("network")
             if not settings:
                 raise _nothing_to_keep(run)
             name = uploads.network_name(settings)
             if run.brought_file.is_file():
-                called = title or FeaturesSettings.from_json(run.settings).called
+                called = title or FeaturesSettings.from_json(run.settings).file_name
                 uploads.keep_network(self._home.models, run.brought_file, settings, called)
             self._decide(database, run, "kept")
         self.clear(run)

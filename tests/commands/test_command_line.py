@@ -90,7 +90,7 @@ def test_a_protocol_of_others_names_no_scheduler_but_the_command_may(images, tmp
     """For whoever is connected to a scheduler runs what it sends."""
 
     def start(store: Store, kind: str, settings: dict[str, Any]) -> Run:
-        run = store.create_run("experiment", settings)
+        run = store.create_run("study", settings)
         store.end_run(run.id, "failed", f"not trained at {settings['scheduler']}")
         return store.run(run.id)
 

@@ -11,12 +11,14 @@ from refusals import refused
 
 from ranking.core.run_settings import (
     AskingSettings,
+    ExperimentSettings,
     FeaturesSettings,
     ImportSettings,
     LabelTrainSettings,
     LookSettings,
     OrderTrainSettings,
     StudySettings,
+    TimingSettings,
     TrainSettings,
 )
 
@@ -34,12 +36,13 @@ STUDY = StudySettings(
 )
 LEARNING = {"training": TRAINING, "training of labels": LABELS, "training of orders": ORDERS}
 LEARNING |= {"simulation": ASKING, "study": STUDY}
+TIMING, EXPERIMENT = TimingSettings(share=0.5, parts="tables"), ExperimentSettings("key", (("HOG", {}),))
 INTAKES = [ImportSettings("Digits", {"seed": 1}), ImportSettings("COCO", brought="x"), LookSettings("/x")]
 INTAKES += [LookSettings("", "COCO", {"seed": 1}, "x"), FeaturesSettings("key", "/x")]
 
 
 def test_settings_survive_json():
-    for settings in (*LEARNING.values(), *INTAKES):
+    for settings in (*LEARNING.values(), TIMING, EXPERIMENT, *INTAKES):
         written = settings.to_json()
         assert json.loads(json.dumps(written)) == written
         assert type(settings).from_json(written) == settings
@@ -59,10 +62,10 @@ def test_settings_of_mid_rank_keep_the_meaning_of_the_version_that_wrote_them(se
 @pytest.mark.parametrize("called", LEARNING)
 def test_settings_of_another_form_say_what_is_expected(called):
     settings = LEARNING[called]
-    with refused(f"settings of a {called}", "an unknown sede") as caught:
+    with refused(f"settings of the {called}", "an unknown sede") as caught:
         type(settings).from_json({**settings.to_json(), "sede": 1})
     assert caught.value.expected.startswith("set, features, ")
-    with refused(f"settings of a {called}", "an unknown \ufffda"):
+    with refused(f"settings of the {called}", "an unknown \ufffda"):
         type(settings).from_json({**settings.to_json(), "\u202ea": 1})
     for features in ("HOG", [["HOG", 3]], None):
         with refused("features", repr(features)):
@@ -88,14 +91,55 @@ def test_each_part_of_the_settings_is_checked():
         (ASKING, "seed", None),
         (LookSettings("/x"), "look", 3),
         (FeaturesSettings("key"), "network", []),
+        (ORDERS, "task", "labels"),
+        (TIMING, "task", "asking"),
+        (TIMING, "share", "all"),
+        (TIMING, "parts", "figures"),
+        (EXPERIMENT, "widen", 1),
+        (EXPERIMENT, "tolerance", True),
+        (EXPERIMENT, "grids", {"C": 1.0}),
+        (EXPERIMENT, "grids", {"C": [True]}),
+        (EXPERIMENT, "scheduler", 8786),
     ]
     for settings, name, value in cases:
         with refused(name, repr(value)):
             type(settings).from_json({**settings.to_json(), name: value})
 
 
+def test_numbers_out_of_their_range_are_refused():
+    cases: list[tuple[Any, str, float, str]] = [
+        (ASKING, "folds", 1, "at least 2"),
+        (ASKING, "questions", -1, "at least 0"),
+        (EXPERIMENT, "folds", 1, "at least 2"),
+        (EXPERIMENT, "seed", -1, "at least 0"),
+        (TIMING, "share", 0.04, "0.05 to 1"),
+        (TIMING, "rounds", 1001, "1 to 1,000"),
+    ]
+    for settings, name, value, expected in cases:
+        with refused(name, value) as caught:
+            type(settings).from_json({**settings.to_json(), name: value})
+        assert caught.value.expected == expected
+
+
+def test_what_was_stored_before_a_part_was_there_is_what_is_stored_now():
+    """Runs are equal where their settings are: a training without a projection, an import under the source's title."""
+    assert TRAINING.to_json().keys() == {
+        *("set", "features", "query", "method", "method_settings", "warm_start", "graph")
+    }
+    assert ImportSettings("Digits").to_json() == {"source": "Digits", "source_settings": {}}
+    assert LookSettings("/x").to_json() == {
+        "look": "/x",
+        "source": None,
+        "source_settings": {},
+        "brought": None,
+    }
+    assert [
+        settings.to_json()["task"] for settings in (LABELS, ORDERS, ASKING, STUDY, TIMING, EXPERIMENT)
+    ] == [*("labels", "orders", "asking", "midrank", "timing", "experiment")]
+
+
 def test_parts_that_are_missing_or_of_another_kind_of_run_are_named():
-    with refused("settings of a simulation", "no strategies"):
+    with refused("settings of the simulation", "no strategies"):
         AskingSettings.from_json({"set": "key", "features": [], "methods": []})
-    with refused("settings of a training of labels", "an unknown query"):
+    with refused("settings of the training of labels", "an unknown query"):
         LabelTrainSettings.from_json({**LABELS.to_json(), "query": "sea"})

@@ -19,10 +19,8 @@ from ranking.experiments.cluster import connected, local_cluster
 from ranking.experiments.cross_validation import unit, workers
 from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.trial_store import TrialStore
-from ranking.experiments.cross_validation.unit import Unit
-from ranking.experiments.cross_validation.workers import on_cluster, on_this_computer
+from ranking.experiments.cross_validation.workers import on_cluster, on_this_computer, workers_at
 from ranking.methods.shards import ShardedBlock, ShardedFeatures, fit_on_shards, score_on_shards
-from ranking.reports.at_home import workers_at
 from ranking.solvers import Cut, LinearRisk, coordinate_descent
 
 IMAGES = images(30)
@@ -70,7 +68,7 @@ def test_a_unit_that_is_being_trained_hears_of_the_end():
     trial = next(iter(PLAN.validation.values()))
     workers._end("a run")
     with pytest.raises(StopTraining):
-        workers._train(material(PLAN, IMAGES), Unit((trial,), {}, ()), "a run")
+        workers._train(material(PLAN, IMAGES), (trial,), "a run")
 
 
 def test_an_error_of_a_training_is_raised_as_it_is(threads, tmp_path, monkeypatch):

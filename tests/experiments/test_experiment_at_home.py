@@ -37,7 +37,14 @@ def images(store):
 def settings_of(images: ImageSet, **changes: Any) -> dict[str, Any]:
     settings = {"set": images.key, "features": [["Colour", {}]], "methods": [["SVM", {}], ["AP-SVM", {}]]}
     grids = {"C": [1.0, 10.0, 100.0]}
-    return {**settings, "queries": ["day", "calm"], "grids": grids, "folds": 3, **changes}
+    return {
+        **settings,
+        "task": "experiment",
+        "queries": ["day", "calm"],
+        "grids": grids,
+        "folds": 3,
+        **changes,
+    }
 
 
 def seconds(store: Store) -> dict[str, float]:
@@ -56,11 +63,12 @@ def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on_to_the_end(s
 
     with monkeypatch.context() as patched:
         patched.setattr(Report, "progress", stop_and_report)
-        run = here(store, settings_of(images), "experiment")
+        run = here(store, settings_of(images), "study")
     assert (run.state, run.reason) == ("cancelled", said_of_cancelled(run))
     kept = seconds(store)
     assert 5 <= len(kept) < 40
-    run = here(store, run.settings, "experiment")
+    assert run.parts_done == len(kept)
+    run = here(store, run.settings, "study")
     assert (run.state, run.reason) == ("finished", "")
     assert run.result == {"done": 40, "total": 40, "unproven": 0}
     assert kept.items() <= seconds(store).items()
@@ -78,7 +86,7 @@ def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on_to_the_end(s
 
     # Another measure may choose other points for the test, but trains nothing else.
     before = seconds(store)
-    run = here(store, settings_of(images, measure="NDCG"), "experiment")
+    run = here(store, settings_of(images, measure="NDCG"), "study")
     assert run.result["done"] == run.result["total"]
     assert before.items() <= seconds(store).items()
     assert len(seconds(store)) - len(before) <= 4
@@ -92,6 +100,6 @@ def test_settings_that_make_no_experiment_are_the_reason_of_a_failed_run(store, 
         ({"scheduler": "tcp://127.0.0.1:1"}, "tcp://127.0.0.1:1"),
         ({"wind": 3}, "wind"),
     ):
-        run = here(store, settings_of(images, **{"seed": 1, **changes}), "experiment")
+        run = here(store, settings_of(images, **{"seed": 1, **changes}), "study")
         assert run.state == "failed"
         assert named in run.reason, changes

@@ -1,4 +1,4 @@
-"""What is kept of experiments: finished trials, of earlier versions too, and while they run the states at path ends."""
+"""What is kept of experiments: finished trials, of earlier versions too."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_experiments_of_earlier_versions_still_open_and_their_folders_of_states_
     plan = planned(IMAGES, methods=METHODS, folds=2)
     run_tiny(plan, TrialStore(tmp_path / "now"), count=30)
     now, old = TrialStore(tmp_path / "now"), tmp_path / "old"
-    for folder in ("claims", "states/passed"):
+    for folder in ("claims", "states/passed", "ends"):
         (old / folder).mkdir(parents=True)
     (old / "states" / "passed" / "one").write_bytes(bytes(10))
     with sqlite3.connect(old / "cells.sqlite") as database:
@@ -90,8 +90,7 @@ def test_experiments_of_earlier_versions_still_open_and_their_folders_of_states_
             TrialStore(old).scores(results.keys[place]), now.scores(results.keys[place])
         )
     assert {file.name for file in old.iterdir()} >= {"cells.sqlite", "trials"}
-    assert not (old / "states").exists()
-    assert not (old / "claims").exists()
+    assert not {"claims", "states", "ends"} & {file.name for file in old.iterdir()}
 
 
 def test_what_cannot_be_read_is_an_error_of_the_home(tmp_path):
@@ -103,19 +102,10 @@ def test_what_cannot_be_read_is_an_error_of_the_home(tmp_path):
         TrialStore(tmp_path / "file")
 
 
-def test_a_widened_grid_continues_from_the_states_at_path_ends_which_go_with_the_experiment(
-    tmp_path, monkeypatch
-):
-    trained = count_trainings(monkeypatch)
+def test_a_widened_grid_has_the_numbers_of_one_that_was_ended_and_went_on(tmp_path, monkeypatch):
     plan = planned(IMAGES, methods=METHODS, folds=2, widen=True)
     widened = run_tiny(plan, TrialStore(tmp_path / "all"), count=30)
     assert {place[2] for place in widened.keys} > {place[2] for place in plan.validation}
-    assert set(trained.values()) == {1}, "nothing is trained again for a larger C"
-    assert list((tmp_path / "all" / "ends").iterdir()) == []
-    trained.clear()
-    run_tiny(plan, TrialStore(tmp_path / "none", most_states=1), count=30)
-    assert set(trained.values()) > {1}, "paths are trained again"
-    assert contents(TrialStore(tmp_path / "none")) == contents(TrialStore(tmp_path / "all"))
 
     def enough(progress: Any) -> None:
         if progress.done > len(paths_of(plan.validation.values())):
@@ -123,16 +113,5 @@ def test_a_widened_grid_continues_from_the_states_at_path_ends_which_go_with_the
 
     with pytest.raises(Enough):
         run_tiny(plan, TrialStore(tmp_path / "ended"), enough, count=30)
-    assert list((tmp_path / "ended" / "ends").iterdir()) != []
     run_tiny(plan, TrialStore(tmp_path / "ended"), count=30)
     assert contents(TrialStore(tmp_path / "ended")) == contents(TrialStore(tmp_path / "all"))
-    assert list((tmp_path / "ended" / "ends").iterdir()) == []
-
-
-def test_the_oldest_states_go_first_where_they_take_too_much(tmp_path):
-    store = TrialStore(tmp_path, most_states=100)
-    for key in ("one", "two", "three"):
-        store.keep_state(key, bytes(40))
-    assert [key for key in ("one", "two", "three") if store.state(key)] == ["two", "three"]
-    store.forget(["two", "never kept"])
-    assert [key for key in ("one", "two", "three") if store.state(key)] == ["three"]

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import hashlib
-import json
-import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -12,17 +9,14 @@ from tiny_actions import images, material, planned
 
 from ranking import Query, SimilarityGraph, make_method
 from ranking.core import ProgressEvent
-from ranking.experiments.cross_validation.material import Material, projections_of
+from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.plan import paths_of
 from ranking.experiments.cross_validation.trial import Trial
-from ranking.experiments.cross_validation.unit import Unit, packed, train_trial, train_unit, unit_of, unpacked
-from ranking.features import make_feature
-from ranking.features.extract import cache_name
-from ranking.features.projection import PCA
+from ranking.experiments.cross_validation.unit import train_trial, train_unit, unit_of
 from ranking.methods.hoap_svm import Surrogate
 from ranking.methods.oracles import by_query, ranking_cut
 from ranking.metrics import evaluate
-from ranking.solvers import WorkingSet
+from ranking.solvers import Solution, WorkingSet
 
 IMAGES = images()
 PLAN = planned(IMAGES)
@@ -80,16 +74,16 @@ def test_a_key_changes_with_all_that_decides_the_numbers_and_with_nothing_else()
     assert PLAN.validation[leaning].key != planned(IMAGES, graph="none").validation[leaning].key
 
 
-def walked_to(made: Material, cell: Trial) -> dict[str, bytes]:
-    """The states of all cells on the path to a cell, and of the cell."""
-    states: dict[str, bytes] = {}
+def walked_to(made: Material, cell: Trial) -> dict[str, Solution]:
+    """The solutions of all cells on the path to a cell, and of the cell."""
+    states: dict[str, Solution] = {}
     for step in paths_of([cell])[0]:
-        states[step.key] = train_trial(made, step, states).state
+        _, states[step.key] = train_trial(made, step, states)
     return states
 
 
 def test_a_cell_is_a_training_on_its_side_measured_on_the_held_out_one(made):
-    trained = train_trial(made, PLAN.validation["jump", "HOB-SVM", (("C", 1.0), ("eta", 1.0)), 2], {})
+    trained, _ = train_trial(made, PLAN.validation["jump", "HOB-SVM", (("C", 1.0), ("eta", 1.0)), 2], {})
     queries = []
     for rows, edges in made.sides[2]:
         apart = made.features[rows[edges[:, 0]], :6] - made.features[rows[edges[:, 1]], :6]
@@ -110,7 +104,9 @@ def test_warm_starts_end_where_cold_ones_do():
         cell = plan.validation["jump", name, points[-1], 0]
         states = walked_to(made, cell)
         assert len(states) == 2, name
-        warm, cold = (train_trial(made, one, states) for one in (cell, replace(cell, previous=None)))
+        (warm, _), (cold, _) = (
+            train_trial(made, one, states) for one in (cell, replace(cell, previous=None))
+        )
         assert warm.outcome.certificate.primal == pytest.approx(cold.outcome.certificate.primal, rel=2e-6)
 
 
@@ -124,7 +120,7 @@ def test_hoap_begins_where_hob_ended(made):
         ranking = by_query(lambda scores, relevant: ranking_cut(scores, relevant, "ap"), samples)
         neighbours = method.neighbours(samples)
         surrogate = Surrogate(method.risk_of(samples, ranking, neighbours), neighbours, ranking)
-        weights = surrogate.best_length(unpacked(states[cell.beginning.key]).weights)[0]
+        weights = surrogate.best_length(states[cell.beginning.key].weights)[0]
         first = next(event for event in heard if event.round)
         assert first.primal == pytest.approx(surrogate.touching(weights).point.objective), C
 
@@ -144,19 +140,11 @@ def test_hoap_goes_on_from_a_cell_without_planes(made):
     """Where no plane carries weight, as at weights 0, there is none to go on from."""
     cell = PLAN.validation["jump", "HOAP-SVM", (("C", 10.0), ("eta", 1.0)), 0]
     states = walked_to(made, cell)
-    solution = unpacked(states[cell.previous.key])
+    solution = states[cell.previous.key]
     none = WorkingSet(*(array[:0] for array in vars(solution.working_set).values()))
-    states[cell.previous.key] = packed(replace(solution, working_set=none))
-    assert train_trial(made, cell, states).outcome.certificate.converged
-
-
-def test_a_state_is_the_solution_to_the_last_bit():
-    query = Query(np.random.default_rng(0).standard_normal((20, 4)), np.arange(20) % 3 == 0)
-    solution = make_method("AP-SVM").fit([query]).solution
-    again = unpacked(packed(solution))
-    np.testing.assert_array_equal(again.weights, solution.weights)
-    np.testing.assert_equal(again.dual, solution.dual)
-    np.testing.assert_equal(vars(again.working_set), vars(solution.working_set))
+    states[cell.previous.key] = replace(solution, working_set=none)
+    trained, _ = train_trial(made, cell, states)
+    assert trained.outcome.certificate.converged
 
 
 PATH = max(paths_of(PLAN.validation.values()), key=len)
@@ -177,78 +165,21 @@ def test_of_each_query_the_long_paths_go_first():
 
 def test_a_unit_that_was_ended_goes_on_from_what_is_kept_to_the_same_bits(made):
     keys = [trial.key for trial in PATH]
-    whole = train_unit(made, unit_of(PATH, keys, lambda key: None, widen=True))
+    whole = train_unit(made, unit_of(PATH, keys))
     assert [one.trial for one in whole] == list(PATH)
-    assert of(one.trial for one in whole if one.state) == [("HOB-SVM", 10.0), ("HOAP-SVM", 10.0)]
     for missing in (keys[2:], keys[3:]):
-        again = train_unit(made, unit_of(PATH, missing, lambda key: None, widen=False))
+        again = train_unit(made, unit_of(PATH, missing))
         for one, expected in zip(again, whole, strict=True):
             assert one.scores.tobytes() == expected.scores.tobytes()
             assert one.outcome.measures == expected.outcome.measures
-            assert one.state is None, "no grid is widened"
 
 
-def test_only_what_is_missing_or_needed_is_trained(made):
+def test_only_what_is_missing_or_needed_is_trained():
     keys = {(trial.method, trial.settings["C"]): trial.key for trial in PATH}
     hob, hoap, hob_10, hoap_10 = keys
-    for missing, kept, trained, read in (
-        ([hob], [], [hob], []),
-        ([hoap_10], [], [hob, hoap, hob_10, hoap_10], []),  # all that it begins from
-        ([hoap_10], [hoap], [hob, hob_10, hoap_10], [hoap]),
-        ([hoap_10], [hoap, hob_10, hob], [hoap_10], [hoap, hob_10]),
+    for missing, trained in (
+        ([hob], [hob]),
+        ([hob_10], [hob, hob_10]),
+        ([hoap_10], [hob, hoap, hob_10, hoap_10]),  # all that it begins from
     ):
-        states = {keys[one]: str(one).encode() for one in kept}
-        unit = unit_of(PATH, [keys[one] for one in missing], states.get, widen=False)
-        assert of(unit.trials) == trained
-        assert unit.states == {keys[one]: str(one).encode() for one in read}
-    test = replace(PATH[0], fold=None)
-    assert unit_of((test,), [test.key], lambda key: None, widen=True).ends == set(), "tests are not widened"
-
-
-def test_a_unit_begins_from_states_as_from_the_trials_themselves(made):
-    first = train_unit(made, unit_of(PATH[:2], [trial.key for trial in PATH[:2]], lambda key: None, True))
-    states = {one.trial.key: one.state for one in first}
-    second = train_unit(made, Unit(PATH[2:], states, ()))
-    whole = train_unit(made, unit_of(PATH, [trial.key for trial in PATH], lambda key: None, False))
-    for one, expected in zip((*first, *second), whole, strict=True):
-        assert one.scores.tobytes() == expected.scores.tobytes()
-
-
-FOUR: dict[str, Any] = {"kind": "PCA", "components": 4}
-WHITE: dict[str, Any] = {"kind": "PCA", "components": 4, "whiten": True}
-
-
-def test_each_fold_has_its_own_projection_of_what_it_learns_from():
-    plan = planned(IMAGES, projection=WHITE)
-    bare = material(plan, IMAGES)
-    through = replace(bare, projections=projections_of(plan, bare.features))
-    assert list(through.projections) == list(plan.splits.all) == [0, 1, 2, None]
-    for fold, split in plan.splits.all.items():
-        expected = PCA(4, whiten=True).fitted(bare.features[split.learn])
-        sent = pickle.loads(pickle.dumps(through))  # as to the workers of a cluster
-        for side, rows in (
-            (through.training_set, split.learn),
-            (through.held_out, split.held),
-            (sent.held_out, split.held),
-        ):
-            seen = side("jump", fold, False).features
-            np.testing.assert_array_equal(seen, expected(bare.features[rows]))
-        graphs = [side.held_out("jump", fold, True).graph for side in (bare, through)]
-        assert None not in graphs
-        np.testing.assert_array_equal(*(graph.affinity for graph in graphs), "neighbours are of the features")
-
-
-def test_cells_without_projection_keep_their_keys_and_others_have_their_own():
-    assert projections_of(PLAN, np.empty((0, 3), np.float32)) == {}
-    for (fold, leaning), key in PLAN.samples.items():
-        split, features = PLAN.splits.all[fold], [cache_name(IMAGES.key, make_feature("HOG"))]
-        record = [IMAGES.key, features, PLAN.graph if leaning else None]
-        content = hashlib.sha256(json.dumps(record).encode())
-        for rows in (split.learn, split.held):
-            content.update(rows.astype("<i8").tobytes() + b"|")
-        assert key == content.hexdigest()
-    whole = {**FOUR, "whiten": False}
-    projections = [FOUR, whole, WHITE, {"kind": "PCA", "components": 5}, None]
-    keys = [planned(IMAGES, projection=projection).samples[0, False] for projection in projections]
-    assert keys[0] == keys[1]
-    assert len(set(keys)) == len(projections) - 1
+        assert of(unit_of(PATH, [keys[one] for one in missing])) == trained

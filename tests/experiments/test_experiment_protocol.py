@@ -29,7 +29,7 @@ def test_json_gives_back_the_settings_and_where_it_is_computed_is_no_part_of_the
 
 def test_json_that_is_no_protocol_is_refused_by_the_name_of_the_setting():
     settings = {"set": "abc", "features": [["HOG", {}]]}
-    with refused("settings of an experiment", "an unknown colour"):
+    with refused("settings of the experiment", "an unknown colour"):
         Protocol.from_json({**settings, "colour": 1})
     for name, value in (
         ("folds", 2.5),

@@ -91,13 +91,13 @@ def test_the_end_of_a_grid_is_marked_in_the_tables():
     assert (chosen_table(inside).note, "end of" in validation_table(inside).note) == ("", False)
 
 
-def test_wider_cells_are_trained_once_and_change_none_of_the_protocol(tmp_path, monkeypatch):
+def test_wider_cells_change_none_of_the_protocol_and_are_not_trained_again(tmp_path, monkeypatch):
     plan, counts = planned(IMAGES, widen=True), count_trainings(monkeypatch)
     store = TrialStore(tmp_path)
     results = run_tiny(plan, store)
     assert plan.validation.keys() < results.keys.keys()
     assert all(results.keys[place] == cell.key for place, cell in plan.validation.items())
-    assert set(counts.values()) == {1}
+    assert set(counts.values()) <= {1, 2, 3}, "each wider grid trains its path once more"
     for one in results.contenders:
         points = results.points("jump", one.name)
         assert results.chosen("jump", one.name) in points
@@ -106,8 +106,9 @@ def test_wider_cells_are_trained_once_and_change_none_of_the_protocol(tmp_path, 
             C = dict(point)["C"]
             assert (cell.previous is None) == (C <= 1.0)
             assert cell.previous is None or cell.previous.settings["C"] == pytest.approx(C / 10)
+    trained = dict(counts)
     assert run_tiny(plan, store).outcomes.keys() == results.outcomes.keys()
-    assert set(counts.values()) == {1}, "what is there is not trained again"
+    assert counts == trained, "what is there is not trained again"
 
 
 def test_a_protocol_of_before_keeps_its_grid_and_its_unit_of_C():

@@ -20,15 +20,16 @@ from ranking.experiments.order_studies import (
     AGREES,
     ALONE,
     EXHAUSTIVE,
+    FIGURES,
     FUSED,
     RANK_SVM,
     SEARCH,
     SECONDS,
-    STUDIES,
+    MidRankStudy,
     exhaustive_rankings,
-    study_orders,
 )
 from ranking.experiments.order_training import make_drawing
+from ranking.experiments.study import Context
 from ranking.experiments.tasks import train
 from ranking.features import load_features
 from ranking.methods.length_rankings import scores_of_orders
@@ -64,9 +65,10 @@ def taus(drawn: Drawn, scores: Floats) -> list[float]:
 
 
 def study(images: ImageSet, cache: Path, name: str, **changes: Any) -> dict[str, Curve]:
-    outcome = study_orders(images, replace(SETTINGS, study=name, **changes), cache)
+    result = MidRankStudy().run(replace(SETTINGS, study=name, **changes), Context(images, cache))
+    outcome = AblationResult.from_json(result)
     assert outcome.proven
-    assert AblationResult.from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
+    assert AblationResult.from_json(json.loads(json.dumps(result))) == outcome
     return {curve.line: curve for curve in outcome.curves}
 
 
@@ -141,10 +143,10 @@ def test_times_are_taken_of_lengths_that_the_pool_has(painted, cache, monkeypatc
 def test_progress_comes_to_its_end_and_is_heeded_within_a_training(painted, cache):
     steps: list[tuple[str, int, int]] = []
     settings = replace(SETTINGS, study="number of trees")
-    study_orders(painted, settings, cache, on_step=lambda *step: steps.append(step))
+    MidRankStudy().run(settings, Context(painted, cache, on_step=lambda *step: steps.append(step)))
     own = [step for step in steps if step[2] == 7]  # not of features
     assert [done for _, done, _ in own] == sorted(done for _, done, _ in own)
-    assert own[-1][1:] == (7, 7) == (STUDIES["number of trees"].steps,) * 2
+    assert own[-1][1:] == (7, 7) == (FIGURES["number of trees"].steps,) * 2
     [of_four] = {what for what, *_ in own if what.startswith("Training") and "4" in what}
 
     def stop(what: str, done: int, total: int) -> None:
@@ -152,7 +154,7 @@ def test_progress_comes_to_its_end_and_is_heeded_within_a_training(painted, cach
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        study_orders(painted, settings, cache, on_step=stop)
+        MidRankStudy().run(settings, Context(painted, cache, on_step=stop))
 
 
 def test_settings_that_make_no_study_and_outcomes_that_cannot_be_read_are_refused(painted, tmp_path):
@@ -164,7 +166,7 @@ def test_settings_that_make_no_study_and_outcomes_that_cannot_be_read_are_refuse
         ({"method_settings": {"trees": 0}}, "trees of MidRank", 0),
     ):
         with refused(subject, came):
-            study_orders(painted, replace(SETTINGS, **changes), tmp_path)
+            MidRankStudy().run(replace(SETTINGS, **changes), Context(painted, tmp_path))
     for payload in ({}, {"curves": [{"line": "a"}], "proven": True}, {"curves": 3, "proven": True}):
         with refused("outcome of the study"):
             AblationResult.from_json(payload)

@@ -13,6 +13,7 @@ from refusals import refused
 from ranking import make_method
 from ranking.core.run_settings import TimingSettings
 from ranking.experiments import timing_studies
+from ranking.experiments.study import Context
 from ranking.experiments.timing_studies import (
     BINARY,
     MOST_CALLS,
@@ -21,12 +22,12 @@ from ranking.experiments.timing_studies import (
     SAMPLES,
     TABLE,
     TimingOutcome,
+    TimingStudy,
     competitors,
     recorded,
     sizes,
     synthetic,
     thinned,
-    time_inference,
 )
 from ranking.methods import methods_by_loss
 
@@ -37,7 +38,7 @@ SMALL = TimingSettings(share=0.05, dimensions=20, rounds=2)
 def outcome():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(timing_studies, "SHARES", (0.5, 1.0))
-        yield time_inference(SMALL)
+        yield TimingOutcome.from_json(TimingStudy().run(SMALL, Context()))
 
 
 def test_every_size_is_timed_for_every_loss_by_all_competitors(outcome):
@@ -111,7 +112,7 @@ def test_algorithms_that_disagree_are_not_timed(monkeypatch):
 
     monkeypatch.setattr(timing_studies, "most_violated_ranking", worse)
     with pytest.raises(ArithmeticError, match=r"select -1\.0"):
-        time_inference(SMALL)
+        TimingStudy().run(SMALL, Context())
 
 
 def test_what_listens_can_stop_it():
@@ -123,7 +124,7 @@ def test_what_listens_can_stop_it():
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        time_inference(SMALL, on_step=stop)
+        TimingStudy().run(SMALL, Context(on_step=stop))
     assert all(part in heard[0][0] for part in ("AP-SVM", "11", "156"))
     assert heard[-1][1] < 1.5
     assert heard[-1][2] == 2 * len(sizes(1.0))
@@ -135,8 +136,13 @@ def test_outcomes_and_settings_come_back_from_json(outcome):
     for wrong in ({}, {"machine": "x", "points": [{"loss": "ap"}]}, {"machine": "x", "points": 3}):
         with refused("outcome of the timing"):
             TimingOutcome.from_json(wrong)
-    for name, value in (("share", 2), ("rounds", 0), ("dimensions", 2.5), ("parts", None)):
-        with refused(name, repr(value)):
+    for name, value, came in (
+        ("share", 2, 2),
+        ("rounds", 0, 0),
+        ("dimensions", 2.5, "2.5"),
+        ("parts", None, "None"),
+    ):
+        with refused(name, came):
             TimingSettings.from_json({name: value})
-    with refused("settings of a timing", "an unknown size"):
+    with refused("settings of the timing", "an unknown size"):
         TimingSettings.from_json({"size": 3})

@@ -39,7 +39,7 @@ def kept(folder, matrix, title="mine", when=1.0, key=KEY):
 
 def looked(store, key, matrix, called="mine.npy"):
     """A look at features that has ended well."""
-    run = store.create_run("features", FeaturesSettings(key, brought=called).to_json())
+    run = store.create_run("import", FeaturesSettings(key, brought=called).to_json())
     run.brought_file.write_bytes(b"x" * 1000)
     np.save(run.draft_vectors, matrix)
     result = {"name": vectors_name(matrix), "columns": 9, "matched": "by order"}

@@ -57,7 +57,10 @@ from ranking.jobs.jobs import LESS_URGENT, cause_of_exit
 from ranking.workspace.run import Kind, Run
 from ranking.workspace.store import Store
 
-KINDS: tuple[Kind, ...] = ("train", "asking", "study", "timing", "experiment")
+TASKS: tuple[tuple[Kind, str], ...] = (
+    ("train", "samples"),
+    *(("study", task) for task in ("asking", "midrank", "timing", "experiment")),
+)
 BOUNDS = ("dual", "gap", "relative_gap")
 ITERATION = json.dumps({"event": "iteration", "iteration": 7, "primal": 2.0} | dict.fromkeys(BOUNDS)) + "\n"
 
@@ -159,9 +162,10 @@ def full(store: Store, held: Held) -> list[Run]:
 
 
 def test_all_kinds_but_imports_stand_in_one_queue(store, held, full):
-    assert [jobs.waits_for(store, held(store, kind)) for kind in KINDS] == list(range(1, len(KINDS) + 1))
-    for kind in ("import", "features"):
-        assert jobs.waits_for(store, held(store, kind)) == 0, kind
+    waiting = [held(store, kind, {"task": task}) for kind, task in TASKS]
+    assert [jobs.waits_for(store, run) for run in waiting] == list(range(1, len(TASKS) + 1))
+    for settings in ({}, {"task": "features"}, {"look": "/x"}):
+        assert jobs.waits_for(store, held(store, "import", settings)) == 0, settings
 
 
 def test_workers_wait_for_their_turn_and_a_dead_one_gives_its_place_up(store, held, full):
@@ -221,9 +225,9 @@ def test_memory_that_runs_out_is_told_with_the_limit(store, monkeypatch):
     assert run.reason == with_last_gap(run, run.reason.rpartition("; ")[0])
 
 
-def dead(store: Store, kind: Kind, moment: float | None, **columns: Any) -> Run:
+def dead(store: Store, kind: Kind, task: str, moment: float | None, **columns: Any) -> Run:
     """A run whose worker died, after it was cancelled at a moment where that is given."""
-    run = store.create_run(kind, {"folds": 3})
+    run = store.create_run(kind, {"folds": 3, "task": task})
     store.update_run(run.id, state="running", cancelled=moment, **columns)
     return run
 
@@ -232,12 +236,11 @@ MOMENTS = (None, time.monotonic())
 
 
 def test_how_a_dead_worker_is_settled_depends_on_its_kind_and_on_who_ended_it(store):
-    nothing = {kind: NOTHING_TO_KEEP for kind in (*KINDS, "import", "features")}
-    expected = {**nothing, "train": NO_WEIGHTS}
-    for (kind, reason), moment in product(expected.items(), MOMENTS):
-        run = jobs.poll(store, dead(store, kind, moment).id)
+    for (kind, task), moment in product((*TASKS, ("import", "images"), ("import", "features")), MOMENTS):
+        run = jobs.poll(store, dead(store, kind, task, moment).id)
+        reason = NO_WEIGHTS if kind == "train" else NOTHING_TO_KEEP
         told = ("failed", cause_of_exit(None)) if moment is None else ("cancelled", reason)
-        assert (run.state, run.reason, run.result) == (*told, {}), kind
+        assert (run.state, run.reason, run.result) == (*told, {}), task
         assert run.ended is not None
 
 
@@ -246,10 +249,10 @@ def test_a_killed_simulation_has_its_finished_folds_and_weights_outlive_who_meas
 ):
     curves = [{"method": "C-star p@k", "settings": {}, "strategy": "random", "folds": [[0.5], [0.6]]}]
     for moment in MOMENTS:
-        run = jobs.poll(store, dead(store, "asking", moment, result={"curves": curves}).id)
-        assert run.folds_done == 2
+        run = jobs.poll(store, dead(store, "study", "asking", moment, result={"curves": curves}).id)
+        assert run.parts_done == 2
         assert run.reason == (cause_of_exit(None) if moment is None else said_of_cancelled(run))
-        run = dead(store, "train", moment)
+        run = dead(store, "train", "samples", moment)
         run.model_file.write_text("the weights")
         run.events_file.write_text(ITERATION)
         run = jobs.poll(store, run.id)

@@ -37,9 +37,11 @@ from ranking.core.run_settings import (
     LookSettings,
     OrderTrainSettings,
     StudySettings,
+    TimingSettings,
 )
-from ranking.experiments.asking_simulation import simulate_asking
-from ranking.experiments.order_studies import study_orders
+from ranking.experiments.asking_simulation import AskingStudy
+from ranking.experiments.order_studies import MidRankStudy
+from ranking.experiments.study import Context
 from ranking.experiments.timing_studies import TimingOutcome
 from ranking.files import Limits, isolated
 from ranking.files.isolated import MEMORY_VARIABLE, reason_of
@@ -160,8 +162,8 @@ def asked(digits: ImageSet, images: ImageSet, dated_images: ImageSet) -> dict[st
         "labels": labels.to_json(),
         "orders": OrderTrainSettings(*orders, "MidRank", given, drawing).to_json(),
         "asking": replace(asking, questions=2, folds=3, min_images=4).to_json(),
-        "study": StudySettings(*orders, "subsequence length", given, drawing).to_json(),
-        "timing": {"share": 0.05, "dimensions": 5, "rounds": 1, "seed": 3},
+        "midrank": StudySettings(*orders, "subsequence length", given, drawing).to_json(),
+        "timing": TimingSettings(share=0.05, dimensions=5, rounds=1, seed=3).to_json(),
     }
 
 
@@ -309,14 +311,14 @@ def test_an_import_ends_when_it_fills_its_room_also_at_its_end(tmp_path, zoo, mo
 
 
 @pytest.mark.parametrize(
-    ("kind", "work", "settings"), [("import", "import_images", LOOK), ("features", "look_at_features", {})]
+    ("work", "settings"), [("look", LOOK), ("import_images", {}), ("look_at_features", {"task": "features"})]
 )
-def test_work_on_what_was_brought_that_hangs_is_ended(empty, monkeypatch, kind, work, settings):
+def test_work_on_what_was_brought_that_hangs_is_ended(empty, monkeypatch, work, settings):
     codes: queue.Queue[int] = queue.Queue()
     monkeypatch.setenv("RANKING_INTAKE_SECONDS", "1")
     monkeypatch.setattr(worker.os, "_exit", codes.put)
     monkeypatch.setattr(worker, work, lambda *_: {"code": codes.get(timeout=180)})
-    run = here(empty, settings, kind)
+    run = here(empty, settings, "import")
     assert (run.state, run.reason, run.result) == ("failed", Limits(seconds=1).too_slow, {})
     assert "RANKING_INTAKE_SECONDS" in run.reason
     assert not run.folder.exists(), "whoever started it may be gone"
@@ -364,8 +366,8 @@ def test_a_warm_start_begins_where_a_training_of_the_same_ended(store, digits, t
     without = [imported, store.create_run("train", {})]
     for task in ("labels", "orders"):
         without.append(store.create_run("train", {"task": task}))
-    for kind in ("asking", "study", "timing", "experiment"):
-        without.append(store.create_run(kind, {}))
+    for task in ("asking", "midrank", "timing", "experiment"):
+        without.append(store.create_run("study", {"task": task}))
     for one in without[2:]:
         one.model_file.write_bytes(cold.model_file.read_bytes())
     for first in (trained, *without):
@@ -477,13 +479,14 @@ def test_a_model_is_kept_before_it_is_measured(store, asked, monkeypatch):
 
 
 def test_a_study_ends_with_its_curves_and_a_timing_with_its_times(store, dated_images, asked, monkeypatch):
-    run = here(store, asked["study"], "study")
+    run = here(store, asked["midrank"], "study")
     assert (run.state, run.reason) == ("finished", "")
-    expected = study_orders(dated_images, StudySettings.from_json(run.settings), store.features)
-    assert AblationResult.from_json(run.result) == expected
+    settings = StudySettings.from_json(run.settings)
+    expected = MidRankStudy().run(settings, Context(dated_images, store.features))
+    assert AblationResult.from_json(run.result) == AblationResult.from_json(expected)
     assert events_of(run, "progress")[-1]["what"] == "Training MidRank"
     monkeypatch.setattr("ranking.experiments.timing_studies.SHARES", (1.0,))
-    run = here(store, asked["timing"], "timing")
+    run = here(store, asked["timing"], "study")
     assert (run.state, run.reason) == ("finished", "")
     assert len(TimingOutcome.from_json(run.result).points) == 8
     assert told_last(run) == ("Timed", 8, 8)
@@ -495,22 +498,23 @@ def told_last(run: Run) -> tuple[Any, ...]:
 
 
 def test_a_simulation_ends_with_its_curves_and_keeps_finished_folds(store, images, asked, stop):
-    run = here(store, asked["asking"], "asking")
+    run = here(store, asked["asking"], "study")
     assert (run.state, run.reason) == ("finished", "")
-    whole = simulate_asking(images, AskingSettings.from_json(run.settings), store.features)
-    assert run.result["curves"] == [curve.to_json() for curve in whole]
+    settings = AskingSettings.from_json(run.settings)
+    whole = AskingStudy().run(settings, Context(images, store.features))["curves"]
+    assert run.result["curves"] == whole
     assert len(run.result["seconds"]) == 3
     assert told_last(run) == ("Fold 3 of 3: asking C-star p@k, core first", 3, 3)
     for step, folds in (("Fold 3 of 3: asking", 2), ("Fold 1 of 3: training", 0)):
         stop("progress", lambda what, done, total, step=step: what.startswith(step))
-        run = here(store, asked["asking"], "asking")
-        assert (run.state, run.reason, run.folds_done) == ("cancelled", said_of_cancelled(run), folds)
+        run = here(store, asked["asking"], "study")
+        assert (run.state, run.reason, run.parts_done) == ("cancelled", said_of_cancelled(run), folds)
         assert told_last(run)[0].startswith(step), "it stopped within that step"
         kept = [curve["folds"] for curve in run.result.get("curves", [])]
-        assert kept == [curve.folds[:folds].tolist() for curve in whole if folds]
+        assert kept == [curve["folds"][:folds] for curve in whole if folds]
     stop("progress", lambda what, done, total: what.startswith("Fold 2 of 3"), raising(MemoryError()))
-    run = here(store, asked["asking"], "asking")
-    assert (run.state, run.reason, run.folds_done) == ("failed", reason_of(MemoryError()), 1)
+    run = here(store, asked["asking"], "study")
+    assert (run.state, run.reason, run.parts_done) == ("failed", reason_of(MemoryError()), 1)
 
 
 # ------------------------------------------------------------------------------------------------- cancel
@@ -543,7 +547,7 @@ def test_an_error_after_the_stop_is_told_as_an_error(store, asked, stop, failure
         raise error
 
     stop("progress", lambda *_: True, end_and_break)
-    assert here(store, asked["timing"], "timing").state == "failed"
+    assert here(store, asked["timing"], "study").state == "failed"
     assert failures == [error]
 
 
@@ -551,11 +555,11 @@ def test_what_is_stopped_before_it_has_learnt_keeps_nothing(store, asked, stop):
     kept = sorted(store.features.iterdir())
     for kind, changes, step, reason in (
         ("samples", {"features": [["HOG", {}]]}, "HOG", NO_WEIGHTS),
-        ("study", {}, "subsequences of 4", NOTHING_TO_KEEP),
+        ("midrank", {}, "subsequences of 4", NOTHING_TO_KEEP),
         ("timing", {}, "", NOTHING_TO_KEEP),
     ):
         stop("progress", lambda what, done, total, step=step: what.endswith(step))
-        run = here(store, {**asked[kind], **changes}, "train" if kind == "samples" else kind)
+        run = here(store, {**asked[kind], **changes}, "train" if kind == "samples" else "study")
         assert (run.state, run.reason, run.result) == ("cancelled", reason, {}), kind
         assert not run.model_file.exists()
         assert told_last(run)[1] < 100, "at one of the next images"
@@ -643,7 +647,7 @@ def test_what_looks_at_files_of_strangers_has_a_memory_limit_also_where_none_is_
     with monkeypatch.context() as patch:
         patch.setattr(worker, "limit_memory", limits.append)
         here(store, {"source": "Class folders", "source_settings": {"folder": str(zoo)}}, "import")
-        here(store, FeaturesSettings("0" * 64, str(zoo)).to_json(), "features")
+        here(store, FeaturesSettings("0" * 64, str(zoo)).to_json(), "import")
         here(store, {})
     assert limits == [4 * 2**30, 4 * 2**30, None]
     before = resource.getrlimit(resource.RLIMIT_AS)
@@ -653,7 +657,7 @@ def test_what_looks_at_files_of_strangers_has_a_memory_limit_also_where_none_is_
     assert here(store, {}).state == "failed"
     assert resource.getrlimit(resource.RLIMIT_AS) == (before[1], before[1])
     monkeypatch.delenv(MEMORY_VARIABLE)
-    monkeypatch.setattr(worker, "import_images", raising(MemoryError()))
+    monkeypatch.setattr(worker, "look", raising(MemoryError()))
     assert "4.29 GB" in here(store, LOOK, "import").reason
 
 
@@ -682,12 +686,13 @@ def test_settings_that_make_no_sense_are_a_plain_reason(store, asked, failures, 
         ("labels", {"method": "AP-SVM"}, "AP-SVM"),
         ("orders", {"drawing": 3}, "drawing"),
         ("asking", {"strategies": ["guess"]}, "guess"),
-        ("study", {"study": "weather"}, "weather"),
+        ("midrank", {"study": "weather"}, "weather"),
+        ("timing", {"task": "weather"}, "weather"),
         ("timing", {"share": 7}, "share"),
         ("import", {"source": "Postcards"}, "Postcards"),
     ):
-        trains = kind in ("samples", "labels", "orders")
-        run = here(store, {**asked[kind], **change}, "train" if trains else kind)
+        kinds = {"samples": "train", "labels": "train", "orders": "train", "import": "import"}
+        run = here(store, {**asked[kind], **change}, kinds.get(kind, "study"))
         assert run.state == "failed", change
         assert isinstance(failures[-1], ValueError), change
         assert run.reason == reason_of(failures[-1])

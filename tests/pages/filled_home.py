@@ -101,7 +101,7 @@ def import_here(store: Store, source: str, **settings: Any) -> Run:
 
 def look_here(store: Store, run: Run) -> Run:
     """A look or an import that a page began, done."""
-    return worked(store, run, worker.import_images)
+    return worked(store, run, worker.import_)
 
 
 def train_here(store: Store, key: str, query: str, method: str = "AP-SVM", **settings: Any) -> Run:

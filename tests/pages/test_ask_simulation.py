@@ -15,7 +15,7 @@ from label_home import LabelHome
 from shown import charts_of, choose, counts_in, kinds, numbers_in, page_of, plain, press, text_of, values
 
 from pages.parts.runs import jobs_panel
-from pages.parts.studies import asking_table, asking_words
+from pages.parts.studies import asking_form, asking_table, asking_words
 from pages.parts.views import label_looks
 from ranking.core.run_settings import AskingSettings
 from ranking.explain.asking import STRATEGIES as STRATEGIES_KNOWN
@@ -54,7 +54,7 @@ def begun(home: LabelHome, **asked: Any) -> Run:
     """A simulation of which a worker has not heard yet."""
     models = tuple((name, {}) for name in MODELS)
     settings = AskingSettings(home.key, (("HOG", {}),), models, STRATEGIES, **asked)
-    return jobs.start_once(home.store, "asking", settings.to_json())
+    return jobs.start_once(home.store, "study", settings.to_json())
 
 
 def simulated(home: LabelHome, curves: list[FoldCurve], **asked: Any) -> Run:
@@ -174,7 +174,7 @@ def test_what_cannot_be_shown_or_started_is_reported(labels_here, open_page):
     assert app.warning
     assert not app.error, "nothing else is wrong with it"
     with pytest.raises(ValueError, match=labels_here.store.run(labels_here.own).called):
-        page.simulation(labels_here.own)
+        asking_form.PAGE.read(labels_here.own)
 
 
 # ------------------------------------------------------------------------------------------------------------ parts

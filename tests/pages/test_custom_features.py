@@ -39,7 +39,7 @@ def test_a_file_is_looked_at_listed_kept_and_chosen_on_train(laboratory, started
     drop(app, npy(vectors))
     [run] = started
     wanted = FeaturesSettings(laboratory.shapes, brought="resnet.npy").to_json()
-    assert (run.kind, run.settings) == ("features", wanted)
+    assert (run.kind, run.settings) == ("import", wanted)
     assert app.query_params["own"] == run.id
     assert any(part.value.startswith("####") and "resnet.npy" in plain(part) for part in app.markdown)
     preview_features_here(laboratory.store, run)

@@ -126,7 +126,7 @@ def test_the_scale_of_the_paper_takes_all_queries_and_its_grids(here, open_page,
 def test_an_experiment_that_stopped_goes_on_under_its_name(here, open_page, started):
     store = here.store
     settings = asked(store.image_set(here.key), grids={"C": [1.0, 10.0, 100.0], "eta": [0.1, 1.0]})
-    run = store.create_run("experiment", settings.to_json())
+    run = store.create_run("study", settings.to_json())
     store.name_run(run.id, "lecture *7*")
     store.end_run(run.id, "failed", "killed <b>", {"done": 40, "total": 58})
     app = open_page("experiments", experiment=run.id)

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 from order_home import OrderHome
-from shown import charts_of, choose, kinds, numbers_in, page_of, plain_texts, press, turn_to, values
+from shown import charts_of, choose, kinds, numbers_in, plain_texts, press, turn_to, values
 
-from pages.parts.studies import study_charts
+from pages.parts.studies import study_charts, study_form
 from pages.parts.studies.study_words import ABOVE, AS_GOOD, BELOW, BETTER, TAU, WORDS, WORSE
 from ranking.core.run_settings import StudySettings
 from ranking.experiments import order_studies
-from ranking.experiments.order_studies import AGREES, SECONDS, STUDIES, study_orders
+from ranking.experiments.order_studies import AGREES, FIGURES, SECONDS, MidRankStudy
+from ranking.experiments.study import Context
 from ranking.metrics.study_curves import AblationResult, Curve
 from ranking.workspace.run import Run
 
 LATER = {"ties": "equal", "votes": "remaining order"}
-page = page_of("lengths")
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or measured beside
 
 
@@ -39,7 +39,12 @@ def outcomes(order_home: OrderHome, tmp_path_factory: pytest.TempPathFactory) ->
         patched.setattr(order_studies, "EXHAUSTIVE_LENGTHS", (4, 8))
         patched.setattr(order_studies, "SEARCH_LENGTHS", (4, 8))
         patched.setattr(order_studies, "ROUND_SECONDS", 0.001)
-        return {name: study_orders(images, settings_of(order_home.key, name), features) for name in STUDIES}
+        return {
+            name: AblationResult.from_json(
+                MidRankStudy().run(settings_of(order_home.key, name), Context(images, features))
+            )
+            for name in FIGURES
+        }
 
 
 @pytest.fixture
@@ -116,7 +121,7 @@ def test_a_study_is_started_once_with_the_settings_of_the_form(keep, orders_here
     assert "widget study.MidRank.fusion" not in {item.key for item in app.selectbox}, "the study varies it"
     app.number_input(key="widget study.drawing.subsequences").set_value(50)
     press(app, "start study")
-    [run] = kinds(started, "study")
+    [run] = kinds(started, "midrank")
     settings = StudySettings.from_json(run.settings)
     assert (settings.set, settings.criterion, settings.study) == (orders_here.key, "brightness", "fusion")
     assert settings.method_settings == {"C": 10.0, "constant": 0.0, "subsequences": 50, **LATER}
@@ -124,14 +129,14 @@ def test_a_study_is_started_once_with_the_settings_of_the_form(keep, orders_here
     assert app.query_params["study_run"] == run.id
     assert app.get("progress")
     press(app, "start study")
-    assert len(kinds(started, "study")) == 1
+    assert len(kinds(started, "midrank")) == 1
 
 
 def test_the_form_has_the_settings_of_the_study_that_is_shown(keep, orders_here, open_page, started):
     keep("fusion")
     app = open_page("lengths", order_set=orders_here.key, study="fusion", **{"study.drawing.train": "31"})
     press(app, "start study")
-    [run] = kinds(started, "study")
+    [run] = kinds(started, "midrank")
     settings = StudySettings.from_json(run.settings)
     assert settings.method_settings == {"subsequences": 20, **LATER}
     assert (settings.drawing["train"], settings.drawing["length"]) == (31, 5)
@@ -145,10 +150,10 @@ def test_a_study_without_an_outcome_gives_the_reason(keep, orders_here, open_pag
     assert not charts_of(app)
     assert turn_to(app, study_run=broken.id).error
     with pytest.raises(ValueError, match=orders_here.store.run(orders_here.own).called):
-        page.study_run(orders_here.own)
+        study_form.PAGE.read(orders_here.own)
     unknown = orders_here.store.create_run("study", {**broken.settings, "study": "of tomorrow"})
     with pytest.raises(ValueError, match="of tomorrow"):
-        page.study_run(unknown.id)
+        study_form.PAGE.read(unknown.id)
 
 
 def test_what_to_notice_follows_from_the_values():

@@ -16,7 +16,7 @@ from shown import kinds, numbers_in, page_of, press
 
 from pages.parts.app import cache
 from pages.parts.components import film
-from pages.parts.runs import order_models, run_choice
+from pages.parts.runs import order_models, runs
 from pages.parts.views import order_export
 from pages.parts.views.strips import Strip
 from ranking.core import ProgressEvent
@@ -249,11 +249,11 @@ def test_scores_of_another_length_and_other_kinds_of_run_are_refused(orders_here
         cache.ordered(run)
     assert {90, 3} <= set(numbers_in(str(caught.value)))
     with pytest.raises(ValueError, match=run.called):
-        run_choice.of_kind(run.id, "study", "what the page shows")
-    assert order_models.PICKER.read(run.id) == run
+        runs.of_task(run.id, "midrank")
+    assert runs.kept_of_task(run.id, "orders") == run
     orders_here.store.delete_run(run.id)
     with pytest.raises(ValueError, match=run.called):
-        order_models.PICKER.read(run.id)
+        runs.kept_of_task(run.id, "orders")
     samples = orders_here.store.create_run("train", {"set": orders_here.key})
     with pytest.raises(ValueError, match=f"got: {samples.called}$"):
-        order_models.PICKER.read(samples.id)
+        runs.kept_of_task(samples.id, "orders")

@@ -62,7 +62,7 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
 
     press(app, "next step")
     press(app, keys.widget("train the lesson's rankers"))
-    [run] = kinds(started, "study")
+    [run] = kinds(started, "midrank")
     settings = StudySettings.from_json(run.settings)
     assert (settings.study, settings.drawing["train"]) == ("subsequence length", 10)
     assert app.get("progress")

@@ -102,7 +102,7 @@ def test_what_neighbours_did_is_shown_through_it(laboratory, open_page):
 
 
 def test_orders_and_their_studies_are_learnt_through_one(orders_here, started, open_page):
-    for page, button, kind in (("orders", "train orders", "orders"), ("lengths", "start study", "study")):
+    for page, button, kind in (("orders", "train orders", "orders"), ("lengths", "start study", "midrank")):
         press(open_page(page, order_set=orders_here.key, **IN_ADDRESS), button)
         assert [run.settings["projection"] for run in kinds(started, kind)] == [WHITE]
 

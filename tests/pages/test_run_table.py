@@ -67,7 +67,7 @@ def test_table_has_the_settings_and_results_of_each_run(laboratory, open_page):
     assert list(everywhere["Image set"]).count("shapes") == 1
     assert len(everywhere) == len(listed) + 2
     store.delete_run(laboratory.on_shapes)
-    elsewhere = run_actions.counted(len(store.runs("train")))
+    elsewhere = run_actions.counted(len(store.runs("train")), "samples")
     assert elsewhere in texts(turn_to(app, set=laboratory.shapes))
 
 
@@ -133,7 +133,7 @@ def test_delete_undo_restore_and_empty(laboratory, open_page):
     before = len(app.dataframe[0].value)
     press(app, DELETE)
     assert store.run(laboratory.finished).deleted
-    assert run_actions.counted(1) in app.toast[0].value
+    assert run_actions.counted(1, "samples") in app.toast[0].value
     assert escaped(runs.short_name(store.run(laboratory.finished))) in texts(app)
     assert UNDO_HERE not in button_keys(app), "one is enough"
     assert len(app.dataframe[0].value) == before - 1

@@ -75,7 +75,7 @@ def rows_of(app):
 
 
 def ended(store, state, **end):
-    run = store.create_run("timing", TimingSettings().to_json())
+    run = store.create_run("study", TimingSettings().to_json())
     store.end_run(run.id, state, **end)
     return store.run(run.id)
 
@@ -120,6 +120,17 @@ def test_quick_measurement_has_the_tables_and_no_figures(empty_home, open_page):
     assert timing_words.headline("ap", point) in plain_texts(app)
     assert timing_words.headline("ap", point) != timing_words.headline("ap", point._replace(negatives=2000))
     assert app.button(key="start timing").proto.type == "secondary"
+
+
+def test_a_timing_is_deleted_and_restored_where_it_is_shown(empty_home, open_page):
+    run = ended(empty_home, "finished", result=OUTCOME.to_json())
+    app = open_page("speed_lab")
+    press(app, "delete runs")
+    assert "timing" not in address(app)
+    assert empty_home.runs(task="timing") == []
+    assert not {"name run", "delete runs"} & set(button_keys(app))
+    press(app, "undo just deleted")
+    assert address(app)["timing"] == run.id
 
 
 def test_tables_and_figures_stand_beside_the_paper(empty_home, open_page):

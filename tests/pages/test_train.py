@@ -118,7 +118,7 @@ def test_runs_of_another_kind_are_no_rows_and_named_in_a_warning(laboratory, ope
     [imported, *_] = store.runs("import")
     others = [
         store.create_run("train", {"set": laboratory.digits, "task": "labels"}),
-        store.create_run("asking", {"set": laboratory.digits}),
+        store.create_run("study", {"set": laboratory.digits, "task": "asking"}),
     ]
     for run in others:
         store.end_run(run.id, "finished", result={"curves": []})

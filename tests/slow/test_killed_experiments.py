@@ -22,6 +22,7 @@ def test_a_killed_experiment_lost_nothing_and_goes_on_to_the_same_bits(tmp_path)
     patches(tmp_path / "set")
     keys = {home.adopt(tmp_path / "set", "Patches") for home in (store, alone)}
     settings: dict[str, Any] = {
+        "task": "experiment",
         "set": keys.pop(),
         "features": [["Colour", {}]],
         "methods": [["HOB-SVM", {}], ["HOAP-SVM", {}]],
@@ -29,12 +30,12 @@ def test_a_killed_experiment_lost_nothing_and_goes_on_to_the_same_bits(tmp_path)
         "grids": {"C": [1.0, 10.0]},
         "folds": 3,
     }
-    run = jobs.start(store, "experiment", settings)
+    run = jobs.start(store, "study", settings)
     wait(lambda: len(trials_of(store).outcomes()) >= 3)
     kill(run)
     assert ended(store, run).state == "failed"
     kept = scores(store)
     for home in (store, alone):
-        assert ended(home, jobs.start(home, "experiment", settings)).state == "finished"
+        assert ended(home, jobs.start(home, "study", settings)).state == "finished"
     assert kept.items() < scores(store).items(), "it was killed in the midst of it"
     assert scores(store) == scores(alone)

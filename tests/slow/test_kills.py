@@ -216,8 +216,8 @@ def test_a_command_that_is_ended_leaves_no_worker(store):
     command = [sys.executable, "-m", "ranking", "experiment", "Digits", "--home", str(store.home)]
     running = subprocess.Popen(command, stderr=subprocess.PIPE)
     try:
-        wait(lambda: [run for run in store.runs("experiment") if run.state == "running" and run.pid])
-        [run] = store.runs("experiment")
+        wait(lambda: [run for run in store.runs("study") if run.state == "running" and run.pid])
+        [run] = store.runs("study")
         running.send_signal(signal.SIGTERM)
         _, said = running.communicate(timeout=LONGEST)
     finally:

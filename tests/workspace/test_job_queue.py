@@ -90,7 +90,11 @@ def test_rooms_stand_in_one_queue_and_a_dead_place_is_free_at_once(hall):
 def test_trainings_imports_and_looks_each_wait_for_their_own_kind(hall, monkeypatch):
     """An import may take an hour, and a few rooms all places."""
     monkeypatch.setattr(jobs, "MOST_IMPORTS_AT_ONCE", 2)
-    looks = [hall.ask("c", "import", look="x"), hall.ask("d", "features"), hall.ask("e", "import", look="x")]
+    looks = [
+        hall.ask("c", "import", look="x"),
+        hall.ask("d", "import", task="features"),
+        hall.ask("e", "import", look="x"),
+    ]
     imports = [hall.ask(name, "import") for name in "cde"]
     for waiting in ([hall.ask(name) for name in "cde"], imports, looks):
         assert [hall.claim(name, run) for name, run in zip("cde", waiting, strict=True)] == [0, 0, 1]

@@ -19,7 +19,6 @@ from refusals import refused
 from working import LONGEST, Held, here, trouble
 
 from ranking.core.errors import InputError
-from ranking.core.limits import DEFAULT_STATES
 from ranking.core.run_settings import ExperimentSettings, FeaturesSettings, ImportSettings, TrainSettings
 from ranking.core.settings import settings_of
 from ranking.datasets import make_source, source_class, source_names
@@ -29,7 +28,7 @@ from ranking.jobs import jobs
 from ranking.jobs.events import Report
 from ranking.jobs.run_archive import import_run_apart
 from ranking.jobs.worker import PATHS, import_images, look_at_features
-from ranking.reports.at_home import experiment_at_home, results_at_home, trials_of
+from ranking.reports.at_home import results_at_home, trials_of
 from ranking.workspace.answers import AnswerEvent, AnswerStore
 from ranking.workspace.home import Home
 from ranking.workspace.job_queue import JobQueue
@@ -45,17 +44,14 @@ from ranking.workspace.room_layout import (
 from ranking.workspace.room_places import DAY, EMPTY, UNDECIDED, USED
 from ranking.workspace.room_quotas import (
     COUNT,
-    DEFAULT_DISK,
     DISK,
     JOBS,
     LIVE_FOR_EACH,
-    STATES,
     FullError,
     NoRoomError,
     QuotaError,
     bytes_of,
     check_disk,
-    most_states,
 )
 from ranking.workspace.rooms import Rooms, new_name
 from ranking.workspace.row_files import ROW
@@ -273,7 +269,7 @@ def test_an_experiment_of_the_class_room_is_whole_in_every_room(class_room, room
     key = class_room.image_sets()[0].key
     parts = {"set": key, "features": [["Colour", {}]], "queries": ["day"], "methods": [["SVM", {}]]}
     settings = ExperimentSettings.from_json({**parts, "grids": {"C": [1.0]}, "folds": 2})
-    experiment_at_home(class_room, settings, lambda progress: None)
+    here(class_room, settings.to_json(), "study")
     (_, done), (_, results) = (results_at_home(store, settings) for store in (class_room, room))
     assert repr(results.outcomes) == repr(done.outcomes)  # some figures are NaN
     assert set(results.outcomes) == set(results.keys)
@@ -281,7 +277,7 @@ def test_an_experiment_of_the_class_room_is_whole_in_every_room(class_room, room
     own, lent = (trials_of(store) for store in (class_room, room))
     for key_of_trial in results.keys.values():
         assert (own.scores(key_of_trial) == lent.scores(key_of_trial)).all()
-    experiment_at_home(room, settings, lambda progress: None)
+    assert here(room, settings.to_json(), "study").result["done"] == len(results.keys)
     assert content(class_room.home) == before
 
 
@@ -336,7 +332,7 @@ def test_what_is_imported_or_looked_at_lies_in_folders_that_the_host_has_named(
     file = tmp_path / "named" / "features.npy"
     file.parent.mkdir()
     np.save(file, np.random.default_rng(0).standard_normal((len(room.image_set(key)), 3)))
-    run = room.create_run("features", FeaturesSettings(key, str(file)).to_json())
+    run = room.create_run("import", FeaturesSettings(key, str(file)).to_json())
     with refused("path"):
         look_at_features(room, run, report)
     monkeypatch.setenv(FOLDERS, str(file.parent))
@@ -386,13 +382,13 @@ def test_a_full_room_says_of_what_and_takes_no_more(rooms, room, pictures, monke
     Store(rooms.home).create_run("train", {})
 
 
-@pytest.mark.parametrize("kind", ["train", "experiment"])
+@pytest.mark.parametrize("kind", ["train", "study"])
 def test_features_are_computed_only_where_their_room_has_space_for_them(room, pictures, monkeypatch, kind):
     """When the training was asked for the room was not full."""
     key, features = room.adopt(pictures, "Patches"), (("HOG", {}),)
     query, size = room.image_set(key).classes[0], 4 * len(room.image_set(key)) * make_feature("HOG").size
     settings: Any = TrainSettings(key, features, query, "SVM")
-    if kind == "experiment":
+    if kind == "study":
         svm = (("SVM", {}),)
         settings = ExperimentSettings(key, features, svm, (query,), folds=2, grids={"C": (1.0,)})
     monkeypatch.setenv(DISK, str(bytes_of(room.home) + size // 2))
@@ -435,27 +431,11 @@ def test_a_room_has_so_many_imports_and_trainings_at_once(rooms, room, monkeypat
 
 def test_a_quota_that_is_no_number_is_refused(room, monkeypatch):
     for text in ("0", "-1", "2 GB"):
-        for variable, act in (
-            (DISK, lambda: room.create_run("train", {})),
-            (STATES, lambda: trials_of(room)),
-        ):
+        for variable, act in ((DISK, lambda: room.create_run("train", {})),):
             with monkeypatch.context() as patch:
                 patch.setenv(variable, text)
                 with trouble(subject=variable, why=f"{text!r}"):
                     act()
-
-
-def test_what_experiments_can_resume_from_takes_a_fourth_of_a_room_at_most(rooms, room, monkeypatch):
-    assert most_states(rooms.home) == DEFAULT_STATES
-    assert most_states(room.home) == DEFAULT_DISK // 4
-    monkeypatch.setenv(DISK, "1000")
-    assert (most_states(rooms.home), most_states(room.home)) == (DEFAULT_STATES, 250)
-    monkeypatch.setenv(STATES, "100")
-    assert (most_states(rooms.home), most_states(room.home)) == (100, 100)
-    trials = trials_of(room)
-    for key in ("one", "two", "three"):
-        trials.keep_state(key, bytes(40))
-    assert (trials.state("one"), trials.state("three")) == (None, bytes(40))
 
 
 def test_a_full_room_counts_what_its_sets_take_until_they_are_removed(room, pictures, monkeypatch):

@@ -111,7 +111,7 @@ def test_runs_of_mid_rank_of_earlier_versions_keep_what_their_settings_meant(her
     }
     old["task"] = "orders"
     ordered = here.create_run("train", old | {"method": "MidRank"})
-    studied = here.create_run("study", old | {"study": "fusion"})
+    studied = here.create_run("study", old | {"study": "fusion", "task": "midrank"})
     assert ordered.settings["method_settings"] == studied.settings["method_settings"] == first
     assert here.create_run("train", old | {"method": "RankSVM"}).settings["method_settings"] == {"trees": 2}
 
@@ -260,23 +260,23 @@ def test_what_is_deleted_while_the_clock_is_far_ahead_comes_back(here, monkeypat
 
 def test_runs_of_every_kind_but_imports_are_deleted_once_ended_and_emptied_by_kind(here):
     runs = {}
-    for kind in ("train", "labels", "asking", "study", "timing", "experiment"):
-        settings = {"set": "abc", "task": "labels"} if kind == "labels" else {"set": "abc"}
-        run = here.create_run("train" if kind == "labels" else kind, settings)
-        runs[kind] = run.id
+    for task in ("samples", "labels", "asking", "midrank", "timing", "experiment"):
+        kind = "train" if task in ("samples", "labels") else "study"
+        run = here.create_run(kind, {"set": "abc", "task": task})
+        runs[task] = run.id
         with refused(f"{run.called} {run.id}", "queued"):
             here.delete_run(run.id)
         here.end_run(run.id, "finished")
         here.delete_run(run.id)
     assert here.runs() == []
-    for intake in (imported(here), here.create_run("features", {"set": "abc"})):
-        with refused(f"{intake.called} {intake.id}", intake.kind):
+    for intake in (imported(here), here.create_run("import", {"set": "abc", "task": "features"})):
+        with refused(f"{intake.called} {intake.id}", intake.called):
             here.delete_run(intake.id)
     assert ids(here.runs(deleted=True, task="labels")) == [runs["labels"]]
-    assert here.empty_deleted("train", "samples") == 1
-    assert set(ids(here.runs(deleted=True))) == set(runs.values()) - {runs["train"]}
+    assert here.empty_deleted("samples") == 1
+    assert set(ids(here.runs(deleted=True))) == set(runs.values()) - {runs["samples"]}
     here.restore_run(runs["asking"])
-    assert ids(here.runs("asking", "abc")) == [runs["asking"]]
+    assert ids(here.runs("study", "abc")) == ids(here.runs(task="asking")) == [runs["asking"]]
     assert here.empty_deleted() == len(runs) - 2
 
 
@@ -352,11 +352,11 @@ def test_a_finished_import_is_decided_about_once(here):
     with refused(f"decision about import {kept.id}", "kept"):
         here.discard(kept.id)
     assert len(here.image_set(key)) == 4
-    vectors = here.create_run("features", {})
+    vectors = here.create_run("import", {"task": "features"})
     here.end_run(vectors.id, "finished", result={"decision": "kept"})
     with refused(f"decision about look at features {vectors.id}", "kept") as caught:
         here.discard(vectors.id)
-    assert caught.value.remedy == "bring it again"
+    assert caught.value.remedy == "import it again"
 
 
 def test_what_is_no_finished_import_with_its_draft_is_not_kept(here):
@@ -688,13 +688,14 @@ def test_settings_and_results_have_a_version_and_newer_ones_are_not_misread(here
     assert [tuple(row) for row in rows] == [("queued", VERSION + 1)], "nothing of it was changed"
 
 
-def test_trainings_of_each_task_that_had_a_kind_of_their_own_are_trainings(tmp_path, monkeypatch):
+def test_runs_of_each_task_that_had_a_kind_of_its_own_have_one_of_three(tmp_path, monkeypatch):
     asked = {"set": "abc", "method": "RankSVM", "method_settings": {}}
+    kinds = ("train", "label", "order", "experiment", "asking", "study", "timing", "features", "import")
     with monkeypatch.context() as patch:
         patch.setattr(home, "MIGRATIONS", home.MIGRATIONS[:6])
         Store(tmp_path)
     with database_of(tmp_path) as database:
-        for name, kind in (("a", "train"), ("b", "label"), ("c", "order"), ("d", "study")):
+        for name, kind in zip("abcdfghij", kinds, strict=True):
             database.execute(
                 "insert into run (id, kind, state, settings, created) values (?, ?, 'finished', ?, 1.0)",
                 (name * 10, kind, json.dumps(asked)),
@@ -707,26 +708,42 @@ def test_trainings_of_each_task_that_had_a_kind_of_their_own_are_trainings(tmp_p
         ("train", "samples"),
         ("train", "labels"),
         ("train", "orders"),
-        ("study", ""),
+        ("study", "experiment"),
+        ("study", "asking"),
+        ("study", "midrank"),
+        ("study", "timing"),
+        ("import", "features"),
+        ("import", "images"),
     ]
     assert here.run("b" * 10).settings == {**asked, "task": "labels"}
-    for task, name in (("labels", "b"), ("orders", "c")):
+    assert here.run("d" * 10).settings == {**asked, "task": "experiment"}
+    for task, name in (("labels", "b"), ("orders", "c"), ("midrank", "g"), ("features", "i")):
         assert ids(here.runs(set_key="abc", task=task)) == [name * 10]
-    assert here.run("a" * 10).settings == asked
+    assert here.run("a" * 10).settings == here.run("j" * 10).settings == asked
     with pytest.raises(InputError):
         here.run("e" * 10)
 
 
-def test_a_file_beside_a_run_of_an_earlier_version_tells_of_a_training(here):
-    run = here.create_run("train", {"set": "abc", "method": "RankSVM", "task": "orders"})
+@pytest.mark.parametrize(
+    ("first", "kind", "task"),
+    [
+        ("order", "train", "orders"),
+        ("experiment", "study", "experiment"),
+        ("asking", "study", "asking"),
+        ("study", "study", "midrank"),
+        ("timing", "study", "timing"),
+        ("features", "import", "features"),
+    ],
+)
+def test_a_file_beside_a_run_of_an_earlier_version_tells_of_its_kind_and_task(here, first, kind, task):
+    run = here.create_run(kind, {"set": "abc", "method": "RankSVM", "task": task})
     file = run.folder / ROW
     told = json.loads(file.read_text())
     del told["settings"]["task"]
-    file.write_text(
-        json.dumps({**told, "kind": "order", "revision": told["revision"] + 1, "name": "renamed"})
-    )
+    file.write_text(json.dumps({**told, "kind": first, "revision": told["revision"] + 1, "name": "renamed"}))
     assert here.caught_up(run.id).name == "renamed"
-    assert (here.run(run.id).task, here.run(run.id).settings) == ("orders", run.settings)
+    told_now = here.run(run.id)
+    assert (told_now.kind, told_now.task, told_now.settings) == (kind, task, run.settings)
 
 
 def test_a_migration_that_fails_or_is_not_known_changes_nothing(here, monkeypatch):
@@ -839,7 +856,7 @@ def test_a_look_waits_and_cannot_be_kept(here):
 
 
 def test_what_was_uploaded_is_removed_once_nobody_waits_for_it(here):
-    dead, kept, vectors = look(here), imported(here), here.create_run("features", {})
+    dead, kept, vectors = look(here), imported(here), here.create_run("import", {"task": "features"})
     here.update_run(dead.id, state="running")
     here.end_run(vectors.id, "finished", result={"decision": "kept"})
     kept.brought_file.write_bytes(b"zip")

@@ -138,8 +138,8 @@ def _takers() -> Iterator[Taker]:
 
 def _discard(run: Run) -> str:
     """What a button says that discards what was imported, or looked at."""
-    if run.kind == "features":
-        return f"Discard the features in “{FeaturesSettings.from_json(run.settings).called}”"
+    if run.task == "features":
+        return f"Discard the features in “{FeaturesSettings.from_json(run.settings).file_name}”"
     return f"Discard the import of “{run.result.get('title', 'what you have looked at')}”"
 
 

@@ -30,7 +30,7 @@ def show(images: ImageSet) -> None:
         _offer(images, run)
         return
     with st.container(border=True, key="own-features"):
-        called = FeaturesSettings.from_json(run.settings).called
+        called = FeaturesSettings.from_json(run.settings).file_name
         if run.state not in ENDED:
             st.markdown(f"#### Looking at {escaped(called)}")
             jobs_panel.watch(run)
@@ -43,7 +43,7 @@ def show(images: ImageSet) -> None:
 
 def _preview_run(images: ImageSet, run_id: str) -> Run:
     run = cache.store().run(run_id)
-    if run.kind != "features" or run.settings["set"] != images.key:
+    if run.task != "features" or run.settings["set"] != images.key:
         raise ValueError("expected a preview of features for this image set")
     return run
 
@@ -92,16 +92,16 @@ def _offer(images: ImageSet, again: Run | None) -> None:
             _close()
         if again is not None:
             jobs_panel.explain_end(again)
-            st.caption(f"Nothing is left of {escaped(FeaturesSettings.from_json(again.settings).called)}.")
+            st.caption(f"Nothing is left of {escaped(FeaturesSettings.from_json(again.settings).file_name)}.")
         for features in kept:
             _show_kept(images, features)
 
 
 def _list_waiting(images: ImageSet) -> None:
     """A line for each preview that waits for a decision; pressing it shows the preview."""
-    for run in cache.store().runs("features", images.key):
+    for run in cache.store().runs(set_key=images.key, task="features"):
         if run.state == "finished" and "decision" not in run.result:
-            called = escaped(FeaturesSettings.from_json(run.settings).called)
+            called = escaped(FeaturesSettings.from_json(run.settings).file_name)
             jobs_panel.offer_decision(run, f"{called}, which you have looked at, waits", keys.OWN)
 
 

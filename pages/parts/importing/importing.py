@@ -42,6 +42,8 @@ def _list_waiting() -> None:
     """A line for each import that waits for a decision; pressing it shows the import."""
     here = _keys_here()
     for run in cache.store().runs("import"):
+        if run.task == "features":
+            continue
         if run.state == "finished" and "decision" not in run.result and run.result.get("key") not in here:
             jobs_panel.offer_decision(run, _waiting(run), keys.IMPORT)
 
@@ -114,7 +116,7 @@ def _show_known(run: Run) -> None:
 
 def _import(run_id: str) -> Run:
     run = cache.store().run(run_id)
-    if run.kind != "import":
+    if run.task not in ("images", "look"):
         raise ValueError(f"expected an import, got: {run.called}")
     return run
 

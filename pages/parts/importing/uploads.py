@@ -21,7 +21,7 @@ from ranking.core.run_settings import FeaturesSettings, ImportSettings, LookSett
 from ranking.core.text import readable
 from ranking.jobs import jobs
 from ranking.workspace.room_layout import open_folders
-from ranking.workspace.run import Kind, Run
+from ranking.workspace.run import Run
 
 T = TypeVar("T")
 
@@ -71,12 +71,12 @@ def where_paths_lead() -> str:
 
 def preview_upload(file: UploadedFile) -> Run:
     """Preview an import of the file that was dropped, which is on disk and no longer in memory when this returns."""
-    return _begin(file, "import", LookSettings("", brought=_called(file)).to_json())
+    return _begin(file, LookSettings("", brought=_called(file)).to_json())
 
 
 def preview_features(file: UploadedFile, set_key: str) -> Run:
     """The same of features for an image set."""
-    return _begin(file, "features", FeaturesSettings(set_key, brought=_called(file)).to_json())
+    return _begin(file, FeaturesSettings(set_key, brought=_called(file)).to_json())
 
 
 def preview_path(path: str) -> Run:
@@ -86,12 +86,12 @@ def preview_path(path: str) -> Run:
 
 def preview_features_path(path: str, set_key: str) -> Run:
     """Preview a file of features on the computer that runs this app."""
-    return jobs.start_once(cache.store(), "features", FeaturesSettings(set_key, path.strip()).to_json())
+    return jobs.start_once(cache.store(), "import", FeaturesSettings(set_key, path.strip()).to_json())
 
 
 def preview_again(run: Run, **changes: Any) -> Run:
     """Preview the same file with other settings. It takes the place of the first preview."""
-    settings = LookSettings if run.kind == "import" else FeaturesSettings
+    settings = FeaturesSettings if run.task == FeaturesSettings.task else LookSettings
     return _pass_on(run, replace(settings.from_json(run.settings), **changes).to_json())
 
 
@@ -106,14 +106,14 @@ def _called(file: UploadedFile) -> str:
     return readable(file.name, 120)
 
 
-def _begin(file: UploadedFile, kind: Kind, settings: dict[str, Any]) -> Run:
+def _begin(file: UploadedFile, settings: dict[str, Any]) -> Run:
     def copy(run: Run) -> None:
         file.seek(0)
         with open(run.brought_file, "xb") as target:
             shutil.copyfileobj(file, target, 2**20)
 
     try:
-        return jobs.start(cache.store(), kind, settings, copy)
+        return jobs.start(cache.store(), "import", settings, copy)
     finally:
         _release(file)
 
@@ -136,10 +136,10 @@ def _pass_on(preview: Run, settings: dict[str, Any]) -> Run:
     if "next" in preview.result:
         return store.run(preview.result["next"])
     if preview.settings["brought"] is None:
-        run = jobs.start_once(store, preview.kind, settings)
+        run = jobs.start_once(store, "import", settings)
     else:
         run = jobs.start(
-            store, preview.kind, settings, lambda run: os.rename(preview.brought_file, run.brought_file)
+            store, "import", settings, lambda run: os.rename(preview.brought_file, run.brought_file)
         )
     store.update_run(preview.id, result={**preview.result, "next": run.id})
     store.discard(preview.id)

@@ -14,19 +14,21 @@ import streamlit as st
 from pages.parts.app import address, cache, frame, keys, rooms
 from pages.parts.app.frame import escaped
 from pages.parts.runs import export, runs
+from ranking.core.run_settings import CALLED
 from ranking.core.text import counted as in_number
 from ranking.jobs.run_archive import import_run_apart
-from ranking.workspace.run import CALLED, ENDED, Kind, Run
+from ranking.workspace.run import ENDED, Run
 from ranking.workspace.run_store import DELETED_DAYS, LONGEST_NAME
 
 MOST_COMPARED = 4  # rankings below each other
-# What the address calls a run, and its image set, where a page shows one alone.
-SHOWN_AS: dict[str, tuple[str, str]] = {
+# What the address calls a run, and its image set where it has one, where a page shows one alone.
+SHOWN_AS: dict[str, tuple[str, str | None]] = {
     "labels": (keys.LABEL_RUN, keys.LABEL_SET),
     "asking": (keys.SIMULATION, keys.LABEL_SET),
     "orders": (keys.ORDER_RUN, keys.ORDER_SET),
-    "study": (keys.STUDY_RUN, keys.ORDER_SET),
+    "midrank": (keys.STUDY_RUN, keys.ORDER_SET),
     "experiment": (keys.EXPERIMENT, keys.EXPERIMENT_SET),
+    "timing": (keys.TIMING, None),
 }
 
 
@@ -176,19 +178,15 @@ def _delete_now(*run_ids: str) -> None:
     if not deleted:
         return
     chosen_last = next(run for run in chosen if run.id == deleted[-1])
-    st.toast(f"Deleted {counted(len(deleted), chosen_last.kind)}.", icon=":material/delete:")
-    if _named(chosen_last) in SHOWN_AS:  # the page goes on with another one, on the same images
+    st.toast(f"Deleted {counted(len(deleted), chosen_last.task)}.", icon=":material/delete:")
+    if chosen_last.task in SHOWN_AS:  # the page goes on with another one, on the same images
         _leave(chosen_last)
 
 
-def _named(run: Run) -> str:
-    return run.task or run.kind
-
-
 def _leave(run: Run) -> None:
-    named, set_named = SHOWN_AS[_named(run)]
+    named, set_named = SHOWN_AS[run.task]
     if address.get(named) == run.id:
-        address.amend(**{named: None, set_named: run.settings["set"]})
+        address.amend(**{named: None, **({set_named: run.settings["set"]} if set_named else {})})
 
 
 def _act(act: Callable[..., None], run_ids: Iterable[str], *arguments: Any) -> list[str]:
@@ -242,28 +240,28 @@ def say_not_done() -> None:
         st.error(escaped(message), icon=":material/error:")
 
 
-def say_deleted(kind: Kind = "train", task: str | None = None) -> None:
+def say_deleted(task: str) -> None:
     """What was deleted a moment ago, with a button that undoes it; and what could not be done."""
     say_not_done()
-    deleted = {run.id: run for run in cache.store().runs(kind, deleted=True, task=task)}
+    deleted = {run.id: run for run in cache.store().runs(deleted=True, task=task)}
     just = [deleted[run_id] for run_id in st.session_state.get(keys.JUST_DELETED, []) if run_id in deleted]
     if just:
-        what = escaped(runs.short_name(just[0])) if len(just) == 1 else counted(len(just), kind)
+        what = escaped(runs.short_name(just[0])) if len(just) == 1 else counted(len(just), task)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Deleted: {what}.", width="content")
             _undo("undo just deleted", [run.id for run in just])
 
 
-def bring_back(kind: Kind = "train", task: str | None = None) -> None:
-    """The deleted runs of a kind and task, one button each, and the one that empties."""
-    deleted = cache.store().runs(kind, deleted=True, task=task)
+def bring_back(task: str, name_of: Callable[[Run], str] = runs.name_of) -> None:
+    """The deleted runs of a task, one button each, by their names, and the one that empties."""
+    deleted = cache.store().runs(deleted=True, task=task)
     if not deleted:
         return
-    with st.expander(f"Deleted: {counted(len(deleted), kind)}", icon=":material/delete:"):
+    with st.expander(f"Deleted: {counted(len(deleted), task)}", icon=":material/delete:"):
         st.caption(f"What is deleted goes for good after {DELETED_DAYS} days, or now if you say so.")
         for run in deleted:
             st.button(
-                escaped(f"Restore {runs.name_of(run)}"),
+                escaped(f"Restore {name_of(run)}"),
                 key=keys.widget(f"restore {run.id}"),
                 icon=":material/undo:",
                 type="tertiary",
@@ -271,10 +269,10 @@ def bring_back(kind: Kind = "train", task: str | None = None) -> None:
                 args=[run.id],
             )
         with st.popover("Empty now", icon=":material/delete_forever:"):
-            st.markdown(f"{counted(len(deleted), kind).capitalize()} will be gone for good.")
+            st.markdown(f"{counted(len(deleted), task).capitalize()} will be gone for good.")
             if frame.pressed("Delete for good", "empty deleted", type="primary"):
-                removed = cache.store().empty_deleted(kind, task)
-                st.toast(f"{counted(removed, kind).capitalize()} gone for good.")
+                removed = cache.store().empty_deleted(task)
+                st.toast(f"{counted(removed, task).capitalize()} gone for good.")
                 st.rerun()
 
 
@@ -303,6 +301,6 @@ def bring_in() -> None:
             st.rerun()
 
 
-def counted(count: int, kind: Kind = "train") -> str:
-    """So many runs of a kind, in words."""
-    return in_number(count, CALLED[kind])
+def counted(count: int, task: str) -> str:
+    """So many runs of a task, in words: trainings of all tasks are called trainings."""
+    return in_number(count, CALLED[task].partition(" of ")[0])

@@ -28,7 +28,7 @@ def show(row: ImageSetRow) -> None:
         listed = cache.store().runs(set_key=None if everywhere else row.key, task=SAMPLES)
         others = 0 if listed else len(cache.store().runs(task=SAMPLES))
         if others:
-            counted = run_actions.counted(others)
+            counted = run_actions.counted(others, SAMPLES)
             st.markdown(f"{counted} on other image sets", width="content")
     run_actions.say_deleted(task=SAMPLES)
     if listed:

@@ -15,7 +15,13 @@ from pages.parts.app import address, cache, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import feature_choice, projections
 from ranking import method_class, method_names
-from ranking.core.run_settings import TASK_SETTINGS, ExperimentSettings, LabelTrainSettings, TrainSettings
+from ranking.core.run_settings import (
+    CALLED,
+    TASK_SETTINGS,
+    ExperimentSettings,
+    LabelTrainSettings,
+    TrainSettings,
+)
 from ranking.core.settings import settings_of
 from ranking.experiments.training import graph_in_use
 from ranking.features import feature_class, feature_names
@@ -71,10 +77,18 @@ def _given(run: Run) -> dict[str, str]:
 
 
 def of_task(run_id: str, task: str) -> Run:
-    """The run of that id; ValueError unless it is a training of the task."""
+    """The run of that id; ValueError unless it is of the task."""
     run = cache.store().run(run_id)
     if run.task != task:
-        raise ValueError(f"expected a {TASK_SETTINGS[task].called}, got: {run.called}")
+        raise ValueError(f"expected: {CALLED[task]}, got: {run.called}")
+    return run
+
+
+def kept_of_task(run_id: str, task: str) -> Run:
+    """The same; ValueError too where it was deleted."""
+    run = of_task(run_id, task)
+    if run.deleted is not None:
+        raise ValueError(f"that {run.called} was deleted")
     return run
 
 
@@ -145,13 +159,15 @@ def short_name(run: Run) -> str:
     """What a person calls a training, else what it does."""
     if run.name:
         return run.name
-    if run.kind == "asking":
+    if run.task == "asking":
         models = dict.fromkeys(name for name, _ in run.settings["methods"])
         return f"Simulation of {' and '.join(models)}"
-    if run.kind == "study":
+    if run.task == "midrank":
         return f"Study of {run.settings['study']}"
-    if run.kind == "experiment":
+    if run.task == "experiment":
         return f"Experiment with {', '.join(contenders(run))}"
+    if run.task == "timing":
+        return "Timing of loss-augmented inference"
     query = f" on “{run.settings['query']}”" if run.task == SAMPLES else ""
     return f"{run.settings['method']}{query}"
 
@@ -173,7 +189,7 @@ def name_of(run: Run) -> str:
     their defaults, because it is in no table that shows them."""
     features = features_of(run)
     star = "★ " if run.star else ""
-    told = [", ".join(differing(run))] if run.task not in ("", SAMPLES) else []
+    told = [", ".join(differing(run))] if run.learns and run.task != SAMPLES else []
     parts = [f"{star}{short_name(run)}", *filter(None, told), features, measured(run), when(run)]
     return " · ".join(parts)
 

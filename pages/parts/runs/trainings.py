@@ -49,14 +49,7 @@ class Picker:
 
     def named(self) -> Run | None:
         """The run of the address; None where it names none of the task."""
-        return address.read(self.run, self.read, None)
-
-    def read(self, run_id: str) -> Run:
-        """The run of that id; ValueError where it is of another task, or was deleted."""
-        run = runs.of_task(run_id, self.task)
-        if run.deleted is not None:
-            raise ValueError(f"that {run.called} was deleted")
-        return run
+        return address.read(self.run, lambda run_id: runs.kept_of_task(run_id, self.task), None)
 
     def runs(self, set_key: str) -> list[Run]:
         return cache.store().runs(set_key=set_key, task=self.task)

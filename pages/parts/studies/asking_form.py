@@ -6,13 +6,13 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app import cache, forms, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import feature_choice, projections
+from pages.parts.runs import feature_choice, projections, runs
+from pages.parts.studies.study_page import StudyPage, choose_number, choose_several
 from ranking import method_class, method_names
 from ranking.core.run_settings import AskingSettings
 from ranking.explain.asking import STRATEGIES
-from ranking.jobs import jobs
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
@@ -77,16 +77,7 @@ def show(row: ImageSetRow) -> None:
         projection,
     )
     ready = bool(features and names and strategies)
-    if frame.pressed(
-        "Start the simulation",
-        "start simulation",
-        type="primary",
-        icon=":material/play_arrow:",
-        disabled=not ready,
-    ):
-        run = jobs.start_once(cache.store(), "asking", settings.to_json())
-        address.put(**{keys.SIMULATION: run.id})
-        st.rerun()
+    PAGE.offer_start("Start the simulation", settings, "start simulation", disabled=not ready)
     if not ready:
         st.info("Choose at least one feature, one model and one way to ask.", icon=":material/info:")
     trainings = folds * len(names)
@@ -96,12 +87,11 @@ def show(row: ImageSetRow) -> None:
     )
 
 
-def choose_several(label: str, name: str, options: list[str]) -> list[str]:
-    bound = address.bound(name, address.some_of(options), options, ",".join)
-    chosen = st.pills(label, options, selection_mode="multi", **bound)
-    return [one for one in options if one in chosen]
+def words(run: Run) -> str:
+    """What tells a simulation from others."""
+    settings = AskingSettings.from_json(run.settings)
+    models = " and ".join(dict.fromkeys(name for name, _ in settings.methods))
+    return f"{models} · {runs.features_of(run)} · {settings.questions} questions, {settings.folds} folds"
 
 
-def choose_number(label: str, name: str, low: int, high: int, default: int) -> int:
-    bound = address.bound(name, address.number(int, low, high), min(default, high))
-    return int(st.number_input(label, low, high, step=1, **bound))
+PAGE = StudyPage(AskingSettings.task, keys.SIMULATION, "Simulation", "A new simulation", given, words)

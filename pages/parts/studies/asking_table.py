@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 
 from pages.parts.app.frame import escaped
 from pages.parts.runs import export
+from pages.parts.studies import study_page
 from ranking.explain.asking import STRATEGIES
 from ranking.metrics.fold_curves import Difference, FoldCurve, difference
 
@@ -118,14 +117,11 @@ def signed(points: float) -> str:
 
 def csv_text(curves: Sequence[FoldCurve]) -> str:
     """One line for each model, strategy and number of questions; precision as exact numbers from 0 to 1."""
-    stream = io.StringIO()
-    writer = csv.writer(stream)
-    folds = [f"fold {number + 1}" for number in range(len(curves[0].folds))]
-    writer.writerow(["model", "strategy", "questions", "mean", "standard deviation", *folds])
+    folds, rows = [f"fold {number + 1}" for number in range(len(curves[0].folds))], []
     for one in curves:
         for count, values in enumerate(one.folds.T):
             spread = float(one.spread[count])
             numbers = [float(one.mean[count]), "" if math.isnan(spread) else spread, *values.tolist()]
             texts = [export.guarded(one.name), export.guarded(one.strategy), count]
-            writer.writerow([*texts, *numbers])
-    return stream.getvalue()
+            rows.append([*texts, *numbers])
+    return study_page.csv_text(["model", "strategy", "questions", "mean", "standard deviation", *folds], rows)

@@ -11,14 +11,13 @@ import streamlit as st
 
 from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import feature_choice, graph_choice, projections
+from pages.parts.runs import feature_choice, graph_choice, projections, runs
 from pages.parts.runs.jobs_panel import in_minutes
-from pages.parts.studies.asking_form import choose_number
+from pages.parts.studies.study_page import StudyPage, choose_number
 from ranking import method_names
 from ranking.core.run_settings import PAPER_GRIDS, PAPER_METHODS, SMALL_GRIDS, ExperimentSettings
 from ranking.experiments.cross_validation.plan import Plan, paths_of, plan_of
 from ranking.experiments.cross_validation.protocol import MEASURES, uses_graph
-from ranking.jobs import jobs
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
@@ -59,6 +58,20 @@ def begun_with(run: Run) -> dict[str, str]:
     return {
         name: value for name, value in given(run).items() if not (other and keys.depends(name, keys.SCALE))
     }
+
+
+def words(run: Run) -> str:
+    """What tells an experiment from others."""
+    settings = ExperimentSettings.from_json(run.settings)
+    queries = f"{len(settings.queries)} queries" if settings.queries else "all queries"
+    if len(settings.queries) == 1:
+        queries = f"“{settings.queries[0]}”"
+    return f"{', '.join(runs.contenders(run))} · {queries} · {runs.features_of(run)}"
+
+
+PAGE = StudyPage(
+    ExperimentSettings.task, keys.EXPERIMENT, "Experiment", "A new experiment", begun_with, words
+)
 
 
 def show(row: ImageSetRow, shown: Run | None) -> None:
@@ -106,10 +119,7 @@ def offer(row: ImageSetRow, settings: ExperimentSettings) -> None:
     """How much it comes to, and the button that starts it; why it cannot be started where it cannot."""
     with frame.in_place():
         count, seconds = cost(row, settings)
-        if frame.pressed(
-            "Start the experiment", "start experiment", type="primary", icon=":material/play_arrow:"
-        ):
-            begin(settings)
+        PAGE.offer_start("Start the experiment", settings, "start experiment")
         st.caption(
             f"**{count:,} trainings**, and as many tests as queries times methods: roughly "
             f"{in_minutes(seconds)} on this computer while it does nothing else"
@@ -117,13 +127,6 @@ def offer(row: ImageSetRow, settings: ExperimentSettings) -> None:
             "also of another experiment, are taken over. It goes on while you look at other pages, and keeps all that "
             "it has when it is stopped."
         )
-
-
-def begin(settings: ExperimentSettings) -> None:
-    """Start an experiment, and show it."""
-    run = jobs.start_once(cache.store(), "experiment", settings.to_json())
-    address.put(**{keys.EXPERIMENT: run.id})
-    st.rerun()
 
 
 def cost(row: ImageSetRow, settings: ExperimentSettings) -> tuple[int, float]:
@@ -245,5 +248,4 @@ def from_file(here: list[ImageSetRow]) -> None:
         )
     with frame.in_place():
         cost(row, settings)
-        if frame.pressed("Start this experiment", "start from file", icon=":material/play_arrow:"):
-            begin(settings)
+        PAGE.offer_start("Start this experiment", settings, "start from file", type="secondary")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from pages.parts.studies import study_page
 from ranking.experiments.order_studies import AGREES, SECONDS
 from ranking.experiments.order_training import NAMES
 from ranking.metrics.study_curves import At, Curve
@@ -88,11 +87,10 @@ def in_words(curves: Sequence[Curve], measure: str) -> str:
 
 def csv_text(curves: Sequence[Curve]) -> str:
     """One line a value: the curve, the setting, the measure, its mean, and half of the interval around it."""
-    stream = io.StringIO()
-    writer = csv.writer(stream)
-    writer.writerow(["curve", "setting", "measure", "mean", "error"])
-    for curve in curves:
-        for measure, found in curve.measures.items():
-            for row in zip(curve.at, found.mean, found.error, strict=True):
-                writer.writerow([curve.line, row[0], measure, repr(row[1]), repr(row[2])])
-    return stream.getvalue()
+    rows = [
+        [curve.line, at, measure, repr(mean), repr(error)]
+        for curve in curves
+        for measure, found in curve.measures.items()
+        for at, mean, error in zip(curve.at, found.mean, found.error, strict=True)
+    ]
+    return study_page.csv_text(["curve", "setting", "measure", "mean", "error"], rows)

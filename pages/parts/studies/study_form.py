@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.app import address, cache, forms, frame, keys
-from pages.parts.runs import feature_choice, projections
-from pages.parts.studies.asking_form import choose_number
+from pages.parts.app import cache, forms, keys
+from pages.parts.runs import feature_choice, projections, runs
+from pages.parts.studies.study_page import StudyPage, choose_number, choose_one
 from ranking import method_class
 from ranking.core.run_settings import StudySettings
 from ranking.core.settings import settings_of
 from ranking.datasets.sequences import ANY, HIGHEST, LOWEST, ONE_EACH
-from ranking.experiments.order_studies import STUDIES
-from ranking.jobs import jobs
+from ranking.experiments.order_studies import FIGURES
+from ranking.experiments.order_training import make_drawing
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
@@ -40,6 +40,8 @@ LENGTH, TRAINED, TESTED, DRAWN, SEED = (
 def given(run: Run) -> dict[str, str]:
     """What a study was asked for, as the address would say it."""
     settings = StudySettings.from_json(run.settings)
+    if settings.study not in FIGURES:
+        raise ValueError(f"no study is called {settings.study!r:.40}")
     told = {
         keys.ORDER_SET: settings.set,
         keys.CRITERION: settings.criterion,
@@ -92,16 +94,8 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
         drawing,
         projection,
     )
-    if frame.pressed(
-        f"Measure figure {STUDIES[study].figure} here",
-        "start study",
-        type="primary",
-        icon=":material/play_arrow:",
-        disabled=not features,
-    ):
-        run = jobs.start_once(cache.store(), "study", settings.to_json())
-        address.put(**{keys.STUDY_RUN: run.id})
-        st.rerun()
+    label = f"Measure figure {FIGURES[study].figure} here"
+    PAGE.offer_start(label, settings, "start study", disabled=not features)
     if not features:
         st.info("Choose at least one feature.", icon=":material/info:")
     st.caption(
@@ -110,6 +104,10 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
     )
 
 
-def choose_one(label: str, name: str, options: list[str]) -> str:
-    bound = address.bound(name, address.one_of(options), options[0])
-    return str(st.segmented_control(label, options, required=True, **bound))
+def words(run: Run) -> str:
+    """What tells a study from others of the same figure."""
+    drawn = make_drawing(StudySettings.from_json(run.settings).drawing)
+    return f"{runs.features_of(run)} · {drawn.train:,} sequences of {drawn.length}"
+
+
+PAGE = StudyPage(StudySettings.task, keys.STUDY_RUN, "Measured", "Measure it again", given, words)

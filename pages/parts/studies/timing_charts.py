@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from pages.parts.studies import study_page
 from pages.parts.studies.timing_words import AXES, CALLED, HERE, PAPER, PAPER_S, SHORT, named
 from ranking.experiments.timing_studies import BINARY, NEGATIVE, POSITIVE, Point, TimingOutcome
 
@@ -131,12 +130,10 @@ def in_words(points: Sequence[Point]) -> str:
 
 def csv_text(outcome: TimingOutcome) -> str:
     """One line a competitor at each size."""
-    stream = io.StringIO()
-    writer = csv.writer(stream)
-    writer.writerow(COLUMNS)
+    rows = []
     for point in outcome.points:
         for one in point.timed:
             values = [repr(value) for value in (one.total, one.mean, one.deviation)]
             where = [point.loss, point.varied, point.positives, point.negatives]
-            writer.writerow([*where, one.name, one.calls, *values, outcome.machine])
-    return stream.getvalue()
+            rows.append([*where, one.name, one.calls, *values, outcome.machine])
+    return study_page.csv_text(COLUMNS, rows)

@@ -1,9 +1,10 @@
 """Methods compared as the papers do it (high-order, section 5): cross-validation, a test, and statistics.
 
-Given a home with an image set::
+Given an image set, for example from `ranking.datasets.load_image_set`::
 
     settings = ExperimentSettings(image_set.key, (("HOG", {}),), queries=("jumping",))
-    results = experiment_at_home(store, settings, on_progress=print)
+    Experiment().run(settings, Context(image_set, Path("features"), (Path("trials"),), on_step=print))
+    results = results_of(plan_of(settings, image_set), TrialStore(Path("trials")))
     print(plain(validation_table(results)))
 
 A protocol becomes a plan of trials (`plan`), one training each. A unit (`unit`) trains the trials of one path of rising

@@ -114,7 +114,7 @@ def projections_of(
     plan: Plan, features: Features, on_step: OnFeatures | None = None
 ) -> dict[int | None, Projection]:
     """Of each split the projection that the protocol names, fitted on the samples to learn from alone. They are fitted
-    here, once, for all trials: the states that they begin from mean the same to all."""
+    here, once, for all trials, so that the weights that they begin from mean the same to all."""
     made, splits = make_projection(plan.protocol.projection), plan.splits.all
     found: dict[int | None, Projection] = {}
     if made is None:

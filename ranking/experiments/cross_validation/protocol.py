@@ -128,9 +128,7 @@ def graph_in_use(protocol: Protocol, contenders: list[Contender]) -> str | None:
 
 def check(protocol: Protocol) -> None:
     """ValueError unless the parts of a protocol are known, and each is there once."""
-    for name, least in (("folds", 2), ("seed", 0)):
-        if getattr(protocol, name) < least:
-            raise InputError(name, f"at least {least}", getattr(protocol, name))
+    protocol.check()
     if protocol.measure not in MEASURES:
         raise InputError("measure", f"one of {', '.join(MEASURES)}", readable(protocol.measure))
     if protocol.graph is not None:

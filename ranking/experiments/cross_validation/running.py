@@ -29,7 +29,7 @@ def run_experiment(
     material: called only if something is to be trained. on_progress hears of every trial. What check or on_progress
     raise ends the work and is raised: trials of finished units are kept, and the same call goes on from them.
     """
-    pace, planned = Pace(), list[Trial]()
+    pace = Pace()
     with ExitStack() as stack:
 
         @cache
@@ -42,21 +42,17 @@ def run_experiment(
             known = store.outcomes(trial.key for trial in needed)
             missing = {trial.key for trial in needed} - known.keys()
             pace.plan(needed, known)
-            planned += needed
             on_progress(pace.now("Reading finished trials"))
             if not missing:
                 continue
             unfinished = [path for path in paths if any(trial.key in missing for trial in path)]
-            units = (unit_of(path, missing, store.state, plan.protocol.widen) for path in unfinished)
+            units = (unit_of(path, missing) for path in unfinished)
             with closing(train()(units)) as finished:
                 for results in finished:
-                    for trial, outcome, scores, state in results:
-                        if state is not None:
-                            store.keep_state(trial.key, state)
+                    for trial, outcome, scores in results:
                         if trial.key in missing:
                             store.keep(trial.key, outcome, scores)
                             on_progress(pace.trained(trial, outcome))
-    store.forget(trial.key for trial in planned)
     return results_of(plan, store)
 
 

@@ -1,7 +1,6 @@
 """The finished trials of all experiments of a home, each a file named by the key of the trial.
 
-A file is written whole or not at all, and never changes. While an experiment runs, the states at the ends of its paths
-are kept too: a grid that is widened continues from them. A missing state is trained again, to the same bits.
+A file is written whole or not at all, and never changes.
 """
 
 from __future__ import annotations
@@ -19,30 +18,28 @@ import numpy as np
 from ranking.core import Certificate, Floats
 from ranking.core.errors import InputError, explained
 from ranking.core.json_numbers import json_numbers
-from ranking.core.limits import DEFAULT_STATES
 from ranking.experiments.cross_validation import old_trials
 from ranking.experiments.cross_validation.trial import Outcome
 
+FOLDER = "experiments"  # of a home
 PARTIAL = ".part"  # the end of the name of a file that is being written
-UNREAD = ("states", "claims")  # folders of earlier versions, which took up to 2 GB
+UNREAD = ("states", "claims", "ends")  # folders of earlier versions, which took up to 2 GB
 
 
 class TrialStore:
     """The finished trials below a folder, which any number of processes and threads may use at once.
 
     lent: folders of homes whose trials count as if they were in this one; nothing is written to them.
-    most_states: the bytes that states may take; beyond that the oldest go first.
     Raises ranking.core.errors.HomeError, an OSError, where a folder cannot be used.
     """
 
-    def __init__(self, folder: Path, lent: Sequence[Path] = (), most_states: int = DEFAULT_STATES) -> None:
+    def __init__(self, folder: Path, lent: Sequence[Path] = ()) -> None:
         self._folder, self._folders = folder, [*lent, folder]
-        self._trials, self._ends, self._most = folder / "trials", folder / "ends", most_states
+        self._trials = folder / "trials"
         self._known: dict[str, Outcome] = {}  # what was read before: files never change
         self._explained = f"the home folder {folder}"
         with explained(self._explained):
-            for place in (self._trials, self._ends):
-                place.mkdir(parents=True, exist_ok=True)
+            self._trials.mkdir(parents=True, exist_ok=True)
             for name in UNREAD:
                 if (folder / name).is_dir():
                     shutil.rmtree(folder / name)
@@ -85,31 +82,6 @@ class TrialStore:
         }
         self._write(self._trials / key, json.dumps(record).encode() + b"\n" + scores.astype("<f8").tobytes())
 
-    # ---------------------------------------------------------------------------------------- states
-
-    def state(self, key: str) -> bytes | None:
-        """The state of a trial at the end of its path; None where it is not kept."""
-        with explained(self._explained):
-            return _bytes_of(self._ends / key)
-
-    def keep_state(self, key: str, state: bytes) -> None:
-        """Keep the state of a trial until `forget`, unless it takes too much."""
-        self._write(self._ends / key, state)
-        with explained(self._explained):
-            files = _by_age(self._ends)
-            taken = sum(size for _, _, size in files)
-            for _, file, size in files:
-                if taken <= self._most:
-                    break
-                taken -= size
-                file.unlink(missing_ok=True)
-
-    def forget(self, keys: Iterable[str]) -> None:
-        """Remove the states of an experiment that has ended."""
-        with explained(self._explained):
-            for key in keys:
-                (self._ends / key).unlink(missing_ok=True)
-
     def _content(self, key: str) -> bytes | None:
         files = (_bytes_of(folder / "trials" / key) for folder in self._folders)
         return next((content for content in files if content is not None), None)
@@ -129,19 +101,6 @@ def _bytes_of(file: Path) -> bytes | None:
         return file.read_bytes()
     except FileNotFoundError:
         return None
-
-
-def _by_age(folder: Path) -> list[tuple[int, Path, int]]:
-    """The files of a folder with time and bytes, the oldest first, but for those that are being written."""
-    files = []
-    for file in folder.iterdir():
-        try:
-            status = file.stat()
-        except FileNotFoundError:
-            continue  # another process has removed it
-        if not file.name.endswith(PARTIAL):
-            files.append((status.st_mtime_ns, file, status.st_size))
-    return sorted(files)
 
 
 def _outcome(measures: Mapping[str, float], seconds: float, certificate: Mapping[str, Any]) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -29,6 +30,7 @@ Train = Callable[[Iterable[Unit]], Trainings]
 # What trains on a material while it is open. The check is called often, in any thread; what it raises is raised.
 Workers = Callable[[Material, Check], AbstractContextManager[Train]]
 
+SCHEDULER = "RANKING_SCHEDULER"
 CHECK_SECONDS = 0.2  # between two calls of `check` while a cluster trains
 
 _ended: set[str] = set()  # on a worker of a cluster: the runs whose units nobody waits for any more
@@ -59,6 +61,13 @@ def on_this_computer(material: Material, check: Check) -> Iterator[Train]:
 
     with threadpool_limits(1):
         yield train
+
+
+def workers_at(scheduler: str | None) -> Workers:
+    """Who trains: the workers of the scheduler at that address, else at the one in the environment variable
+    RANKING_SCHEDULER, else this computer."""
+    address = scheduler or os.environ.get(SCHEDULER)
+    return on_cluster(address) if address else on_this_computer
 
 
 def on_cluster(address: str) -> Workers:

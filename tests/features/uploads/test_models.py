@@ -309,7 +309,7 @@ def test_a_model_that_does_not_fit_into_the_room_is_not_copied(uploaded, images,
     """One above the limit: tests/files/test_limits.py."""
     room = Store(Rooms(tmp_path / "server").make("room-of-anna"))
     path, key = uploaded(mean_colour()), room.adopt(images.folder, "x")
-    run = room.create_run("features", FeaturesSettings(key, str(path)).to_json())
+    run = room.create_run("import", FeaturesSettings(key, str(path)).to_json())
     monkeypatch.setenv(FOLDERS, str(path.parent))
     monkeypatch.setattr(worker.shutil, "copyfile", lambda *_: pytest.fail("was copied"))
     monkeypatch.setenv(DISK, str(bytes_of(room.home) + path.stat().st_size // 2))
@@ -327,7 +327,7 @@ def kept(tmp_path, images):
     key = store.adopt(images.folder, "x")
 
     def looked(settings):
-        run = store.create_run("features", FeaturesSettings(key, brought="net.onnx").to_json())
+        run = store.create_run("import", FeaturesSettings(key, brought="net.onnx").to_json())
         run.brought_file.write_bytes(mean_colour())
         network = {"model": model_name(run.brought_file), "columns": 3, **settings}
         store.end_run(run.id, "finished", result={"network": network})

@@ -36,9 +36,7 @@ def differences(run: Run) -> list[Difference]:
 
 def _as_of(run: Run) -> tuple[str, str, str]:
     """The home, the settings, and what changes when there is more of an experiment."""
-    when = (
-        f"{run.state} {run.trainings_done}" if run.state in ENDED else f"{time.monotonic() // LOOK_SECONDS}"
-    )
+    when = f"{run.state} {run.parts_done}" if run.state in ENDED else f"{time.monotonic() // LOOK_SECONDS}"
     return str(store().home), json.dumps(run.settings, sort_keys=True), when
 
 

@@ -1,0 +1,159 @@
+"""What is the same on the page of every study: a run is chosen, begun, watched, shown, taken along and managed."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.app import address, cache, figures_file, frame
+from pages.parts.runs import jobs_panel, run_actions, runs
+from ranking.core.run_settings import AnyStudySettings
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
+
+
+@dataclass(frozen=True)
+class StudyPage:
+    """task: of the runs that it shows. run: the part of the address that names one. box: the label of the box to choose
+    one. new: the title of the form for another. given: what a run was asked for, as the address would say it. words:
+    what tells a run from others, in one line, the same while it goes on."""
+
+    task: str
+    run: str
+    box: str
+    new: str
+    given: Callable[[Run], dict[str, str]]
+    words: Callable[[Run], str]
+
+    def named(self) -> Run | None:
+        """The run that the address names, which then implies what the run was given. None where it names none; a way
+        on where its image set is not here."""
+        run = address.read(self.run, self.read, None)
+        if run is None:
+            return None
+        if run.settings.get("set") and not runs.set_is_here(run):
+            frame.way_on(runs.missing_set(run), "Import images", "image_sets")
+        address.imply(self.given(run))
+        return run
+
+    def read(self, run_id: str) -> Run:
+        """The run of that id; ValueError where it is of another task, was deleted, or has settings that this version
+        cannot read."""
+        run = runs.kept_of_task(run_id, self.task)
+        self.given(run)
+        return run
+
+    def choose(self, listed: Iterable[Run], named: Run | None, **along: str) -> Run | None:
+        """One of the runs that are listed and go on or have something to show, or the one that is `named`, at first the
+        foremost, None where there is none. The address then names it, and what goes `along`, in one step."""
+        known = {
+            run.id: run
+            for run in listed
+            if run.state not in ("failed", "cancelled")
+            or run.parts_done
+            or (named is not None and run.id == named.id)
+        }
+        if not known:
+            return None
+        bound = address.bound(self.run, address.one_of(list(known)), next(iter(known)))
+        chosen = known[
+            st.selectbox(self.box, list(known), format_func=lambda key: self.name_of(known[key]), **bound)
+        ]
+        address.amend(**{self.run: chosen.id, **along})  # the link shall show it tomorrow
+        address.imply(self.given(chosen))  # also of the newest, which the address did not name yet
+        return chosen
+
+    def name_of(self, run: Run) -> str:
+        star = "★ " if run.star else ""
+        return f"{star}{run.name or self.words(run)} · {runs.when(run)} · {run.id}"
+
+    def lay_out(
+        self,
+        run: Run | None,
+        form: Callable[[], None],
+        invite: Callable[[], None],
+        show: Callable[[Run], None],
+        live: Callable[[Run], jobs_panel.Live] | None = None,
+        more: Callable[[], None] | None = None,
+    ) -> None:
+        """What there is of a run, or an invitation to start one; below it the form for another one, what `more` there
+        is to start from, and what was deleted. live: draws the events of a run that goes on."""
+        above, below = st.container(), st.container()
+        with below:
+            with st.expander(self.new, icon=":material/science:", expanded=run is None):
+                form()
+            if more is not None:
+                more()
+            run_actions.bring_back(self.task, self.name_of)
+        with above:
+            if run is None:
+                invite()
+                return
+            if run.state in ENDED:
+                jobs_panel.explain_end(run)
+            else:
+                jobs_panel.watch(run, live and live(run))
+            show(run)
+            if run.state in ENDED:
+                run_actions.manage(run)
+
+    def offer_start(self, label: str, settings: AnyStudySettings, key: str, **look: Any) -> None:
+        """The button that starts a run, which is then shown; pressed twice it starts one."""
+        if frame.pressed(label, key, icon=":material/play_arrow:", **{"type": "primary", **look}):
+            run = jobs.start_once(cache.store(), "study", settings.to_json())
+            address.put(**{self.run: run.id})
+            st.rerun()
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The parts of a form
+# ---------------------------------------------------------------------------------------------------------
+
+
+def choose_number(label: str, name: str, low: int, high: int, default: int) -> int:
+    bound = address.bound(name, address.number(int, low, high), min(default, high))
+    return int(st.number_input(label, low, high, step=1, **bound))
+
+
+def choose_several(label: str, name: str, options: list[str]) -> list[str]:
+    bound = address.bound(name, address.some_of(options), options, ",".join)
+    chosen = st.pills(label, options, selection_mode="multi", **bound)
+    return [one for one in options if one in chosen]
+
+
+def choose_one(label: str, name: str, options: list[str], called: Callable[[str], str] = str) -> str:
+    bound = address.bound(name, address.one_of(options), options[0])
+    return str(st.segmented_control(label, options, format_func=called, required=True, **bound))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Files
+# ---------------------------------------------------------------------------------------------------------
+
+
+def offer_files(
+    label: str,
+    table: Callable[[], str],
+    title: str,
+    figures: Sequence[figures_file.Shown],
+    file: Callable[[str], str],
+) -> None:
+    """All values as CSV, and the charts as one HTML file. file: the name of a file by its ending."""
+    with st.container(horizontal=True):
+        st.download_button(
+            label, table, file("csv"), "text/csv", icon=":material/table_view:", on_click="ignore"
+        )
+        figures_file.offer(title, figures, file("html"))
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return stream.getvalue()

@@ -1,0 +1,173 @@
+"""Settings as JSON: a dataclass says by the types of its fields what they may be, and reading and writing follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, ClassVar, NamedTuple, Self, get_type_hints
+
+from ranking.core.arrays import is_number
+from ranking.core.errors import InputError
+from ranking.core.text import readable
+
+# Of a field that is not written at its default: it came later, and what was stored before is equal to what is now.
+OPTIONAL = {"optional": True}
+
+Settings = dict[str, Any]
+Named = tuple[tuple[str, Settings], ...]  # features or methods, each with its settings
+Grids = dict[str, tuple[float, ...]]  # the values of settings, by their names
+
+
+class Kind(NamedTuple):
+    """A type of field: what is expected, how JSON is read (an error where it is something else), how it is written."""
+
+    expected: str
+    read: Callable[[Any], Any]
+    write: Callable[[Any], Any] = lambda value: value
+
+
+def limited(default: Any, least: float, most: float | None = None) -> Any:
+    """A field of a number from `least` to `most`."""
+    return field(default=default, metadata={"range": (least, most)})
+
+
+def one_of(default: str, *choices: str) -> Any:
+    """A field of a text that is one of the choices."""
+    return field(default=default, metadata={"choices": choices})
+
+
+@dataclass(frozen=True)
+class StoredSettings:
+    """A dataclass that is stored as JSON. Settings with other names, types and values are refused.
+
+    called: what people call a run of them. task: what such a run is about, which is stored beside them unless it is
+    `implied`, or "".
+    """
+
+    called: ClassVar[str]
+    task: ClassVar[str] = ""
+    implied: ClassVar[bool] = False
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """What `to_json` gave; a ValueError says what else it is."""
+        if cls.task and values.get("task", cls.task) != cls.task:
+            raise InputError("task", cls.task, f"{values['task']!r:.80}")
+        values = {name: value for name, value in values.items() if not cls.task or name != "task"}
+        cls._check_names(values)
+        kinds = _kinds(cls)
+        read = {name: _read(name, kinds[name], value) for name, value in values.items()}
+        settings = cls(**cls.as_meant(read))
+        settings.check()
+        return settings
+
+    def to_json(self) -> dict[str, Any]:
+        kinds = _kinds(type(self))
+        told = {
+            item.name: kinds[item.name].write(getattr(self, item.name))
+            for item in fields(self)
+            if not ("optional" in item.metadata and getattr(self, item.name) == item.default)
+        }
+        return {**told, "task": self.task} if self.task and not self.implied else told
+
+    @classmethod
+    def as_meant(cls, read: dict[str, Any]) -> dict[str, Any]:
+        """Stored settings as they are meant today."""
+        return read
+
+    def check(self) -> None:
+        """InputError about the first value that is none of its field's choices, or out of its range."""
+        for item in fields(self):
+            value = getattr(self, item.name)
+            least, most = item.metadata.get("range", (None, None))
+            if least is not None and not least <= value <= (value if most is None else most):
+                expected = f"at least {least:,}" if most is None else f"{least:,} to {most:,}"
+                raise InputError(item.name, expected, value)
+            if value not in item.metadata.get("choices", (value,)):
+                raise InputError(
+                    item.name, f"one of: {', '.join(item.metadata['choices'])}", f"{value!r:.80}"
+                )
+
+    @classmethod
+    def _check_names(cls, values: Mapping[str, Any]) -> None:
+        known = fields(cls)
+        needed = [item.name for item in known if item.default is item.default_factory is MISSING]
+        rest = [item.name for item in known if item.name not in needed]
+        for words, names in (
+            ("no", [name for name in needed if name not in values]),
+            ("an unknown", [name for name in values if name not in (*needed, *rest)]),
+        ):
+            if names:
+                expected = f"{', '.join(needed)} and, where wanted, {', '.join(rest)}"
+                came = f"{words} {', '.join(map(readable, names))}"
+                raise InputError(f"settings of the {cls.called}", expected, came)
+
+
+def _kinds(cls: type[Any]) -> dict[str, Kind]:
+    """The kind of each field, by its type."""
+    if cls not in _known:
+        types = get_type_hints(cls)
+        _known[cls] = {item.name: KINDS[types[item.name]] for item in fields(cls)}
+    return _known[cls]
+
+
+def _read(name: str, kind: Kind, value: Any) -> Any:
+    try:
+        return kind.read(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(name, kind.expected, f"{value!r:.80}") from error
+
+
+def _of(*types: type) -> Callable[[Any], Any]:
+    """Takes values of these types alone: True is no whole number."""
+
+    def read(value: Any) -> Any:
+        if type(value) not in types:
+            raise TypeError
+        return value
+
+    return read
+
+
+def _number(value: Any) -> Any:
+    if not is_number(value):
+        raise TypeError
+    return value
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    return tuple(map(_of(str), _of(list, tuple)(value)))
+
+
+def _named(value: Any) -> Named:
+    return tuple((str(name), dict(settings)) for name, settings in value)
+
+
+def _grids(value: Any) -> Grids:
+    lists = {str(name): _of(list, tuple)(values) for name, values in _of(dict)(value).items()}
+    return {name: tuple(float(_number(one)) for one in values) for name, values in lists.items()}
+
+
+def _lists(grids: Grids) -> dict[str, list[float]]:
+    return {name: list(values) for name, values in grids.items()}
+
+
+def _pairs(named: Named) -> list[list[Any]]:
+    return [[name, settings] for name, settings in named]
+
+
+NONE = type(None)
+SETTINGS = "settings by name, as {'seed': 1}"
+KINDS: dict[Any, Kind] = {
+    str: Kind("a text", _of(str)),
+    str | None: Kind("a text", _of(str, NONE)),
+    int: Kind("a whole number", _of(int)),
+    float: Kind("a number", _number),
+    bool: Kind("true or false", _of(bool)),
+    Settings: Kind(SETTINGS, _of(dict)),
+    Settings | None: Kind(SETTINGS, _of(dict, NONE)),
+    Named: Kind("a list of a name and settings each, as [['NAME', {}]]", _named, _pairs),
+    tuple[str, ...]: Kind("a list of names, as ['NAME']", _names, list),
+    Grids: Kind("numbers by setting, as {'C': [1, 10]}", _grids, _lists),
+}
+_known: dict[type[Any], dict[str, Kind]] = {}  # of the classes that were asked about

@@ -1,0 +1,53 @@
+"""Methods compared by cross-validation, as a study."""
+
+from __future__ import annotations
+
+import time
+
+from ranking.core.run_settings import ExperimentSettings
+from ranking.experiments.cross_validation.material import material_of
+from ranking.experiments.cross_validation.plan import plan_of
+from ranking.experiments.cross_validation.progress import Progress, time_in_words
+from ranking.experiments.cross_validation.running import run_experiment
+from ranking.experiments.cross_validation.trial_store import TrialStore
+from ranking.experiments.cross_validation.workers import workers_at
+from ranking.experiments.study import Context, Result, Study
+
+TELL_SECONDS = 1.0  # between two results at least
+
+
+class Experiment(Study[ExperimentSettings]):
+    """See `ranking.experiments.cross_validation`. Its trials are kept path by path, for all experiments of a home.
+
+    The result has how many trials are there, and at the end how many were not proven to have ended.
+    """
+
+    settings = ExperimentSettings
+
+    def run(self, settings: ExperimentSettings, context: Context) -> Result:
+        images = context.images
+        assert images is not None
+        plan, trials = plan_of(settings, images), TrialStore(context.trials[0], context.trials[1:])
+        result, told = {"done": 0, "total": 0}, -TELL_SECONDS
+
+        def tell(progress: Progress) -> None:
+            nonlocal told
+            result.update(done=progress.done, total=progress.total)
+            if time.monotonic() - told >= TELL_SECONDS:
+                told = time.monotonic()
+                context.on_result(dict(result))
+            left = "" if progress.seconds_left is None else f"; {time_in_words(progress.seconds_left)} left"
+            context.on_step(progress.what + left, progress.done, progress.total)
+
+        try:
+            results = run_experiment(
+                plan,
+                lambda: material_of(plan, images, context.features, context.on_step, context.edges),
+                trials,
+                tell,
+                context.check,
+                workers_at(settings.scheduler),
+            )
+        finally:
+            context.on_result(dict(result))
+        return {**result, "unproven": results.unproven}

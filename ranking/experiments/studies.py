@@ -1,0 +1,27 @@
+"""The studies by name, and a run of whichever the settings are of: what a worker does, and anyone may do without.
+
+Given an image set with criteria, for example from `ranking.datasets.load_image_set`::
+
+    settings = StudySettings(image_set.key, (("HOG", {}),), "year", "subsequence length", drawing={"length": 20})
+    result = run(settings, Context(image_set, Path("features")))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ranking.core.run_settings import AnyStudySettings
+from ranking.experiments.asking_simulation import AskingStudy
+from ranking.experiments.cross_validation.experiment import Experiment
+from ranking.experiments.order_studies import MidRankStudy
+from ranking.experiments.study import Context, Result, Study
+from ranking.experiments.timing_studies import TimingStudy
+
+STUDIES: dict[str, Study[Any]] = {
+    study.name: study for study in (Experiment(), AskingStudy(), MidRankStudy(), TimingStudy())
+}
+
+
+def run(settings: AnyStudySettings, context: Context) -> Result:
+    """`Study.run` of the study that `settings` are of."""
+    return STUDIES[settings.task].run(settings, context)

@@ -1,0 +1,61 @@
+"""What is the same in every study: it has settings, takes minutes or hours, and gives its results as JSON.
+
+`ranking.experiments.studies` has the studies by name.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from ranking.core import ImageSet, Ints
+from ranking.core.run_settings import AnyStudySettings
+
+S = TypeVar("S", bound=AnyStudySettings)
+Result = dict[str, Any]  # as JSON
+OnShare = Callable[[str, float, int], None]  # (what, done, total), done in fractions too
+
+
+def ignore(*_: Any) -> None:
+    """What hears nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What a study works with, and who hears of it.
+
+    images: None where the settings name no set. features: the folder of computed features. trials: the folders of
+    finished trials, first the one that is written to, then those that are only read. edges: the pairs (m, 2) of the
+    graph that settings name, None where they name none. on_step hears how far it is; on_result hears, wherever that is
+    worth keeping, what would be the result if it ended now; check is called often, in any thread. What they raise ends
+    the study, and is raised.
+    """
+
+    images: ImageSet | None = None
+    features: Path = Path()
+    trials: tuple[Path, ...] = ()
+    edges: Ints | None = None
+    on_step: OnShare = ignore
+    on_result: Callable[[Result], None] = ignore
+    check: Callable[[], None] = ignore
+
+
+class Study(ABC, Generic[S]):
+    """Measurements on an image set, or on synthetic samples.
+
+    settings: of its runs, whose `task` is the name of the study.
+    """
+
+    settings: ClassVar[type[Any]]
+
+    @property
+    def name(self) -> str:
+        name: str = self.settings.task
+        return name
+
+    @abstractmethod
+    def run(self, settings: S, context: Context) -> Result:
+        """Measure, and return the result; ValueError for settings that make no study."""
