@@ -24,8 +24,8 @@ from timing import machine, medians, options_of, parser, table
 from ranking import make_method
 from ranking.core import SequenceSet
 from ranking.inference.best_permutation import WindowScores, best_permutations, exhaustive_permutations
-from ranking.inference.permutation_kernels import new_paths, search
 from ranking.inference.rank_fusion import weighted_votes
+from ranking.inference.swap_kernels import new_paths, search
 from ranking.methods.mid_rank import MidRank
 from ranking.methods.subsequence_maps import blocks
 

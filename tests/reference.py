@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the fast algorithms, written from the definitions alone."""
+"""Slow reference implementations of the fast algorithms, written from the papers' definitions only."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from scipy.optimize import linprog
 
 
 def allowed_orders(scores: Sequence[float]) -> Iterator[tuple[int, ...]]:
-    """Every order of the samples in which no score is followed by a higher one."""
+    """Yield every order of the samples in which no score is followed by a higher one."""
     for order in itertools.permutations(range(len(scores))):
         if all(scores[a] >= scores[b] for a, b in itertools.pairwise(order)):
             yield order
 
 
 def worst(metric: Callable[[list[int]], float], relevance: Sequence[int], scores: Sequence[float]) -> float:
-    """The least value of `metric` over all orders that the scores allow."""
+    """Return the least value of `metric` over all orders that the scores allow."""
     return min(metric([relevance[row] for row in order]) for order in allowed_orders(scores))
 
 
@@ -45,19 +45,19 @@ def ndcg_of(ranked: Sequence[int], k: int, exponential: bool = False) -> float:
 
 
 def right_and_wrong_pairs(relevance: Sequence[int], scores: Sequence[float]) -> tuple[int, int]:
-    """Pairs of different grades with the more relevant sample strictly higher, and the other ones."""
+    """Count the pairs of different grades with the more relevant sample strictly higher, and all others."""
     pairs = graded_pairs(relevance, [range(len(relevance))])
     right = sum(scores[a] > scores[b] for a, b in pairs)
     return right, len(pairs) - right
 
 
-# Rankings: an order of the samples from the top to the end; relevant: for each sample whether it is positive
+# Rankings: an order of the samples from the top down; relevant: (n,) of each sample
 
 
 Order = tuple[int, ...]
 Grades = Sequence[int]
 Sequences = Iterable[Sequence[int]]  # of rows of a pool
-Loss = Callable[[Sequence[int]], float]  # of the places, from 1, of the relevant samples, ascending
+Loss = Callable[[Sequence[int]], float]  # of the positions, from 1, of the relevant samples, ascending
 
 
 def ap_loss(positions: Sequence[int]) -> float:
@@ -79,7 +79,7 @@ def positions_of_relevant(order: Order, relevant: Sequence[bool]) -> list[int]:
 
 
 def joint_feature_vector(order: Order, features: np.ndarray, relevant: Sequence[bool]) -> np.ndarray:
-    """Psi(X, R) as the sum over pairs (quicksort, eq. 1); with scores (n,) as features, w.Psi(X, R)."""
+    """Return Psi(X, R) as the sum over pairs (quicksort, eq. 1); with scores (n,) as features, w.Psi(X, R)."""
     total, pairs = np.zeros(np.shape(features)[1:]), 0
     for above, below in itertools.combinations(order, 2):
         if relevant[above] != relevant[below]:
@@ -89,12 +89,12 @@ def joint_feature_vector(order: Order, features: np.ndarray, relevant: Sequence[
 
 
 def objective(order: Order, scores: np.ndarray, relevant: Sequence[bool], loss: Loss) -> float:
-    """w.Psi(X, R) + Delta(R*, R), which the most violated ranking maximises (quicksort, eq. 5)."""
+    """Return w.Psi(X, R) + Delta(R*, R), which the most violated ranking maximises (quicksort, eq. 5)."""
     return float(joint_feature_vector(order, scores, relevant)) + loss(positions_of_relevant(order, relevant))
 
 
 def interleavings(scores: np.ndarray, relevant: Sequence[bool]) -> Iterator[Order]:
-    """Every placement of the relevant among the irrelevant samples, each kind in descending order of score."""
+    """Yield every interleaving of relevant and irrelevant samples, each kind in descending order of score."""
     from_top = sorted(range(len(scores)), key=lambda sample: -scores[sample])
     positives = [sample for sample in from_top if relevant[sample]]
     negatives = [sample for sample in from_top if not relevant[sample]]
@@ -112,10 +112,10 @@ def best_objective(
 
 
 def best_path(scores: np.ndarray, relevant: np.ndarray, terms: np.ndarray) -> float:
-    """The best objective over all interleavings, by dynamic programming from the top place to the last.
+    """Return the best objective over all interleavings, by dynamic programming from the top position to the last.
 
-    terms: (|P|, n) what the i-th relevant sample adds to the loss at each place. Asks nothing of the loss
-    but that it is such a sum; O(|P||N|).
+    terms: (|P|, n) what the i-th relevant sample adds to the loss at each position. Requires of the loss only that it
+    is such a sum; O(|P||N|).
     """
     positives = np.sort(scores[relevant])[::-1]
     negatives = np.sort(scores[~relevant])[::-1]
@@ -134,7 +134,7 @@ def best_path(scores: np.ndarray, relevant: np.ndarray, terms: np.ndarray) -> fl
 
 
 def loss_terms(loss: str, positives: int, n: int) -> np.ndarray:
-    """(|P|, n) what the i-th relevant sample adds to the loss at each place."""
+    """Return (|P|, n) what the i-th relevant sample adds to the loss at each position."""
     index, position = np.arange(1, positives + 1)[:, None], np.arange(1, n + 1)[None, :]
     if loss == "ap":
         return (1 - index / position) / positives
@@ -151,8 +151,10 @@ Clique = Sequence[int]
 def value_of_labelling(
     labels: Sequence[bool], unary: Sequence[float], cliques: Sequence[Clique], penalty: Sequence[float]
 ) -> float:
-    """sum_i y_i unary_i + sum_c penalty_c [the labels of c are not all equal]: high-order, eq. 6, for scores that are
-    given, where cliques are edges; P^n Potts (Kohli et al. 2007) where they are larger."""
+    """Return sum_i y_i unary_i + sum_c penalty_c [the labels of c are not all equal].
+
+    High-order, eq. 6, for given scores, where cliques are edges; P^n Potts (Kohli et al. 2007) where they are larger.
+    """
     alone = [score for score, label in zip(unary, labels, strict=True) if label]
     paid = [cost for clique, cost in zip(cliques, penalty, strict=True) if differ(labels, clique)]
     return math.fsum([*alone, *paid])
@@ -163,7 +165,7 @@ def differ(labels: Sequence[bool], clique: Clique) -> bool:
 
 
 def best_by_label(value: Callable[[Sequence[bool]], float], n: int) -> np.ndarray:
-    """(2, n) the best value over all labellings with y_i = 1, and with y_i = 0."""
+    """Return (2, n) the best value over all labellings with y_i = 1, and with y_i = 0."""
     best = np.full((2, n), -math.inf)
     for labels in itertools.product([False, True], repeat=n):
         worth = value(labels)
@@ -175,7 +177,7 @@ def best_by_label(value: Callable[[Sequence[bool]], float], n: int) -> np.ndarra
 def max_marginals_of(
     unary: Sequence[float], cliques: Sequence[Clique], penalty: Sequence[float]
 ) -> np.ndarray:
-    """(2, n) high-order, eqs. 9 and 10."""
+    """Return (2, n) max-marginals (high-order, eqs. 9 and 10)."""
     return best_by_label(lambda labels: value_of_labelling(labels, unary, cliques, penalty), len(unary))
 
 
@@ -183,7 +185,7 @@ value_with_cliques, max_marginals_with_cliques = value_of_labelling, max_margina
 
 
 def connected(n: int, edges: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The samples of each connected component, by merging the ends of one edge after the other."""
+    """Return the samples of each connected component, by merging the ends of one edge after the other."""
     parts = [{i} for i in range(n)]
     for i, j in edges:
         joined = next(part for part in parts if i in part) | next(part for part in parts if j in part)
@@ -194,7 +196,7 @@ def connected(n: int, edges: Sequence[Sequence[int]]) -> list[list[int]]:
 def part_of(
     samples: Sequence[int], unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray
 ) -> tuple[np.ndarray, list[tuple[int, int]], list[float]]:
-    """The model of one component alone, its samples numbered from 0."""
+    """Return the model of one component, its samples numbered from 0."""
     number = {sample: position for position, sample in enumerate(samples)}
     kept = [e for e, (i, j) in enumerate(edges) if i in number]
     return (
@@ -205,7 +207,7 @@ def part_of(
 
 
 def differences_of(unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-    """(n,) s_i of high-order, eq. 11: all labellings of each component, for the others' values cancel."""
+    """Return (n,) s_i of high-order, eq. 11: all labellings of each component, because the others' values cancel."""
     differences = np.empty(len(unary))
     for samples in connected(len(unary), edges):
         positive, negative = max_marginals_of(*part_of(samples, unary, edges, penalty))
@@ -216,8 +218,11 @@ def differences_of(unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray) ->
 def relaxed_max_marginal(
     unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray, i: int | None = None, label: bool = False
 ) -> float:
-    """The best value over the local polytope, with y_i = label where there is an i: a linear program of labels y and
-    of z_e = [the labels of e differ], with z <= y_a + y_b, z <= 2 - y_a - y_b, z >= y_a - y_b, z >= y_b - y_a."""
+    """Return the best value over the local polytope, with y_i = label where there is an i.
+
+    A linear program of labels y and of z_e = [the labels of e differ], with z <= y_a + y_b, z <= 2 - y_a - y_b, z >=
+    y_a - y_b, z >= y_b - y_a.
+    """
     n, m = len(unary), len(edges)
     left, right = (np.eye(n)[edges[:, end]] for end in (0, 1))
     z = np.eye(m)
@@ -231,7 +236,7 @@ def relaxed_max_marginal(
 
 
 def cliques_of(n: int, edges: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """All maximal cliques of two samples or more: every subset is tried."""
+    """Return all maximal cliques of two samples or more: every subset is tried."""
     joined = {frozenset(int(i) for i in edge) for edge in edges}
     whole = [
         set(part)
@@ -249,7 +254,7 @@ Output = tuple[np.ndarray, float]
 
 
 def ranking_outputs(features: np.ndarray, relevant: Sequence[bool], loss: Loss) -> list[Output]:
-    """Every ranking of the samples: all permutations."""
+    """Return the outputs of all rankings of the samples: all permutations."""
     samples = range(len(relevant))
     truth = tuple(sorted(samples, key=lambda sample: not relevant[sample]))
     ideal = joint_feature_vector(truth, features, relevant)
@@ -269,7 +274,7 @@ NO_PAIRS: Pairs = (np.empty((0, 2), int), np.empty((0, 0)))
 def labelling_features(
     labels: Sequence[bool], features: np.ndarray, pairs: Pairs = NO_PAIRS, eta: float = 1.0
 ) -> np.ndarray:
-    """Psi(X, Y), flattened to (2d + d2,): high-order, eqs. 4 and 5."""
+    """Return Psi(X, Y), flattened to (2d + d2,) (high-order, eqs. 4 and 5)."""
     mask, (cliques, affinity) = np.array(labels), pairs
     cut = [eta * row for clique, row in zip(cliques, affinity, strict=True) if differ(labels, clique)]
     pairwise = sum(cut, start=np.zeros(affinity.shape[1]))
@@ -279,7 +284,7 @@ def labelling_features(
 def labelling_outputs(
     features: np.ndarray, relevant: Sequence[bool], pairs: Pairs = NO_PAIRS, eta: float = 1.0
 ) -> list[Output]:
-    """Every labelling of the samples (high-order, eqs. 4, 5 and 7 with J = |N|/|P|)."""
+    """Return the outputs of all labellings of the samples (high-order, eqs. 4, 5 and 7 with J = |N|/|P|)."""
     positives = sum(relevant)
     negatives = len(relevant) - positives
     balance = negatives / positives
@@ -297,8 +302,10 @@ def labelling_outputs(
 def clique_outputs(
     features: np.ndarray, relevant: Sequence[bool], pairs: Pairs, eta: float = 1.0
 ) -> list[Output]:
-    """Every labelling, where each maximal clique whose labels are not all equal adds eta x the mean affinity of its
-    edges."""
+    """Return the outputs of all labellings, where pairs form maximal cliques.
+
+    Each clique whose labels are not all equal adds eta x the mean affinity of its edges.
+    """
     edges, affinity = pairs
     row = {frozenset(int(i) for i in edge): affinity[e] for e, edge in enumerate(edges)}
     cliques = cliques_of(len(relevant), edges)
@@ -312,14 +319,14 @@ def clique_outputs(
 
 
 def one_slack_primal(weights: np.ndarray, queries: Sequence[Sequence[Output]], C: float) -> float:
-    """1/2 ||w||^2 + C/n sum of slacks (high-order, eqs. 1, 3 and 8)."""
+    """Return 1/2 ||w||^2 + C/n sum of slacks (high-order, eqs. 1, 3 and 8)."""
     flat = weights.ravel()
     slacks = [max(loss + float(flat @ psi) for psi, loss in outputs) for outputs in queries]
     return float(flat @ flat) / 2 + C / len(queries) * sum(slacks)
 
 
 def one_slack_optimum(queries: Sequence[Sequence[Output]], C: float, bound: int = 0) -> float:
-    """The optimum of the same problem, stated in CVXPY with a constraint for every output.
+    """Return the optimum of the same problem, stated in CVXPY with a constraint for every output.
 
     bound: how many weights, the last ones, are <= 0 (high-order, eq. 8).
     """
@@ -339,19 +346,19 @@ def one_slack_optimum(queries: Sequence[Sequence[Output]], C: float, bound: int 
 def rank_svm_primal(
     weights: np.ndarray, features: np.ndarray, relevant: np.ndarray, C: float, loss: str
 ) -> float:
-    """The objective of quicksort, eq. 4, in float64, with the hinge by dynamic programming."""
+    """Return the objective of quicksort, eq. 4, in float64, with the hinge by dynamic programming."""
     scores = features.astype(float) @ weights
     return float(weights @ weights) / 2 + C * ranking_slack(scores, relevant, loss)
 
 
 def ranking_slack(scores: np.ndarray, relevant: np.ndarray, loss: str) -> float:
-    """max_R Delta(R) + S(R) - S(R*) of given scores, by dynamic programming."""
+    """Return max_R Delta(R) + S(R) - S(R*) of given scores, by dynamic programming."""
     truth = scores[relevant].mean() - scores[~relevant].mean()
     return float(best_path(scores, relevant, loss_terms(loss, int(relevant.sum()), len(relevant))) - truth)
 
 
 def svm_primal(weights: np.ndarray, features: np.ndarray, relevant: np.ndarray, C: float) -> float:
-    """The objective of high-order, eq. 8, in float64, without pairs: the worst label sample by sample."""
+    """Return the objective of high-order, eq. 8, in float64, without pairs: the worst label of each sample."""
     margins = features.astype(float) @ (weights[0] - weights[1]) * np.where(relevant, 1, -1)
     costs = np.where(relevant, 0.5 / relevant.sum(), 0.5 / (~relevant).sum())
     return float((weights**2).sum()) / 2 + C * float(np.maximum(0, costs - margins).sum())
@@ -360,13 +367,13 @@ def svm_primal(weights: np.ndarray, features: np.ndarray, relevant: np.ndarray, 
 def pairwise_model(
     weights: tuple[np.ndarray, np.ndarray], features: np.ndarray, pairs: Pairs, eta: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """w.Psi(X, Y), but for what is the same for all Y, as unary scores, edges and penalties."""
+    """Return w.Psi(X, Y), up to a constant, as unary scores, edges and penalties."""
     unary, pairwise = weights
     return features.astype(float) @ (unary[0] - unary[1]), pairs[0], eta * (pairs[1] @ pairwise)
 
 
 def labelling_slack(unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray, relevant: np.ndarray) -> float:
-    """max_Y Delta(Y) + w.Psi(X, Y) - w.Psi(X, Y*), which is a sum over connected components."""
+    """Return max_Y Delta(Y) + w.Psi(X, Y) - w.Psi(X, Y*), a sum over connected components."""
     costs = np.where(relevant, 0.5 / relevant.sum(), 0.5 / (~relevant).sum())
     total = 0.0
     for samples in connected(len(unary), edges):
@@ -386,7 +393,7 @@ def hoap_primal(
     C: float,
     eta: float = 1.0,
 ) -> float:
-    """The objective of high-order, eq. 14: all labellings for each max-marginal, and all rankings."""
+    """Return the objective of high-order, eq. 14: all labellings for each max-marginal, and all rankings."""
     row = np.concatenate([np.ravel(part) for part in weights])
     best = best_by_label(
         lambda labels: float(row @ labelling_features(labels, features, pairs, eta)), len(relevant)
@@ -397,14 +404,14 @@ def hoap_primal(
 
 
 def bound_simplex_qp_optimum(root: np.ndarray, linear: np.ndarray, rows: np.ndarray) -> float:
-    """max linear.x - 1/2 ||root x||^2 - 1/2 ||max(0, rows'x)||^2 over x >= 0, sum x <= 1, in CVXPY."""
+    """Return max linear.x - 1/2 ||root x||^2 - 1/2 ||max(0, rows'x)||^2 over x >= 0, sum x <= 1, in CVXPY."""
     x = cvxpy.Variable(len(linear), nonneg=True)
     value = linear @ x - cvxpy.sum_squares(root @ x) / 2 - cvxpy.sum_squares(cvxpy.pos(rows.T @ x)) / 2
     return float(cvxpy.Problem(cvxpy.Maximize(value), [cvxpy.sum(x) <= 1]).solve(solver=cvxpy.CLARABEL))
 
 
 def simplex_qp_optimum(root: np.ndarray, linear: np.ndarray) -> float:
-    """The same without rows."""
+    """Return the same without rows."""
     return bound_simplex_qp_optimum(root, linear, np.zeros((len(linear), 1)))
 
 
@@ -414,14 +421,14 @@ def simplex_qp_optimum(root: np.ndarray, linear: np.ndarray) -> float:
 def top_ks(
     labels: int, k: int, inside: Iterable[int] = (), outside: Iterable[int] = ()
 ) -> Iterator[np.ndarray]:
-    """Every set of k labels that holds all of `inside` and none of `outside`, as marks (L,)."""
+    """Yield every set of k labels that holds all of `inside` and none of `outside`, as marks (L,)."""
     for members in itertools.combinations(range(labels), k):
         if set(inside) <= set(members) and not set(outside) & set(members):
             yield np.isin(np.arange(labels), members)
 
 
 def whole(core: Sequence[int], interactions: np.ndarray) -> np.ndarray:
-    """F (L, L) of its rows F[core]."""
+    """Return F (L, L) of its rows F[core]."""
     labels = interactions.shape[1]
     matrix = np.zeros((labels, labels))
     for row, c in zip(interactions, core, strict=True):
@@ -431,7 +438,7 @@ def whole(core: Sequence[int], interactions: np.ndarray) -> np.ndarray:
 
 
 def value_of_top_k(t: np.ndarray, unary: np.ndarray, F: np.ndarray) -> float:
-    """t's + t'Ft over ordered pairs (c-star, eq. 6)."""
+    """Return t's + t'Ft over ordered pairs (c-star, eq. 6)."""
     labels = np.flatnonzero(t)
     return float(sum(unary[i] for i in labels) + sum(F[i, j] for i in labels for j in labels))
 
@@ -439,13 +446,14 @@ def value_of_top_k(t: np.ndarray, unary: np.ndarray, F: np.ndarray) -> float:
 def best_top_k_of(
     unary: np.ndarray, F: np.ndarray, k: int, inside: Iterable[int] = (), outside: Iterable[int] = ()
 ) -> float:
-    """The greatest value of any set; -inf where there is none."""
+    """Return the greatest value of any set; -inf where there is none."""
     values = [value_of_top_k(t, unary, F) for t in top_ks(len(unary), k, tuple(inside), tuple(outside))]
     return max(values, default=-math.inf)
 
 
 def top_k_features(t: np.ndarray, shared: np.ndarray, own: np.ndarray, core: Sequence[int]) -> np.ndarray:
-    """psi with w.psi = t's + t'Ft: w the rows of weights by label, the own weights, F of each pair with the core."""
+    """Return psi with w.psi = t's + t'Ft: w the rows of weights by label, the own weights, F of each pair with the
+    core."""
     pairs = [2.0 * t[i] * t[j] for i, j in itertools.combinations(range(len(t)), 2) if i in core or j in core]
     return np.concatenate([np.outer(t, shared).ravel(), t * own, pairs])
 
@@ -453,7 +461,7 @@ def top_k_features(t: np.ndarray, shared: np.ndarray, own: np.ndarray, core: Seq
 def top_k_outputs(
     shared: np.ndarray, own: np.ndarray, z: np.ndarray, truth: np.ndarray, k: int, core: Sequence[int]
 ) -> list[Output]:
-    """Every set of k labels of one image, beside `truth`, with 1 - precision at k as its loss."""
+    """Return the outputs of all sets of k labels of one image, relative to `truth`, with loss 1 - precision at k."""
     right = top_k_features(truth, shared, own, core)
     return [
         (top_k_features(t, shared, own, core) - right, float((t & ~z).sum()) / k if k else 0.0)
@@ -462,7 +470,7 @@ def top_k_outputs(
 
 
 def best_order_of(unary: np.ndarray, design: np.ndarray, F: np.ndarray, D: np.ndarray) -> float:
-    """max over all orders of sum_i s_i c_{pi_i} + sum_ij f_ij d_{pi_i, pi_j} (c-star, eq. 5)."""
+    """Return max over all orders of sum_i s_i c_{pi_i} + sum_ij f_ij d_{pi_i, pi_j} (c-star, eq. 5)."""
     items = range(len(unary))
     return max(
         sum(unary[i] * design[pi[i]] for i in items)
@@ -472,7 +480,7 @@ def best_order_of(unary: np.ndarray, design: np.ndarray, F: np.ndarray, D: np.nd
 
 
 def joint_information_of(labels: np.ndarray, core: Sequence[int]) -> float:
-    """Sum over labels outside of the core of I((t_core); t_i) in nats, from the definition."""
+    """Return the sum over labels outside of the core of I((t_core); t_i) in nats, from the definition."""
     rows = [tuple(row) for row in labels[:, list(core)].tolist()]
     total = 0.0
     for i in set(range(labels.shape[1])) - set(core):
@@ -535,14 +543,14 @@ def gist_of(grey: np.ndarray, scales: int, orientations: int, blocks: int) -> np
 
 
 def graded_pairs(grades: Grades, sequences: Sequences) -> list[tuple[int, int]]:
-    """Every (i, j) within a sequence of which i has the higher grade, as often as it comes."""
+    """Return every (i, j) within a sequence of which i has the higher grade, once for each occurrence."""
     return [(i, j) for sequence in sequences for i in sequence for j in sequence if grades[i] > grades[j]]
 
 
 def pair_svm_primal(
     w: np.ndarray, features: np.ndarray, grades: Grades, sequences: Sequences, C: float
 ) -> float:
-    """1/2 ||w||^2 + C mean over the pairs of max(0, 1 - w.(x_i - x_j))."""
+    """Return 1/2 ||w||^2 + C mean over the pairs of max(0, 1 - w.(x_i - x_j))."""
     pairs = graded_pairs(grades, sequences)
     losses = [max(0.0, 1.0 - float(w @ (features[i] - features[j]))) for i, j in pairs]
     return float(w @ w) / 2 + C * math.fsum(losses) / len(pairs)
@@ -552,7 +560,7 @@ def pair_svm_primal(
 
 
 def psi_of(representation: str, window: np.ndarray) -> np.ndarray:
-    """Midrank, section 3.3 and Fig. 5, of the samples of a window (L, d) from the first place."""
+    """Return psi of a window (L, d) of samples in order (midrank, section 3.3 and Fig. 5)."""
     pairs = [x - y for i, x in enumerate(window) for y in window[i + 1 :]]
     if representation == "stacked":
         return np.concatenate(window)
@@ -574,7 +582,7 @@ def value_of_order(
     representation: str,
     offset: float,
 ) -> float:
-    """Midrank, eq. 3 with the signed square root of section 3.1."""
+    """Return midrank, eq. 3 with the signed square root of section 3.1."""
     total = 0.0
     for start in range(len(order) - length + 1):
         window = samples[list(order[start : start + length])]
@@ -588,7 +596,7 @@ def best_of_all_orders(value: Callable[[Order], float], n: int) -> float:
 
 
 def climb_of(value: Callable[[Order], float], start: Order, visited: set[Order]) -> list[Order]:
-    """Midrank, section 4: the path of one tree; `visited` grows by all orders that it evaluates."""
+    """Return the path of one search tree (midrank, section 4); `visited` grows by all orders that it evaluates."""
     path, visited_before = [start], visited | {start}
     visited.add(start)
     while len(path) <= len(start):
@@ -618,14 +626,20 @@ def subsequence_primal(
     mu: float,
     B: float,
 ) -> float:
-    """Midrank, eq. 4; psis: (m, D) written out, theta: (D,), and a constant component B of weight `level`."""
+    """Return midrank, eq. 4.
+
+    psis: (m, D) written out. theta: (D,). B: a constant component of weight `level`.
+    """
     margins = deltas * (psis @ theta + B * level)
     hinges = np.maximum(0.0, 1.0 - margins)
     return mu / 2 * (float(theta @ theta) + level**2) + float(costs @ hinges)
 
 
 def votes_of(orders: Sequence[Order], values: Sequence[float], votes: str) -> list[int]:
-    """Midrank, section 3.4: position by position the sample with the most votes; ties by the weighted mean position."""
+    """Return the fused order by weighted votes (midrank, section 3.4).
+
+    Position by position the sample with the most votes; ties by the weighted mean position.
+    """
     weights = [max(value, 0.0) for value in values]
     if not any(weights):
         weights = [1.0] * len(values)
@@ -653,7 +667,10 @@ def votes_of(orders: Sequence[Order], values: Sequence[float], votes: str) -> li
 def relative_attributes_primal(
     w: np.ndarray, features: np.ndarray, grades: Grades, sequences: Sequences, C: float
 ) -> float:
-    """1/2 ||w||^2 + C mean over ordered pairs of max(0, 1 - w.(x_i - x_j))^2 and similar ones of (w.(x_i - x_j))^2."""
+    """Return 1/2 ||w||^2 + C mean over ordered and similar pairs of their squared slacks.
+
+    Ordered pairs have max(0, 1 - w.(x_i - x_j))^2, similar ones (w.(x_i - x_j))^2.
+    """
     scores = features @ w
     losses = [max(0.0, 1.0 - scores[i] + scores[j]) for i, j in graded_pairs(grades, sequences)]
     for sequence in sequences:
@@ -663,7 +680,7 @@ def relative_attributes_primal(
 
 
 def list_net_loss(scores: np.ndarray, grades: Grades, sequences: Sequences) -> float:
-    """Mean over the sequences of -sum_i P_y(i) log P_s(i), softmax of grades and of scores."""
+    """Return the mean over the sequences of -sum_i P_y(i) log P_s(i), softmax of grades and of scores."""
     losses = []
     for sequence in sequences:
         targets = [math.exp(grades[i]) / math.fsum(math.exp(grades[j]) for j in sequence) for i in sequence]
@@ -675,7 +692,7 @@ def list_net_loss(scores: np.ndarray, grades: Grades, sequences: Sequences) -> f
 
 
 def list_mle_loss(scores: np.ndarray, grades: Grades, sequences: Sequences) -> float:
-    """Mean over the sequences of sum_i -log( exp s_i / (exp s_i + sum of exp s_j of lower grade) )."""
+    """Return the mean over the sequences of sum_i -log( exp s_i / (exp s_i + sum of exp s_j of lower grade) )."""
     losses = []
     for sequence in sequences:
         for i in sequence:
@@ -687,7 +704,8 @@ def list_mle_loss(scores: np.ndarray, grades: Grades, sequences: Sequences) -> f
 def crr_primal(
     w: np.ndarray, features: np.ndarray, grades: Grades, sequences: Sequences, C: float, alpha: float
 ) -> float:
-    """1/2 ||w||^2 + C [alpha/2 mean squared error of targets + (1 - alpha)/2 that of their differences in pairs]."""
+    """Return 1/2 ||w||^2 + C [alpha/2 mean squared error of targets + (1 - alpha)/2 that of their differences in
+    pairs]."""
     members = [i for sequence in sequences for i in sequence]
     own = np.array([grades[i] for i in members], float)
     targets = (np.array(grades, float) - own.mean()) / own.std()
@@ -701,7 +719,8 @@ def crr_primal(
 def ada_rank(
     features: np.ndarray, grades: Grades, sequences: Sequences, rounds: int
 ) -> list[tuple[int, float]]:
-    """The weak rankers of AdaRank with NDCG as (column, weight), Algorithm 1 of Xu and Li; no two scores may tie."""
+    """Return the weak rankers of AdaRank with NDCG as (column, weight): Algorithm 1 of Xu and Li. No two scores may
+    tie."""
 
     def quality(scores: np.ndarray, sequence: Sequence[int]) -> float:
         ranked = [grades[i] for i in sorted(sequence, key=lambda i: -scores[i])]
@@ -725,14 +744,16 @@ def ada_rank(
     return chosen
 
 
-# Test sets that are drawn again: relevance and scores of samples that belong to units, how often each unit is drawn
+# Resampled test sets: relevance and scores of samples that belong to units, how often each unit is drawn
 
 
 def drawn_again(
     relevance: Sequence[int], scores: Sequence[float], units: Sequence[int], times: Sequence[int]
 ) -> list[int]:
-    """The grades from the top of the ranking of all samples of the drawn units, each as often as its unit was drawn;
-    equal scores pessimistically."""
+    """Return the grades from the top of the ranking of a resample: each unit as often as `times` says.
+
+    Equal scores are ranked pessimistically.
+    """
     drawn = []
     for grade, score, unit in zip(relevance, scores, units, strict=True):
         drawn += [(-score, grade)] * times[unit]
@@ -740,9 +761,11 @@ def drawn_again(
 
 
 def serve_one_by_one(tickets: Sequence[Any], served: Mapping[str, int]) -> list[str]:
-    """The runs that wait, as `ranking.workspace.job_queue` says who goes next: of the rooms that wait the one that has
-    the fewest at work, then the one not served for longest, then whose first waiting was asked for first; again and
-    again."""
+    """Return the waiting runs in the order in which `ranking.workspace.job_queue` starts them.
+
+    Again and again, of the rooms that wait: the one with the fewest runs at work, then the one not served for
+    longest, then the one whose first waiting run was requested first.
+    """
     working = Counter(ticket.room for ticket in tickets if ticket.works)
     turns, waiting, order = Counter(served), [ticket for ticket in tickets if not ticket.works], []
     while waiting:
@@ -764,8 +787,11 @@ def pca_of(
     whiten: bool = False,
     least: float = 1e-10,
 ) -> np.ndarray[Any, Any]:
-    """(m, k) the other rows along the k directions in which training rows vary most: at most `components`, and none
-    with a variance below `least`; by a singular value decomposition of the rows less their mean."""
+    """Return (m, k) `rows_to_project` along the k directions in which the training rows vary most.
+
+    k is at most `components`, without directions of a variance below `least`; by a singular value decomposition of
+    the rows minus their mean.
+    """
     rows = np.array(training, np.float64)
     _, lengths, directions = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
     variances = (lengths**2 / len(rows))[:components]

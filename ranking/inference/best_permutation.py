@@ -23,7 +23,7 @@ import numpy.typing as npt
 from ranking.core import Bools, Floats, Ints
 from ranking.core.errors import InputError
 from ranking.inference import threads
-from ranking.inference.permutation_kernels import WindowModel, fill_best, fill_exhaustive, new_paths, search
+from ranking.inference.swap_kernels import WindowModel, fill_best, fill_exhaustive, new_paths, search
 
 MAX_COMPARED = 8  # samples: pages and ablations compare all 40,320 orders, as Fig. 6b does
 MAX_EXHAUSTIVE = 10  # samples: 3.6 million permutations
