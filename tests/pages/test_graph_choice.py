@@ -208,7 +208,7 @@ def test_pairs_that_are_damaged_or_gone_are_uploaded_again(open_page, on_edges, 
     assert any(short_name(graph) in error for error in errors(app))
     assert app.file_uploader, "where they can be uploaded again"
     file.unlink()
-    cache._neighbourhood.clear()
+    cache.neighbourhood.clear()
     shown = [open_page(page, run=on_edges.id) for page in ("max_marginals", "sample_graph")]
     assert [len(missing.error) for missing in shown] == [1, 1]
     turn_to(app, run=on_edges.id)

@@ -394,7 +394,7 @@ def test_a_rival_that_is_ready_first_does_not_begin_in_the_place_of_c_star(
 def test_features_that_are_gone_are_computed_again(labels_here, open_questions):
     for file in labels_here.store.features.iterdir():
         file.unlink()
-    cache._label_ranker.clear()
+    cache.label_ranker.clear()
     app = open_questions()
     press(app, "widget compute features")
     assert sent_to(app)["stamp"]["run"] == labels_here.own

@@ -81,7 +81,7 @@ def test_run_shows_how_much_was_kept(laboratory, through_nine, open_page):
     assert kept_by(turn_to(app, run=run.id)) == [str(kept), "512", "100%", "500"]
 
     through_nine.projection_file.unlink()
-    cache.trainings._projection.clear()
+    cache.projection.clear()
     turn_to(app, run=through_nine.id)
     assert len(app.error) == 1
     assert app.success, "it converged nevertheless"

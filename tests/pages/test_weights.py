@@ -118,7 +118,7 @@ def test_page_shows_them_only_where_they_can_be_drawn(laboratory, open_page, mon
     with np.load(file) as stored:
         arrays = dict(stored)
     np.savez(file, **{**arrays, "direction": arrays["direction"][:-1]})
-    cache.trainings._direction.clear()
+    cache.direction.clear()
     [mismatch] = app.run().error
     assert "511" in mismatch.value
     file.unlink()
