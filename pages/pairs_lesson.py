@@ -9,10 +9,10 @@ from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.runs import jobs_panel, lessons, order_models
+from pages.parts.runs.order_models import frames_of
 from pages.parts.studies import study_charts
 from pages.parts.studies.study_words import TAU, WORDS
 from pages.parts.views import charts
-from pages.parts.views.order_frames import frames_of
 from pages.parts.views.pair_cues import CUES, explained
 from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints

@@ -1,16 +1,18 @@
-"""Search tree: the orders that MidRank visits on its way to the best one, and what each step gains."""
+"""MidRank search: all candidate orders that it evaluates on its way to the best one, and what each step gains."""
 
 from __future__ import annotations
+
+from math import factorial
 
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, figures_file, frame, keys
+from pages.parts.app import address, cache, controls, downloads, figures_file, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.runs import neighbours, order_models
+from pages.parts.runs.order_models import frames_of, true_strip
 from pages.parts.views import charts, order_export, tree_chart
-from pages.parts.views.order_frames import frames_of, goes_first
 from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints
 from ranking.experiments.order_training import Ordered, measure_order
@@ -57,10 +59,7 @@ def choose_search(run: Run, ordered: Ordered, lengths: tuple[int, ...]) -> tuple
     """The number of the sequence, from 0; the length of the ranker; how many trees."""
     count = len(ordered)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        bound = address.bound(keys.SEQUENCE, address.number(int, 1, count), 1)
-        number = (
-            int(st.number_input(f"Test sequence, of {count:,}", 1, count, step=1, width=190, **bound)) - 1
-        )
+        number = controls.number(f"Test sequence, of {count:,}", keys.SEQUENCE, 1, count, 1, width=190) - 1
         n = len(ordered.relevance[number])
         usable = [length for length in lengths if length <= n]
         if not usable or n > MOST_SAMPLES:
@@ -69,34 +68,33 @@ def choose_search(run: Run, ordered: Ordered, lengths: tuple[int, ...]) -> tuple
                 icon=":material/info:",
             )
             frame.end_page()
-        bound = address.bound(keys.LENGTH, address.one_of(usable), usable[0])
-        length = int(st.segmented_control("Ranker of subsequences of length", usable, required=True, **bound))
+        length = controls.segments("Ranker of subsequences of length", keys.LENGTH, usable, usable[0])
         first = min(MOST_TREES, cache.mid_rank(run)[0].trees)
-        bound = address.bound(keys.TREES, address.number(int, 1, MOST_TREES), first)
-        trees = int(st.number_input("Trees", 1, MOST_TREES, step=1, width=140, **bound))
+        trees = controls.number("Trees", keys.TREES, 1, MOST_TREES, first, width=140)
     return number, length, trees
 
 
 def choose_node(found: TreeSearch) -> int:
     """The order that is shown: by its number, or by steps through the tree; clicks on the chart come here too."""
     trees = found.trees
+
+    def targets(now: int) -> dict[str, int]:
+        parent, children = int(trees.parents[now - 1]), np.flatnonzero(trees.parents == now - 1)
+        return {
+            "Start": 1,
+            "One swap back": parent + 1 if parent >= 0 else now,
+            "Its best swap": int(children[np.argmax(trees.values[children])]) + 1 if len(children) else now,
+            "Best found": trees.best + 1,
+        }
+
     count = len(trees.values)
-    node = int(address.read(keys.VISIT, address.number(int, 1, count), trees.best + 1)) - 1
-    parent, children = int(trees.parents[node]), np.flatnonzero(trees.parents == node)
-    ways = {
-        "Start": 0,
-        "One swap back": parent if parent >= 0 else node,
-        "Its best swap": int(children[np.argmax(trees.values[children])]) if len(children) else node,
-        "Best found": trees.best,
-    }
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        bound = address.bound(keys.VISIT, address.number(int, 1, count), trees.best + 1)
-        st.number_input(f"Order visited, of {count:,}", 1, count, step=1, width=190, **bound)
-        for label, target in ways.items():
-            if frame.pressed(label, keys.widget(f"visit {label}"), disabled=target == node):
-                address.put(**{keys.VISIT: str(target + 1)})
-                st.rerun()
-    return node
+        return (
+            controls.stepper(
+                f"Order visited, of {count:,}", keys.VISIT, 1, count, trees.best + 1, targets, width=190
+            )
+            - 1
+        )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -106,31 +104,28 @@ def choose_node(found: TreeSearch) -> int:
 
 def show_tree(found: TreeSearch, relevance: Ints, node: int) -> figures_file.Shown:
     """The chart, and what to notice of it."""
-    trees = found.trees
-    told = [
-        words_of(found, relevance, int(one)).replace(" · ", "<br>") for one in tree_chart.drawn_nodes(found)
-    ]
-    figure = tree_chart.figure_of(found, node, told)
-    key = keys.widget(f"tree {node}")
-    said = notice(found, relevance)
-    alt = f"Orders that the search visited, by value. {said}"
-
-    def choose() -> None:
-        if (clicked := tree_chart.clicked(key)) is not None:
-            address.put(**{keys.VISIT: str(clicked + 1)})
-
-    charts.show(figure, key, alt, "search-tree", height=460, on_select=choose)
-    drawn = len(tree_chart.drawn_nodes(found))
-    left_out = (
-        ""
-        if drawn == len(trees.values)
-        else f" Drawn are the best {drawn:,} of {len(trees.values):,} orders."
+    drawn = tree_chart.drawn_nodes(found)
+    figure = tree_chart.figure_of(
+        found, node, [words_of(found, relevance, int(one)).replace(" · ", "<br>") for one in drawn]
     )
+    message = notice(found, relevance)
+    alt = f"Orders that the search visited, by value. {message}"
+
+    charts.show(
+        figure,
+        keys.widget(f"tree {node}"),
+        alt,
+        "search-tree",
+        height=460,
+        on_point=lambda visit: address.put(**{keys.VISIT: str(visit)}),
+    )
+    count = len(found.trees.values)
+    part = "" if len(drawn) == count else f" The best {len(drawn):,} of {count:,} orders are plotted."
     st.caption(
-        "Every point is an order that was visited; a line is a swap of two places. The search goes to the best of all "
-        "swaps as long as the value grows (large points), and begins again elsewhere: the second tree where a sum "
+        "Every point is an order that was evaluated; a line is a swap of two positions. The search goes to the best of "
+        "all swaps as long as the value grows (large points), and begins again elsewhere: the second tree where a sum "
         "without roots is greatest, others at random. A click on a point shows its order below. "
-        f"**Notice** {escaped(said)}{left_out}"
+        f"**Notice** {escaped(message)}{part}"
     )
     return figure, alt
 
@@ -139,21 +134,20 @@ def notice(found: TreeSearch, relevance: Ints) -> str:
     """How far the search climbed, what that did to the order, and whether it found the best."""
     trees = found.trees
     start, end = float(trees.values[0]), float(trees.values[trees.best])
-    taus = [measure_order(relevance, trees.orders[one]).tau for one in (0, trees.best)]
-    said = (
-        f"the climb from {start:.3f}, the order of RankSVM, to {end:.3f}; Kendall tau goes from {taus[0]:.2f} to "
-        f"{taus[1]:.2f}{': the greater value is the worse order' if taus[1] < taus[0] else ''}."
+    before, after = (measure_order(relevance, trees.orders[node]).tau for node in (0, trees.best))
+    climb = (
+        f"the climb from {start:.3f}, the order of RankSVM, to {end:.3f}; Kendall tau goes from {before:.2f} to "
+        f"{after:.2f}{': the greater value is the worse order' if after < before else ''}."
     )
     n = trees.orders.shape[1]
     if found.best_value is None:
         return (
-            f"{said} With {n} images there are too many orders to compare with all (up to {MOST_COMPARED})."
+            f"{climb} With {n} images there are too many orders to compare with all (up to {MOST_COMPARED})."
         )
-    orders = int(np.prod(np.arange(1, n + 1)))
-    share = f"{len(trees.values):,} of {orders:,} orders were looked at"
+    share = f"{len(trees.values):,} of {factorial(n):,} orders were evaluated"
     if found.found_best:
-        return f"{said} {share}, and none of all is better than the one found."
-    return f"{said} {share}; the best of all has {found.best_value:.3f} and was missed."
+        return f"{climb} {share}, and no order is better than the one found."
+    return f"{climb} {share}; the best of all has {found.best_value:.3f} and was missed."
 
 
 def words_of(found: TreeSearch, relevance: Ints, node: int) -> str:
@@ -177,17 +171,16 @@ def show_orders(
     if found.best is not None:
         note = f"value {found.best_value:.3f} · Kendall tau {measure_order(relevance, found.best).tau:.2f}"
         strips.append(Strip("The best of all orders", note, as_tuple(found.best)))
-    true = as_tuple(np.argsort(-relevance, kind="stable"))
     film.film(
         frames_of(images, criterion, samples, relevance),
         strips,
-        truth=Strip("The true order", f"by “{criterion}”, the {goes_first(run)} first", true),
+        truth=true_strip(run, as_tuple(np.argsort(-relevance, kind="stable"))),
         token=f"{run.id} {samples.tolist()}",
         label="The chosen order below the true one",
         key=keys.widget("visited film"),
     )
     st.caption(
-        "Solid lines go too early, dashed ones too late. **Notice** that the search knows nothing of the true order: "
+        "Solid lines go too early, dashed ones too late. **Notice** that the search does not know the true order: "
         "it climbs to what the ranker holds to be right."
     )
 
@@ -205,13 +198,10 @@ def offer_files(
     figure: figures_file.Shown,
 ) -> None:
     with st.container(horizontal=True):
-        st.download_button(
+        downloads.offer(
             "Visited orders as CSV",
             lambda: order_export.visits_csv_text(images, found, samples, relevance),
             f"search-{run.id}.csv",
-            "text/csv",
-            icon=":material/table_view:",
-            on_click="ignore",
         )
         figures_file.offer(f"Search tree on {images.title}", [figure], f"search-{run.id}.html")
 

@@ -66,7 +66,7 @@ def show_ranking() -> None:
     with cache.or_gone():
         told = json.loads(TRAINED.read_text())
     ranked = ranking_of(told, images)
-    shown = tiles.pictures_of(images, thumbnails, ranked)
+    shown = tiles.top_tiles(images, ranked, thumbnails=thumbnails)
     first = first_irrelevant(ranked.relevance)
     st.markdown(f"## Who is {escaped(told['query'])}? {told['method']} answers, best first")
     flags = {} if first is None else {shown[first - 1].id: "a mistake"}
@@ -79,9 +79,10 @@ def show_ranking() -> None:
     )
     title = f"{told['method']} on “{told['query']}”, {images.title}"
     file = f"ranking-{told['query']}.png"
-    export.offer_contact_sheet(
-        "This picture as PNG", lambda: thumbnails, ranked, title, file, type="tertiary"
-    )
+    with frame.in_place():
+        export.offer_contact_sheet(
+            "This picture as PNG", thumbnails, ranked, title, file, type="tertiary", icon=None
+        )
 
 
 def ranking_of(told: dict[str, Any], images: ImageSet) -> Ranking:

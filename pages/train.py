@@ -19,7 +19,6 @@ from pages.parts.runs import (
     run_actions,
     run_table,
     runs,
-    training_view,
     trainings,
 )
 from pages.parts.views import inference_scores
@@ -170,8 +169,8 @@ def invite(settings: TrainSettings) -> None:
 def show_live(run: Run) -> None:
     st.markdown(f"#### Training {escaped(runs.short_name(run))}")
     say_what_changed(run)
-    logarithmic = training_view.log_choice()
-    jobs_panel.watch(run, lambda seen: training_view.draw(run, seen, logarithmic))
+    logarithmic = trainings.log_choice()
+    jobs_panel.watch(run, lambda seen: trainings.draw(run, seen, logarithmic))
 
 
 def say_what_changed(run: Run) -> None:
@@ -214,8 +213,8 @@ def show_ended(run: Run, obvious: bool) -> None:
                     frame.next_step(label, page, obvious=False, run=run.id)
             if (asked := inference_scores.address_of(run)) is not None:
                 frame.next_step("Most violated ranking", "most_violated", obvious=False, **asked)
-        logarithmic = bool(jobs_panel.iterations_of(seen)) and training_view.log_choice()
-    training_view.draw(run, seen, logarithmic)
+        logarithmic = bool(jobs_panel.iterations_of(seen)) and trainings.log_choice()
+    trainings.draw(run, seen, logarithmic)
     if run.state == "failed":
         st.caption("Change a setting, or press **Train** to try the same again.")
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 SIGNS = "=+-@−'"
 # Spreadsheets skip, or strip as they read, what is not seen: control characters, formatting characters (a byte order
@@ -23,3 +27,13 @@ def guarded(text: str) -> str:
     first = next((letter for letter in text if unicodedata.category(letter) not in UNSEEN), "")
     sign = unicodedata.normalize("NFKC", first)[:1]
     return f"'{text}" if text[:1] in ("\t", "\r", "\n") or (sign and sign in SIGNS) else text
+
+
+def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows with equal columns as CSV; texts are `guarded`, so that no spreadsheet takes one for a formula, and numbers
+    are exact. "" of no rows."""
+    stream = io.StringIO()
+    table = csv.writer(stream)
+    for line in [list(rows[0]), *(row.values() for row in rows)] if rows else []:
+        table.writerow(guarded(value) if isinstance(value, str) else value for value in line)
+    return stream.getvalue()

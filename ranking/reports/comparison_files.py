@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from ranking.core import ImageSet
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.tables import Row, Table
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import Interval, Redrawn
 from ranking.reports import comparison_words
 from ranking.reports.compared import Compared
 from ranking.reports.differences import BETTER, WORSE
-from ranking.reports.exports import latex, rows_csv, write_rows
+from ranking.reports.exports import latex, write_rows
 
 
 def measures_of(top: int) -> list[str]:

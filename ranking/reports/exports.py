@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ranking.core.spreadsheets import guarded
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.protocol import MEASURES
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table, Value, turned
@@ -75,16 +73,6 @@ def trial_rows(results: Results) -> list[dict[str, Any]]:
 def trials_csv(results: Results) -> str:
     """`trial_rows` as CSV."""
     return rows_csv(trial_rows(results))
-
-
-def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows with equal columns as CSV; texts are `guarded`, so that no spreadsheet takes one for a formula, and numbers
-    are exact. "" of no rows."""
-    stream = io.StringIO()
-    table = csv.writer(stream)
-    for line in [list(rows[0]), *(row.values() for row in rows)] if rows else []:
-        table.writerow(guarded(value) if isinstance(value, str) else value for value in line)
-    return stream.getvalue()
 
 
 def write_parquet(results: Results, file: Path) -> None:

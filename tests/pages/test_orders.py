@@ -17,7 +17,7 @@ from shown import kinds, numbers_in, page_of, press
 from pages.parts.app import cache
 from pages.parts.components import film
 from pages.parts.runs import order_models, run_choice
-from pages.parts.views import order_export
+from pages.parts.views import order_export, sheets
 from pages.parts.views.strips import Strip
 from ranking.core import ProgressEvent
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures
@@ -176,7 +176,7 @@ def test_the_picture_has_the_lines_of_each_strip(orders_here):
     truth = Strip("true", "", tuple(ordered.true_order(5).tolist()))
     of_sequence = cache.thumbnails(orders_here.key), ordered.samples(5), ordered.relevance[5], ["year"] * 6
     one, two = (
-        Image.open(io.BytesIO(order_export.picture(*of_sequence, truth, strips[:many], HOSTILE)))
+        Image.open(io.BytesIO(sheets.sequence_sheet(*of_sequence, truth, strips[:many], HOSTILE)))
         for many in (1, 2)
     )
     assert two.height > one.height > 300

@@ -453,7 +453,7 @@ def tree_search(home: str, run: Run, number: int, length: int, trees: int) -> Tr
 
 
 def findings(run: Run) -> Findings:
-    """What is there of an experiment, of one that is running a few seconds ago; Gone where its image set is not here."""
+    """What is there of an experiment; of one that is running, as of a few seconds ago."""
     return _findings(*_as_of(run))
 
 
