@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.runs import jobs_panel, lessons, order_models
@@ -37,10 +37,10 @@ def steps() -> None:
     row = order_models.choose_set()
     criterion = order_models.choose_criterion(row)
     images = cache.image_set(row.key)
-    for chosen, headline in lessons.each_step(STEPS, keys.PAIRS_STEP):
-        headline.markdown(f"## {HEADLINES[chosen - 1]}")
-        [show_pairs, show_sequence, show_rankers][chosen - 1](images, criterion)
-        lessons.offer_next(chosen, STEPS, keys.PAIRS_STEP)
+    for step in lessons.each_step(STEPS, keys.PAIRS_STEP):
+        step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
+        (show_pairs, show_sequence, show_rankers)[step.number - 1](images, criterion)
+        step.offer_next()
 
 
 def show_film(images: ImageSet, criterion: str, rows: Ints, label: str, told: bool) -> None:
@@ -65,8 +65,7 @@ def show_pairs(images: ImageSet, criterion: str) -> None:
         with column:
             show_film(images, criterion, pair, f"Pair {number + 1}", told=False)
     answers = [*CUES, "something else"]
-    bound = address.bound(keys.GUESS, address.one_of(answers), None)
-    guess = st.segmented_control("What do these pairs mean?", answers, **bound)
+    guess = controls.segments("What do these pairs mean?", keys.GUESS, answers)
     if guess is None:
         st.caption("What would you tell a friend who has to go on in the same way? Choose an answer above.")
         return

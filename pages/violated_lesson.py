@@ -8,12 +8,12 @@ from math import factorial
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.importing import sets
 from pages.parts.runs import lessons
-from pages.parts.views import charts, inference_charts, inference_lesson_charts, inference_words
+from pages.parts.views import charts, inference_charts, inference_words
 from pages.parts.views.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
 from pages.parts.views.inference_words import NAMES, PREDICTED, RIGHT, VIOLATED
 from ranking.core import ImageSet, Ints
@@ -23,7 +23,7 @@ from ranking.workspace.run import Run
 
 LESSON = lessons.VIOLATED
 METHOD = LESSON.methods[0]
-STEPS = ("1 · The worst mistake", "2 · One at a time", "3 · Halve", "4 · Understood")
+STEPS = ("1 · The most violated", "2 · One at a time", "3 · Halve", "4 · Summary")
 SIZES = (10, 30, 100, 300, 1000)
 ONE_IN = 10  # samples is relevant, as in Fig. 1 of the paper
 
@@ -37,24 +37,22 @@ HEADLINES = (
 
 
 def steps() -> None:
-    for chosen, headline in lessons.each_step(STEPS, keys.VIOLATED_STEP):
-        headline.markdown(f"## {HEADLINES[chosen - 1]}")
-        show_step(chosen)
+    for step in lessons.each_step(STEPS, keys.VIOLATED_STEP):
+        step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
+        show_step(step.number)
+        step.offer_next()
     sets.prepare()
 
 
-def show_step(chosen: int) -> None:
+def show_step(number: int) -> None:
     run = LESSON.trained()[METHOD]
-    images = cache.image_set(run.settings["set"])
-    if chosen <= 2:
+    if number <= 2:
+        images = cache.image_set(run.settings["set"])
         few = handful(images, cache.ranking(run, "test"))
         problem = cache.inference_problem(few.token, few.scores, few.relevant, "ap")
-        (show_fear if chosen == 1 else show_each)(images, few, problem)
-    elif chosen == 3:
-        show_halves(run)
+        (show_worst if number == 1 else show_each)(images, few, problem)
     else:
-        show_understood(run)
-    lessons.offer_next(chosen, STEPS, keys.VIOLATED_STEP)
+        (show_halves if number == 3 else show_summary)(run)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -62,7 +60,7 @@ def show_step(chosen: int) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_fear(images: ImageSet, few: Scores, problem: Problem) -> None:
+def show_worst(images: ImageSet, few: Scores, problem: Problem) -> None:
     ranks = trace_of(problem, "select").ranks
     rankings = inference_words.three(problem, ranks)
     worth = {name: problem.value_of(found) for name, found in rankings.items()}
@@ -76,7 +74,7 @@ def show_fear(images: ImageSet, few: Scores, problem: Problem) -> None:
             show_order(images, few, problem, found, name)
     every = problem.interleavings()
     values = [problem.value_of(one) for one in every]
-    figure = inference_lesson_charts.all_rankings(
+    figure = inference_charts.all_rankings(
         [(one.score, one.loss) for one in values],
         [(name, one.score, one.loss) for name, one in worth.items()],
     )
@@ -105,13 +103,15 @@ def show_order(images: ImageSet, few: Scores, problem: Problem, ranks: Ints, nam
     """The handful as the interleaving ranks order it."""
     assert few.rows is not None
     order = problem.order_of(ranks)
-    listed = Ranking(
+    ranked = Ranking(
         few.rows[order], few.relevant[order].astype(np.int64), -np.arange(len(order), dtype=float)
     )
-    shown = tiles.pictures_of(images, cache.thumbnails(images.key), listed)
-    shown = [replace(tile, right=f"{few.scores[row]:+.2f}") for tile, row in zip(shown, order, strict=True)]
-    count = len(shown)
-    strip(shown, name=f"order {name}", label=f"{TITLES[name]}: {count} images", columns=count, narrow=4)
+    shown = [
+        replace(tile, right=f"{few.scores[row]:+.2f}")
+        for tile, row in zip(tiles.top_tiles(images, ranked), order, strict=True)
+    ]
+    label = f"{TITLES[name]}: {len(shown)} images"
+    strip(shown, name=f"order {name}", label=label, columns=len(shown), narrow=4)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def show_order(images: ImageSet, few: Scores, problem: Problem, ranks: Ints, nam
 def show_each(images: ImageSet, few: Scores, problem: Problem) -> None:
     ranks = trace_of(problem, "greedy").ranks
     names = [f"image {place + 1}, score {score:+.2f}" for place, score in enumerate(problem.irrelevant)]
-    figure = inference_lesson_charts.all_of_rank(problem, names)
+    figure = inference_charts.all_of_rank(problem, names)
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
         told = ", ".join(f"{name}: best rank {rank}" for name, rank in zip(names, ranks, strict=True))
@@ -160,9 +160,8 @@ def show_halves(run: Run) -> None:
     problem = cache.inference_problem(given.token, given.scores, given.relevant, "ap")
     trace = cache.inference_trace(given.token, problem, "select")
     count = len(trace.steps)
-    bound = address.bound(keys.LOOK, address.number(int, 0, count), 1)
-    done = int(st.slider("Medians that were looked at", 0, count, **bound))
-    looks = "1 look" if done == 1 else f"{done} looks"
+    done = controls.slider("Medians that were evaluated", keys.LOOK, 0, count, 1)
+    looks = "1 evaluation" if done == 1 else f"{done} evaluations"
     figure = inference_charts.possible_ranks(problem, trace, done)
     alt = inference_words.possible_alt(problem, trace, done)
     charts.show(figure, keys.widget("halves"), alt, "halves", height=430, top=8)
@@ -173,19 +172,19 @@ def show_halves(run: Run) -> None:
         f"All {len(problem.scores)} images that {METHOD} learnt from, {len(problem.positives)} of them relevant. "
         "Best ranks never fall from left to right, so the best rank of one image is a ceiling for all to its "
         f"left and a floor for all to its right. **Notice** that {np.count_nonzero(low == high)} "
-        f"of {len(low)} are settled after {looks}, and that {count} looks settle all: most irrelevant images "
+        f"of {len(low)} are settled after {looks}, and that {count} settle all: most irrelevant images "
         "end below every relevant one, whole runs at once. Move the slider, and watch the bounds close."
     )
 
 
 # ---------------------------------------------------------------------------------------------------------
-# 4: understood
+# 4: summary
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_understood(run: Run) -> None:
+def show_summary(run: Run) -> None:
     counts = counted()
-    figure = inference_lesson_charts.operations(SIZES, counts)
+    figure = inference_charts.operations(SIZES, counts)
     last = {name: values[-1] for name, values in counts.items()}
     told = ", ".join(f"{name} {value:,}" for name, value in last.items())
     alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {told}"
