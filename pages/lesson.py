@@ -248,10 +248,10 @@ def say_costs(ap: Sequence[float], zero_one: Sequence[float]) -> str:
     gaps = sorted(set(range(1, len(ap))) - set(moving.changes(ap)))
     free = ", ".join(down_from(place) for place in gaps)
     return (
-        f"What moving down one rank costs the image of step 2. **Notice**: from rank 1 to 2 it costs "
-        f"{ap[0] - ap[1]:.3f} AP, from {SHOWN - 1} to {SHOWN} only {ap[-2] - ap[-1]:.3f}. At the gaps ({free}) the image "
-        f"moves past another relevant image, which costs no AP. The striped bar: the error rate at the cutoff {say_changes(zero_one)}, "
-        f"where the image leaves the first {RELEVANT}."
+        "What moving down one rank costs the image of step 2. **Notice**: from rank 1 to 2 it costs "
+        f"{ap[0] - ap[1]:.3f} AP, from {SHOWN - 1} to {SHOWN} only {ap[-2] - ap[-1]:.3f}. At the gaps ({free}) the "
+        "image moves past another relevant image, which costs no AP. The striped bar: the error rate at the cutoff "
+        f"{say_changes(zero_one)}, where the image leaves the first {RELEVANT}."
     )
 
 

@@ -1,4 +1,4 @@
-"""What the pages about neighbours share: the model of a training on all samples, and how what it did is said."""
+"""What the pages about neighbours share: the model of a training run on all samples, and what it did in words."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NoReturn
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
-from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
+from pages.parts.app import address, cache, keys
+from pages.parts.app.colours import RELEVANT_GLYPH
 from pages.parts.components import tiles
 from pages.parts.components.tile import Tile
-from pages.parts.runs import certificate, choices
+from pages.parts.runs import certificate, choices, trainings
 from ranking.core import ImageSet, Ints
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.features import load_features
@@ -41,27 +41,24 @@ def of(run: Run, images: ImageSet) -> Neighbourhood:
 
 
 def offer_features(run: Run, images: ImageSet) -> NoReturn:
-    """A button that computes the features of a training whose features are not kept here. Ends the page."""
-    with st.container(border=True, horizontal_alignment="center"):
-        st.markdown(
-            "#### The features of this training are not kept here: it was trained elsewhere, or somebody "
-            "tidied up.",
-            text_alignment="center",
-        )
-        if frame.pressed("Compute them once more", keys.widget("compute features"), type="primary"):
-            compute_features(run, images)
-            st.rerun()
-    frame.end_page()
+    """A button that computes the features of a run whose features are not kept here. Ends the page."""
 
+    def compute() -> None:
+        bar = st.progress(0.0)
 
-def compute_features(run: Run, images: ImageSet) -> None:
-    bar = st.progress(0.0)
+        def on_progress(what: str, done: int, total: int) -> None:
+            bar.progress(done / max(1, total), f"{what}: {done:,} of {total:,} images")
 
-    def on_progress(what: str, done: int, total: int) -> None:
-        bar.progress(done / max(1, total), f"{what}: {done:,} of {total:,} images")
+        with cache.or_gone():
+            load_features(images, run.settings["features"], cache.store().features, on_progress)
 
-    with cache.or_gone():
-        load_features(images, run.settings["features"], cache.store().features, on_progress)
+    trainings.train_first(
+        "The features of this training run are not kept here: it was trained elsewhere, or they were removed.",
+        "Compute them once more",
+        compute,
+        "",
+        "compute features",
+    )
 
 
 def show_measures(found: Neighbourhood, test: bool) -> None:
@@ -163,18 +160,18 @@ def why_hurt(found: Neighbourhood, rows: Ints) -> str:
     first, second = found.components.edges.T
     ends, others = np.append(first, second), np.append(second, first)
     theirs = np.isin(ends, rows)
-    other = int(np.count_nonzero(found.relevant[ends[theirs]] != found.relevant[others[theirs]]))
+    differing = int(np.count_nonzero(found.relevant[ends[theirs]] != found.relevant[others[theirs]]))
     count = int(theirs.sum())
-    why = MODEL_ERRS if 2 * other > count else SAME_LABEL_HURTS
-    return f"**Notice** how many pairs join them to the other label, {other:,} of {count:,}: {why}."
+    why = MODEL_ERRS if 2 * differing > count else SAME_LABEL_HURTS
+    return f"**Notice** how many pairs join them to the other label, {differing:,} of {count:,}: {why}."
 
 
 def moved_tiles(images: ImageSet, found: Neighbourhood, rows: Ints) -> list[Tile]:
-    """A tile a sample: its rank, and by how many places its neighbours moved it."""
+    """A tile a sample: its rank, and by how many ranks its neighbours moved it."""
     return [
         replace(
             tile,
-            alt=f"{said_of(images, found, row)}; {moved(found, row)}",
+            alt=f"{in_words(images, found, row)}; {moved(found, row)}",
             left=f"{found.rank[row]}",
             right=steps_of(int(found.rise[row])),
             card=(
@@ -182,33 +179,33 @@ def moved_tiles(images: ImageSet, found: Neighbourhood, rows: Ints) -> list[Tile
                 ("score", f"{found.score[row]:+#.4g}"),
                 ("unary score", f"{found.unary[row]:+#.4g}"),
                 ("shows", tiles.shows(images, row)),
-                ("image", str(images.image_names[images.image_of[row]])),
+                ("image", tiles.image_name(images, row)),
             ),
         )
         for row, tile in zip(rows.tolist(), tiles.labelled_tiles(images, rows, found.relevant), strict=True)
     ]
 
 
-def said_of(images: ImageSet, found: Neighbourhood, row: int) -> str:
+def in_words(images: ImageSet, found: Neighbourhood, row: int) -> str:
     """A sample in words: rank, relevance, what it shows."""
-    judged = "relevant" if found.relevant[row] else "not relevant"
-    return f"rank {found.rank[row]}, {judged}, shows {tiles.shows(images, row)}"
+    return f"rank {found.rank[row]}, {tiles.judged(found.relevant[row])}, shows {tiles.shows(images, row)}"
 
 
 def jump_buttons(images: ImageSet, found: Neighbourhood, test: bool) -> None:
     """To the samples that neighbours helped most and hurt most."""
     with st.container(horizontal=True):
         for label, hurt in (("Helped most", False), ("Hurt most", True)):
-            rows = most_moved(found, test, 1, hurt)
+            rows, key = most_moved(found, test, 1, hurt), keys.widget(f"go to {label}")
             if not len(rows):
-                st.button(f"{label}: nobody", key=keys.widget(f"go to {label}"), disabled=True)
+                st.button(f"{label}: no sample", key=key, disabled=True)
                 continue
             row = int(rows[0])
-            glyph = RELEVANT_GLYPH if found.relevant[row] else IRRELEVANT_GLYPH
+            ranks = f"{tiles.glyph(found.relevant[row])} rank {found.alone[row]:,} → {found.rank[row]:,}"
             st.button(
-                f"{label}: {glyph} rank {found.alone[row]:,} → {found.rank[row]:,}",
-                key=keys.widget(f"go to {label}"),
-                on_click=lambda row=row: address.put(**{keys.SAMPLE: str(images.ids[row])}),
+                f"{label}: {ranks}",
+                key=key,
+                on_click=address.put,
+                kwargs={keys.SAMPLE: str(images.ids[row])},
             )
 
 

@@ -155,7 +155,8 @@ def train_first(
         if frame.pressed(button, keys.widget(key), type="primary"):
             begin()
             st.rerun()
-        st.caption(caption)
+        if caption:
+            st.caption(caption)
     below()
     frame.end_page()
 
