@@ -125,8 +125,8 @@ def show_components(
         f"Each image is a sample, clockwise from the top by rank; below it its rank and by how many ranks "
         f"neighbours moved it. {LEGENDS[colour]} The wider a line, the larger {found.potentials.width} (here "
         f"{between}); a dashed line is cut: its ends differ in the best labelling. Pairs: of a {RELEVANT_GLYPH} and an "
-        f"{IRRELEVANT_GLYPH}; so many more are in the correct order thanks to neighbours. **Notice** whether components "
-        "that were helped are of one label, and those that were hurt of two. Click an image, or move with the arrow "
+        f"{IRRELEVANT_GLYPH}; so many more are in the correct order thanks to neighbours. **Notice** if components "
+        "helped are of one label, and those hurt of two. Click an image, or move with the arrow "
         "keys and press Enter."
     )
     heading, _, _ = export.title_of(run, images, cache.ranking(run, split), split).partition("\n")
