@@ -10,7 +10,7 @@ from pages.parts.components.picture import picture
 from pages.parts.runs import label_models, lessons
 from pages.parts.runs.lessons import Step
 from pages.parts.studies import asking_charts
-from pages.parts.views import charts, label_looks, taught_charts, taught_labels, taught_words
+from pages.parts.views import charts, label_looks, taught_labels, taught_views
 from pages.parts.views.taught_labels import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, Taught
 from ranking.datasets.painting import SIZE
 from ranking.metrics.fold_curves import FoldCurve
@@ -85,13 +85,13 @@ def show_ranked(one: Taught, row: int, step: Step) -> None:
         choose_scene(1)
         show_scene(one, row, 1)
     with wide:
-        figure = taught_charts.ranked(one.names, order, scores, one.labels[row], k)
-        alt = taught_words.listed(one, row, order, k)
+        figure = taught_views.ranked(one.names, order, scores, one.labels[row], k)
+        alt = taught_views.listed(one, row, order, k)
         charts.show(figure, keys.widget("ranked labels"), alt, "ranked-labels", height=HEIGHT + 60, top=8)
     step.end(
         rf"{OWN} chooses, of {len(one.names)} labels, the {k} that are best *together*: $\max_t\,t^\top s+t^\top Ft$. "
         "$s$ is what the pixels say of each label, $F$ which labels go with which; how many labels there are, it is "
-        f"told. **Notice** {taught_words.first_mistakes(one, row, order, k)}",
+        f"told. **Notice** {taught_views.first_mistakes(one, row, order, k)}",
     )
 
 
@@ -112,7 +112,7 @@ def show_answer(one: Taught, row: int, step: Step) -> None:
     for column, model in ((middle, OWN), (right, RIVAL)):
         with column:
             moved[model] = show_moves(one, row, model, label, answer)
-    name, notice = one.names[label], taught_words.notice_answer(one, row, label, answer)
+    name, notice = one.names[label], taught_views.notice_answer(one, row, label, answer)
     if answer is None:
         step.headline.markdown(f"## Is there “{name}”? Answer, and see which labels move")
         step.end(f"{notice} Answer, and see what the two models make of it.")
@@ -142,8 +142,8 @@ def show_moves(one: Taught, row: int, model: str, label: int, said: bool | None)
     precision = [asker.precision(one.labels[row], asker.scores(at), at) for at in (nothing, position)]
     st.markdown(f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}")
     k = int(one.labels[row].sum())
-    figure = taught_charts.moves(one.names, before, after, label, one.labels[row], k)
-    alt = f"{model}: {taught_words.moved(one, before, after, label, k)}"
+    figure = taught_views.moves(one.names, before, after, label, one.labels[row], k)
+    alt = f"{model}: {taught_views.moved(one, before, after, label, k)}"
     charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT - 30, top=22)
     return taught_labels.overtakings(before, after, label)
 
@@ -151,9 +151,9 @@ def show_moves(one: Taught, row: int, model: str, label: int, said: bool | None)
 def show_ties(one: Taught, label: int) -> None:
     found = taught_labels.strongest(one.ties(label), MOST_TIES)
     st.markdown(f"**$F$ of “{one.names[label]}”**")
-    said = ", ".join(f"{one.names[other]} {taught_charts.signed(weight)}" for other, weight in found)
+    said = ", ".join(f"{one.names[other]} {taught_views.signed(weight)}" for other, weight in found)
     alt = f"Interactions of {one.names[label]}: {said}"
-    figure = taught_charts.ties(one.names, found)
+    figure = taught_views.ties(one.names, found)
     charts.show(figure, keys.widget("ties"), alt, "ties", height=16 + 24 * len(found), top=4)
 
 
@@ -176,7 +176,7 @@ def show_question(one: Taught, row: int, step: Step) -> None:
     inside, outside = marginals.inside[0], marginals.outside[0]
     open_ = taught_labels.closest(asker, position)
     with left:
-        st.markdown(f"**Precision {precisions[-1]:.3f}**{taught_words.answered(one, row, asked)}")
+        st.markdown(f"**Precision {precisions[-1]:.3f}**{taught_views.answered(one, row, asked)}")
     if not len(open_):
         step.headline.markdown("## Nothing is left to ask: the answers settle every label")
         step.end(
@@ -187,11 +187,11 @@ def show_question(one: Taught, row: int, step: Step) -> None:
     step.headline.markdown(f"## Why “{one.names[label]}”? Its two best values are closest")
     with wide:
         shown = open_[:CLOSEST].tolist()
-        figure = taught_charts.maxima(one.names, shown, inside, outside)
-        alt = taught_words.maxima(one, shown, inside, outside)
+        figure = taught_views.maxima(one.names, shown, inside, outside)
+        alt = taught_views.maxima_alt(one, shown, inside, outside)
         charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 80, top=8)
-        st.markdown(taught_words.with_and_without(one, asker, position, label))
-    step.end(taught_words.notice_question(one, label, surest, inside, outside))
+        st.markdown(taught_views.with_and_without(one, asker, position, label))
+    step.end(taught_views.notice_question(one, label, surest, inside, outside))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -207,12 +207,12 @@ def show_worth(one: Taught) -> None:
     figure = asking_charts.panel(lines, list(found), looks, asking_charts.reach_of(lines))
     wide, narrow = st.columns([3, 2], gap="large", vertical_alignment="center")
     with wide:
-        alt = f"Precision by the number of questions. {taught_words.from_to(found)}"
+        alt = f"Precision by the number of questions. {taught_views.from_to(found)}"
         charts.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=HEIGHT, top=8)
     with narrow:
-        st.markdown(f"### {taught_words.summed_up(found)}")
-        st.markdown(taught_words.table(found))
-    st.caption(taught_words.notice_worth(one, found))
+        st.markdown(f"### {taught_views.summed_up(found)}")
+        st.markdown(taught_views.table(found))
+    st.caption(taught_views.notice_worth(one, found))
     with st.container(horizontal=True):
         frame.next_step("Answer its questions yourself", "label_questions")
         frame.next_step("Simulate other ways to ask", "ask_simulation", obvious=False)

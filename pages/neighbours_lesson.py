@@ -16,7 +16,7 @@ from pages.parts.components.strip import strip
 from pages.parts.importing import sets
 from pages.parts.runs import lessons
 from pages.parts.runs.lessons import Step
-from pages.parts.views import all_actions, leaning_charts, leanings, measures
+from pages.parts.views import all_actions, leanings, measures
 from pages.parts.views.leanings import LEARNT, OFF
 from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking, first_mistake
@@ -142,7 +142,7 @@ def show_scene(images: ImageSet, leaning: Leaning, people: Ints, step: int, lift
     with left, frame.in_place():
         show_people(images, leaning, people, names, now, lifted, step)
     with right:
-        leaning_charts.places_by_strength(
+        leanings.places_by_strength(
             leaning.strengths,
             leaning.places[:, people],
             leaning.relevance[people] > 0,
@@ -215,7 +215,7 @@ def show_people(
 
 
 def show_summary(trained: dict[str, Run], leaning: Leaning) -> None:
-    leaning_charts.precision_by_strength(
+    leanings.precision_by_strength(
         leaning.strengths, leaning.average_precision, keys.widget("AP by strength")
     )
     best = int(leaning.average_precision.argmax())

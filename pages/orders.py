@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -13,18 +14,20 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.runs import jobs_panel, order_models, run_actions, trainings
 from pages.parts.runs.order_models import frames_of, true_strip
-from pages.parts.views import order_export, sheets
+from pages.parts.views import sheets
 from pages.parts.views.strips import Strip
 from ranking import method_class, method_names
 from ranking.core import ImageSet, Ints
 from ranking.core.run_settings import OrderTrainSettings
 from ranking.core.settings import settings_of
+from ranking.core.spreadsheets import rows_csv
 from ranking.datasets.sequences import Drawing
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures, measure_order, training_grades
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
 VIEWS = {"methods": "The methods' orders", "own": "Order it yourself"}
+OWN_COLUMNS = ("sequence", "true place", "sample", "image")  # which no criterion of that name may replace
 MOST_SHOWN = 80  # pictures of a sequence on the screen
 
 
@@ -278,7 +281,7 @@ def offer_files(
     with st.container(horizontal=True):
         downloads.offer(
             "All test sequences as CSV",
-            lambda: order_export.csv_text(images, criterion, names),
+            lambda: csv_text(images, criterion, names),
             f"orders-{run.id}.csv",
         )
         if len(task.samples) > MOST_SHOWN:
@@ -298,6 +301,30 @@ def offer_files(
             ),
             f"orders-{run.id}-{task.number + 1}.png",
         )
+
+
+def csv_text(images: ImageSet, criterion: str, shown: Mapping[str, Ordered]) -> str:
+    """One line a member of each test sequence, in the true order; a column with its place by each training, from 1."""
+    values, rows = images.numbers_of(criterion), []
+    first = next(iter(shown.values()))
+    for number in range(len(first)):
+        samples = first.samples(number)
+        places = {f"place by {name}": np.argsort(one.order(number)) + 1 for name, one in shown.items()}
+        for place, member in enumerate(first.true_order(number).tolist(), start=1):
+            row = int(samples[member])
+            rows.append(
+                {
+                    "sequence": number + 1,
+                    "true place": place,
+                    criterion if criterion not in OWN_COLUMNS else f"criterion {criterion}": float(
+                        values[row]
+                    ),
+                    "sample": str(images.ids[row]),
+                    "image": str(images.image_names[images.image_of[row]]),
+                    **{name: int(placed[member]) for name, placed in places.items()},
+                }
+            )
+    return rows_csv(rows)
 
 
 frame.show_page(

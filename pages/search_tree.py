@@ -12,9 +12,10 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.runs import neighbours, order_models
 from pages.parts.runs.order_models import frames_of, true_strip
-from pages.parts.views import charts, order_export, tree_chart
+from pages.parts.views import charts, tree_chart
 from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints
+from ranking.core.spreadsheets import guarded, rows_csv
 from ranking.experiments.order_training import Ordered, measure_order
 from ranking.explain.tree_search import TreeSearch
 from ranking.inference.best_permutation import MOST_COMPARED
@@ -200,10 +201,30 @@ def offer_files(
     with st.container(horizontal=True):
         downloads.offer(
             "Visited orders as CSV",
-            lambda: order_export.visits_csv_text(images, found, samples, relevance),
+            lambda: csv_text(images, found, samples, relevance),
             f"search-{run.id}.csv",
         )
         figures_file.offer(f"Search tree on {images.title}", [figure], f"search-{run.id}.html")
+
+
+def csv_text(images: ImageSet, found: TreeSearch, samples: Ints, relevance: Ints) -> str:
+    """One line an order, in the order of visits, numbered from 1; samples by their ids, first place first."""
+    trees = found.trees
+    return rows_csv(
+        [
+            {
+                "order": node + 1,
+                "tree": int(trees.trees[node]) + 1,
+                "swaps": int(trees.depths[node]),
+                "from order": parent + 1 if parent >= 0 else None,
+                "on the path": int(trees.path[node]),
+                "value": float(trees.values[node]),
+                "Kendall tau": measure_order(relevance, trees.orders[node]).tau,
+                "samples": ";".join(guarded(str(images.ids[row])) for row in samples[trees.orders[node]]),
+            }
+            for node, parent in enumerate(trees.parents.tolist())
+        ]
+    )
 
 
 frame.show_page(

@@ -25,7 +25,7 @@ from shown import (
 from pages.parts.app import cache
 from pages.parts.runs import label_models
 from pages.parts.runs.label_models import OWN as OWN_METHOD
-from pages.parts.views import taught_charts, taught_labels, taught_words
+from pages.parts.views import taught_labels, taught_views
 from pages.parts.views.taught_labels import BY_CHANCE, CHOSEN, FILE, OWN, QUESTIONS, RIVAL
 from ranking import method_class
 from ranking.datasets import make_source
@@ -153,7 +153,7 @@ def check_answer(stored, app, row, answer):
     assert crossings[1] == 0
     precision = stored["labels"][row, sorted(inference(OWN, row, answers)[0])].mean()
     assert f"→ {precision:.3f}" in texts(app), answer
-    assert taught_words.notice_answer(taught_labels.taught(), row, label, answers[label]) in texts(app)
+    assert taught_views.notice_answer(taught_labels.taught(), row, label, answers[label]) in texts(app)
 
 
 def check_question(stored, app, row, done):
@@ -167,7 +167,7 @@ def check_question(stored, app, row, done):
     assert found[label] == np.nanmin(found), done
     assert f"{np.nanmin(found):.4f}" in text
     assert f"{np.nanmax(found):.4f}" in text
-    shown = taught_words.with_and_without(taught, taught.asker(OWN, row), taught.told(answers), label)
+    shown = taught_views.with_and_without(taught, taught.asker(OWN, row), taught.told(answers), label)
     assert shown in text
     brought, left_out = map(quoted_in, shown.split("; "))
     with_it, without = (inference(OWN, row, {**answers, label: has})[0] for has in (True, False))
@@ -255,4 +255,4 @@ def test_ties_are_the_interactions_of_the_label(stored):
 
 
 def test_hostile_names_are_escaped_in_charts():
-    assert taught_charts.marked("<b>x", True) == "✓ &lt;b&gt;x"
+    assert taught_views.marked("<b>x", True) == "✓ &lt;b&gt;x"

@@ -17,7 +17,7 @@ from shown import kinds, numbers_in, page_of, press
 from pages.parts.app import cache
 from pages.parts.components import film
 from pages.parts.runs import order_models, run_choice
-from pages.parts.views import order_export, sheets
+from pages.parts.views import sheets
 from pages.parts.views.strips import Strip
 from ranking.core import ProgressEvent
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures
@@ -160,7 +160,7 @@ def test_only_an_order_of_these_frames_is_your_own(monkeypatch):
 def test_the_table_holds_all_sequences(orders_here):
     run, images = orders_here.store.run(orders_here.own), orders_here.store.image_set(orders_here.key)
     ordered = cache.ordered(run)
-    rows = list(csv.DictReader(io.StringIO(order_export.csv_text(images, "year", {HOSTILE: ordered}))))
+    rows = list(csv.DictReader(io.StringIO(page.csv_text(images, "year", {HOSTILE: ordered}))))
     assert len(rows) == DRAWING["test"] * DRAWING["length"]
     sixth = [row for row in rows if row["sequence"] == "6"]
     true = ordered.samples(5)[ordered.true_order(5)]

@@ -10,7 +10,7 @@ import pytest
 from order_home import HOSTILE, Recomputed, film_of
 from shown import charts_of, choose, numbers_in, page_of, press
 
-from pages.parts.views import charts, order_export, tree_chart
+from pages.parts.views import charts, tree_chart
 from ranking import method_class
 from ranking.explain.tree_search import TreeSearch, tree_search
 
@@ -74,7 +74,7 @@ def test_texts_give_the_values_of_the_search(tested, search):
 
 def test_the_table_holds_every_order(tested, search):
     samples = tested.drawn.samples[tested.drawn.sequences.sequence(2)]
-    text = order_export.visits_csv_text(tested.images, search, samples, tested.relevance[2])
+    text = page.csv_text(tested.images, search, samples, tested.relevance[2])
     rows, trees = list(csv.DictReader(io.StringIO(text))), search.trees
     assert [float(row["value"]) for row in rows] == trees.values.tolist()
     assert [row["samples"].split(";") for row in rows] == tested.images.ids[samples[trees.orders]].tolist()
