@@ -23,12 +23,12 @@ VERDICTS = {RISES: "helped", FALLS: "misled", STAYS: "neither helped nor misled"
 
 def compared(precisions: Mapping[str, float]) -> str:
     """What neighbours do to the AP of each pair, in one sentence, as far as the numbers are shown."""
-    said = [
+    labels, ranking = (
         f"{_change(precisions[alone], precisions[leaning])} ({alone} {precisions[alone]:.3f}, "
         f"{leaning} {precisions[leaning]:.3f})"
         for alone, leaning in PAIRS
-    ]
-    return f"With neighbours AP {said[0]} where labels are counted, and {said[1]} where AP is optimised."
+    )
+    return f"With neighbours AP {labels} where labels are counted, and {ranking} where AP is optimised."
 
 
 def _change(before: float, after: float) -> str:
@@ -37,7 +37,7 @@ def _change(before: float, after: float) -> str:
 
 
 def shared(image_of: Ints) -> list[str]:
-    """A letter for each of the pictures that others beside it share their scene with, else nothing.
+    """A letter for each of the samples that others beside it share their scene with, else nothing.
 
     >>> shared(np.array([7, 3, 5, 3, 7, 7]))
     ['A', 'B', '', 'B', 'A', 'A']
@@ -48,25 +48,21 @@ def shared(image_of: Ints) -> list[str]:
 
 
 def with_whom(scenes: Sequence[str], place: int) -> str:
-    """Who else is of the scene of the picture at a place from 0, by rank.
+    """The ranks of the other samples of the scene of the one at a place from 0.
 
     >>> with_whom(["A", "B", "", "B", "A", "A"], 4)
     'of one scene with ranks 1 and 6'
     """
-    others = [
-        f"{rank}"
-        for rank, scene in enumerate(scenes, start=1)
-        if scene == scenes[place] and rank != place + 1
-    ]
+    same = (number == place or scene != scenes[place] for number, scene in enumerate(scenes))
+    others = [str(rank) for rank, skipped in enumerate(same, start=1) if not skipped]
     return f"of one scene with rank{'s' if len(others) > 1 else ''} {' and '.join(others)}"
 
 
 def along(leaning: Leaning, people: Ints, names: Sequence[str]) -> str:
     """Who of a scene that shows something relevant rises without being so."""
     relevant = leaning.relevance[people] > 0
-    wrongly = [
-        name for name, wrong in zip(names, ~relevant & (leaning.rise[people] > 0), strict=True) if wrong
-    ]
+    rising = zip(names, ~relevant & (leaning.rise[people] > 0), strict=True)
+    wrongly = [name for name, wrong in rising if wrong]
     if not relevant.any() or not wrongly:
         return ""
     rest = "who is not relevant, rises" if len(wrongly) == 1 else "who are not relevant, rise"
