@@ -204,6 +204,4 @@ def offer_files(shown: Compared, curves: go.Figure, sample: int, top: int) -> No
     )
 
 
-frame.show_page(
-    "compare", "Rankings of the same images below each other: who is right, and how sure is that?", steps
-)
+frame.show_page("compare", "Two to four rankings of the same images, with confidence intervals.", steps)

@@ -161,5 +161,5 @@ def show_classes(images: ImageSet) -> None:
 
 
 frame.show_page(
-    "image_sets", "Where the samples come from: images, the boxes in them, and what they show.", steps
+    "image_sets", "Choose, import and browse image sets: images, bounding boxes and classes.", steps
 )

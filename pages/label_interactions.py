@@ -158,5 +158,5 @@ def csv_text(pairs: LabelPairs) -> str:
 
 
 frame.show_page(
-    "label_interactions", "Which labels draw each other in, and which push each other out.", steps
+    "label_interactions", "Which labels attract and which repel each other, compared with the data.", steps
 )

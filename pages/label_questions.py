@@ -242,4 +242,8 @@ def explain(run: Run) -> None:
     )
 
 
-frame.show_page("label_questions", "One question, one key, and the whole ranking of labels moves.", steps)
+frame.show_page(
+    "label_questions",
+    "Answer the model's questions about an image and watch its label ranking change.",
+    steps,
+)

@@ -62,9 +62,9 @@ def choose_scene(step: int) -> None:
     )
 
 
-def show_scene(one: Taught, row: int, step: int) -> None:
-    shows = ", ".join(one.names[label] for label in np.flatnonzero(one.labels[row]))
-    source = taught_labels.picture_of(one, row)
+def show_scene(taught: Taught, row: int, step: int) -> None:
+    shows = ", ".join(taught.names[label] for label in np.flatnonzero(taught.labels[row]))
+    source = taught_labels.picture_of(taught, row)
     picture(source, SIZE, [], alt=f"A drawn scene that shows {shows}", key=keys.widget(f"drawn scene {step}"))
 
 
@@ -73,25 +73,25 @@ def show_scene(one: Taught, row: int, step: int) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_ranked(one: Taught, row: int, step: Step) -> None:
-    k = int(one.labels[row].sum())
-    asker, nothing = one.asker(OWN, row), one.told({})
+def show_ranked(taught: Taught, row: int, step: Step) -> None:
+    k = int(taught.labels[row].sum())
+    asker, nothing = taught.asker(OWN, row), taught.told({})
     scores = asker.scores(nothing)
     order = taught_labels.ranked(asker, nothing)
-    right = int(one.labels[row][order[:k]].sum())
+    right = int(taught.labels[row][order[:k]].sum())
     step.headline.markdown(f"## {right} of the first {k} labels are correct: precision {right / k:.3f}")
     left, wide = st.columns([1, 2], gap="large")
     with left:
         choose_scene(1)
-        show_scene(one, row, 1)
+        show_scene(taught, row, 1)
     with wide:
-        figure = taught_views.ranked(one.names, order, scores, one.labels[row], k)
-        alt = taught_views.listed(one, row, order, k)
+        figure = taught_views.ranked(taught.names, order, scores, taught.labels[row], k)
+        alt = taught_views.listed(taught, row, order, k)
         charts.show(figure, keys.widget("ranked labels"), alt, "ranked-labels", height=HEIGHT + 60, top=8)
     step.end(
-        rf"{OWN} chooses, of {len(one.names)} labels, the {k} that are best *together*: $\max_t\,t^\top s+t^\top Ft$. "
-        "$s$ is what the pixels say of each label, $F$ which labels go with which; how many labels there are, it is "
-        f"told. **Notice** {taught_views.first_mistakes(one, row, order, k)}",
+        rf"{OWN} chooses, of {len(taught.names)} labels, the {k} that are best *together*: "
+        r"$\max_t\,t^\top s+t^\top Ft$. $s$ is what the pixels say of each label, $F$ which labels go with which; how many labels there are, it is "
+        f"told. **Notice** {taught_views.first_mistakes(taught, row, order, k)}",
     )
 
 
@@ -100,19 +100,19 @@ def show_ranked(one: Taught, row: int, step: Step) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_answer(one: Taught, row: int, step: Step) -> None:
+def show_answer(taught: Taught, row: int, step: Step) -> None:
     with st.container(horizontal=True, gap="large"):
         choose_scene(2)
-        label, answer = choose_answer(one, row)
+        label, answer = choose_answer(taught, row)
     left, middle, right = st.columns([3, 5, 5], gap="medium")
     with left:
-        show_scene(one, row, 2)
-        show_ties(one, label)
+        show_scene(taught, row, 2)
+        show_ties(taught, label)
     moved = {}
     for column, model in ((middle, OWN), (right, RIVAL)):
         with column:
-            moved[model] = show_moves(one, row, model, label, answer)
-    name, notice = one.names[label], taught_views.notice_answer(one, row, label, answer)
+            moved[model] = show_moves(taught, row, model, label, answer)
+    name, notice = taught.names[label], taught_views.notice_answer(taught, row, label, answer)
     if answer is None:
         step.headline.markdown(f"## Is there “{name}”? Answer, and see which labels move")
         step.end(f"{notice} Answer, and see what the two models make of it.")
@@ -122,38 +122,40 @@ def show_answer(one: Taught, row: int, step: Step) -> None:
         step.end(notice)
 
 
-def choose_answer(one: Taught, row: int) -> tuple[int, bool | None]:
+def choose_answer(taught: Taught, row: int) -> tuple[int, bool | None]:
     """The label that is answered, at first what C-star asks, and how, at first by the truth."""
-    asked = one.asker(OWN, row).ahead(one.told({}), depth=0).label
-    offered = [one.names[label] for label in dict.fromkeys([asked, *one.predictions[OWN].core.tolist()])]
+    asked = taught.asker(OWN, row).ahead(taught.told({}), depth=0).label
+    offered = [
+        taught.names[label] for label in dict.fromkeys([asked, *taught.predictions[OWN].core.tolist()])
+    ]
     help = f"“{offered[0]}” is what {OWN} asks here; the others are its core."
     name = controls.segments("The image shows", keys.TOLD_LABEL, offered, offered[0], help=help)
-    label = one.names.index(name)
-    truth = "yes" if one.labels[row, label] else "no"
+    label = taught.names.index(name)
+    truth = "yes" if taught.labels[row, label] else "no"
     answer = controls.segments("Answer", keys.TOLD, list(ANSWERS), truth, help=f"The truth: {truth}.")
     return label, ANSWERS[answer]
 
 
-def show_moves(one: Taught, row: int, model: str, label: int, said: bool | None) -> int:
+def show_moves(taught: Taught, row: int, model: str, label: int, said: bool | None) -> int:
     """A model's ranking before and after the answer; returns how often others overtake each other."""
-    asker, nothing = one.asker(model, row), one.told({})
-    position = nothing if said is None else one.told({label: said})
+    asker, nothing = taught.asker(model, row), taught.told({})
+    position = nothing if said is None else taught.told({label: said})
     before, after = (taught_labels.ranked(asker, at) for at in (nothing, position))
-    precision = [asker.precision(one.labels[row], asker.scores(at), at) for at in (nothing, position)]
+    precision = [asker.precision(taught.labels[row], asker.scores(at), at) for at in (nothing, position)]
     st.markdown(f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}")
-    k = int(one.labels[row].sum())
-    figure = taught_views.moves(one.names, before, after, label, one.labels[row], k)
-    alt = f"{model}: {taught_views.moved(one, before, after, label, k)}"
+    k = int(taught.labels[row].sum())
+    figure = taught_views.moves(taught.names, before, after, label, taught.labels[row], k)
+    alt = f"{model}: {taught_views.moved(taught, before, after, label, k)}"
     charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT - 30, top=22)
     return taught_labels.overtakings(before, after, label)
 
 
-def show_ties(one: Taught, label: int) -> None:
-    found = taught_labels.strongest(one.ties(label), MOST_TIES)
-    st.markdown(f"**$F$ of “{one.names[label]}”**")
-    said = ", ".join(f"{one.names[other]} {taught_views.signed(weight)}" for other, weight in found)
-    alt = f"Interactions of {one.names[label]}: {said}"
-    figure = taught_views.ties(one.names, found)
+def show_ties(taught: Taught, label: int) -> None:
+    found = taught_labels.strongest(taught.ties(label), MOST_TIES)
+    st.markdown(f"**$F$ of “{taught.names[label]}”**")
+    said = ", ".join(f"{taught.names[other]} {taught_views.signed(weight)}" for other, weight in found)
+    alt = f"Interactions of {taught.names[label]}: {said}"
+    figure = taught_views.ties(taught.names, found)
     charts.show(figure, keys.widget("ties"), alt, "ties", height=16 + 24 * len(found), top=4)
 
 
@@ -162,21 +164,21 @@ def show_ties(one: Taught, label: int) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_question(one: Taught, row: int, step: Step) -> None:
-    asker, truth = one.asker(OWN, row), one.labels[row]
+def show_question(taught: Taught, row: int, step: Step) -> None:
+    asker, truth = taught.asker(OWN, row), taught.labels[row]
     left, wide = st.columns([1, 2], gap="large")
     with left:
         choose_scene(3)
-        show_scene(one, row, 3)
+        show_scene(taught, row, 3)
     with wide:
         done = controls.slider("Questions that the truth has answered", keys.ASKED, 0, QUESTIONS, 0)
-    asked, precisions = asker.play(one.told({}), truth, done)
-    position = one.told({label: bool(truth[label]) for label in asked})
+    asked, precisions = asker.play(taught.told({}), truth, done)
+    position = taught.told({label: bool(truth[label]) for label in asked})
     marginals = asker.given(position.answers[None]).max_marginals
     inside, outside = marginals.inside[0], marginals.outside[0]
     open_ = taught_labels.closest(asker, position)
     with left:
-        st.markdown(f"**Precision {precisions[-1]:.3f}**{taught_views.answered(one, row, asked)}")
+        st.markdown(f"**Precision {precisions[-1]:.3f}**{taught_views.answered(taught, row, asked)}")
     if not len(open_):
         step.headline.markdown("## Nothing is left to ask: the answers settle every label")
         step.end(
@@ -184,14 +186,14 @@ def show_question(one: Taught, row: int, step: Step) -> None:
         )
         return
     label, surest = int(open_[0]), int(open_[-1])
-    step.headline.markdown(f"## Why “{one.names[label]}”? Its two best values are closest")
+    step.headline.markdown(f"## Why “{taught.names[label]}”? Its two best values are closest")
     with wide:
         shown = open_[:CLOSEST].tolist()
-        figure = taught_views.maxima(one.names, shown, inside, outside)
-        alt = taught_views.maxima_alt(one, shown, inside, outside)
+        figure = taught_views.maxima(taught.names, shown, inside, outside)
+        alt = taught_views.maxima_alt(taught, shown, inside, outside)
         charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 80, top=8)
-        st.markdown(taught_views.with_and_without(one, asker, position, label))
-    step.end(taught_views.notice_question(one, label, surest, inside, outside))
+        st.markdown(taught_views.with_and_without(taught, asker, position, label))
+    step.end(taught_views.notice_question(taught, label, surest, inside, outside))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -199,7 +201,7 @@ def show_question(one: Taught, row: int, step: Step) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_worth(one: Taught) -> None:
+def show_worth(taught: Taught) -> None:
     found = taught_labels.curves()
     looks = label_looks.of_models([label_models.OWN, label_models.RIVAL, BY_CHANCE])
     looks = dict(zip(found, looks.values(), strict=True))
@@ -212,12 +214,10 @@ def show_worth(one: Taught) -> None:
     with narrow:
         st.markdown(f"### {taught_views.summed_up(found)}")
         st.markdown(taught_views.table(found))
-    st.caption(taught_views.notice_worth(one, found))
+    st.caption(taught_views.notice_worth(taught, found))
     with st.container(horizontal=True):
         frame.next_step("Answer its questions yourself", "label_questions")
         frame.next_step("Simulate other ways to ask", "ask_simulation", obvious=False)
 
 
-frame.show_page(
-    "labels_lesson", "One question, well chosen, and a whole ranking of labels moves with its answer.", steps
-)
+frame.show_page("labels_lesson", "One well-chosen question re-ranks all labels of an image.", steps)

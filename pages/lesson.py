@@ -255,4 +255,8 @@ def say_costs(ap: Sequence[float], zero_one: Sequence[float]) -> str:
     )
 
 
-frame.show_page("lesson", "Two methods, one query: what is optimised decides what comes first.", steps)
+frame.show_page(
+    "lesson",
+    "Two methods rank the same images; the loss that each one optimises decides what comes first.",
+    steps,
+)

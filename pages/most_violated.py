@@ -212,5 +212,5 @@ def csv_text(problem: Problem, traces: dict[str, Trace]) -> str:
 
 
 frame.show_page(
-    "most_violated", "The wrong ranking that hurts most: what training asks for, again and again.", steps
+    "most_violated", "Step through loss-augmented inference, which training runs at every iteration.", steps
 )

@@ -236,6 +236,6 @@ def show_summary(trained: dict[str, Run], leaning: Leaning) -> None:
 
 frame.show_page(
     "neighbours_lesson",
-    "People of one scene tend to do the same. A method that leans on that gains, and errs.",
+    "People in one scene often do the same thing. A method that uses this can gain, and can be misled.",
     steps,
 )

@@ -328,5 +328,5 @@ def csv_text(images: ImageSet, criterion: str, shown: Mapping[str, Ordered]) -> 
 
 
 frame.show_page(
-    "orders", "Which goes first? Sequences as each method puts them, against the true order.", steps
+    "orders", "Test sequences in the order that each method predicts, compared with the true order.", steps
 )

@@ -137,4 +137,4 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         st.switch_page("pages/lengths.py", query_params=address.only(**{keys.STUDY_RUN: run.id}))
 
 
-frame.show_page("pairs_lesson", "A few pairs leave open what they mean; a sequence makes it plain.", steps)
+frame.show_page("pairs_lesson", "A few ordered pairs leave the criterion open; a sequence reveals it.", steps)

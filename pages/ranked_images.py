@@ -196,4 +196,4 @@ def offer_files(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None
             st.switch_page("pages/train.py", query_params=st.query_params.to_dict())
 
 
-frame.show_page("ranked_images", "What the training has made of the images: the best score first.", steps)
+frame.show_page("ranked_images", "Samples sorted by score, highest first, with their errors.", steps)

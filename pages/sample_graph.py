@@ -50,27 +50,27 @@ def steps() -> None:
 
 
 @st.fragment
-def look(run: Run, images: ImageSet, found: Neighbourhood, split: str) -> None:
+def look(run: Run, images: ImageSet, model: Neighbourhood, split: str) -> None:
     """What answers to a click, without the rest of the page running again."""
     with frame.in_place():
-        ranked = found.ranking(split == "test")
-        neighbours.show_measures(found, split == "test")
-        neighbours.jump_buttons(images, found, split == "test")
-        place = neighbours.where(images, found, ranked).place
+        ranked = model.ranking(split == "test")
+        neighbours.show_measures(model, split == "test")
+        neighbours.jump_buttons(images, model, split == "test")
+        place = neighbours.where(images, model, ranked).place
         row = int(ranked.samples[place])
-        colour, numbers = choose(found, ranked)
-        show_selected(images, found, row)
+        colour, numbers = choose(model, ranked)
+        show_selected(images, model, row)
         if len(numbers):
-            show_components(run, images, found, row, numbers, colour, split)
+            show_components(run, images, model, row, numbers, colour, split)
         else:
             st.info("There is no component of this size; choose another size.")
     frame.show_menu()
 
 
-def choose(found: Neighbourhood, ranked: Ranking) -> tuple[str, Ints]:
+def choose(model: Neighbourhood, ranked: Ranking) -> tuple[str, Ints]:
     """What colours tell, and the components to show, in their order."""
-    of_split = np.unique(found.component_of[ranked.samples])
-    sizes = found.components.sizes[of_split]
+    of_split = np.unique(model.component_of[ranked.samples])
+    sizes = model.components.sizes[of_split]
     fitting = {size: (sizes >= least) & (sizes <= most) for size, (_, least, most) in SIZES.items()}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         colour = controls.segments("Colour", keys.COLOUR, COLOURS, "label")
@@ -80,18 +80,18 @@ def choose(found: Neighbourhood, ranked: Ranking) -> tuple[str, Ints]:
         size = controls.select("Components", keys.SIZE, words, first, width=260)
     numbers = of_split[fitting[size]]
     if order != "size":  # by which they are numbered
-        helped = found.component_helped[numbers]
+        helped = model.component_helped[numbers]
         numbers = numbers[np.argsort(-helped if order == "helped" else helped, kind="stable")]
     return colour, numbers
 
 
-def show_selected(images: ImageSet, found: Neighbourhood, row: int) -> None:
+def show_selected(images: ImageSet, model: Neighbourhood, row: int) -> None:
     """The selected sample in a line, and the way to its labellings."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         shown = tiles.shows(images, row)
         st.image(cache.thumbnails(images.key).crop(row), width=44, alt=f"The selected sample: {shown}")
-        glyph = tiles.glyph(found.relevant[row])
-        st.markdown(f"#### {glyph} {escaped(shown)}: {neighbours.moved(found, row)}")
+        glyph = tiles.glyph(model.relevant[row])
+        st.markdown(f"#### {glyph} {escaped(shown)}: {neighbours.moved(model, row)}")
         st.page_link(
             "pages/max_marginals.py",
             label="Its two labellings",
@@ -101,17 +101,17 @@ def show_selected(images: ImageSet, found: Neighbourhood, row: int) -> None:
 
 
 def show_components(
-    run: Run, images: ImageSet, found: Neighbourhood, row: int, numbers: Ints, colour: str, split: str
+    run: Run, images: ImageSet, model: Neighbourhood, row: int, numbers: Ints, colour: str, split: str
 ) -> None:
-    pages = pages_of(found.components.sizes[numbers])
+    pages = pages_of(model.components.sizes[numbers])
     here = 1
     if address.get(keys.SAMPLE) is not None:
-        own = int(found.component_of[row])
+        own = int(model.component_of[row])
         here = next((page for page, places in enumerate(pages, 1) if own in numbers[places]), 1)
     page = address.read(keys.COMPONENTS, address.number(int, 1, len(pages)), here)
-    penalties = found.penalty[found.test[found.components.edges[:, 0]] == (split == "test")]
+    penalties = model.penalty[model.test[model.components.edges[:, 0]] == (split == "test")]
     largest = float(np.abs(penalties).max(initial=0.0))
-    drawings = [draw(images, found, int(number), row, colour, largest) for number in numbers[pages[page - 1]]]
+    drawings = [draw(images, model, int(number), row, colour, largest) for number in numbers[pages[page - 1]]]
     graph(
         drawings,
         name=keys.SAMPLE,
@@ -123,7 +123,7 @@ def show_components(
     between = f"from {np.abs(penalties).min():.3g} to {largest:.3g}" if len(penalties) else "none: no pairs"
     st.caption(
         f"Each image is a sample, clockwise from the top by rank; below it its rank and by how many ranks "
-        f"neighbours moved it. {LEGENDS[colour]} The wider a line, the larger {found.potentials.width} (here "
+        f"neighbours moved it. {LEGENDS[colour]} The wider a line, the larger {model.potentials.width} (here "
         f"{between}); a dashed line is cut: its ends differ in the best labelling. Pairs: of a {RELEVANT_GLYPH} and an "
         f"{IRRELEVANT_GLYPH}; so many more are in the correct order thanks to neighbours. **Notice** if components "
         "helped are of one label, and those hurt of two. Click an image, or move with the arrow "
@@ -140,61 +140,61 @@ def show_components(
 
 
 def draw(
-    images: ImageSet, found: Neighbourhood, number: int, row: int, colour: str, largest: float
+    images: ImageSet, model: Neighbourhood, number: int, row: int, colour: str, largest: float
 ) -> Drawing:
     """One component; of a large one what is around the selected sample, or around the one that moved most."""
-    members = found.members(number)
-    centre = row if row in members else int(members[np.abs(found.rise[members]).argmax()])
-    shown = found.around(centre, MOST_NODES)
-    shown = shown[np.argsort(found.rank[shown])]
+    members = model.members(number)
+    centre = row if row in members else int(members[np.abs(model.rise[members]).argmax()])
+    shown = model.around(centre, MOST_NODES)
+    shown = shown[np.argsort(model.rank[shown])]
     thumbnails = cache.thumbnails(images.key)
     nodes = [
         Node(
             str(images.ids[sample]),
             data_url(thumbnails.crop(sample)),
-            f"{neighbours.in_words(images, found, sample)}; {neighbours.moved(found, sample)}",
-            f"{found.rank[sample]:,} {neighbours.steps_of(int(found.rise[sample]))}",
-            *look_of(found, sample, colour),
+            f"{neighbours.in_words(images, model, sample)}; {neighbours.moved(model, sample)}",
+            f"{model.rank[sample]:,} {neighbours.steps_of(int(model.rise[sample]))}",
+            *look_of(model, sample, colour),
         )
         for sample in shown.tolist()
     ]
-    title, note = described(images, found, members, number, len(shown))
-    return drawing(title, note, nodes, ties(found, number, shown, largest))
+    title, note = described(images, model, members, number, len(shown))
+    return drawing(title, note, nodes, ties(model, number, shown, largest))
 
 
-def ties(found: Neighbourhood, number: int, shown: Ints, largest: float) -> list[Tie]:
+def ties(model: Neighbourhood, number: int, shown: Ints, largest: float) -> list[Tie]:
     """The pairs of a component among the samples that are shown, by their places there."""
     place = {sample: at for at, sample in enumerate(shown.tolist())}
-    edges = np.array(found.edges_of(number), np.int64)
-    edges = edges[np.isin(found.components.edges[edges], shown).all(axis=1)]
+    edges = np.array(model.edges_of(number), np.int64)
+    edges = edges[np.isin(model.components.edges[edges], shown).all(axis=1)]
     return [
         Tie(place[int(a)], place[int(b)], float(width), bool(cut))
         for (a, b), width, cut in zip(
-            found.components.edges[edges],
-            widths(found.penalty[edges], largest),
-            found.cut[edges],
+            model.components.edges[edges],
+            widths(model.penalty[edges], largest),
+            model.cut[edges],
             strict=True,
         )
     ]
 
 
 def described(
-    images: ImageSet, found: Neighbourhood, members: Ints, number: int, shown: int
+    images: ImageSet, model: Neighbourhood, members: Ints, number: int, shown: int
 ) -> tuple[str, str]:
     """The two lines above a component."""
     files = np.unique(images.image_of[members])
     within = str(images.image_names[files[0]]) if len(files) == 1 else f"{len(files):,} images"
     part = f", {shown} shown" if shown < len(members) else ""
-    helped = int(found.component_helped[number])
+    helped = int(model.component_helped[number])
     effect = (
         f"{'helped' if helped > 0 else 'hurt'}: {helped:+,} pairs" if helped else "neither helped nor hurt"
     )
     return f"{counted(len(members), 'sample')}{part} · {within}", effect
 
 
-def look_of(found: Neighbourhood, row: int, colour: str) -> tuple[str, str, bool]:
+def look_of(model: Neighbourhood, row: int, colour: str) -> tuple[str, str, bool]:
     """Glyph, colour, and whether the border is dashed, by what colours tell."""
-    relevant, best = bool(found.relevant[row]), bool(found.marginals.map[row])
+    relevant, best = bool(model.relevant[row]), bool(model.marginals.map[row])
     if colour == "map":
         return ("1", DARK_BLUE, False) if best else ("0", DARK_GREY, True)
     if colour == "correct":
@@ -202,4 +202,4 @@ def look_of(found: Neighbourhood, row: int, colour: str) -> tuple[str, str, bool
     return tiles.glyph(relevant), RELEVANT_LABEL if relevant else IRRELEVANT_LABEL, not relevant
 
 
-frame.show_page("sample_graph", "Which samples listen to each other, and whether that did them good.", steps)
+frame.show_page("sample_graph", "Which samples are neighbours, and whether that improved their ranks.", steps)

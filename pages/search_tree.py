@@ -35,12 +35,12 @@ def steps() -> None:
     images, ordered = cache.image_set(row.key), cache.ordered(run)
     lengths = lengths_of(run, images)
     number, length, trees = choose_search(run, ordered, lengths)
-    found = cache.tree_search(run, number, length, trees)
+    search = cache.tree_search(run, number, length, trees)
     relevance, samples = ordered.relevance[number], ordered.samples(number)
-    node = choose_node(found)
-    figure = show_tree(found, relevance, node)
-    show_orders(images, criterion, run, found, samples, relevance, node)
-    offer_files(images, run, found, samples, relevance, figure)
+    node = choose_node(search)
+    figure = show_tree(search, relevance, node)
+    show_orders(images, criterion, run, search, samples, relevance, node)
+    offer_files(images, run, search, samples, relevance, figure)
 
 
 def lengths_of(run: Run, images: ImageSet) -> tuple[int, ...]:
@@ -75,9 +75,9 @@ def choose_search(run: Run, ordered: Ordered, lengths: tuple[int, ...]) -> tuple
     return number, length, trees
 
 
-def choose_node(found: TreeSearch) -> int:
+def choose_node(search: TreeSearch) -> int:
     """The order that is shown: by its number, or by steps through the tree; clicks on the chart come here too."""
-    trees = found.trees
+    trees = search.trees
 
     def targets(now: int) -> dict[str, int]:
         parent, children = int(trees.parents[now - 1]), np.flatnonzero(trees.parents == now - 1)
@@ -103,13 +103,13 @@ def choose_node(found: TreeSearch) -> int:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_tree(found: TreeSearch, relevance: Ints, node: int) -> figures_file.Shown:
+def show_tree(search: TreeSearch, relevance: Ints, node: int) -> figures_file.Shown:
     """The chart, and what to notice of it."""
-    drawn = tree_chart.drawn_nodes(found)
+    drawn = tree_chart.drawn_nodes(search)
     figure = tree_chart.figure_of(
-        found, node, [words_of(found, relevance, int(one)).replace(" · ", "<br>") for one in drawn]
+        search, node, [words_of(search, relevance, int(node_)).replace(" · ", "<br>") for node_ in drawn]
     )
-    message = notice(found, relevance)
+    message = notice(search, relevance)
     alt = f"Orders that the search visited, by value. {message}"
 
     charts.show(
@@ -120,7 +120,7 @@ def show_tree(found: TreeSearch, relevance: Ints, node: int) -> figures_file.Sho
         height=460,
         on_point=lambda visit: address.put(**{keys.VISIT: str(visit)}),
     )
-    count = len(found.trees.values)
+    count = len(search.trees.values)
     part = "" if len(drawn) == count else f" The best {len(drawn):,} of {count:,} orders are plotted."
     st.caption(
         "Every point is an order that was evaluated; a line is a swap of two positions. The search goes to the best of "
@@ -131,9 +131,9 @@ def show_tree(found: TreeSearch, relevance: Ints, node: int) -> figures_file.Sho
     return figure, alt
 
 
-def notice(found: TreeSearch, relevance: Ints) -> str:
+def notice(search: TreeSearch, relevance: Ints) -> str:
     """How far the search climbed, what that did to the order, and whether it found the best."""
-    trees = found.trees
+    trees = search.trees
     start, end = float(trees.values[0]), float(trees.values[trees.best])
     before, after = (measure_order(relevance, trees.orders[node]).tau for node in (0, trees.best))
     climb = (
@@ -141,37 +141,37 @@ def notice(found: TreeSearch, relevance: Ints) -> str:
         f"{after:.2f}{': the greater value is the worse order' if after < before else ''}."
     )
     n = trees.orders.shape[1]
-    if found.best_value is None:
+    if search.best_value is None:
         return (
             f"{climb} With {n} images there are too many orders to compare with all (up to {MOST_COMPARED})."
         )
     share = f"{len(trees.values):,} of {factorial(n):,} orders were evaluated"
-    if found.found_best:
+    if search.found_best:
         return f"{climb} {share}, and no order is better than the one found."
-    return f"{climb} {share}; the best of all has {found.best_value:.3f} and was missed."
+    return f"{climb} {share}; the best of all has {search.best_value:.3f} and was missed."
 
 
-def words_of(found: TreeSearch, relevance: Ints, node: int) -> str:
-    trees = found.trees
-    places = found.swapped(node)
+def words_of(search: TreeSearch, relevance: Ints, node: int) -> str:
+    trees = search.trees
+    places = search.swapped(node)
     step = "the root" if places is None else f"swap of places {places[0] + 1} and {places[1] + 1}"
     tau = measure_order(relevance, trees.orders[node]).tau
     return f"value {trees.values[node]:.3f} · Kendall tau {tau:.2f} · tree {trees.trees[node] + 1}, {step}"
 
 
 def show_orders(
-    images: ImageSet, criterion: str, run: Run, found: TreeSearch, samples: Ints, relevance: Ints, node: int
+    images: ImageSet, criterion: str, run: Run, search: TreeSearch, samples: Ints, relevance: Ints, node: int
 ) -> None:
     """The chosen order as a strip, beside where its tree began and the best of all."""
-    trees = found.trees
-    root = int(found.path_to(node)[0])
-    strips = [Strip(f"Order {node + 1}", words_of(found, relevance, node), as_tuple(trees.orders[node]))]
+    trees = search.trees
+    root = int(search.path_to(node)[0])
+    strips = [Strip(f"Order {node + 1}", words_of(search, relevance, node), as_tuple(trees.orders[node]))]
     if root != node:
         began = f"Where tree {trees.trees[node] + 1} began"
-        strips.append(Strip(began, words_of(found, relevance, root), as_tuple(trees.orders[root])))
-    if found.best is not None:
-        note = f"value {found.best_value:.3f} · Kendall tau {measure_order(relevance, found.best).tau:.2f}"
-        strips.append(Strip("The best of all orders", note, as_tuple(found.best)))
+        strips.append(Strip(began, words_of(search, relevance, root), as_tuple(trees.orders[root])))
+    if search.best is not None:
+        note = f"value {search.best_value:.3f} · Kendall tau {measure_order(relevance, search.best).tau:.2f}"
+        strips.append(Strip("The best of all orders", note, as_tuple(search.best)))
     film.film(
         frames_of(images, criterion, samples, relevance),
         strips,
@@ -187,13 +187,13 @@ def show_orders(
 
 
 def as_tuple(order: Ints) -> tuple[int, ...]:
-    return tuple(int(one) for one in order)
+    return tuple(int(node_) for node_ in order)
 
 
 def offer_files(
     images: ImageSet,
     run: Run,
-    found: TreeSearch,
+    search: TreeSearch,
     samples: Ints,
     relevance: Ints,
     figure: figures_file.Shown,
@@ -201,15 +201,15 @@ def offer_files(
     with st.container(horizontal=True):
         downloads.offer(
             "Visited orders as CSV",
-            lambda: csv_text(images, found, samples, relevance),
+            lambda: csv_text(images, search, samples, relevance),
             f"search-{run.id}.csv",
         )
         figures_file.offer(f"Search tree on {images.title}", [figure], f"search-{run.id}.html")
 
 
-def csv_text(images: ImageSet, found: TreeSearch, samples: Ints, relevance: Ints) -> str:
+def csv_text(images: ImageSet, search: TreeSearch, samples: Ints, relevance: Ints) -> str:
     """One line an order, in the order of visits, numbered from 1; samples by their ids, first place first."""
-    trees = found.trees
+    trees = search.trees
     return rows_csv(
         [
             {
@@ -228,5 +228,5 @@ def csv_text(images: ImageSet, found: TreeSearch, samples: Ints, relevance: Ints
 
 
 frame.show_page(
-    "search_tree", "How does MidRank find the best order? Every order that its search visits.", steps
+    "search_tree", "All candidate orders that MidRank's search evaluates for one sequence.", steps
 )

@@ -205,4 +205,4 @@ def show_ended(run: Run, obvious: bool) -> None:
         st.caption("Change a setting, or press **Train** to try the same again.")
 
 
-frame.show_page("train", "Learn to rank one class of images before all others.", steps)
+frame.show_page("train", "Train a method to rank one class above all others.", steps)

@@ -219,5 +219,5 @@ def counted() -> dict[str, list[int]]:
 
 
 frame.show_page(
-    "violated_lesson", "How training finds the mistake that it should fear most, and why so fast.", steps
+    "violated_lesson", "How training finds the most violated of n! rankings, and why this is fast.", steps
 )

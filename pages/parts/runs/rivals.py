@@ -48,7 +48,8 @@ def compared(first: Standing, second: Standing) -> str:
     ranking = f"both rank equally well (AP {first.average_precision:.3f})"
     if ranks is not None:
         worse = second if ranks is first else first
-        ranking = f"{ranks.method} ranks better (AP {ranks.average_precision:.3f} against {worse.average_precision:.3f})"
+        precisions = f"AP {ranks.average_precision:.3f} against {worse.average_precision:.3f}"
+        ranking = f"{ranks.method} ranks better ({precisions})"
     labelling = f"both label equally well (weighted 0-1 loss {first.zero_one:.3f})"
     if labels is not None:
         worse = second if labels is first else first

@@ -185,94 +185,94 @@ def quoted(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def listed(one: Taught, row: int, order: Ints, k: int) -> str:
+def listed(taught: Taught, row: int, order: Ints, k: int) -> str:
     """The first k labels from the top, with whether the image shows them."""
-    return f"The first {k} labels: {_with_truth(one, row, order[:k])}"
+    return f"The first {k} labels: {_with_truth(taught, row, order[:k])}"
 
 
-def _with_truth(one: Taught, row: int, labels: Sequence[int]) -> str:
-    truth = one.labels[row]
-    return ", ".join(f"{one.names[i]} {RELEVANT_GLYPH if truth[i] else IRRELEVANT_GLYPH}" for i in labels)
+def _with_truth(taught: Taught, row: int, labels: Sequence[int]) -> str:
+    truth = taught.labels[row]
+    return ", ".join(f"{taught.names[i]} {RELEVANT_GLYPH if truth[i] else IRRELEVANT_GLYPH}" for i in labels)
 
 
-def first_mistakes(one: Taught, row: int, order: Ints, k: int) -> str:
+def first_mistakes(taught: Taught, row: int, order: Ints, k: int) -> str:
     """Which labels are incorrectly among the first k, and which are missing there."""
-    truth = one.labels[row]
-    wrong = [one.names[i] for i in order[:k] if not truth[i]]
-    missed = [one.names[i] for i in order[k:] if truth[i]]
+    truth = taught.labels[row]
+    wrong = [taught.names[i] for i in order[:k] if not truth[i]]
+    missed = [taught.names[i] for i in order[k:] if truth[i]]
     if not wrong:
         return f"that all of the first {k} are correct."
     return f"the hatched bars above the line: {quoted(wrong)}, while {quoted(missed)} stand below it."
 
 
-def moved(one: Taught, before: Ints, after: Ints, answered: int, k: int) -> str:
+def moved(taught: Taught, before: Ints, after: Ints, answered: int, k: int) -> str:
     """Which labels come among the first k by an answer, and which leave; but the answered one."""
     was, now = ({int(i) for i in order[:k] if i != answered} for order in (before, after))
-    comes = [one.names[int(i)] for i in after if int(i) in now - was]
-    goes = [one.names[int(i)] for i in before if int(i) in was - now]
+    comes = [taught.names[int(i)] for i in after if int(i) in now - was]
+    goes = [taught.names[int(i)] for i in before if int(i) in was - now]
     return f"{quoted(comes)} come among the first {k}, {quoted(goes)} leave"
 
 
-def notice_answer(one: Taught, row: int, label: int, answer: bool | None) -> str:
+def notice_answer(taught: Taught, row: int, label: int, answer: bool | None) -> str:
     """What to see in the two rankings beside each other."""
     legend = "Dotted: the answered label. Blue: up among the others; dashed: down."
     if answer is None:
         return f"{legend} **Notice** that nothing moves before an answer."
     truth = (
-        "so it is" if one.labels[row, label] == answer else "which is not so: see what a wrong answer does"
+        "so it is" if taught.labels[row, label] == answer else "which is not so: see what a wrong answer does"
     )
-    reach = strongest(one.ties(label), 2)
+    reach = strongest(taught.ties(label), 2)
     effects = [
         f"{verb} {quoted(names)}"
         for verb, sign in (("draws in", 1), ("pushes out", -1))
-        if (names := [one.names[other] for other, weight in reach if sign * weight > 0])
+        if (names := [taught.names[other] for other, weight in reach if sign * weight > 0])
     ]
-    name = one.names[label]
+    name = taught.names[label]
     return (
         f"{legend} **Notice** the crossings of {OWN}: “{name}” {' and '.join(effects)}, and those move others. "
         f"{RIVAL} has $F=0$: no two others ever cross. “{name}”, {'yes' if answer else 'no'}: {truth}."
     )
 
 
-def answered(one: Taught, row: int, asked: Sequence[int]) -> str:
+def answered(taught: Taught, row: int, asked: Sequence[int]) -> str:
     """What the truth has answered, after something else that is said; nothing where nothing was asked."""
-    return f" after {_with_truth(one, row, asked)}" if len(asked) else ""
+    return f" after {_with_truth(taught, row, asked)}" if len(asked) else ""
 
 
-def maxima_alt(one: Taught, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
+def maxima_alt(taught: Taught, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
     """The two maxima of labels."""
-    return "; ".join(f"{one.names[i]}: {inside[i]:.4f} with it, {outside[i]:.4f} without" for i in shown)
+    return "; ".join(f"{taught.names[i]}: {inside[i]:.4f} with it, {outside[i]:.4f} without" for i in shown)
 
 
-def with_and_without(one: Taught, asker: Asker, position: Position, label: int) -> str:
+def with_and_without(taught: Taught, asker: Asker, position: Position, label: int) -> str:
     """What each of the two best sets of labels, with a label and without it, has that the other has not."""
     answers = np.stack([position.after(label, branch).answers for branch in (YES, NO)])
     inside, outside = asker.given(answers).best.members
     also, instead = (
-        [one.names[i] for i in np.flatnonzero(own & ~other) if i != label]
+        [taught.names[i] for i in np.flatnonzero(own & ~other) if i != label]
         for own, other in ((inside, outside), (outside, inside))
     )
     brought = quoted(also) if also else "nothing else"
     k = int(inside.sum())
-    return f"**“{one.names[label]}” in** brings {brought} into the best {k}; **out**, {quoted(instead)}."
+    return f"**“{taught.names[label]}” in** brings {brought} into the best {k}; **out**, {quoted(instead)}."
 
 
-def notice_question(one: Taught, label: int, surest: int, inside: Floats, outside: Floats) -> str:
+def notice_question(taught: Taught, label: int, surest: int, inside: Floats, outside: Floats) -> str:
     """The distance of the asked label's maxima beside that of the surest one."""
     near, far = (abs(float(inside[i] - outside[i])) for i in (label, surest))
     return (
         r"The best $t^\top s+t^\top Ft$ with each label among the $k$ and without it; one of "
         "the two is always the very best value of all. Far apart: the model is sure. **Notice** the short line: "
-        f"“{one.names[label]}” differs by only {near:.4f}, “{one.names[surest]}”, the surest, by {far:.4f}: where the "
-        f"model hardly cares an answer tells most.{together(one, label, inside, outside)}"
+        f"“{taught.names[label]}” differs by only {near:.4f}, “{taught.names[surest]}”, the surest, by {far:.4f}: where "
+        f"the model hardly cares an answer tells most.{together(taught, label, inside, outside)}"
     )
 
 
-def together(one: Taught, label: int, inside: Floats, outside: Floats) -> str:
+def together(taught: Taught, label: int, inside: Floats, outside: Floats) -> str:
     """Which labels share the distance of the asked one, for the two best answers differ by all of them."""
     distance = np.abs(inside - outside)
     same = np.flatnonzero(np.isfinite(distance) & np.isclose(distance, distance[label], rtol=1e-9, atol=0.0))
-    others = [one.names[i] for i in same if i != label]
+    others = [taught.names[i] for i in same if i != label]
     if not others:
         return ""
     so = (
@@ -319,7 +319,7 @@ def interval(apart: Floats) -> tuple[float, float, float]:
     return mean, mean - half, mean + half
 
 
-def notice_worth(one: Taught, found: Mapping[str, Floats]) -> str:
+def notice_worth(taught: Taught, found: Mapping[str, Floats]) -> str:
     """What interactions add, and what choosing the question does."""
     ahead = []
     for count in (0, QUESTIONS):
@@ -334,6 +334,6 @@ def notice_worth(one: Taught, found: Mapping[str, Floats]) -> str:
         "BEP: precision at $k$, where the scene has $k$ labels and the model is told so; answered labels are correct. "
         f"**Notice** what interactions add: {OWN} is ahead by {' and '.join(ahead)}, and what it is worth to ask "
         f"well: {well:.1f} points by {QUESTIONS} answers, {badly:.1f} where the labels are asked for by chance. Means "
-        f"over {images} generated scenes after one training run on {one.learnt} others; 95% confidence intervals over "
-        f"scenes, not training runs, which end within {100 * one.gap:.1g}% of their optimum."
+        f"over {images} generated scenes after one training run on {taught.learnt} others; 95% confidence intervals "
+        f"over scenes, not training runs, which end within {100 * taught.gap:.1g}% of their optimum."
     )

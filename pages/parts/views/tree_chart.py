@@ -20,15 +20,15 @@ MOST_NODES = 600  # that are drawn
 NOTHING = "rgba(0,0,0,0)"
 
 
-def drawn_nodes(found: TreeSearch) -> Ints:
+def drawn_nodes(search: TreeSearch) -> Ints:
     """As many nodes as a picture has room for, the best of each step."""
-    steps = int(found.trees.path.sum())
-    return shown_nodes(found.trees, max(3, MOST_NODES // max(1, steps)))
+    steps = int(search.trees.path.sum())
+    return shown_nodes(search.trees, max(3, MOST_NODES // max(1, steps)))
 
 
-def figure_of(found: TreeSearch, chosen: int, words: list[str]) -> go.Figure:
+def figure_of(search: TreeSearch, chosen: int, words: list[str]) -> go.Figure:
     """words: of each drawn node, what hovering shows. A point carries the number of its order, from 1."""
-    trees, nodes = found.trees, drawn_nodes(found)
+    trees, nodes = search.trees, drawn_nodes(search)
     across = dict(zip(nodes.tolist(), places(trees, nodes).tolist(), strict=True))
     words_of = dict(zip(nodes.tolist(), words, strict=True))
     figure = go.Figure()
@@ -69,11 +69,11 @@ def figure_of(found: TreeSearch, chosen: int, words: list[str]) -> go.Figure:
             points(
                 figure, [across[node]], [float(trees.values[node])], NOTHING, symbol, size, edge, name=name
             )
-    if found.best_value is not None:
+    if search.best_value is not None:
         # Named in the legend: a text at the line would lie under the marks of what was found.
         ends = [min(across.values()), max(across.values())]
         line(
-            figure, ends, [found.best_value] * 2, GREY, 2, "dot", name="best of all orders", hoverinfo="skip"
+            figure, ends, [search.best_value] * 2, GREY, 2, "dot", name="best of all orders", hoverinfo="skip"
         )
     figure.update_xaxes(visible=False)
     figure.update_yaxes(title_text="value of the order, eq. 3")
