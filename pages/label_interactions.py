@@ -63,19 +63,19 @@ def look(run: Run, title: str, pairs: LabelPairs) -> None:
 
 def show_star(shown: LabelPairs, largest: float) -> figures_file.Shown:
     star = star_picture.star_of(shown)
-    told = [label_charts.in_words(star.pairs, place) for place in range(len(star.pairs))]
-    figure = star_picture.figure_of(star, largest, told)
-    said = label_charts.strongest(shown)
-    charts.show(figure, keys.widget("star"), f"The star. {said}", "star", height=600, top=4)
+    words = [label_charts.in_words(star.pairs, place) for place in range(len(star.pairs))]
+    figure = star_picture.figure_of(star, largest, words)
+    text = label_charts.strongest(shown)
+    charts.show(figure, keys.widget("star"), f"The star. {text}", "star", height=600, top=4)
     outer, others = len(star.shown) - star.middle, len(shown.names) - star.middle
     middle = "the core" if star.middle > 1 else shown.names[int(star.shown[0])]
     caption = (
         f"In the middle {escaped(middle)}, around it the {outer} labels that it joins most strongly, of {others}. "
         r"The wider a line, the larger |F|; two labels in one top k add 2F to its value $t^\top s+t^\top Ft$. "
-        f"**Notice** the extremes: {said}"
+        f"**Notice** the extremes: {text}"
     )
     st.caption(caption)
-    return figure, said
+    return figure, text
 
 
 def show_bars(shown: LabelPairs, label: int | None) -> figures_file.Shown:
@@ -106,20 +106,20 @@ def show_bars(shown: LabelPairs, label: int | None) -> figures_file.Shown:
 def show_against_the_data(shown: LabelPairs, label: int | None) -> figures_file.Shown:
     """All pairs: the learnt against the counted."""
     furthest = label_charts.most_against(shown)
-    told = [label_charts.in_words(shown, place) for place in range(len(shown))]
-    figure = label_charts.against_the_data(shown, told, furthest)
-    said = label_charts.compared(shown)
+    words = [label_charts.in_words(shown, place) for place in range(len(shown))]
+    figure = label_charts.against_the_data(shown, words, furthest)
+    text = label_charts.compared(shown)
     whose = "the core" if label is None else shown.names[label]
     st.markdown(f"### Does {escaped(whose)} say what the data says?")
     charts.show(
-        figure, keys.widget("learnt against counted"), said, "interactions-and-data", height=420, top=8
+        figure, keys.widget("learnt against counted"), text, "interactions-and-data", height=420, top=8
     )
     st.caption(
-        f"Each point is a pair, of {len(shown):,}. **Notice**: {said} F is no copy of the counts: it holds what the "
+        f"Each point is a pair, of {len(shown):,}. **Notice**: {text} F is no copy of the counts: it holds what the "
         "scores of single labels leave open, and is learnt for the top k. Counts have half an image added, so that "
         "pairs that never meet have a place."
     )
-    return figure, said
+    return figure, text
 
 
 def show_table(shown: LabelPairs) -> None:

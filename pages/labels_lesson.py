@@ -75,7 +75,7 @@ def show_scene(taught: Taught, row: int, step: int) -> None:
 
 def show_ranked(taught: Taught, row: int, step: Step) -> None:
     k = int(taught.labels[row].sum())
-    asker, nothing = taught.asker(OWN, row), taught.told({})
+    asker, nothing = taught.asker(OWN, row), taught.position({})
     scores = asker.scores(nothing)
     order = taught_labels.ranked(asker, nothing)
     right = int(taught.labels[row][order[:k]].sum())
@@ -90,8 +90,9 @@ def show_ranked(taught: Taught, row: int, step: Step) -> None:
         charts.show(figure, keys.widget("ranked labels"), alt, "ranked-labels", height=HEIGHT + 60, top=8)
     step.end(
         rf"{OWN} chooses, of {len(taught.names)} labels, the {k} that are best *together*: "
-        r"$\max_t\,t^\top s+t^\top Ft$. $s$ is what the pixels say of each label, $F$ which labels go with which; how many labels there are, it is "
-        f"told. **Notice** {taught_views.first_mistakes(taught, row, order, k)}",
+        r"$\max_t\,t^\top s+t^\top Ft$. $s$ is what the pixels say of each label, $F$ "
+        "which labels go with which; the model is given how many labels there are. "
+        f"**Notice** {taught_views.first_mistakes(taught, row, order, k)}",
     )
 
 
@@ -124,7 +125,7 @@ def show_answer(taught: Taught, row: int, step: Step) -> None:
 
 def choose_answer(taught: Taught, row: int) -> tuple[int, bool | None]:
     """The label that is answered, at first what C-star asks, and how, at first by the truth."""
-    asked = taught.asker(OWN, row).ahead(taught.told({}), depth=0).label
+    asked = taught.asker(OWN, row).ahead(taught.position({}), depth=0).label
     offered = [
         taught.names[label] for label in dict.fromkeys([asked, *taught.predictions[OWN].core.tolist()])
     ]
@@ -138,8 +139,8 @@ def choose_answer(taught: Taught, row: int) -> tuple[int, bool | None]:
 
 def show_moves(taught: Taught, row: int, model: str, label: int, said: bool | None) -> int:
     """A model's ranking before and after the answer; returns how often others overtake each other."""
-    asker, nothing = taught.asker(model, row), taught.told({})
-    position = nothing if said is None else taught.told({label: said})
+    asker, nothing = taught.asker(model, row), taught.position({})
+    position = nothing if said is None else taught.position({label: said})
     before, after = (taught_labels.ranked(asker, at) for at in (nothing, position))
     precision = [asker.precision(taught.labels[row], asker.scores(at), at) for at in (nothing, position)]
     st.markdown(f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}")
@@ -172,8 +173,8 @@ def show_question(taught: Taught, row: int, step: Step) -> None:
         show_scene(taught, row, 3)
     with wide:
         done = controls.slider("Questions that the truth has answered", keys.ASKED, 0, QUESTIONS, 0)
-    asked, precisions = asker.play(taught.told({}), truth, done)
-    position = taught.told({label: bool(truth[label]) for label in asked})
+    asked, precisions = asker.play(taught.position({}), truth, done)
+    position = taught.position({label: bool(truth[label]) for label in asked})
     marginals = asker.given(position.answers[None]).max_marginals
     inside, outside = marginals.inside[0], marginals.outside[0]
     open_ = taught_labels.closest(asker, position)

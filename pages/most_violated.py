@@ -56,7 +56,7 @@ def watch_training() -> None:
 def show_ranking(problem: Problem, ranks: Ints, given: Scores) -> None:
     """The right ranking, the prediction and the most violated one, as patterns and as numbers."""
     rankings = inference_words.three(problem, ranks)
-    worth = {name: problem.value_of(found) for name, found in rankings.items()}
+    worth = {name: problem.value_of(ranks_of) for name, ranks_of in rankings.items()}
     st.markdown(f"## {inference_words.headline(problem, worth)}")
     figure = inference_charts.patterns(problem, list(rankings.items()))
     alt = inference_words.patterns_alt(problem, rankings)
@@ -148,14 +148,14 @@ def show_tree(trace: Trace, done: int) -> None:
 
 def show_bins(problem: Problem, trace: Trace) -> None:
     st.markdown("### The buckets")
-    found = bins_of(problem)
-    if found is None:
+    bins = bins_of(problem)
+    if bins is None:
         st.info(
             "No grid can tell these scores apart: counting leaves them to SELECT.", icon=":material/info:"
         )
         return
-    words = inference_words.notice_bins(problem, found, trace)
-    figure = inference_charts.bins(problem, found, trace)
+    words = inference_words.notice_bins(problem, bins, trace)
+    figure = inference_charts.bins(problem, bins, trace)
     charts.show(figure, keys.widget("bins"), words, "buckets", height=280, top=8)
     st.caption(words.replace("Notice", "**Notice**"))
 

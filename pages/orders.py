@@ -56,13 +56,13 @@ def steps() -> None:
             run = order_models.choose_training(row, criterion)
             beside = order_models.choose_beside(run)
         order_models.show_new(row, criterion)
-        shown = {one.id: one for one in (run, *beside)}
-        found = {key: cache.ordered(one) for key, one in shown.items()}
+        shown = {each.id: each for each in (run, *beside)}
+        ordered = {key: cache.ordered(each) for key, each in shown.items()}
         images = cache.image_set(row.key)
-        task = choose_sequence(images, run, found[run.id])
-        show_sequence(images, criterion, shown, found, task)
-        show_means(shown, found, task.number)
-        offer_files(images, criterion, shown, found, task)
+        task = choose_sequence(images, run, ordered[run.id])
+        show_sequence(images, criterion, shown, ordered, task)
+        show_means(shown, ordered, task.number)
+        offer_files(images, criterion, shown, ordered, task)
         trainings.look_at(run)
     with form:
         run_actions.bring_back(task="orders")
@@ -139,7 +139,7 @@ def choose_sequence(images: ImageSet, run: Run, ordered: Ordered) -> Task:
 
 @st.fragment
 def show_sequence(
-    images: ImageSet, criterion: str, shown: dict[str, Run], found: dict[str, Ordered], task: Task
+    images: ImageSet, criterion: str, shown: dict[str, Run], ordered: dict[str, Ordered], task: Task
 ) -> None:
     """The strips; in a fragment, so that a move of one's own strip runs nothing else."""
     with frame.in_place():
@@ -156,7 +156,7 @@ def show_sequence(
             key=keys.widget(f"reveal {task.token}"),
             help="And what the methods make of it.",
         )
-        strips = strips_of(shown, found, task) if revealed else []
+        strips = strips_of(shown, ordered, task) if revealed else []
         key = keys.widget("film")
         if own_view:
             strips = [own_strip(key, task, revealed), *strips]
@@ -175,12 +175,12 @@ def first_of(shown: dict[str, Run]) -> Run:
     return next(iter(shown.values()))
 
 
-def strips_of(shown: dict[str, Run], found: dict[str, Ordered], task: Task) -> list[Strip]:
+def strips_of(shown: dict[str, Run], ordered: dict[str, Ordered], task: Task) -> list[Strip]:
     """A strip for each training."""
     strips = []
     for key, run in shown.items():
-        measured = OrderMeasures(*(values[task.number] for values in found[key].measures))
-        order = tuple(found[key].order(task.number).tolist())
+        measured = OrderMeasures(*(values[task.number] for values in ordered[key].measures))
+        order = tuple(ordered[key].order(task.number).tolist())
         strips.append(Strip(order_models.short_name(run), in_words(measured), order))
     return strips
 
@@ -235,12 +235,13 @@ def crossings(order: tuple[int, ...], relevance: Ints) -> int:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_means(shown: dict[str, Run], found: dict[str, Ordered], number: int) -> None:
+def show_means(shown: dict[str, Run], ordered: dict[str, Ordered], number: int) -> None:
     """The measures of each training on all test sequences, and its pairs on sequence `number`, from 0."""
-    st.markdown(f"### Over all {len(next(iter(found.values()))):,} test sequences")
+    st.markdown(f"### Over all {len(next(iter(ordered.values()))):,} test sequences")
     names = {key: escaped(order_models.short_name(run)) for key, run in shown.items()}
     means = {
-        key: OrderMeasures(*(float(values.mean()) for values in one.measures)) for key, one in found.items()
+        key: OrderMeasures(*(float(values.mean()) for values in each.measures))
+        for key, each in ordered.items()
     }
     best = np.max(list(means.values()), axis=0)
     lines = ["| | " + " | ".join(NAMES) + " | this sequence: pairs |", "|---|" + "---:|" * 5]
@@ -249,7 +250,7 @@ def show_means(shown: dict[str, Run], found: dict[str, Ordered], number: int) ->
             f"**{value:.3f}**" if value == top else f"{value:.3f}"
             for value, top in zip(mean, best, strict=True)
         ]
-        lines.append(f"| {names[key]} | {' | '.join(cells)} | {found[key].measures.pairs[number]:.3f} |")
+        lines.append(f"| {names[key]} | {' | '.join(cells)} | {ordered[key].measures.pairs[number]:.3f} |")
     st.markdown("\n".join(lines))
     caption = (
         "Means over sequences; in bold the best of those shown. The paper writes NDCG with the exponential gain "
@@ -271,12 +272,12 @@ def show_means(shown: dict[str, Run], found: dict[str, Ordered], number: int) ->
 
 
 def offer_files(
-    images: ImageSet, criterion: str, shown: dict[str, Run], found: dict[str, Ordered], task: Task
+    images: ImageSet, criterion: str, shown: dict[str, Run], ordered: dict[str, Ordered], task: Task
 ) -> None:
     """This sequence as a picture, all as a table; made when the button is pressed."""
     run, names = (
         first_of(shown),
-        {f"{order_models.short_name(run)} {key}": found[key] for key, run in shown.items()},
+        {f"{order_models.short_name(run)} {key}": ordered[key] for key, run in shown.items()},
     )
     with st.container(horizontal=True):
         downloads.offer(
@@ -286,8 +287,8 @@ def offer_files(
         )
         if len(task.samples) > MOST_SHOWN:
             return
-        captions = [one.caption for one in frames_of(images, criterion, task.samples, task.relevance)]
-        strips, headline = strips_of(shown, found, task), f"{images.title}, test sequence {task.number + 1}"
+        captions = [each.caption for each in frames_of(images, criterion, task.samples, task.relevance)]
+        strips, headline = strips_of(shown, ordered, task), f"{images.title}, test sequence {task.number + 1}"
         downloads.offer(
             "This sequence as PNG",
             lambda: sheets.sequence_sheet(
@@ -309,7 +310,7 @@ def csv_text(images: ImageSet, criterion: str, shown: Mapping[str, Ordered]) -> 
     first = next(iter(shown.values()))
     for number in range(len(first)):
         samples = first.samples(number)
-        places = {f"place by {name}": np.argsort(one.order(number)) + 1 for name, one in shown.items()}
+        places = {f"place by {name}": np.argsort(each.order(number)) + 1 for name, each in shown.items()}
         for place, member in enumerate(first.true_order(number).tolist(), start=1):
             row = int(samples[member])
             rows.append(

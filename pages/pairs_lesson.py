@@ -43,17 +43,17 @@ def steps() -> None:
         step.offer_next()
 
 
-def show_film(images: ImageSet, criterion: str, rows: Ints, label: str, told: bool) -> None:
+def show_film(images: ImageSet, criterion: str, rows: Ints, label: str, revealed: bool) -> None:
     """Samples in the right order; told: with their numbers."""
     count = len(rows)
     strip = Strip(label, "", tuple(range(count)))
     film.film(
         frames_of(images, criterion, rows, np.arange(count)[::-1]),
-        [] if told else [strip],
-        truth=strip if told else None,
+        [] if revealed else [strip],
+        truth=strip if revealed else None,
         token=f"{label} {rows.tolist()}",
         label=label,
-        key=keys.widget(f"{label} {told}"),
+        key=keys.widget(f"{label} {revealed}"),
     )
 
 
@@ -63,7 +63,7 @@ def show_pairs(images: ImageSet, criterion: str) -> None:
         zip(st.columns(len(examples.pairs)), examples.pairs, strict=True)
     ):
         with column:
-            show_film(images, criterion, pair, f"Pair {number + 1}", told=False)
+            show_film(images, criterion, pair, f"Pair {number + 1}", revealed=False)
     answers = [*CUES, "something else"]
     guess = controls.segments("What do these pairs mean?", keys.GUESS, answers)
     if guess is None:
@@ -79,19 +79,19 @@ def show_pairs(images: ImageSet, criterion: str) -> None:
 def show_sequence(images: ImageSet, criterion: str) -> None:
     examples, cues = cache.pair_examples(images.key, criterion)
     rows = examples.sequence
-    show_film(images, criterion, rows, f"By “{criterion}”, the highest first", told=True)
+    show_film(images, criterion, rows, f"By “{criterion}”, the highest first", explains=True)
     total = len(rows) * (len(rows) - 1) // 2
-    told = [(name, explained(rows, cue)) for name, cue in zip(CUES, cues.T, strict=True)]
-    listed = "\n".join(f"| {name} | {count} of {total} |" for name, count in told)
+    explains = [(name, explained(rows, cue)) for name, cue in zip(CUES, cues.T, strict=True)]
+    listed = "\n".join(f"| {name} | {count} of {total} |" for name, count in explains)
     st.markdown(
         f"| If it meant that … | pairs of this sequence that it explains |\n|---|---|\n{listed}\n"
         f"| {escaped(criterion)}, the highest first | {total} of {total} |"
     )
     st.caption(
-        f"{len(rows)} pictures in order hold {total} pairs, which all have to fit. **Notice** that colour and "
-        f"brightness leave {' and '.join(str(total - count) for _, count in told)} of them unexplained. Colourful is "
-        "the mean saturation of a picture's points, bright the mean of their values. Of fifty sequences that were "
-        "drawn this is the one of which both tell least, turned around too."
+        f"{len(rows)} images in order hold {total} pairs, which all have to fit. **Notice** that colour and brightness "
+        f"leave {' and '.join(str(total - count) for _, count in explains)} of them unexplained. Colourful is the mean "
+        "saturation of an image's pixels, bright the mean of their values. Of fifty sampled sequences this is the one "
+        "of which both tell least, turned around too."
     )
 
 

@@ -107,7 +107,7 @@ def show_tree(search: TreeSearch, relevance: Ints, node: int) -> figures_file.Sh
     """The chart, and what to notice of it."""
     drawn = tree_chart.drawn_nodes(search)
     figure = tree_chart.figure_of(
-        search, node, [words_of(search, relevance, int(node_)).replace(" · ", "<br>") for node_ in drawn]
+        search, node, [words_of(search, relevance, int(place)).replace(" · ", "<br>") for place in drawn]
     )
     message = notice(search, relevance)
     alt = f"Orders that the search visited, by value. {message}"
@@ -187,7 +187,7 @@ def show_orders(
 
 
 def as_tuple(order: Ints) -> tuple[int, ...]:
-    return tuple(int(node_) for node_ in order)
+    return tuple(int(place) for place in order)
 
 
 def offer_files(

@@ -63,24 +63,24 @@ def show_step(number: int) -> None:
 def show_worst(images: ImageSet, few: Scores, problem: Problem) -> None:
     ranks = trace_of(problem, "select").ranks
     rankings = inference_words.three(problem, ranks)
-    worth = {name: problem.value_of(found) for name, found in rankings.items()}
+    worth = {name: problem.value_of(order) for name, order in rankings.items()}
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
-        for name, found in rankings.items():
+        for name, order in rankings.items():
             value = worth[name]
             st.markdown(
                 f"**{TITLES[name]}**: score {value.score:.3f} + loss {value.loss:.3f} = **{value.objective:.3f}**"
             )
-            show_order(images, few, problem, found, name)
+            show_order(images, few, problem, order, name)
     every = problem.interleavings()
-    values = [problem.value_of(one) for one in every]
+    values = [problem.value_of(value) for value in every]
     figure = inference_charts.all_rankings(
-        [(one.score, one.loss) for one in values],
-        [(name, one.score, one.loss) for name, one in worth.items()],
+        [(value.score, value.loss) for value in values],
+        [(name, value.score, value.loss) for name, value in worth.items()],
     )
     with narrow:
         alt = f"All {len(every)} patterns by score and loss. " + "; ".join(
-            f"{name}: {one.score:.3f} and {one.loss:.3f}" for name, one in worth.items()
+            f"{name}: {value.score:.3f} and {value.loss:.3f}" for name, value in worth.items()
         )
         charts.show(figure, keys.widget("all rankings"), alt, "all-rankings", height=420, top=8)
     st.caption(
@@ -125,8 +125,8 @@ def show_each(images: ImageSet, few: Scores, problem: Problem) -> None:
     figure = inference_charts.all_of_rank(problem, names)
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
-        told = ", ".join(f"{name}: best rank {rank}" for name, rank in zip(names, ranks, strict=True))
-        charts.show(figure, keys.widget("f of each"), told, "f-of-each", height=400, top=8)
+        listed = ", ".join(f"{name}: best rank {rank}" for name, rank in zip(names, ranks, strict=True))
+        charts.show(figure, keys.widget("f of each"), listed, "f-of-each", height=400, top=8)
     with narrow:
         st.markdown("**The irrelevant images, the highest score first, and the best rank of each**")
         assert few.rows is not None
@@ -165,9 +165,9 @@ def show_halves(run: Run) -> None:
     figure = inference_charts.possible_ranks(problem, trace, done)
     alt = inference_words.possible_alt(problem, trace, done)
     charts.show(figure, keys.widget("halves"), alt, "halves", height=430, top=8)
-    said = inference_words.of_step(problem, trace.steps[done - 1]) if done else "Nothing is known yet."
+    text = inference_words.of_step(problem, trace.steps[done - 1]) if done else "Nothing is known yet."
     low, high = trace.bounds_after(done, problem.highest)
-    st.markdown(f"### {said}")
+    st.markdown(f"### {text}")
     st.caption(
         f"All {len(problem.scores)} images that {METHOD} learnt from, {len(problem.positives)} of them relevant. "
         "Best ranks never fall from left to right, so the best rank of one image is a ceiling for all to its "
@@ -186,14 +186,14 @@ def show_summary(run: Run) -> None:
     counts = counted()
     figure = inference_charts.operations(SIZES, counts)
     last = {name: values[-1] for name, values in counts.items()}
-    told = ", ".join(f"{name} {value:,}" for name, value in last.items())
-    alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {told}"
+    listed = ", ".join(f"{name} {value:,}" for name, value in last.items())
+    alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {listed}"
     charts.show(figure, keys.widget("operations"), alt, "operations", height=420, top=8)
     st.caption(
         "Comparisons of scores, scores counted and differences of $f_j$ together, in sampled problems with one "
         f"relevant sample to {ONE_IN} irrelevant ones. **Notice** the slopes: greedy grows with $|N||P|$, ten "
         "times the samples cost a hundred times as much; the others grow hardly faster than $|N|$. With "
-        f"{SIZES[-1]:,} samples: {told}. Training asks for the most violated ranking at every iteration."
+        f"{SIZES[-1]:,} samples: {listed}. Training asks for the most violated ranking at every iteration."
     )
     with st.container(horizontal=True):
         if frame.pressed("Step through your own scores", keys.widget("own scores"), type="primary"):
@@ -207,15 +207,15 @@ def show_summary(run: Run) -> None:
 @st.cache_data(show_spinner="Counting operations …", max_entries=1)
 def counted() -> dict[str, list[int]]:
     """Operations of each algorithm at SIZES, counted on sampled scores."""
-    found: dict[str, list[int]] = {name: [] for name in NAMES.values()}
+    counts: dict[str, list[int]] = {name: [] for name in NAMES.values()}
     random = np.random.default_rng(0)
     for size in SIZES:
         relevant = np.arange(size + size // ONE_IN) < size // ONE_IN
         problem = Problem.of(random.normal(size=len(relevant)) + 2.0 * relevant, relevant)
         for key, name in NAMES.items():
             trace = trace_of(problem, key)
-            found[name].append(trace.comparisons + trace.derivatives + trace.counted)
-    return found
+            counts[name].append(trace.comparisons + trace.derivatives + trace.counted)
+    return counts
 
 
 frame.show_page(

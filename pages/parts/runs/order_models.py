@@ -76,15 +76,15 @@ def by_criterion(row: ImageSetRow, criterion: str) -> list[Run]:
 
 def choose_beside(run: Run) -> list[Run]:
     """Up to MOST_BESIDE other training runs tested on the same sequences; at first the newest of other methods."""
-    others = {one.id: one for one in same_sequences(run)}
+    others = {each.id: each for each in same_sequences(run)}
     if not others:
         return []
-    newest = {one.settings["method"]: one.id for one in reversed(list(others.values()))}
+    newest = {each.settings["method"]: each.id for each in reversed(list(others.values()))}
     newest.pop(run.settings["method"], None)
     chosen = controls.several(
         "Beside it",
         keys.BESIDE,
-        {key: f"{short_name(one)} · {runs.measured(one)} · {key}" for key, one in others.items()},
+        {key: f"{short_name(each)} · {runs.measured(each)} · {key}" for key, each in others.items()},
         [key for key in others if key in newest.values()][:MOST_BESIDE],
         max_selections=MOST_BESIDE,
         placeholder="no other training run",
@@ -95,9 +95,9 @@ def choose_beside(run: Run) -> list[Run]:
 def same_sequences(run: Run) -> list[Run]:
     """The other trainings with scores whose test sequences are those of `run`, newest first."""
     return [
-        one
-        for one in PICKER.runs(run.settings["set"])
-        if one.id != run.id and one.has_scores and _tested_on(one) == _tested_on(run)
+        each
+        for each in PICKER.runs(run.settings["set"])
+        if each.id != run.id and each.has_scores and _tested_on(each) == _tested_on(run)
     ]
 
 

@@ -112,9 +112,9 @@ def of_step(problem: Problem, step: Step) -> str:
         bound for bound in step.bounds if not (bound.start == step.place and bound.end == step.place + 1)
     ]
     left = "; ".join(
-        f"{samples_of(one.start, one.end)}: {ranks_of(one.low, one.high)}"
-        for one in known
-        if one.start < one.end
+        f"{samples_of(each.start, each.end)}: {ranks_of(each.low, each.high)}"
+        for each in known
+        if each.start < each.end
     )
     if step.what == "median":
         return (

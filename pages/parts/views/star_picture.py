@@ -69,7 +69,7 @@ def towards(pairs: LabelPairs, outer: Ints, middle: Ints, places: Floats) -> Flo
         if len(middle) == 1:
             wanted[at] = weight[0], abs(weight[0])
             continue
-        of = [int(np.flatnonzero(middle == one)[0]) for one in pairs.first[ties]]
+        of = [int(np.flatnonzero(middle == each)[0]) for each in pairs.first[ties]]
         wanted[at] = np.abs(weight) @ places[of] / np.abs(weight).sum()
     return wanted
 
@@ -115,7 +115,7 @@ def figure_of(star: Star, largest: float, words: Sequence[str]) -> go.Figure:
     middles = 0.4 * ends[:, 0] + 0.6 * ends[:, 1]  # not the very middle, where many cross
     hidden = {
         "opacity": 0,
-        "text": [html.escape(one) for one in words],
+        "text": [html.escape(each) for each in words],
         "hovertemplate": "%{text}<extra></extra>",
     }
     points(figure, middles[:, 0], middles[:, 1], DARK_GREY, size=22, **hidden)

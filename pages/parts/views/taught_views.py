@@ -263,8 +263,8 @@ def notice_question(taught: Taught, label: int, surest: int, inside: Floats, out
     return (
         r"The best $t^\top s+t^\top Ft$ with each label among the $k$ and without it; one of "
         "the two is always the very best value of all. Far apart: the model is sure. **Notice** the short line: "
-        f"“{taught.names[label]}” differs by only {near:.4f}, “{taught.names[surest]}”, the surest, by {far:.4f}: where "
-        f"the model hardly cares an answer tells most.{together(taught, label, inside, outside)}"
+        f"“{taught.names[label]}” differs by only {near:.4f}, “{taught.names[surest]}”, the surest, by {far:.4f}: "
+        f"where the model hardly cares an answer tells most.{together(taught, label, inside, outside)}"
     )
 
 
