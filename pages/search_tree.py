@@ -15,7 +15,7 @@ from pages.parts.runs.order_models import frames_of, true_strip
 from pages.parts.views import charts, tree_chart
 from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints
-from ranking.core.spreadsheets import guarded, rows_csv
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.order_training import Ordered, measure_order
 from ranking.explain.tree_search import TreeSearch
 from ranking.inference.best_permutation import MOST_COMPARED
@@ -220,7 +220,7 @@ def csv_text(images: ImageSet, search: TreeSearch, samples: Ints, relevance: Int
                 "on the path": int(trees.path[node]),
                 "value": float(trees.values[node]),
                 "Kendall tau": measure_order(relevance, trees.orders[node]).tau,
-                "samples": ";".join(guarded(str(images.ids[row])) for row in samples[trees.orders[node]]),
+                "samples": images.ids[samples[trees.orders[node]]].tolist(),
             }
             for node, parent in enumerate(trees.parents.tolist())
         ]

@@ -12,7 +12,7 @@ from ranking import method_class
 from ranking.core import ImageSet
 from ranking.core.run_settings import TrainSettings
 from ranking.core.settings import settings_of
-from ranking.core.spreadsheets import guarded, rows_csv
+from ranking.core.spreadsheets import rows_csv
 from ranking.datasets import Thumbnails
 from ranking.features.graph.image_graph import graph_words
 from ranking.jobs.run_archive import export_run
@@ -116,13 +116,13 @@ def samples_csv(images: ImageSet) -> str:
     )
 
 
-def _told_of(images: ImageSet, row: int) -> dict[str, str | int]:
+def _told_of(images: ImageSet, row: int) -> dict[str, str | int | list[str]]:
     """The image, the bounding box and the classes of a sample."""
     shown = [name for name, is_shown in zip(images.classes, images.labels[row], strict=True) if is_shown]
     left, top, right, bottom = images.boxes[row].tolist()
     box = {"left": int(left), "top": int(top), "right": int(right), "bottom": int(bottom)}
     image = str(images.image_names[images.image_of[row]])
-    return {"image": image, **box, "classes": ";".join(map(guarded, shown))}
+    return {"image": image, **box, "classes": shown}
 
 
 def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
