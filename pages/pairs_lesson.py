@@ -79,7 +79,7 @@ def show_pairs(images: ImageSet, criterion: str) -> None:
 def show_sequence(images: ImageSet, criterion: str) -> None:
     examples, cues = cache.pair_examples(images.key, criterion)
     rows = examples.sequence
-    show_film(images, criterion, rows, f"By “{criterion}”, the highest first", explains=True)
+    show_film(images, criterion, rows, f"By “{criterion}”, the highest first", revealed=True)
     total = len(rows) * (len(rows) - 1) // 2
     explains = [(name, explained(rows, cue)) for name, cue in zip(CUES, cues.T, strict=True)]
     listed = "\n".join(f"| {name} | {count} of {total} |" for name, count in explains)
