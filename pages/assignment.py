@@ -7,10 +7,9 @@ from string import ascii_uppercase
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, frame, keys
-from pages.parts.views import assignment_charts, charts
-from pages.parts.views.assignment_charts import cell
-from pages.parts.views.assignment_words import (
+from pages.parts.app import address, controls, frame, keys
+from pages.parts.views import assignments
+from pages.parts.views.assignments import (
     AP,
     PRECISION,
     PROBLEMS,
@@ -33,45 +32,31 @@ VIOLATED, PREDICTION = "most violated ranking", "prediction"
 
 def steps() -> None:
     example, seed = choose()
-    found = solutions(example.problem, seed)
-    names = [solution.solver for solution in found]
-    bound = address.bound(keys.SOLVER, address.one_of(names), ENUMERATION)
+    found = {solution.solver: solution for solution in solutions(example.problem, seed)}
     heading = st.container()
-    chosen = st.segmented_control("Ranking found by", names, required=True, **bound)
-    solution = found[names.index(chosen)]
-    with heading:
-        order = " ".join(example.ranking(solution.positions))
-        st.markdown(f"## {order}: {measure_of(example)} {solution.value:.3f}")
+    solution = found[controls.segments("Ranking found by", keys.SOLVER, list(found), ENUMERATION)]
+    order = " ".join(example.ranking(solution.positions))
+    heading.markdown(f"## {order}: {measure_of(example)} {solution.value:.3f}")
     show_matrices(example, solution)
     st.markdown(value_in_numbers(example, solution))
     st.caption(notice_matrices(example))
-    show_solvers(example, found)
+    show_solvers(example, list(found.values()))
 
 
 def choose() -> tuple[Example, int]:
     """The example that the URL asks for, and its seed; ends the page where no sample is relevant."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        bound = address.bound(keys.ASSIGNMENT, address.one_of(list(PROBLEMS)), PRECISION)
-        kind = st.segmented_control("Measure or model", list(PROBLEMS), required=True, **bound)
-        aims = [VIOLATED, PREDICTION]
-        bound = address.bound(keys.ASSIGNMENT_AIM, address.one_of(aims), VIOLATED)
-        aim = st.segmented_control("Find the", aims, required=True, **bound)
-        bound = address.bound(keys.ASSIGNED, address.number(int, FEWEST, MOST), 5)
-        n = int(st.number_input("Samples", FEWEST, MOST, step=1, width=120, **bound))
+        kind = controls.segments("Measure or model", keys.ASSIGNMENT, PROBLEMS, PRECISION)
+        aim = controls.segments("Find the", keys.ASSIGNMENT_AIM, (VIOLATED, PREDICTION), VIOLATED)
+        n = controls.number("Samples", keys.ASSIGNED, FEWEST, MOST, 5, width=120)
         letters = list(ascii_uppercase[:n])
+        parse = address.some_of(letters)
         bound = address.bound(
-            keys.ASSIGNED_RELEVANT,
-            address.some_of(letters),
-            ["A", "C"],
-            lambda value: ",".join(sorted(value)),
+            keys.ASSIGNED_RELEVANT, parse, ["A", "C"], lambda value: ",".join(sorted(value))
         )
         marked = st.pills("Relevant", letters, selection_mode="multi", **bound)
-        bound = address.bound(keys.ASSIGNED_K, address.number(int, 1, n), 2)
-        k = 2
-        if kind != AP:
-            k = int(st.number_input("k", 1, n, step=1, width=110, **bound))
-        bound = address.bound(keys.ASSIGNMENT_SEED, address.number(int, 0, MOST_SEED), 0)
-        seed = int(st.number_input("Random scores", 0, MOST_SEED, step=1, width=130, **bound))
+        k = controls.number("k", keys.ASSIGNED_K, 1, n, 2, width=110) if kind != AP else 2
+        seed = controls.number("Random scores", keys.ASSIGNMENT_SEED, 0, MOST_SEED, 0, width=130)
     if not marked:
         st.info("Choose at least one relevant sample: AP divides by their number.", icon=":material/info:")
         frame.end_page()
@@ -95,27 +80,14 @@ def show_matrices(example: Example, solution: AssignmentSolution) -> None:
     if not problem.is_linear:
         by_rank = P.T @ problem.flow @ P
         counts = by_rank * problem.design != 0
-        flow, design = (
-            ("−B: relevant pairs", "A: 1/k") if example.kind == AP else ("F: interactions", "D: |k − l|")
-        )
+        flow, design = "F: interactions", "D: |k − l|"
+        if example.kind == AP:
+            flow, design = "−B: relevant pairs", "A: 1/k"
         shown.append((flow, by_rank, counts, in_order, ranks, ("rank", "rank")))
         shown.append((design, problem.design, counts, ranks, ranks, ("rank", "rank")))
-    columns = st.columns(3, gap="small")
-    for column, (title, values, counted, rows, across, titles) in zip(columns, shown, strict=False):
+    for column, matrix in zip(st.columns(3, gap="small"), shown, strict=False):
         with column:
-            st.markdown(f"**{title}**")
-            figure = assignment_charts.matrix(values, counted, rows, across, titles)
-            marked = ", ".join(
-                f"{rows[i]} at {across[j]}: {cell(values[i, j])}" for i, j in np.argwhere(counted)
-            )
-            charts.show(
-                figure,
-                keys.widget(f"matrix {title}"),
-                f"{title}, outlined: {marked}",
-                "assignment",
-                height=assignment_charts.height(n),
-                top=8,
-            )
+            assignments.show_matrix(*matrix)
 
 
 # ---------------------------------------------------------------------------------------------------------

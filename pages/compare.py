@@ -1,4 +1,4 @@
-"""Compare: up to four rankings of the same images below each other, and how sure one is of which is better."""
+"""Compare rankings: two to four rankings of the same images below each other, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts.app import address, cache, figures_file, frame, keys, rooms, selection
+from pages.parts.app import cache, controls, downloads, figures_file, frame, keys, selection
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
-from pages.parts.components.picture import picture
 from pages.parts.components.rows import Row, rows
-from pages.parts.runs import choices, compared_measures, compared_runs, compared_two, comparison_export
-from pages.parts.runs.compared_shown import Shown
-from pages.parts.views import method_looks
+from pages.parts.runs import choices, compared_pair, compared_runs
+from pages.parts.studies.experiment_tables import as_markdown
+from pages.parts.views import charts, sheets
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_charts, comparison_file, comparison_files, comparison_words
+from ranking.reports.compared import Compared
 from ranking.reports.comparison import comparison_html
+from ranking.reports.looks import Look
 from ranking.workspace.run import SAMPLES
 
 FEWEST, FIRST_TOP = 4, 10  # places that are shown
@@ -37,35 +38,28 @@ def steps() -> None:
             icon=":material/info:",
         )
         frame.end_page()
-    titles, looks = compared_runs.titles(chosen), method_looks.of_runs(chosen)
-    shown = Shown(
-        chosen,
-        [titles[run.id] for run in chosen],
-        images,
-        split,
-        compared,
-        cache.redrawn(chosen, split),
-        [looks[run.id] for run in chosen],
-    )
-    look(shown)
+    titles, looks = compared_runs.titles(chosen), compared_runs.looks_of(chosen)
+    names = [titles[run.id] for run in chosen]
+    shown = Compared(chosen, names, images, split, compared, cache.redrawn(chosen, split))
+    look(shown, [looks[run.id] for run in chosen])
 
 
 @st.fragment
-def look(shown: Shown) -> None:
-    """All that answers to a click, without the choice of trainings running again."""
+def look(shown: Compared, looks: list[Look]) -> None:
+    """All that answers to a click, without the choice of training runs running again."""
     with frame.in_place():
         st.markdown(f"## {escaped(comparison_words.verdict(shown.names, shown.found))}")
         sample = selected(shown)
-        top = show_rows(shown, sample)
+        top = show_rows(shown, looks, sample)
         show_selected(shown, sample)
-        curves = go.Figure(comparison_charts.curves(shown.compared, shown.names, shown.looks))
-        compared_measures.show(shown, curves, top)
-        compared_two.show(shown, sample)
-        take_along(shown, curves, sample, top)
+        curves = go.Figure(comparison_charts.curves(shown.compared, shown.names, looks))
+        show_measures(shown, curves, top)
+        compared_pair.show(shown, sample)
+        offer_files(shown, curves, sample, top)
     frame.show_menu()
 
 
-def selected(shown: Shown) -> int:
+def selected(shown: Compared) -> int:
     """The number of the selected sample; at first the first mistake of the first ranking that makes one."""
     row = selection.row(shown.images)
     if row is not None:
@@ -83,66 +77,65 @@ def selected(shown: Shown) -> int:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_rows(shown: Shown, sample: int) -> int:
+def show_rows(shown: Compared, looks: list[Look], sample: int) -> int:
     """The first places of each ranking, with what to notice and how many to show below them; returns that number."""
     most_shown = min(cache.MOST_PLACES, len(shown.compared.samples))
-    parse, usual = address.number(int, min(FEWEST, most_shown), most_shown), min(FIRST_TOP, most_shown)
-    top = int(address.read(keys.TOP, parse, usual))
-    follow = address.read(keys.FOLLOW, address.one_of(list(FOLLOWED)), "one")
+    place_of_rows = st.container()
+    left, right = st.columns([2, 3], gap="large")
+    with left, st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        top = min(FIRST_TOP, most_shown)
+        if most_shown > FEWEST:
+            top = controls.slider("First ranks", keys.TOP, FEWEST, most_shown, top, width=180)
+        follow = controls.segments("Lines follow", keys.FOLLOW, FOLLOWED, "one")
+    with right:
+        st.caption(
+            f"{comparison_words.of_rows(shown.names, shown.compared)} {RELEVANT_GLYPH} and a solid border: relevant; "
+            f"{IRRELEVANT_GLYPH} and a dashed one: not. Click an image, or move with the arrow keys and press Enter: "
+            "a line follows it from row to row; where it is further down, it stands after the dots."
+        )
     listed = []
     for number, ranked in enumerate(shown.compared.rankings):
         first, place = first_mistake(ranked.relevance), int(shown.compared.ranks[number, sample])
-        places = [*range(top), *([place - 1] if place > top else [])]
-        made = tiles.ranked_tiles(shown.images, ranked, places)
+        made = tiles.ranked_tiles(shown.images, ranked, [*range(top), *([place - 1] if place > top else [])])
         flagged = None if first is None or first > top else first - 1
         beyond = made[top] if place > top else None
         listed.append(
-            Row(shown.names[number], shown.notes_of(number), shown.looks[number], made[:top], flagged, beyond)
+            Row(shown.names[number], notes_of(shown, number), looks[number], made[:top], flagged, beyond)
         )
-    rows(
-        listed,
-        name=keys.SAMPLE,
-        selected=shown.ids[sample],
-        follow_all=follow == "all",
-        label=f"The first {top} {shown.split} samples as {comparison_words.listed(shown.names)} rank them",
-    )
-    left, right = st.columns([2, 3], gap="large")
-    with left, st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        if most_shown > FEWEST:
-            bound = address.bound(keys.TOP, parse, usual)
-            st.slider("First places", FEWEST, most_shown, width=180, **bound)
-        bound = address.bound(keys.FOLLOW, address.one_of(list(FOLLOWED)), "one")
-        st.segmented_control(
-            "Lines follow", list(FOLLOWED), format_func=FOLLOWED.__getitem__, required=True, **bound
-        )
-    with right:
-        st.caption(
-            f"{comparison_words.of_rows(shown.names, shown.compared)} {RELEVANT_GLYPH} and a whole border: relevant; "
-            f"{IRRELEVANT_GLYPH} and a broken one: not. Click a picture, or walk with the arrow keys and press Enter: "
-            "a line follows it from row to row; where it is further down, it stands after the dots."
+    with place_of_rows:
+        rows(
+            listed,
+            name=keys.SAMPLE,
+            selected=str(shown.images.ids[shown.compared.samples[sample]]),
+            follow_all=follow == "all",
+            label=f"The first {top} {shown.split} samples as {comparison_words.listed(shown.names)} rank them",
         )
     return top
 
 
-def show_selected(shown: Shown, sample: int) -> None:
-    """The selected sample in its whole image, and where it stands in each ranking."""
+def notes_of(shown: Compared, number: int) -> tuple[str, str]:
+    """What stands beside a row."""
+    ranked = shown.compared.rankings[number]
+    return f"AP {ranked.average_precision:.3f}", comparison_words.first_wrong(ranked)
+
+
+def show_selected(shown: Compared, sample: int) -> None:
+    """The selected sample in its whole image, and its rank in each ranking."""
     images, row = shown.images, int(shown.compared.samples[sample])
-    image, says = int(images.image_of[row]), tiles.shows(images, row)
+    name, shows = tiles.image_name(images, row), tiles.shows(images, row)
     relevant = bool(shown.compared.relevance[sample])
-    name = str(images.image_names[image])
-    width, height = (int(side) for side in images.image_sizes[image])
     left, right = st.columns([1, 2], gap="medium")
     with left, frame.in_place():
-        picture(
-            cache.whole_image(images.key, image),
-            (width, height),
+        tiles.show_image(
+            images,
+            int(images.image_of[row]),
             tiles.relevance_boxes(images, shown.query, row),
-            alt=f"Image {name} with the box of the selected sample, which shows {says}",
-            key=keys.widget("selected image"),
+            f"Image {name} with the box of the selected sample, which shows {shows}",
+            "selected image",
         )
     with right:
-        glyph = f"{RELEVANT_GLYPH} relevant" if relevant else f"{IRRELEVANT_GLYPH} not relevant"
-        st.markdown(f"#### The selected sample: {glyph}, shows {escaped(says)}")
+        glyph = f"{tiles.glyph(relevant)} {tiles.judged(relevant)}"
+        st.markdown(f"#### The selected sample: {glyph}, shows {escaped(shows)}")
         st.markdown(f"Ranks: {comparison_words.of_places(shown.names, shown.compared, sample)}")
         best = "top" if relevant else "end"
         st.caption(
@@ -153,63 +146,56 @@ def show_selected(shown: Shown, sample: int) -> None:
         )
 
 
+def show_measures(shown: Compared, curves: go.Figure, top: int) -> None:
+    """The curves, and the table of AP, P@k for the `top` ranks that are shown, and NDCG."""
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        values = ", ".join(
+            f"{name} {ranked.average_precision:.3f}"
+            for name, ranked in zip(shown.names, shown.compared.rankings, strict=True)
+        )
+        key, alt = keys.widget("compared curves"), f"Precision-recall curves; AP: {values}"
+        charts.show(curves, key, alt, "precision-recall", height=360 + 24 * len(shown.runs))
+        st.caption(comparison_words.CURVES)
+    with right:
+        table = comparison_files.measures_table(shown, top)
+        st.markdown(as_markdown(table))
+        st.caption(escaped(table.note))
+        st.caption(comparison_words.of_intervals(shown.compared, shown.found, shown.images, shown.split))
+
+
 # ---------------------------------------------------------------------------------------------------------
 # To take along
 # ---------------------------------------------------------------------------------------------------------
 
 
-def take_along(shown: Shown, curves: go.Figure, sample: int, top: int) -> None:
+def offer_files(shown: Compared, curves: go.Figure, sample: int, top: int) -> None:
     """Downloads, made when they are asked for."""
     name = f"comparison-{'-'.join(run.id for run in shown.runs)}-{shown.split}"
     thumbnails = cache.thumbnails(shown.images.key)
-    notes = ["\n".join(shown.notes_of(number)) for number in range(len(shown.runs))]
+    notes = ["\n".join(notes_of(shown, number)) for number in range(len(shown.runs))]
     headline = f"“{shown.query}” on {shown.images.title}, {shown.split}"
-    figures = [(curves, comparison_words.CURVES.replace("**", ""))]
     recipe = comparison_file.recipe(cache.store(), shown)
+    measures = comparison_files.measures_of(top)
     files = {
-        "Report as HTML": (
-            lambda: comparison_html(shown, thumbnails, recipe, top),
-            "report.html",
-            "text/html",
-            ":material/article:",
+        ("Report as HTML", "report.html"): lambda: comparison_html(shown, thumbnails, recipe, top),
+        ("Recipe as JSON", "json"): lambda: recipe,
+        ("Rows as PNG", "png"): lambda: sheets.comparison_sheet(
+            thumbnails, shown.compared, shown.names, notes, top, sample, headline
         ),
-        "Recipe as JSON": (lambda: recipe, "json", "application/json", ":material/receipt_long:"),
-        "Rows as PNG": (
-            lambda: comparison_export.picture(
-                thumbnails, shown.compared, shown.names, notes, top, sample, headline
-            ),
-            "png",
-            "image/png",
-            ":material/image:",
+        ("Ranks as CSV", "csv"): lambda: comparison_files.ranks_csv(
+            shown.images, shown.compared, shown.names
         ),
-        "Ranks as CSV": (
-            lambda: comparison_files.ranks_csv(shown.images, shown.compared, shown.names),
-            "csv",
-            "text/csv",
-            ":material/table_view:",
+        ("Measures as CSV", "measures.csv"): lambda: comparison_files.measures_csv(
+            shown.found, shown.names, measures
         ),
-        "Measures as CSV": (
-            lambda: comparison_files.measures_csv(
-                shown.found, shown.names, comparison_files.measures_of(top)
-            ),
-            "measures.csv",
-            "text/csv",
-            ":material/table_view:",
-        ),
-        "Measures as LaTeX": (
-            lambda: comparison_files.latex_table(shown, top),
-            "tex",
-            "text/plain",
-            ":material/functions:",
-        ),
+        ("Measures as LaTeX", "tex"): lambda: comparison_files.latex_table(shown, top),
     }
     with st.container(horizontal=True):
-        for label, (make, ending, kind, icon) in files.items():
-            st.download_button(
-                label, rooms.kept(make), f"{name}.{ending}", kind, icon=icon, on_click="ignore"
-            )
-        figures_file.offer(headline, figures, f"{name}.html")
-        same = cache.store().runs(set_key=shown.runs[0].settings["set"], task=SAMPLES)
+        for (label, ending), make in files.items():
+            downloads.offer(label, make, f"{name}.{ending}")
+        figures_file.offer(headline, [(curves, comparison_words.CURVES.replace("**", ""))], f"{name}.html")
+        same = cache.store().runs(set_key=shown.images.key, task=SAMPLES)
         listed = [run for run in same if run.settings["query"] == shown.query and run.has_scores]
         compared_runs.offer_missing(listed, primary=False)
     st.caption(
@@ -218,6 +204,4 @@ def take_along(shown: Shown, curves: go.Figure, sample: int, top: int) -> None:
     )
 
 
-frame.show_page(
-    "compare", "Rankings of the same images below each other: who is right, and how sure is that?", steps
-)
+frame.show_page("compare", "Two to four rankings of the same images, with confidence intervals.", steps)

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, home_repair, keys, selection
+from pages.parts.app import address, cache, controls, frame, home_repair, keys, selection
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid, tiles
-from pages.parts.components.picture import picture
 from pages.parts.importing import criteria, custom_features, importing, sets, trash
 from pages.parts.views import charts
 from ranking.core import ImageSet, Ints
@@ -55,34 +54,19 @@ def choose_images(images: ImageSet) -> Ints:
     """(m,) numbers of the images that the contact sheet shows: of one split, with one class, or all."""
     wide, narrow = st.columns([3, 2], vertical_alignment="bottom")
     splits = [split for split in ("train", "test") if (images.image_test == (split == "test")).any()]
-    with wide:
-        of_class = choose_class(images) if images.classes else None
-    with narrow:
-        bound = address.bound(keys.SHEET_SPLIT, address.one_of(splits), None)
-        split = st.segmented_control("Only of the split", splits, **bound)
     kept = np.ones(len(images.image_names), bool)
-    if of_class is not None:
-        kept[:] = False
-        kept[images.image_of[images.relevance(of_class) > 0]] = True
+    if images.classes:
+        counts = zip(images.classes, images.labels.sum(axis=0), strict=True)
+        shown = {name: f"{name} — {count:,} samples" for name, count in counts}
+        with wide:
+            query = controls.select("Images that show", keys.SHEET_CLASS, shown, placeholder="any class")
+        if query is not None:
+            kept = np.isin(np.arange(len(kept)), images.image_of[images.relevance(query) > 0])
+    with narrow:
+        split = controls.segments("Only of the split", keys.SHEET_SPLIT, splits)
     if split is not None:
         kept &= images.image_test == (split == "test")
     return np.flatnonzero(kept)
-
-
-def choose_class(images: ImageSet) -> str | None:
-    """The class that all images of the contact sheet show; None for any."""
-    counts = images.labels.sum(axis=0)
-    shown = {name: f"{name} — {count:,} samples" for name, count in zip(images.classes, counts, strict=True)}
-    bound = address.bound(keys.SHEET_CLASS, address.one_of(images.classes), None)
-    chosen: str | None = st.selectbox(
-        "Images that show",
-        images.classes,
-        index=None,
-        format_func=lambda name: shown[name],
-        placeholder="any class",
-        **bound,
-    )
-    return chosen
 
 
 class Sheet(NamedTuple):
@@ -113,13 +97,14 @@ def show_contact_sheet(images: ImageSet, numbers: Ints, sheet: Sheet) -> None:
     if not len(numbers):
         st.info("No image of this split shows this class. Choose another class or split.", icon="🔍")
         return
-    sheet_tiles = tiles.image_tiles(images, sheet.shown)
-    marked = str(images.ids[tiles.samples_of(images, int(images.image_of[sheet.sample]))[0]])
-    label = f"Images of {images.title}"
     grid.image_grid(
-        sheet_tiles, name=keys.SAMPLE, selected=marked, label=label, kind="images", key="contact sheet"
+        tiles.image_tiles(images, sheet.shown),
+        selected=str(images.ids[tiles.samples_of(images, int(images.image_of[sheet.sample]))[0]]),
+        label=f"Images of {images.title}",
+        kind="images",
+        key="contact sheet",
     )
-    address.pager(keys.SHEET, sheet.pages, sheet.here)
+    controls.pages(keys.SHEET, sheet.pages, sheet.here)
     st.caption(
         f"{len(numbers):,} of {len(images.image_names):,} images, with their split and number of boxes. "
         "Click one to see its boxes."
@@ -128,22 +113,15 @@ def show_contact_sheet(images: ImageSet, numbers: Ints, sheet: Sheet) -> None:
 
 def show_image(images: ImageSet, sample: int) -> None:
     """The image of a sample, whole, with its boxes, that of the sample drawn thicker; and the boxes to choose from."""
-    image = int(images.image_of[sample])
-    name = str(images.image_names[image])
-    width, height = (int(side) for side in images.image_sizes[image])
+    image, name = int(images.image_of[sample]), tiles.image_name(images, sample)
+    width, height = images.image_sizes[image].tolist()
     boxes = tiles.class_boxes(images, image, sample)
     split = "test" if images.image_test[image] else "train"
     st.markdown(f"#### Image {escaped(name)}")
     with frame.in_place():
-        picture(
-            cache.whole_image(images.key, image),
-            (width, height),
-            boxes,
-            alt=f"Image {name} with {len(boxes)} boxes: {', '.join(box.label for box in boxes[:20])}",
-            key=keys.widget("whole image"),
-        )
-    numbers = tiles.numbers_of(images, sample)
-    if numbers:
+        alt = f"Image {name} with {len(boxes)} boxes: {', '.join(box.label for box in boxes[:20])}"
+        tiles.show_image(images, image, boxes, alt, "whole image")
+    if numbers := tiles.numbers_of(images, sample):
         st.markdown(f"**{escaped(numbers)}**")
     st.caption(
         f"{width} × {height} pixels, in the {split} split. **Notice** that a sample is a box, not an image: "
@@ -151,10 +129,13 @@ def show_image(images: ImageSet, sample: int) -> None:
     )
     rows = tiles.samples_of(images, image)
     if len(rows) > 1:
-        crops = tiles.sample_tiles(images, cache.thumbnails(images.key), rows[: grid.PAGE_SIZE])
-        chosen, label = str(images.ids[sample]), f"Boxes of image {name}"
         grid.image_grid(
-            crops, name=keys.SAMPLE, selected=chosen, label=label, kind="row", several=True, key="boxes"
+            tiles.sample_tiles(images, cache.thumbnails(images.key), rows[: grid.PAGE_SIZE]),
+            selected=str(images.ids[sample]),
+            label=f"Boxes of image {name}",
+            kind="row",
+            several=True,
+            key="boxes",
         )
         st.caption(
             "Its boxes, each a sample. The selected one is drawn thicker above, and is selected on all pages."
@@ -170,7 +151,7 @@ def show_classes(images: ImageSet) -> None:
         images,
         keys.widget(f"class counts {chosen}"),
         chosen,
-        on_choose=lambda name: address.put(**{keys.SHEET_CLASS: None if name == chosen else name}),
+        lambda name: address.put(**{keys.SHEET_CLASS: None if name == chosen else name}),
     )
     st.caption(
         f"{len(images.image_names) - test_images:,} images with {len(images) - test:,} samples to train on, "
@@ -180,5 +161,5 @@ def show_classes(images: ImageSet) -> None:
 
 
 frame.show_page(
-    "image_sets", "Where the samples come from: images, the boxes in them, and what they show.", steps
+    "image_sets", "Choose, import and browse image sets: images, bounding boxes and classes.", steps
 )

@@ -1,4 +1,4 @@
-"""Label questions: the model asks whether an image shows a label, and its whole ranking moves with the answer."""
+"""Interactive labelling: the model asks about labels of an image, and each answer re-ranks all of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, cache, controls, downloads, frame, keys
 from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
 from pages.parts.components import answer_checks, answer_files, asked_image
@@ -36,22 +36,30 @@ ALONE = "**Notice** that no label overtakes another unless you answer it: this m
 def steps() -> None:
     layout, details = st.container(key="questions-layout"), st.container()
     with details:
-        row, run = choose_model()
+        st.subheader("Who asks, and how", anchor=False)
+        left, right = st.columns(2, gap="medium")
+        with left:
+            row = label_models.choose_set()
+        with right:
+            run = label_models.choose_training(row)
         images = images_of(run)
         strategy = choose_strategy(run)
     with layout:  # frame.css places them; on a phone they follow one another
         picture_of, switch, view, game = (st.container() for _ in range(4))
     with switch:
-        beside, against = choose_rival(), st.container()
-    with game:
-        uploaded = upload_image(run)
+        label = "The baseline"
+        beside = controls.segments(label, keys.RIVAL, RIVALS, "no", label_visibility="collapsed")
+        against = st.container()
+    uploaded = None
+    with game, st.expander("An image of your own", icon=":material/add_photo_alternate:"), frame.in_place():
+        uploaded = uploaded_image.choose(run)
     with picture_of:
         shown = asked_image.show(run, images, uploaded)
     with game:
         truth = choose_truth(shown)
     with details:
         k = choose_k(run, images)
-        take_along(row)
+        offer_files(row)
         explain(run)
     other = None
     if beside != "no":
@@ -69,17 +77,6 @@ def steps() -> None:
             show_race(own, rival)
 
 
-def choose_model() -> tuple[ImageSetRow, Run]:
-    """What is asked about, and by which training."""
-    st.subheader("Who asks, and how", anchor=False)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        row = label_models.choose_set()
-    with right:
-        run = label_models.choose_training(row)
-    return row, run
-
-
 def images_of(run: Run) -> LabelSet:
     """The images as the model of a training sees them."""
     try:
@@ -91,52 +88,20 @@ def images_of(run: Run) -> LabelSet:
 def choose_strategy(run: Run) -> str:
     """How the next question is chosen."""
     names = strategies(run)
-    strategy = st.segmented_control(
-        "The next question",
-        names,
-        required=True,
-        help="  \n".join(f"**{name}**: {STRATEGIES[name].summary}" for name in names),
-        **address.bound(keys.STRATEGY, address.one_of(names), names[0]),
-    )
-    return str(strategy)
-
-
-def choose_rival() -> str:
-    """Who plays along, one of RIVALS."""
-    beside = st.segmented_control(
-        "The rival",
-        list(RIVALS),
-        format_func=RIVALS.__getitem__,
-        required=True,
-        label_visibility="collapsed",
-        **address.bound(keys.RIVAL, address.one_of(list(RIVALS)), "no"),
-    )
-    return str(beside)
-
-
-def upload_image(run: Run) -> uploaded_image.UploadedImage | None:
-    """An image that a person has uploaded, to be asked about instead of those of the set."""
-    with st.expander("An image of your own", icon=":material/add_photo_alternate:"), frame.in_place():
-        return uploaded_image.choose(run)
-    return None
+    help = "  \n".join(f"**{name}**: {STRATEGIES[name].summary}" for name in names)
+    return controls.segments("The next question", keys.STRATEGY, names, names[0], help=help)
 
 
 def choose_k(run: Run, images: LabelSet) -> int:
-    """How many labels the image is given: the mean of its set, unless a person knows better."""
+    """How many labels the image is given: the mean of its set, unless you know better."""
     method, _ = cache.label_ranker(run)
     most = most_k(images.names)
-    bound = address.bound(keys.LABEL_K, address.number(int, 1, most), min(method.usual_k, most))
-    return int(st.slider("k: how many labels the image is given", 1, most, **bound))
+    label = "k: how many labels the image is given"
+    return controls.slider(label, keys.LABEL_K, 1, most, min(method.usual_k, most))
 
 
 def most_k(names: Sequence[str]) -> int:
     return min(MOST_K, len(names))
-
-
-def raise_k(k: int) -> None:
-    """Give the image one more label; called before the questions are shown again."""
-    address.put(**{keys.LABEL_K: str(k)})
-    st.session_state[keys.K_RAISED] = True
 
 
 def choose_truth(shown: asked_image.Shown) -> bool:
@@ -171,72 +136,70 @@ def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> No
         with frame.in_place():  # a disk that is full is said; the browser keeps its log and sends it again
             store.append([event for event in new if event not in refused])
         events = store.events(own.run.settings["set"], own.id)
-        data = own.told(events, store.saved(sessions), sent.shown if sent.token == own.token else None)
-        data["refused"] = [*sent.refused, *((one.session, one.number, why) for one, why in refused.items())]
-        data["most"] = most_k(own.names)
+        data = own.data(events, store.saved(sessions), sent.shown if sent.token == own.token else None)
+        reasons = ((event.session, event.number, why) for event, why in refused.items())
+        data |= {"refused": [*sent.refused, *reasons], "most": most_k(own.names)}
         if truth and own.truth is not None:
             data["truth"] = np.flatnonzero(own.truth).tolist()
         if rival is not None:
-            data["rival"] = show_rival(rival, fold(events), beside, data["tree"]["label"])
+            data["rival"] = rival_data(rival, fold(events), beside, data["tree"]["label"])
+
+        def raise_k() -> None:
+            address.put(**{keys.LABEL_K: str(data["k"] + 1)})
+            st.session_state[keys.K_RAISED] = True
+
         with cache.or_gone():
-            late = questions(data, key, lambda: raise_k(data["k"] + 1))
+            late = questions(data, key, raise_k)
         if st.session_state.pop(keys.K_RAISED, False):
             st.rerun()  # all of the page, for the slider and the models are outside
         if late != sent:  # a server that has just started hears of the answers only here
             st.rerun()
         if beside == "own" and rival is not None and rival.truth is None:
-            st.caption("Nobody knows the truth about this image: the rival is given your answers.")
+            st.caption("The truth about this image is not known: the baseline is given your answers.")
 
 
-def show_rival(rival: Interview, told: ImageAnswers, beside: str, asked: int) -> dict[str, object]:
-    """The rival's ranking now, and in `after` as it will be when the question about label `asked` is answered."""
+def rival_data(rival: Interview, answers: ImageAnswers, beside: str, asked: int) -> dict[str, object]:
+    """The baseline's ranking now, and in `after` as it will be when the question about label `asked` is answered."""
     if beside == "own" and rival.truth is not None:
-        count = len(told.answers)
+        count = len(answers.answers)
         now, then = (rival.ranking_of_its_own_questions(number) for number in (count, count + 1))
         return {**now, "after": [then, then, now]}
-    position, before = rival.position(told), rival.position(fold(told.standing[:-1]))
-    after = (
-        [rival.ranking(position.after(asked, branch), position) for branch in (YES, NO, SKIP)]
-        if asked >= 0
-        else []
-    )
+    position, before = rival.position(answers), rival.position(fold(answers.standing[:-1]))
+    after = [
+        rival.ranking(position.after(asked, branch), position)
+        for branch in ((YES, NO, SKIP) if asked >= 0 else ())
+    ]
     return {**rival.ranking(position, before), "after": after}
 
 
 def show_race(own: Interview, rival: Interview | None) -> None:
     """How soon each model is right where the truth answers its questions."""
-    players = {one.player.title: one for one in (own, rival) if one is not None}
     assert own.truth is not None
+    players = [own] if rival is None else [own, rival]
+    played = {each.player.title: each.played() for each in players}
+    looks = {each.player.title: each.player.look for each in players}
     truth = ", ".join(name for name, has in zip(own.names, own.truth, strict=True) if has)
     st.markdown("**Precision by the number of questions**, the truth answering")
-    played = {title: one.played() for title, one in players.items()}
-    label_race.show(played, {title: one.player.look for title, one in players.items()}, keys.widget("race"))
+    label_race.show(played, looks, keys.widget("race"))
     st.caption(
         f"{label_race.compared(played)} ●: truly there, {int(own.truth.sum())} labels: {escaped(truth)}. **Notice** "
         "which curve rises more over the first questions: that model learns more from each answer."
     )
 
 
-def take_along(row: ImageSetRow) -> None:
+def offer_files(row: ImageSetRow) -> None:
     """All answers of the image set; made when they are asked for."""
     store = cache.answers()
     with st.container(horizontal=True):
-        st.download_button(
-            "Answers as CSV",
-            lambda: answer_files.csv_text(store.images(row.key)),
-            file_name("answers", row.title, row.key, "csv"),
-            "text/csv",
-            icon=":material/table_view:",
-            on_click="ignore",
-        )
-        st.download_button(
-            "Every question, as JSON lines",
-            lambda: answer_files.json_lines(store.events(row.key)),
-            file_name("answers", row.title, row.key, "jsonl"),
-            "application/jsonl",
-            icon=":material/list:",
-            on_click="ignore",
-        )
+        for label, make, ending in (
+            ("Answers as CSV", lambda: answer_files.csv_text(store.images(row.key)), "csv"),
+            (
+                "Every question, as JSON lines",
+                lambda: answer_files.json_lines(store.events(row.key)),
+                "jsonl",
+            ),
+        ):
+            downloads.offer(label, make, file_name("answers", row.title, row.key, ending))
         delete_answers(row)
 
 
@@ -279,4 +242,8 @@ def explain(run: Run) -> None:
     )
 
 
-frame.show_page("label_questions", "One question, one key, and the whole ranking of labels moves.", steps)
+frame.show_page(
+    "label_questions",
+    "Answer the model's questions about an image and watch its label ranking change.",
+    steps,
+)

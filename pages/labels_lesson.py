@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts.app import address, frame, keys
+from pages.parts.app import address, controls, frame, keys
 from pages.parts.components.picture import picture
 from pages.parts.runs import label_models, lessons
+from pages.parts.runs.lessons import Step
 from pages.parts.studies import asking_charts
-from pages.parts.views import charts, label_looks, taught_charts, taught_labels, taught_words
+from pages.parts.views import charts, label_looks, taught_labels, taught_views
 from pages.parts.views.taught_labels import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, Taught
 from ranking.datasets.painting import SIZE
 from ranking.metrics.fold_curves import FoldCurve
 
-STEPS = ("1 · Ranked", "2 · One answer", "3 · Why ask", "4 · Understood")
+STEPS = ("1 · Ranked", "2 · One answer", "3 · Why ask", "4 · Summary")
 HEIGHT = 360  # of charts: a projector shows a step whole
 CLOSEST = 8  # labels whose maxima are shown
 MOST_TIES = 6
@@ -23,21 +23,13 @@ ANSWERS = {"not asked": None, "yes": True, "no": False}
 
 
 def steps() -> None:
-    for chosen, headline in lessons.each_step(STEPS, keys.LABELS_STEP):
-        one = taught_labels.taught()
-        if chosen == 4:
-            headline.markdown("## What is a question worth?")
-            show_worth(one)
+    for step in lessons.each_step(STEPS, keys.LABELS_STEP):
+        taught = taught_labels.taught()
+        if step.number == 4:
+            step.headline.markdown("## What is a question worth?")
+            show_worth(taught)
         else:
-            [show_ranked, show_answer, show_question][chosen - 1](one, read_scene(), headline)
-
-
-def notice(chosen: int, text: str) -> None:
-    """The caption of a step, and the way to the next one beside it: a projector shows both."""
-    left, onward = st.columns([5, 1])
-    left.caption(text)
-    with onward:
-        lessons.offer_next(chosen, STEPS, keys.LABELS_STEP)
+            (show_ranked, show_answer, show_question)[step.number - 1](taught, read_scene(), step)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -60,19 +52,19 @@ def choose_scene(step: int) -> None:
     if step > 1 and lessons.on_one_page():
         return
     known = list(letters())
-    st.segmented_control(
+    controls.segments(
         "Scene",
+        keys.SCENE,
         known,
-        required=True,
+        known[0],
         help=f"{known[0]} to {known[CHOSEN - 1]} were chosen because an answer helps much there; the others are the "
         "first test scenes as they come.",
-        **address.bound(keys.SCENE, address.one_of(known), known[0]),
     )
 
 
-def show_scene(one: Taught, row: int, step: int) -> None:
-    shows = ", ".join(one.names[label] for label in np.flatnonzero(one.labels[row]))
-    source = taught_labels.picture_of(one, row)
+def show_scene(taught: Taught, row: int, step: int) -> None:
+    shows = ", ".join(taught.names[label] for label in np.flatnonzero(taught.labels[row]))
+    source = taught_labels.picture_of(taught, row)
     picture(source, SIZE, [], alt=f"A drawn scene that shows {shows}", key=keys.widget(f"drawn scene {step}"))
 
 
@@ -81,26 +73,26 @@ def show_scene(one: Taught, row: int, step: int) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_ranked(one: Taught, row: int, headline: DeltaGenerator) -> None:
-    k = int(one.labels[row].sum())
-    asker, nothing = one.asker(OWN, row), one.told({})
+def show_ranked(taught: Taught, row: int, step: Step) -> None:
+    k = int(taught.labels[row].sum())
+    asker, nothing = taught.asker(OWN, row), taught.position({})
     scores = asker.scores(nothing)
     order = taught_labels.ranked(asker, nothing)
-    right = int(one.labels[row][order[:k]].sum())
-    headline.markdown(f"## {right} of the first {k} labels are right: precision {right / k:.3f}")
+    right = int(taught.labels[row][order[:k]].sum())
+    step.headline.markdown(f"## {right} of the first {k} labels are correct: precision {right / k:.3f}")
     left, wide = st.columns([1, 2], gap="large")
     with left:
         choose_scene(1)
-        show_scene(one, row, 1)
+        show_scene(taught, row, 1)
     with wide:
-        figure = taught_charts.ranked(one.names, order, scores, one.labels[row], k)
-        alt = taught_words.listed(one, row, order, k)
+        figure = taught_views.ranked(taught.names, order, scores, taught.labels[row], k)
+        alt = taught_views.listed(taught, row, order, k)
         charts.show(figure, keys.widget("ranked labels"), alt, "ranked-labels", height=HEIGHT + 60, top=8)
-    notice(
-        1,
-        rf"{OWN} chooses, of {len(one.names)} labels, the {k} that are best *together*: $\max_t\,t^\top s+t^\top Ft$. "
-        "$s$ is what the pixels say of each label, $F$ which labels go with which; how many labels there are, it is "
-        f"told. **Notice** {taught_words.first_mistakes(one, row, order, k)}",
+    step.end(
+        rf"{OWN} chooses, of {len(taught.names)} labels, the {k} that are best *together*: "
+        r"$\max_t\,t^\top s+t^\top Ft$. $s$ is what the pixels say of each label, $F$ "
+        "which labels go with which; the model is given how many labels there are. "
+        f"**Notice** {taught_views.first_mistakes(taught, row, order, k)}",
     )
 
 
@@ -109,67 +101,62 @@ def show_ranked(one: Taught, row: int, headline: DeltaGenerator) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_answer(one: Taught, row: int, headline: DeltaGenerator) -> None:
+def show_answer(taught: Taught, row: int, step: Step) -> None:
     with st.container(horizontal=True, gap="large"):
         choose_scene(2)
-        label, said = choose_answer(one, row)
+        label, answer = choose_answer(taught, row)
     left, middle, right = st.columns([3, 5, 5], gap="medium")
     with left:
-        show_scene(one, row, 2)
-        show_ties(one, label)
-    told = {}
+        show_scene(taught, row, 2)
+        show_ties(taught, label)
+    moved = {}
     for column, model in ((middle, OWN), (right, RIVAL)):
         with column:
-            told[model] = show_moves(one, row, model, label, said)
-    name = one.names[label]
-    if said is None:
-        headline.markdown(f"## Is there “{name}”? Answer, and look who moves")
+            moved[model] = show_moves(taught, row, model, label, answer)
+    name, notice = taught.names[label], taught_views.notice_answer(taught, row, label, answer)
+    if answer is None:
+        step.headline.markdown(f"## Is there “{name}”? Answer, and see which labels move")
+        step.end(f"{notice} Answer, and see what the two models make of it.")
     else:
-        moved = f"{OWN} {told[OWN]}, {RIVAL} {told[RIVAL]}"
-        headline.markdown(f"## “{name}”: {'yes' if said else 'no'}. Overtakings: {moved}")
-    invited = " Answer, and see what the two models make of it." if said is None else ""
-    notice(2, f"{taught_words.notice_answer(one, row, label, said)}{invited}")
+        counts = ", ".join(f"{model} {count}" for model, count in moved.items())
+        step.headline.markdown(f"## “{name}”: {'yes' if answer else 'no'}. Overtakings: {counts}")
+        step.end(notice)
 
 
-def choose_answer(one: Taught, row: int) -> tuple[int, bool | None]:
+def choose_answer(taught: Taught, row: int) -> tuple[int, bool | None]:
     """The label that is answered, at first what C-star asks, and how, at first by the truth."""
-    asked = one.asker(OWN, row).question_tree(one.told({}), depth=0).label
-    offered = [one.names[label] for label in dict.fromkeys([asked, *one.predictions[OWN].core.tolist()])]
-    bound = address.bound(keys.TOLD_LABEL, address.one_of(offered), offered[0])
-    name = st.segmented_control(
-        "The picture shows",
-        offered,
-        required=True,
-        help=f"“{offered[0]}” is what {OWN} asks here; the others are its core.",
-        **bound,
-    )
-    label = one.names.index(str(name))
-    truth = "yes" if one.labels[row, label] else "no"
-    bound = address.bound(keys.TOLD, address.one_of(list(ANSWERS)), truth)
-    said = st.segmented_control("Answer", list(ANSWERS), required=True, help=f"The truth: {truth}.", **bound)
-    return label, ANSWERS[str(said)]
+    asked = taught.asker(OWN, row).question_tree(taught.position({}), depth=0).label
+    offered = [
+        taught.names[label] for label in dict.fromkeys([asked, *taught.predictions[OWN].core.tolist()])
+    ]
+    help = f"“{offered[0]}” is what {OWN} asks here; the others are its core."
+    name = controls.segments("The image shows", keys.TOLD_LABEL, offered, offered[0], help=help)
+    label = taught.names.index(name)
+    truth = "yes" if taught.labels[row, label] else "no"
+    answer = controls.segments("Answer", keys.TOLD, list(ANSWERS), truth, help=f"The truth: {truth}.")
+    return label, ANSWERS[answer]
 
 
-def show_moves(one: Taught, row: int, model: str, label: int, said: bool | None) -> int:
+def show_moves(taught: Taught, row: int, model: str, label: int, said: bool | None) -> int:
     """A model's ranking before and after the answer; returns how often others overtake each other."""
-    asker, nothing = one.asker(model, row), one.told({})
-    position = nothing if said is None else one.told({label: said})
+    asker, nothing = taught.asker(model, row), taught.position({})
+    position = nothing if said is None else taught.position({label: said})
     before, after = (taught_labels.ranked(asker, at) for at in (nothing, position))
-    precision = [asker.precision(one.labels[row], asker.scores(at), at) for at in (nothing, position)]
+    precision = [asker.precision(taught.labels[row], asker.scores(at), at) for at in (nothing, position)]
     st.markdown(f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}")
-    k = int(one.labels[row].sum())
-    figure = taught_charts.moves(one.names, before, after, label, one.labels[row], k)
-    alt = f"{model}: {taught_words.moved(one, before, after, label, k)}"
+    k = int(taught.labels[row].sum())
+    figure = taught_views.moves(taught.names, before, after, label, taught.labels[row], k)
+    alt = f"{model}: {taught_views.moved(taught, before, after, label, k)}"
     charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT - 30, top=22)
     return taught_labels.overtakings(before, after, label)
 
 
-def show_ties(one: Taught, label: int) -> None:
-    found = taught_labels.strongest(one.ties(label), MOST_TIES)
-    st.markdown(f"**$F$ of “{one.names[label]}”**")
-    said = ", ".join(f"{one.names[other]} {taught_charts.signed(weight)}" for other, weight in found)
-    alt = f"Interactions of {one.names[label]}: {said}"
-    figure = taught_charts.ties(one.names, found)
+def show_ties(taught: Taught, label: int) -> None:
+    found = taught_labels.strongest(taught.ties(label), MOST_TIES)
+    st.markdown(f"**$F$ of “{taught.names[label]}”**")
+    said = ", ".join(f"{taught.names[other]} {taught_views.signed(weight)}" for other, weight in found)
+    alt = f"Interactions of {taught.names[label]}: {said}"
+    figure = taught_views.ties(taught.names, found)
     charts.show(figure, keys.widget("ties"), alt, "ties", height=16 + 24 * len(found), top=4)
 
 
@@ -178,43 +165,44 @@ def show_ties(one: Taught, label: int) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_question(one: Taught, row: int, headline: DeltaGenerator) -> None:
-    asker, truth = one.asker(OWN, row), one.labels[row]
+def show_question(taught: Taught, row: int, step: Step) -> None:
+    asker, truth = taught.asker(OWN, row), taught.labels[row]
     left, wide = st.columns([1, 2], gap="large")
     with left:
         choose_scene(3)
-        show_scene(one, row, 3)
+        show_scene(taught, row, 3)
     with wide:
-        bound = address.bound(keys.ASKED, address.number(int, 0, QUESTIONS), 0)
-        done = int(st.slider("Questions that the truth has answered", 0, QUESTIONS, **bound))
-    asked, precisions = asker.play(one.told({}), truth, done)
-    position = one.told({label: bool(truth[label]) for label in asked})
-    found = asker.prediction(position.answers[None]).max_marginals
-    inside, outside = found.inside[0], found.outside[0]
+        done = controls.slider("Questions that the truth has answered", keys.ASKED, 0, QUESTIONS, 0)
+    asked, precisions = asker.play(taught.position({}), truth, done)
+    position = taught.position({label: bool(truth[label]) for label in asked})
+    marginals = asker.prediction(position.answers[None]).max_marginals
+    inside, outside = marginals.inside[0], marginals.outside[0]
     open_ = taught_labels.closest(asker, position)
     with left:
-        st.markdown(f"**Precision {precisions[-1]:.3f}**{taught_words.answered(one, row, asked)}")
+        st.markdown(f"**Precision {precisions[-1]:.3f}**{taught_views.answered(taught, row, asked)}")
     if not len(open_):
-        headline.markdown("## Nothing is left to ask: the answers settle every label")
-        notice(3, "As many labels were answered with yes as the picture has: no other can be among them.")
+        step.headline.markdown("## Nothing is left to ask: the answers settle every label")
+        step.end(
+            "The number of labels answered with yes equals that of the image: no other can be among them."
+        )
         return
     label, surest = int(open_[0]), int(open_[-1])
-    headline.markdown(f"## Why “{one.names[label]}”? Its two best values are closest")
+    step.headline.markdown(f"## Why “{taught.names[label]}”? Its two best values are closest")
     with wide:
-        shown = [int(other) for other in open_[:CLOSEST]]
-        figure = taught_charts.maxima(one.names, shown, inside, outside)
-        alt = taught_words.maxima(one, shown, inside, outside)
+        shown = open_[:CLOSEST].tolist()
+        figure = taught_views.maxima(taught.names, shown, inside, outside)
+        alt = taught_views.maxima_alt(taught, shown, inside, outside)
         charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 80, top=8)
-        st.markdown(taught_words.with_and_without(one, asker, position, label))
-    notice(3, taught_words.notice_question(one, label, surest, inside, outside))
+        st.markdown(taught_views.with_and_without(taught, asker, position, label))
+    step.end(taught_views.notice_question(taught, label, surest, inside, outside))
 
 
 # ---------------------------------------------------------------------------------------------------------
-# 4: understood
+# 4: summary
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_worth(one: Taught) -> None:
+def show_worth(taught: Taught) -> None:
     found = taught_labels.curves()
     looks = label_looks.of_models([label_models.OWN, label_models.RIVAL, BY_CHANCE])
     looks = dict(zip(found, looks.values(), strict=True))
@@ -222,17 +210,15 @@ def show_worth(one: Taught) -> None:
     figure = asking_charts.panel(lines, list(found), looks, asking_charts.reach_of(lines))
     wide, narrow = st.columns([3, 2], gap="large", vertical_alignment="center")
     with wide:
-        alt = f"Precision by the number of questions. {taught_words.from_to(found)}"
+        alt = f"Precision by the number of questions. {taught_views.from_to(found)}"
         charts.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=HEIGHT, top=8)
     with narrow:
-        st.markdown(f"### {taught_words.summed_up(found)}")
-        st.markdown(taught_words.table(found))
-    st.caption(taught_words.notice_worth(one, found))
+        st.markdown(f"### {taught_views.summed_up(found)}")
+        st.markdown(taught_views.table(found))
+    st.caption(taught_views.notice_worth(taught, found))
     with st.container(horizontal=True):
         frame.next_step("Answer its questions yourself", "label_questions")
         frame.next_step("Simulate other ways to ask", "ask_simulation", obvious=False)
 
 
-frame.show_page(
-    "labels_lesson", "One question, well chosen, and a whole ranking of labels moves with its answer.", steps
-)
+frame.show_page("labels_lesson", "One well-chosen question re-ranks all labels of an image.", steps)

@@ -1,4 +1,4 @@
-"""The first lesson: why optimise AP? One query ranked by two methods, one image moved, one sentence understood."""
+"""The first lesson: why optimise AP? One query ranked by two methods, and one image that moves."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.app.colours import BLUE, GREEN, PURPLE, VERMILLION
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.importing import sets
 from pages.parts.runs import lessons, rivals
+from pages.parts.runs.lessons import Step
 from pages.parts.runs.rivals import Standing
 from pages.parts.views import all_actions, charts, measures
 from ranking.core import ImageSet, Ints
@@ -23,7 +24,7 @@ from ranking.metrics.ranked import Ranking, precision_terms
 from ranking.workspace.run import Run
 
 LESSON = lessons.WHY_AP
-STEPS = ("1 · Two rankings", "2 · One image moves", "3 · Understood")
+STEPS = ("1 · Two rankings", "2 · One image moves", "3 · Summary")
 SHOWN, COLUMNS = 12, 6
 DEFAULT_K = 5
 
@@ -34,17 +35,18 @@ RELEVANT = int(OTHERS.sum()) + 1
 
 HEADLINES = (
     f"Query “{LESSON.query}”: two methods, one answer each",
-    f"{RELEVANT} of {SHOWN} show “{LESSON.query}”. If one moves: the cost?",
-    "AP asks *where* the relevant images stand. Counting wrong labels only asks *on which side of a cut*.",
+    f"{RELEVANT} of {SHOWN} images show “{LESSON.query}”. What does it cost to move one of them?",
+    "AP depends on *where* the relevant images are ranked. The error rate depends only on *which side of a cutoff* "
+    "they are on.",
 )
 
-CUT = "Wrong labels at the cut"  # not the loss of step 1: there the sign of the score labels
+CUT = "Error rate at the cutoff"  # not the loss of step 1: there the sign of the score labels
 
 WEIGHTED = (
-    r"$\displaystyle\frac12\Bigl(\frac{m}{|P|}+\frac{f}{|N|}\Bigr)$: a score above 0 says relevant, any other "
-    "irrelevant, so $m$ of $|P|$ relevant and $f$ of $|N|$ irrelevant people are labelled wrongly. Both kinds weigh "
-    "the same, however many they are. To call everybody the same costs 0.5. SVM minimises a bound on this loss on the "
-    "training samples; AP-SVM never looks at the sign."
+    r"$\displaystyle\frac12\Bigl(\frac{m}{|P|}+\frac{f}{|N|}\Bigr)$: a score above 0 predicts relevant, any other "
+    "score irrelevant. $m$ of $|P|$ relevant and $f$ of $|N|$ irrelevant people are misclassified. Both classes have "
+    "the same weight, whatever their size. Giving everybody the same label costs 0.5. SVM minimises a bound on this "
+    "loss on the training samples; AP-SVM never looks at the sign."
 )
 
 AT_CUT = (
@@ -62,24 +64,24 @@ FORMULAS = {
 
 
 def steps() -> None:
-    for chosen, headline in lessons.each_step(STEPS, keys.STEP):
-        headline.markdown(f"## {HEADLINES[chosen - 1]}")
-        show_step(chosen)
+    for step in lessons.each_step(STEPS, keys.STEP):
+        step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
+        show_step(step)
     sets.prepare()  # what other pages need, once the lesson has what it needs
 
 
-def show_step(chosen: int) -> None:
-    found = LESSON.trained()
-    images = cache.image_set(next(iter(found.values())).settings["set"])
-    rankings = {method: cache.ranking(run, "test") for method, run in found.items()}
+def show_step(step: Step) -> None:
+    trained = LESSON.trained()
+    images = cache.image_set(next(iter(trained.values())).settings["set"])
+    rankings = {method: cache.ranking(run, "test") for method, run in trained.items()}
     k = address.read(keys.SMALL_K, address.number(int, 1, SHOWN - 1), DEFAULT_K)
     standings = [rivals.standing(method, ranked, k) for method, ranked in rankings.items()]
-    if chosen == 1:
-        show_rivals(images, found, rankings, standings, k)
-    elif chosen == 2:
-        lessons.by_itself(show_moving)(images, rankings[LESSON.methods[-1]])
+    if step.number == 1:
+        show_rivals(step, images, trained, rankings, standings, k)
+    elif step.number == 2:
+        lessons.by_itself(show_moving)(step, images, rankings[LESSON.methods[-1]])
     else:
-        show_understood(images, found, standings, k)
+        show_summary(images, trained, standings, k)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -88,34 +90,28 @@ def show_step(chosen: int) -> None:
 
 
 def show_rivals(
+    step: Step,
     images: ImageSet,
-    found: dict[str, Run],
+    trained: dict[str, Run],
     rankings: dict[str, Ranking],
     standings: Sequence[Standing],
     k: int,
 ) -> None:
-    for column, (method, run), stands in zip(
-        st.columns(2, gap="large"), found.items(), standings, strict=True
-    ):
+    for column, stands in zip(st.columns(2, gap="large"), standings, strict=True):
         with column:
-            show_rival(images, run, rankings[method], stands, k)
-    said, onward = st.columns([5, 1], vertical_alignment="center")
-    said.markdown(f"### {rivals.compared(*standings)} {rivals.verdict(*standings)}")
-    with onward:
-        lessons.offer_next(1, STEPS, keys.STEP)
+            show_rival(images, trained[stands.method], rankings[stands.method], stands, k)
+    step.end(f"### {rivals.compared(*standings)} {rivals.verdict(*standings)}", headline=True)
     st.markdown(beside_average(images, standings))
     st.caption(
-        f"{rivals.why(*standings)} These are people of the lesson's small set of {len(images.image_names)} scenes; "
-        "none of them was learnt from."
+        f"{rivals.why(*standings)} These people come from the lesson's small set of {len(images.image_names)} scenes. "
+        "None of them was used for training."
     )
 
 
 def beside_average(images: ImageSet, standings: Sequence[Standing]) -> str:
     """The difference on this query beside the average over all actions, so that one query is not taken for the rule."""
     shown = {stands.method: stands.average_precision for stands in standings}
-    return all_actions.beside_average(
-        all_actions.measured(images), LESSON.query, shown, [(LESSON.methods[0], LESSON.methods[1])]
-    )
+    return all_actions.beside_average(all_actions.measured(images), LESSON.query, shown, [LESSON.methods])
 
 
 def show_rival(images: ImageSet, run: Run, ranked: Ranking, stands: Standing, k: int) -> None:
@@ -124,30 +120,19 @@ def show_rival(images: ImageSet, run: Run, ranked: Ranking, stands: Standing, k:
         st.markdown(f"### {method}", width="content")
         st.metric("AP", f"{stands.average_precision:.3f}", help=measures.AP, width="content")
         st.metric(f"P@{k}", f"{stands.precision:.3f}", help=measures.PRECISION, width="content")
-        st.metric(
-            "Weighted 0-1 loss",
-            f"{stands.zero_one:.3f}",
-            help=WEIGHTED,
-            width="content",
-        )
-    top = Ranking(ranked.samples[:SHOWN], ranked.relevance[:SHOWN], ranked.scores[:SHOWN])
-    shown = tiles.pictures_of(images, cache.thumbnails(images.key), top)
-    first = stands.first_mistake
-    flags = {shown[first - 1].id: "first mistake"} if first is not None and first <= SHOWN else {}
+        st.metric("Weighted 0-1 loss", f"{stands.zero_one:.3f}", help=WEIGHTED, width="content")
+    shown, first = tiles.top_tiles(images, ranked, SHOWN), stands.first_mistake
+    flags = {shown[first - 1].id: "first error"} if first is not None and first <= SHOWN else {}
     label = f"The first {len(shown)} test samples as {method} ranks them"
     strip(shown, name=f"strip of {method}", label=label, columns=COLUMNS, narrow=4, flags=flags)
+    notice = "**Notice** that there is no error: all relevant people are ranked first."
+    if first is not None:
+        shows = escaped(tiles.shows(images, int(ranked.samples[first - 1])))
+        notice = f"**Notice** the first error: the person at rank **{first}** shows “{shows}”."
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(first_mistake(images, ranked, first), width="content")
+        st.caption(notice, width="content")
         link = {keys.RUN: run.id}
         st.page_link("pages/ranked_images.py", label="Whole ranking", query_params=link, width="content")
-
-
-def first_mistake(images: ImageSet, ranked: Ranking, first: int | None) -> str:
-    """Where a ranking goes wrong first, and by what."""
-    if first is None:
-        return "**Notice**: no mistake, for everybody relevant stands first."
-    row = int(ranked.samples[first - 1])
-    return f"**Notice** the first mistake: place **{first}** shows “{escaped(tiles.shows(images, row))}”."
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -155,24 +140,21 @@ def first_mistake(images: ImageSet, ranked: Ranking, first: int | None) -> str:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_moving(images: ImageSet, ranked: Ranking) -> None:
+def show_moving(step: Step, images: ImageSet, ranked: Ranking) -> None:
     left, right = st.columns([4, 1], gap="large")
     with left:
-        bound = address.bound(keys.PLACE, address.number(int, 1, SHOWN), 1)
-        place = int(st.slider("Place of the image that moves", 1, SHOWN, **bound))
+        place = controls.slider("Rank of the moving image", keys.PLACE, 1, SHOWN, 1)
     with right:
-        bound = address.bound(keys.SMALL_K, address.number(int, 1, SHOWN - 1), DEFAULT_K)
-        k = int(st.slider("k of P@k", 1, SHOWN - 1, **bound))
+        k = controls.slider("k of P@k", keys.SMALL_K, 1, SHOWN - 1, DEFAULT_K)
     order = moving.small_ranking(ranked, OTHERS, place)
     with frame.in_place():
         show_small_ranking(images, order, place)
-    show_measures(order, place, k)
+    show_measures(step, order, place, k)
 
 
 def show_small_ranking(images: ImageSet, order: Ranking, place: int) -> None:
-    """Real pictures in an order that was made up, with the terms of AP below the relevant ones."""
-    shown = tiles.pictures_of(images, cache.thumbnails(images.key), order)
-    shown = tiles.with_terms(shown, order.relevance)
+    """Real images in an order that was made up, with the terms of AP below the relevant ones."""
+    shown = tiles.with_terms(tiles.top_tiles(images, order), order.relevance)
     mover = shown[place - 1].id
     strip(
         shown,
@@ -181,15 +163,15 @@ def show_small_ranking(images: ImageSet, order: Ranking, place: int) -> None:
         columns=SHOWN,
         narrow=4,
         flags={mover: "moves"},
-        ends={shown[RELEVANT - 1].id: "cut"},  # after as many places as there are relevant images
+        ends={shown[RELEVANT - 1].id: "cutoff"},  # after as many places as there are relevant images
         chosen=mover,
     )
 
 
-def show_measures(order: Ranking, place: int, k: int) -> None:
-    """Each measure as a number, as a formula, and as a function of the place."""
+def show_measures(step: Step, order: Ranking, place: int, k: int) -> None:
+    """Each measure as a number, as a formula, and as a function of the rank of the moving image."""
     by_place = moving.measures_by_rank(OTHERS, k)
-    for column, (name, field, colour, stepped, told) in zip(
+    for column, (name, field, colour, stepped, definition) in zip(
         st.columns(4),
         (
             ("AP", "average_precision", BLUE, False, measures.AP),
@@ -203,19 +185,15 @@ def show_measures(order: Ranking, place: int, k: int) -> None:
             values = [getattr(measured, field) for measured in by_place]
             shown = name.replace("@k", f"@{k}")
             with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-                st.metric(shown, f"{values[place - 1]:.3f}", help=told, width="content")
+                st.metric(shown, f"{values[place - 1]:.3f}", help=definition, width="content")
                 formula = terms_of(order) if name == "AP" else FORMULAS[name]
                 st.markdown(rf"$\displaystyle {formula}$", width="content")
             charts.measure_by_place(values, place, shown, colour, keys.widget(f"by place {field}"), stepped)
-    said, onward = st.columns([5, 1], vertical_alignment="center")
-    said.caption(
-        "**Notice**: AP, the mean of the fractions, and NDCG fall steeply at the top and hardly at the bottom. "
-        f"P@{k} {say_changes([measured.precision for measured in by_place])}; the share of "
-        f"wrong labels at the cut {say_changes([measured.zero_one for measured in by_place])}. "
-        f"{say_step(by_place, place)}"
+    step.end(
+        "**Notice** that AP (the mean of these fractions) and NDCG fall steeply near the top and hardly near the "
+        f"bottom. P@{k} {say_changes([measured.precision for measured in by_place])}; the error rate at the cutoff "
+        f"{say_changes([measured.zero_one for measured in by_place])}. {say_step(by_place, place)}"
     )
-    with onward:
-        lessons.offer_next(2, STEPS, keys.STEP)
 
 
 def terms_of(order: Ranking) -> str:
@@ -239,21 +217,21 @@ def down_from(place: int) -> str:
 
 
 def say_step(by_place: Sequence[Measures], place: int) -> str:
-    """What the next step down costs, in AP and in wrong labels."""
+    """What the next step down costs, in AP and in the error rate."""
     if place == len(by_place):
-        return "It cannot go further down."
+        return "It cannot move further down."
     now, then = by_place[place - 1], by_place[place]
     fall = now.average_precision - then.average_precision
     rise = then.zero_one - now.zero_one
-    return f"One place further down costs {fall:.3f} of AP and adds {rise:.3f} to the share of wrong labels."
+    return f"Moving down one rank costs {fall:.3f} AP and adds {rise:.3f} to the error rate."
 
 
 # ---------------------------------------------------------------------------------------------------------
-# 3: understood
+# 3: summary
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_understood(images: ImageSet, found: dict[str, Run], standings: Sequence[Standing], k: int) -> None:
+def show_summary(images: ImageSet, trained: dict[str, Run], standings: Sequence[Standing], k: int) -> None:
     by_place = moving.measures_by_rank(OTHERS, k)
     ap = [measured.average_precision for measured in by_place]
     zero_one = [measured.zero_one for measured in by_place]
@@ -261,23 +239,24 @@ def show_understood(images: ImageSet, found: dict[str, Run], standings: Sequence
     st.caption(say_costs(ap, zero_one))
     st.markdown(f"## {rivals.compared(*standings)} {rivals.verdict(*standings)}")
     st.markdown(beside_average(images, standings))
-    st.caption(
-        f"{rivals.why(*standings)} Train on other queries of this or a larger set, with another C, and see."
-    )
-    if frame.pressed("Train it yourself", "train it yourself", type="primary"):
-        st.switch_page("pages/train.py", query_params=lessons.address_of(found[LESSON.methods[-1]]))
+    st.caption(f"{rivals.why(*standings)} Try other queries, another C, or a larger image set.")
+    lessons.offer_training(trained[LESSON.methods[-1]], "train it yourself")
 
 
 def say_costs(ap: Sequence[float], zero_one: Sequence[float]) -> str:
-    """Where one place further down costs something, and where nothing: measures (n,) by place."""
+    """Where one rank further down costs something, and where nothing: measures (n,) by rank."""
     gaps = sorted(set(range(1, len(ap))) - set(moving.changes(ap)))
     free = ", ".join(down_from(place) for place in gaps)
     return (
-        f"What one place further down costs the image of step 2. **Notice**: from place 1 to 2 it costs "
-        f"{ap[0] - ap[1]:.3f} of AP, from {SHOWN - 1} to {SHOWN} only {ap[-2] - ap[-1]:.3f}. The gaps, {free}: there "
-        f"it moves past another relevant image, which costs AP nothing. The striped bar: the share of wrong labels at "
-        f"the cut {say_changes(zero_one)}, where the image leaves the first {RELEVANT}."
+        "What moving down one rank costs the image of step 2. **Notice**: from rank 1 to 2 it costs "
+        f"{ap[0] - ap[1]:.3f} AP, from {SHOWN - 1} to {SHOWN} only {ap[-2] - ap[-1]:.3f}. At the gaps ({free}) the "
+        "image moves past another relevant image, which costs no AP. The striped bar: the error rate at the cutoff "
+        f"{say_changes(zero_one)}, where the image leaves the first {RELEVANT}."
     )
 
 
-frame.show_page("lesson", "Two methods, one query: what is optimised decides what comes first.", steps)
+frame.show_page(
+    "lesson",
+    "Two methods rank the same images; the loss that each one optimises decides what comes first.",
+    steps,
+)

@@ -1,26 +1,25 @@
-"""Max-marginals: what a sample's score is made of where samples listen to their neighbours."""
+"""Max-marginals: what a sample's score is made of where the method uses the similarity graph."""
 
 from __future__ import annotations
 
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import controls, frame, keys
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid, tiles
-from pages.parts.components.picture import picture
 from pages.parts.components.strip import strip
 from pages.parts.runs import choices, neighbours
 from pages.parts.views import charts
-from ranking.core import Bools, ImageSet
+from ranking.core import Bools, ImageSet, Ints
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run
 
 MOST_MOVED = 5  # of those helped most, and of those hurt most
+NO_SAMPLE = "No sample of this split."
 MOST_MEMBERS = 16  # of a component that spans several images
-LABELS = {True: RELEVANT_GLYPH, False: IRRELEVANT_GLYPH}
 
 
 def steps() -> None:
@@ -28,58 +27,59 @@ def steps() -> None:
 
 
 @st.fragment
-def look(run: Run, images: ImageSet, found: Neighbourhood, split: str) -> None:
+def look(run: Run, images: ImageSet, model: Neighbourhood, split: str) -> None:
     """What answers to a click, without the rest of the page running again."""
     test = split == "test"
     with frame.in_place():
-        neighbours.show_measures(found, test)
-        neighbours.jump_buttons(images, found, test)
-        ranked = found.ranking(test)
-        shown = neighbours.where(images, found, ranked)
+        neighbours.show_measures(model, test)
+        neighbours.jump_buttons(images, model, test)
+        ranked = model.ranking(test)
+        shown = neighbours.where(images, model, ranked)
         row = int(ranked.samples[shown.place])
-        show_selected(run, images, found, row)
+        show_selected(run, images, model, row)
         left, right = st.columns([1, 1], gap="large")
         with left:
-            show_grid(images, found, ranked, shown, split)
+            show_grid(images, model, ranked, shown, split)
         with right:
-            show_curves(found, ranked, shown.place)
-        show_moved(images, found, test)
+            show_curves(model, ranked, shown.place)
+        show_moved(images, model, test)
     frame.show_menu()
 
 
-def show_selected(run: Run, images: ImageSet, found: Neighbourhood, row: int) -> None:
+def show_selected(run: Run, images: ImageSet, model: Neighbourhood, row: int) -> None:
     """One sample: what its neighbours did to it, its two labellings, and what its score adds up from."""
-    glyph = LABELS[bool(found.relevant[row])]
-    judged = "relevant" if found.relevant[row] else "not relevant"
-    st.markdown(f"## {glyph} This sample is {judged}: {neighbours.moved(found, row)}")
+    relevant = model.relevant[row]
+    st.markdown(
+        f"## {tiles.glyph(relevant)} This sample is {tiles.judged(relevant)}: {neighbours.moved(model, row)}"
+    )
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
-        show_labellings(run, images, found, row)
+        show_labellings(run, images, model, row)
     with narrow:
-        show_parts(found, row)
+        show_parts(model, row)
 
 
-def show_labellings(run: Run, images: ImageSet, found: Neighbourhood, row: int) -> None:
-    turning = found.turning(row)
-    best = bool(found.marginals.map[row])
+def show_labellings(run: Run, images: ImageSet, model: Neighbourhood, row: int) -> None:
+    turning = model.turning(row)
+    best = bool(model.marginals.map[row])
     for column, label in zip(st.columns(2, gap="small"), (True, False), strict=True):
-        labels = found.marginals.labelling(row, label)
-        value = (found.marginals.positive if label else found.marginals.negative)[row]
+        labels = model.marginals.labelling(row, label)
+        value = (model.marginals.positive if label else model.marginals.negative)[row]
         sign = "⁺" if label else "⁻"
-        note = " · best of all" if label == best else ""
+        note = " · best labelling" if label == best else ""
         with column:
-            st.markdown(f"**Y{sign}: it is {LABELS[label]}** · m{sign} = {value:.5g}{note}")
-            draw_labelling(images, found, row, labels, turning, f"labelling {int(label)}")
+            st.markdown(f"**Y{sign}: it is {tiles.glyph(label)}** · m{sign} = {value:.5g}{note}")
+            draw_labelling(images, model, row, labels, turning, f"labelling {int(label)}")
     st.caption(
         f"The best labelling of all samples in which this one is {RELEVANT_GLYPH}, “{escaped(run.settings['query'])}”, "
         f"and the best in which it is {IRRELEVANT_GLYPH}. What differs is marked “turns”, and only that enters its "
-        f"score. {notice(found, row, int(turning.sum()) - 1)}"
+        f"score. {notice(model, row, int(turning.sum()) - 1)}"
     )
 
 
-def notice(found: Neighbourhood, row: int, others: int) -> str:
+def notice(model: Neighbourhood, row: int, others: int) -> str:
     """What to notice about a sample with whose label those of so many others turn."""
-    pairs = int(np.count_nonzero(found.components.edges == row))
+    pairs = int(np.count_nonzero(model.components.edges == row))
     if not pairs:
         return "**Notice** that it has no neighbours: its own features are its score."
     if not others:
@@ -91,89 +91,83 @@ def notice(found: Neighbourhood, row: int, others: int) -> str:
 
 
 def draw_labelling(
-    images: ImageSet, found: Neighbourhood, row: int, labels: Bools, turning: Bools, name: str
+    images: ImageSet, model: Neighbourhood, row: int, labels: Bools, turning: Bools, name: str
 ) -> None:
     """On the sample's image; where the component spans several images, as thumbnails of its members."""
-    members = found.around(row, MOST_MEMBERS)
-    image = int(images.image_of[row])
-    judged = "relevant" if labels[row] else "not relevant"
+    members, image = model.around(row, MOST_MEMBERS), int(images.image_of[row])
+    judged = tiles.judged(labels[row])
     if (images.image_of[members] == image).all():
-        width, height = (int(side) for side in images.image_sizes[image])
-        picture(
-            cache.whole_image(images.key, image),
-            (width, height),
-            tiles.labelled_boxes(images, labels, turning, row),
-            alt=f"The image with its boxes as the best labelling has them in which the selected sample is {judged}",
-            key=keys.widget(name),
-        )
+        boxes = tiles.labelled_boxes(images, labels, turning, row)
+        alt = f"The image with its boxes as the best labelling has them in which the selected sample is {judged}"
+        tiles.show_image(images, image, boxes, alt, name)
         return
-    order = members[
-        np.lexsort((members, ~turning[members], members != row))
-    ]  # itself, what turns, the others
-    flags = {str(images.ids[one]): "turns" for one in order if turning[one] and one != row}
+    itself_first = np.lexsort(
+        (members, ~turning[members], members != row)
+    )  # then what turns, then the others
+    order = members[itself_first]
     chosen = str(images.ids[row])
+    flags = {str(images.ids[member]): "turns" for member in order if turning[member]}
     strip(
         tiles.labelled_tiles(images, order, labels),
         name=name,
         label=f"Samples of its component as the best labelling has them in which the selected one is {judged}",
         columns=4,
         narrow=4,
-        flags={chosen: "selected", **flags},
+        flags={**flags, chosen: "selected"},
         chosen=chosen,
     )
-    size = len(found.members(int(found.components.component_of[row])))
+    size = len(model.members(int(model.components.component_of[row])))
     if size > len(members):
         st.caption(
             f"{len(members)} of the {size:,} samples of its component, those that the fewest pairs lead to."
         )
 
 
-def show_parts(found: Neighbourhood, row: int) -> None:
-    own = float(found.unary[row])
-    alone = np.count_nonzero(found.turning(row)) == 1 and not found.marginals.excess[row]
-    others = 0.0 if alone else float(found.unary_part[row] - own)  # exactly 0, where a difference would round
+def show_parts(model: Neighbourhood, row: int) -> None:
+    own = float(model.unary[row])
+    alone = np.count_nonzero(model.turning(row)) == 1 and not model.marginals.excess[row]
+    others = 0.0 if alone else float(model.unary_part[row] - own)  # exactly 0, where a difference would round
     parts = [
         ("its own<br>features", own),
         ("features of those<br>that turn with it", others),
-        ("penalties<br>of pairs", float(found.pairwise_part[row])),
+        ("penalties<br>of pairs", float(model.pairwise_part[row])),
     ]
     st.markdown("**What its score adds up from**")
-    charts.parts_of_score(parts, float(found.score[row]), keys.widget("parts of the score"))
+    charts.parts_of_score(parts, float(model.score[row]), keys.widget("parts of the score"))
     st.markdown(
         r"$\displaystyle s_i=m_i^+-m_i^-=\underbrace{\textstyle\sum_k u_k\,(y_k^+-y_k^-)}_{\text{unary part}}"
         r"+\underbrace{\textstyle\sum_{kl} p_{kl}\,([y_k^+\ne y_l^+]-[y_k^-\ne y_l^-])}_{\text{pairwise part}}$"
     )
     st.caption(
-        f"Unary part {found.unary_part[row]:+.3g}, pairwise part {found.pairwise_part[row]:+.3g}. With the edges off "
-        f"only the first bar is left. **Notice** {neighbours.what_moved(found, row)}. $u$: unary score, label "
-        f"{RELEVANT_GLYPH} against {IRRELEVANT_GLYPH}; {found.potentials.pays}."
+        f"Unary part {model.unary_part[row]:+.3g}, pairwise part {model.pairwise_part[row]:+.3g}. With the edges off "
+        f"only the first bar is left. **Notice** {neighbours.what_moved(model, row)}. $u$: unary score, label "
+        f"{RELEVANT_GLYPH} against {IRRELEVANT_GLYPH}; {model.potentials.pays}."
     )
 
 
 def show_grid(
-    images: ImageSet, found: Neighbourhood, ranked: Ranking, shown: choices.Shown, split: str
+    images: ImageSet, model: Neighbourhood, ranked: Ranking, shown: choices.Shown, split: str
 ) -> None:
     st.subheader("The ranking", anchor=False)
     places = shown.places(ranked)
     grid.image_grid(
-        neighbours.moved_tiles(images, found, ranked.samples[places.start : places.stop]),
-        name=keys.SAMPLE,
+        neighbours.moved_tiles(images, model, ranked.samples[places.start : places.stop]),
         selected=choices.id_of(images, ranked, shown.place),
         label=f"Ranked {split} samples, best first",
         kind="short",
     )
-    address.pager(keys.PAGE, choices.pages_of(ranked), shown.here)
+    controls.pages(keys.PAGE, choices.pages_of(ranked), shown.here)
     st.caption(
-        f"Best score first; ▲ and ▼: by how many places neighbours moved it up or down. {RELEVANT_GLYPH} and a whole "
-        f"border: relevant; {IRRELEVANT_GLYPH} and a broken border: not. **Notice** whether those with ▲ at the top "
-        "are right. Click a picture, or walk with the arrow keys and press Enter."
+        f"Best score first; ▲ and ▼: by how many ranks neighbours moved it up or down. {RELEVANT_GLYPH} and a solid "
+        f"border: relevant; {IRRELEVANT_GLYPH} and a dashed border: not. **Notice** whether those with ▲ at the top "
+        "are relevant. Click an image, or move with the arrow keys and press Enter."
     )
 
 
-def show_curves(found: Neighbourhood, ranked: Ranking, place: int) -> None:
+def show_curves(model: Neighbourhood, ranked: Ranking, place: int) -> None:
     st.subheader("Max-marginals by rank", anchor=False)
     rows = ranked.samples
-    marginals = found.marginals
+    marginals = model.marginals
     charts.max_marginals(
         marginals.positive[rows],
         marginals.negative[rows],
@@ -190,36 +184,37 @@ def show_curves(found: Neighbourhood, ranked: Ranking, place: int) -> None:
     )
 
 
-def show_moved(images: ImageSet, found: Neighbourhood, test: bool) -> None:
+def show_moved(images: ImageSet, model: Neighbourhood, test: bool) -> None:
     """The samples that neighbours helped most and hurt most; a click selects one everywhere."""
-    for column, title, hurt, said in zip(
-        st.columns(2, gap="medium"),
-        ("Helped most", "Hurt most"),
-        (False, True),
-        (
+    helped, hurt = st.columns(2, gap="medium")
+    with helped:
+        rows = show_most_moved(images, model, test, "Helped most", hurt=False)
+        st.caption(
             f"{RELEVANT_GLYPH} that now stand before more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} behind more "
-            f"{RELEVANT_GLYPH}, than with the edges off. **Notice** what their neighbours show.",
+            f"{RELEVANT_GLYPH}, than with the edges off. **Notice** what their neighbours show."
+            if len(rows)
+            else NO_SAMPLE
+        )
+    with hurt:
+        rows = show_most_moved(images, model, test, "Hurt most", hurt=True)
+        st.caption(
             f"{RELEVANT_GLYPH} that now stand behind more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} before more "
-            f"{RELEVANT_GLYPH}.",
-        ),
-        strict=True,
-    ):
-        with column:
-            st.subheader(title, anchor=False)
-            rows = neighbours.most_moved(found, test, MOST_MOVED, hurt)
-            if len(rows):
-                grid.image_grid(
-                    neighbours.moved_tiles(images, found, rows),
-                    name=keys.SAMPLE,
-                    selected=address.get(keys.SAMPLE),
-                    label=title,
-                    kind="row",
-                    key=title,
-                )
-            told = f"{said} {neighbours.why_hurt(found, rows)}" if hurt else said
-            st.caption(told if len(rows) else "Nobody in this split.")
+            f"{RELEVANT_GLYPH}. {neighbours.why_hurt(model, rows)}"
+            if len(rows)
+            else NO_SAMPLE
+        )
+
+
+def show_most_moved(images: ImageSet, model: Neighbourhood, test: bool, title: str, hurt: bool) -> Ints:
+    st.subheader(title, anchor=False)
+    rows = neighbours.most_moved(model, test, MOST_MOVED, hurt)
+    if len(rows):
+        grid.image_grid(neighbours.moved_tiles(images, model, rows), label=title, kind="row", key=title)
+    return rows
 
 
 frame.show_page(
-    "max_marginals", "What neighbours do to a sample: its two best labellings, and their difference.", steps
+    "max_marginals",
+    "How neighbours change the score of a sample: its two best labellings and their difference.",
+    steps,
 )

@@ -1,31 +1,25 @@
-"""Most violated ranking: what training asks for at every iteration, and how four algorithms find it, step by step."""
+"""Most violated ranking: step through loss-augmented inference, which training runs at every iteration."""
 
 from __future__ import annotations
 
-import csv
-import io
+from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts.app import address, cache, figures_file, frame, keys
+from pages.parts.app import address, cache, controls, downloads, figures_file, frame, keys
 from pages.parts.app.frame import escaped
+from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.components.tile import Tile
-from pages.parts.components.tiles import sample_tiles
 from pages.parts.runs import jobs_panel
 from pages.parts.views import charts, inference_charts, inference_words
 from pages.parts.views import inference_scores as chosen_scores
 from pages.parts.views.inference_scores import Scores
 from pages.parts.views.inference_words import NAMES
 from ranking.core import Ints
+from ranking.core.spreadsheets import rows_csv
 from ranking.explain.inference_steps import TRACED, InferenceProblem, Trace, bins_of
 from ranking.inference import algorithms_for
 from ranking.workspace.run import ENDED
-
-COLUMNS = (
-    *("algorithm", "step", "follows from", "looks at", "place", "score", "run from", "run to"),
-    *("lowest rank", "highest rank", "ranks tried", "rank", "comparisons"),
-)
 
 
 def steps() -> None:
@@ -34,19 +28,15 @@ def steps() -> None:
     with left:
         loss = chosen_scores.choose_loss()
     with right:
-        given = given.times(chosen_scores.choose_scale())
+        given = replace(given, scores=given.scores * chosen_scores.choose_scale())
     watch_training()
     problem = cache.inference_problem(given.token, given.scores, given.relevant, loss)
-    traces = {name: cache.inference_trace(given.token, problem, name) for name in usable(problem)}
+    usable = [name for name in TRACED if name in algorithms_for(problem.loss.name)]
+    traces = {name: cache.inference_trace(given.token, problem, name) for name in usable}
     show_ranking(problem, traces["select"].ranks, given)
     step_through(problem, traces, given)
     show_counts(problem, traces)
     offer_files(problem, traces)
-
-
-def usable(problem: InferenceProblem) -> list[str]:
-    """The algorithms that the loss allows."""
-    return [name for name in TRACED if name in algorithms_for(problem.loss.name)]
 
 
 def watch_training() -> None:
@@ -66,7 +56,7 @@ def watch_training() -> None:
 def show_ranking(problem: InferenceProblem, ranks: Ints, given: Scores) -> None:
     """The right ranking, the prediction and the most violated one, as patterns and as numbers."""
     rankings = inference_words.three(problem, ranks)
-    worth = {name: problem.value_of(found) for name, found in rankings.items()}
+    worth = {name: problem.value_of(ranks_of) for name, ranks_of in rankings.items()}
     st.markdown(f"## {inference_words.headline(problem, worth)}")
     figure = inference_charts.patterns(problem, list(rankings.items()))
     alt = inference_words.patterns_alt(problem, rankings)
@@ -92,13 +82,10 @@ def step_through(problem: InferenceProblem, traces: dict[str, Trace], given: Sco
     """What answers to a click, without the rest of the page running again."""
     with frame.in_place():
         st.markdown("## How is it found?")
-        names = list(traces)
         left, right = st.columns([4, 5], gap="medium", vertical_alignment="bottom")
         with left:
-            bound = address.bound(keys.ALGORITHM, address.one_of(names), "select")
-            algorithm = st.segmented_control(
-                "Algorithm", names, format_func=NAMES.get, required=True, **bound
-            )
+            names = {name: NAMES[name] for name in traces}
+            algorithm = controls.segments("Algorithm", keys.ALGORITHM, names, "select")
         trace = traces[algorithm]
         with right:
             done = choose_step(trace)
@@ -113,21 +100,17 @@ def step_through(problem: InferenceProblem, traces: dict[str, Trace], given: Sco
 def choose_step(trace: Trace) -> int:
     """How many steps are done: by buttons, or by hand."""
     count = len(trace.steps)
-    done = int(address.read(keys.LOOK, address.number(int, 0, count), 0))
-    ways = {"Start": 0, "Back": max(0, done - 1), "Next step": min(count, done + 1), "End": count}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        bound = address.bound(keys.LOOK, address.number(int, 0, count), 0)
-        st.number_input(f"Steps done, of {count:,}", 0, count, step=1, width=170, **bound)
-        for label, target in ways.items():
-            st.button(
-                label,
-                key=keys.widget(f"look {label}"),
-                type="primary" if label == "Next step" else "secondary",
-                disabled=target == done,
-                on_click=address.put,
-                kwargs={keys.LOOK: str(target)},
-            )
-    return done
+        return controls.stepper(
+            f"Steps done, of {count:,}",
+            keys.LOOK,
+            0,
+            count,
+            0,
+            lambda done: {"Start": 0, "Back": done - 1, "Next step": done + 1, "End": count},
+            "Next step",
+            width=170,
+        )
 
 
 def show_step(problem: InferenceProblem, trace: Trace, done: int, given: Scores) -> None:
@@ -142,22 +125,16 @@ def show_step(problem: InferenceProblem, trace: Trace, done: int, given: Scores)
             st.markdown(inference_words.BEFORE[trace.algorithm])
         else:
             step = trace.steps[done - 1]
-            said = inference_words.of_step(problem, step)
-            st.markdown(f"**Step {done:,}.** {said}")
+            words = inference_words.of_step(problem, step)
+            st.markdown(f"**Step {done:,}.** {words}")
             if given.images is not None and given.rows is not None and step.what in ("sample", "median"):
-                show_sample(problem, given, step.position)
+                row = int(given.rows[problem.negatives[step.position]])
+                shown = tiles.sample_tiles(given.images, cache.thumbnails(given.images.key), [row])
+                label = "The sample that this step evaluates"
+                strip(shown, name="sample of the step", label=label, columns=4, narrow=4)
             figure = inference_charts.of_rank(problem, step)
-            charts.show(figure, keys.widget("f of the step"), said, "f-of-a-rank", height=270, top=8)
+            charts.show(figure, keys.widget("f of the step"), words, "f-of-a-rank", height=270, top=8)
     st.caption(inference_words.notice_step(problem, trace, done))
-
-
-def show_sample(problem: InferenceProblem, given: Scores, place: int) -> None:
-    """The picture of the irrelevant sample at a place of the order of scores, from 0."""
-    assert given.images is not None
-    assert given.rows is not None
-    row = int(given.rows[problem.negatives[place]])
-    tiles: list[Tile] = sample_tiles(given.images, cache.thumbnails(given.images.key), [row])
-    strip(tiles, name="sample of the step", label="The sample that this step looks at", columns=4, narrow=4)
 
 
 def show_tree(trace: Trace, done: int) -> None:
@@ -171,17 +148,16 @@ def show_tree(trace: Trace, done: int) -> None:
 
 def show_bins(problem: InferenceProblem, trace: Trace) -> None:
     st.markdown("### The buckets")
-    found = bins_of(problem)
-    if found is None:
+    bins = bins_of(problem)
+    if bins is None:
         st.info(
             "No grid can tell these scores apart: counting leaves them to SELECT.", icon=":material/info:"
         )
         return
-    said = inference_words.notice_bins(problem, found, trace)
-    charts.show(
-        inference_charts.bins(problem, found, trace), keys.widget("bins"), said, "buckets", height=280, top=8
-    )
-    st.caption(said.replace("Notice", "**Notice**"))
+    words = inference_words.notice_bins(problem, bins, trace)
+    figure = inference_charts.bins(problem, bins, trace)
+    charts.show(figure, keys.widget("bins"), words, "buckets", height=280, top=8)
+    st.caption(words.replace("Notice", "**Notice**"))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -197,40 +173,44 @@ def show_counts(problem: InferenceProblem, traces: dict[str, Trace]) -> None:
 
 
 def offer_files(problem: InferenceProblem, traces: dict[str, Trace]) -> None:
-    ranks = traces["select"].ranks
-    rankings = inference_words.three(problem, ranks)
+    rankings = inference_words.three(problem, traces["select"].ranks)
     with st.container(horizontal=True):
-        st.download_button(
-            "All steps as CSV",
-            lambda: csv_text(problem, traces),
-            "most-violated-ranking.csv",
-            "text/csv",
-            icon=":material/table_view:",
-            on_click="ignore",
-        )
+        file = "most-violated-ranking"
+        downloads.offer("All steps as CSV", lambda: csv_text(problem, traces), f"{file}.csv")
         figure = inference_charts.patterns(problem, list(rankings.items()))
         shown = [(figure, inference_words.patterns_alt(problem, rankings))]
         shown += [
             (inference_charts.possible_ranks(problem, trace, len(trace.steps)), f"Ranks by {NAMES[name]}")
             for name, trace in traces.items()
         ]
-        figures_file.offer("The most violated ranking", shown, "most-violated-ranking.html")
+        figures_file.offer("The most violated ranking", shown, f"{file}.html")
 
 
 def csv_text(problem: InferenceProblem, traces: dict[str, Trace]) -> str:
     """One line a step of each algorithm; places and ranks from 1."""
-    stream = io.StringIO()
-    writer = csv.writer(stream)
-    writer.writerow(COLUMNS)
-    for name, trace in traces.items():
-        for number, step in enumerate(trace.steps, start=1):
-            run, tried = step.run, ";".join(map(str, step.probes))
-            where = [name, number, step.parent + 1 or "", step.what, step.position + 1, repr(step.score)]
-            found = [run.start + 1, run.end, run.low, run.high, tried, step.rank, step.comparisons]
-            writer.writerow([*where, *found])
-    return stream.getvalue()
+    return rows_csv(
+        [
+            {
+                "algorithm": name,
+                "step": number,
+                "follows from": step.parent + 1 or None,
+                "looks at": step.what,
+                "place": step.position + 1,
+                "score": float(step.score),
+                "run from": step.run.start + 1,
+                "run to": step.run.end,
+                "lowest rank": step.run.low,
+                "highest rank": step.run.high,
+                "ranks tried": ";".join(map(str, step.probes)),
+                "rank": step.rank,
+                "comparisons": step.comparisons,
+            }
+            for name, trace in traces.items()
+            for number, step in enumerate(trace.steps, start=1)
+        ]
+    )
 
 
 frame.show_page(
-    "most_violated", "The wrong ranking that hurts most: what training asks for, again and again.", steps
+    "most_violated", "Step through loss-augmented inference, which training runs at every iteration.", steps
 )

@@ -12,11 +12,11 @@ import streamlit as st
 from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
-from pages.parts.components.picture import picture
 from pages.parts.components.strip import strip
 from pages.parts.importing import sets
 from pages.parts.runs import lessons
-from pages.parts.views import all_actions, leaning_charts, leanings, measures
+from pages.parts.runs.lessons import Step
+from pages.parts.views import all_actions, leanings, measures
 from pages.parts.views.leanings import LEARNT, OFF
 from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking, first_mistake
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ranking.explain.edge_strength import EdgeStrengthCurve
 
 LESSON = lessons.NEIGHBOURS
-STEPS = ("1 · With and without", "2 · Lifted", "3 · Misled", "4 · Understood")
+STEPS = ("1 · With and without", "2 · Lifted", "3 · Misled", "4 · Summary")
 MODEL = "HOAP-SVM"  # whose edges are switched off and on
 SHOWN = 8
 
@@ -39,43 +39,35 @@ HEADLINES = (
 
 
 def steps() -> None:
-    for chosen, headline in lessons.each_step(STEPS, keys.NEIGHBOURS_STEP):
-        headline.markdown(f"## {HEADLINES[chosen - 1]}")
-        show_step(chosen)
+    for step in lessons.each_step(STEPS, keys.NEIGHBOURS_STEP):
+        step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
+        show_step(step)
     sets.prepare()
 
 
-def show_step(chosen: int) -> None:
-    found = LESSON.trained()
-    images = cache.image_set(found[MODEL].settings["set"])
-    if chosen == 1:
-        show_pairs(images, {method: cache.ranking(run, "test") for method, run in found.items()})
-    else:
-        show_model(images, found, cache.leaning(found[MODEL]), chosen)
-    lessons.offer_next(chosen, STEPS, keys.NEIGHBOURS_STEP)
-    if chosen == 1:  # below the way on, so that a projector shows the step without it
-        with frame.in_place():
+def show_step(step: Step) -> None:
+    trained = LESSON.trained()
+    images = cache.image_set(trained[MODEL].settings["set"])
+    if step.number == 1:
+        show_pairs(images, {method: cache.ranking(run, "test") for method, run in trained.items()})
+        step.offer_next()
+        with frame.in_place():  # below the way on, so that a projector shows the step without it
             all_actions.show(images, LESSON.query)
-
-
-def show_model(images: ImageSet, found: dict[str, Run], leaning: EdgeStrengthCurve, chosen: int) -> None:
-    """The steps about one model whose edges are switched off and on."""
-    rows = np.flatnonzero(images.test)
-    if chosen == 2:
+        return
+    leaning = cache.leaning(trained[MODEL])
+    if step.number == 4:
+        show_summary(trained, leaning)
+        return
+    lifted, people = None, leaning.most_misled()
+    if step.number == 2:
         lifted = leaning.most_lifted()
-        if lifted is None:
-            st.info(f"Here {MODEL} lifts no one who is relevant.", icon=":material/info:")
-        else:
-            people = leaning.of_image(int(leaning.image_of[lifted]))
-            lessons.by_itself(show_scene)(images, leaning, rows, people, chosen, lifted)
-    elif chosen == 3:
-        misled = leaning.most_misled()
-        if misled is None:
-            st.info(f"Here {MODEL} lifts no scene wrongly as a whole.", icon=":material/info:")
-        else:
-            lessons.by_itself(show_scene)(images, leaning, rows, misled, chosen)
+        people = None if lifted is None else leaning.of_image(int(leaning.image_of[lifted]))
+    if people is None:
+        nobody = "no one who is relevant" if step.number == 2 else "no scene wrongly as a whole"
+        st.info(f"Here {MODEL} lifts {nobody}.", icon=":material/info:")
     else:
-        show_understood(found, leaning)
+        lessons.by_itself(show_scene)(images, leaning, people, step.number, lifted)
+    step.offer_next()
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -105,18 +97,20 @@ def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
 
 def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
     st.markdown(f"### {method}: AP {ranked.average_precision:.3f}", help=measures.AP)
-    top = Ranking(ranked.samples[:SHOWN], ranked.relevance[:SHOWN], ranked.scores[:SHOWN])
-    scenes = leanings.shared(images.image_of[top.samples])
+    scenes = leanings.shared(images.image_of[ranked.samples[:SHOWN]])
     shown = [
         replace(tile, alt=f"{tile.alt}, {leanings.with_whom(scenes, place)}") if scenes[place] else tile
-        for place, tile in enumerate(tiles.pictures_of(images, cache.thumbnails(images.key), top))
+        for place, tile in enumerate(tiles.top_tiles(images, ranked, SHOWN))
     ]
     first = first_mistake(ranked.relevance)
-    flags = {shown[first - 1].id: "wrong"} if first is not None and first <= SHOWN else {}
-    label = f"The first {len(shown)} test samples as {method} ranks them"
-    joined = {tile.id: scene for tile, scene in zip(shown, scenes, strict=True) if scene}
     strip(
-        shown, name=f"strip of {method}", label=label, columns=SHOWN, narrow=4, flags=flags, brackets=joined
+        shown,
+        name=f"strip of {method}",
+        label=f"The first {len(shown)} test samples as {method} ranks them",
+        columns=SHOWN,
+        narrow=4,
+        flags={shown[first - 1].id: "error"} if first is not None and first <= SHOWN else {},
+        brackets={tile.id: scene for tile, scene in zip(shown, scenes, strict=True) if scene},
     )
 
 
@@ -138,25 +132,19 @@ def choose_strength(leaning: EdgeStrengthCurve, repeated: bool) -> float:
 
 
 def show_scene(
-    images: ImageSet,
-    leaning: EdgeStrengthCurve,
-    rows: Ints,
-    people: Ints,
-    step: int,
-    lifted: int | None = None,
+    images: ImageSet, leaning: EdgeStrengthCurve, people: Ints, step: int, lifted: int | None
 ) -> None:
-    """A scene whose neighbours grow weaker and stronger. rows: of the test samples in the set. people: those of the
-    scene among them. lifted: the one that it is about."""
+    """A scene whose neighbours grow weaker and stronger. people: those of the scene among the test samples. lifted: the
+    one that it is about."""
     left, right = st.columns([2, 3], gap="large")
     with right:
         repeated = step == 3 and leaning.most_lifted() is not None and lessons.on_one_page()
-        strength = choose_strength(leaning, repeated)
-    now = leaning.at(strength)
+        now = leaning.at(choose_strength(leaning, repeated))
     names = letters(len(people))
     with left, frame.in_place():
-        show_people(images, leaning, rows, people, names, now, lifted, step)
+        show_people(images, leaning, people, names, now, lifted, step)
     with right:
-        leaning_charts.places_by_strength(
+        leanings.places_by_strength(
             leaning.strengths,
             leaning.ranks[:, people],
             leaning.relevance[people] > 0,
@@ -164,17 +152,17 @@ def show_scene(
             now,
             keys.widget(f"places by strength {step}"),
         )
-        told = (
+        summary = (
             leanings.misleading(leaning, people, LESSON.query)
             if lifted is None
             else leanings.lifting(leaning, people, lifted, names)
         )
-        st.markdown(f"### {told}")
+        st.markdown(f"### {summary}")
         st.caption(
             rf"Scores are max-marginals, in which an edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$ where its ends "
             rf"differ; here $t={leaning.strengths[now]:g}$, and AP is "
             f"**{leaning.average_precision[now]:.3f}** ({leaning.precision_at(OFF):.3f} without edges). "
-            f"**Notice** that ranks move while no picture changes{leanings.along(leaning, people, names)}."
+            f"**Notice** that ranks move while no image changes{leanings.along(leaning, people, names)}."
         )
     frame.show_menu()
 
@@ -187,7 +175,6 @@ def letters(count: int) -> list[str]:
 def show_people(
     images: ImageSet,
     leaning: EdgeStrengthCurve,
-    rows: Ints,
     people: Ints,
     names: Sequence[str],
     now: int,
@@ -195,31 +182,22 @@ def show_people(
     step: int,
 ) -> None:
     """The scene with its boxes, and below it its people, best first, with the ranks that they have now."""
+    rows = np.flatnonzero(images.test)
     image = int(images.image_of[rows[people[0]]])
-    width, height = (int(side) for side in images.image_sizes[image])
     chosen = int(rows[people[0] if lifted is None else lifted])
-    boxes = tiles.relevance_boxes(images, LESSON.query, chosen)
-    picture(
-        cache.whole_image(images.key, image),
-        (width, height),
-        [
-            replace(box, label=name, strong=box.strong and lifted is not None)
-            for box, name in zip(boxes, names, strict=True)
-        ],
-        alt=f"The scene of {len(people)} people, {int((leaning.relevance[people] > 0).sum())} of them relevant",
-        key=keys.widget(f"scene {step}"),
-    )
-    order = np.argsort(leaning.ranks[now, people], kind="stable")
-    ranked = Ranking(
-        rows[people[order]],
-        leaning.relevance[people[order]],
-        -leaning.ranks[now, people[order]].astype(float),
-    )
+    boxes = [
+        replace(box, label=name, strong=box.strong and lifted is not None)
+        for box, name in zip(tiles.relevance_boxes(images, LESSON.query, chosen), names, strict=True)
+    ]
+    relevant = int((leaning.relevance[people] > 0).sum())
+    alt = f"The scene of {len(people)} people, {relevant} of them relevant"
+    tiles.show_image(images, image, boxes, alt, f"scene {step}")
+    places = leaning.ranks[now, people]
+    order = np.argsort(places, kind="stable")
+    ranked = Ranking(rows[people[order]], leaning.relevance[people[order]], -places[order].astype(float))
     shown = [
-        replace(tile, left=names[at], right=f"{leaning.ranks[now, people[at]]}")
-        for tile, at in zip(
-            tiles.pictures_of(images, cache.thumbnails(images.key), ranked), order, strict=True
-        )
+        replace(tile, left=names[at], right=f"{places[at]}")
+        for tile, at in zip(tiles.top_tiles(images, ranked), order, strict=True)
     ]
     strip(
         shown,
@@ -234,20 +212,20 @@ def show_people(
 
 
 # ---------------------------------------------------------------------------------------------------------
-# 4: understood
+# 4: summary
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_understood(found: dict[str, Run], leaning: EdgeStrengthCurve) -> None:
-    leaning_charts.precision_by_strength(
+def show_summary(trained: dict[str, Run], leaning: EdgeStrengthCurve) -> None:
+    leanings.precision_by_strength(
         leaning.strengths, leaning.average_precision, keys.widget("AP by strength")
     )
     best = int(leaning.average_precision.argmax())
-    alone = cache.ranking(found["AP-SVM"], "test").average_precision
+    alone = cache.ranking(trained["AP-SVM"], "test").average_precision
     st.caption(
         f"{MODEL} on the test people, its penalties weakened and strengthened after training. **Notice** where AP is "
-        f"highest: {leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}, which nobody knows "
-        f"before the test; as learnt it is {leaning.precision_at(LEARNT):.3f}. Edges off is not AP-SVM: the weights "
+        f"highest: {leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}, which is not known "
+        f"before the test; as learned it is {leaning.precision_at(LEARNT):.3f}. Edges off is not AP-SVM: the weights "
         f"stay those that were trained with neighbours. AP-SVM, trained without, has {alone:.3f}."
     )
     st.markdown(f"## {leanings.summed_up(leaning)}")
@@ -255,12 +233,11 @@ def show_understood(found: dict[str, Run], leaning: EdgeStrengthCurve) -> None:
         "High-order information may put all of a scene on the wrong side where classes look alike. Train with another "
         "η, with other neighbours, or on another query, and see whether it does."
     )
-    if frame.pressed("Train it yourself", "train with neighbours", type="primary"):
-        st.switch_page("pages/train.py", query_params=lessons.address_of(found[MODEL]))
+    lessons.offer_training(trained[MODEL], "train with neighbours")
 
 
 frame.show_page(
     "neighbours_lesson",
-    "People of one scene tend to do the same. A method that leans on that gains, and errs.",
+    "People in one scene often do the same thing. A method that uses this can gain, and can be misled.",
     steps,
 )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.runs import jobs_panel, lessons, order_models
+from pages.parts.runs.order_models import frames_of
 from pages.parts.studies import study_charts
 from pages.parts.studies.study_words import TAU, WORDS
 from pages.parts.views import charts
-from pages.parts.views.order_frames import frames_of
 from pages.parts.views.pair_cues import CUES, explained
 from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints
@@ -37,23 +37,23 @@ def steps() -> None:
     row = order_models.choose_set()
     criterion = order_models.choose_criterion(row)
     images = cache.image_set(row.key)
-    for chosen, headline in lessons.each_step(STEPS, keys.PAIRS_STEP):
-        headline.markdown(f"## {HEADLINES[chosen - 1]}")
-        [show_pairs, show_sequence, show_rankers][chosen - 1](images, criterion)
-        lessons.offer_next(chosen, STEPS, keys.PAIRS_STEP)
+    for step in lessons.each_step(STEPS, keys.PAIRS_STEP):
+        step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
+        (show_pairs, show_sequence, show_rankers)[step.number - 1](images, criterion)
+        step.offer_next()
 
 
-def show_film(images: ImageSet, criterion: str, rows: Ints, label: str, told: bool) -> None:
+def show_film(images: ImageSet, criterion: str, rows: Ints, label: str, revealed: bool) -> None:
     """Samples in the right order; told: with their numbers."""
     count = len(rows)
     strip = Strip(label, "", tuple(range(count)))
     film.film(
         frames_of(images, criterion, rows, np.arange(count)[::-1]),
-        [] if told else [strip],
-        truth=strip if told else None,
+        [] if revealed else [strip],
+        truth=strip if revealed else None,
         token=f"{label} {rows.tolist()}",
         label=label,
-        key=keys.widget(f"{label} {told}"),
+        key=keys.widget(f"{label} {revealed}"),
     )
 
 
@@ -63,10 +63,9 @@ def show_pairs(images: ImageSet, criterion: str) -> None:
         zip(st.columns(len(examples.pairs)), examples.pairs, strict=True)
     ):
         with column:
-            show_film(images, criterion, pair, f"Pair {number + 1}", told=False)
+            show_film(images, criterion, pair, f"Pair {number + 1}", revealed=False)
     answers = [*CUES, "something else"]
-    bound = address.bound(keys.GUESS, address.one_of(answers), None)
-    guess = st.segmented_control("What do these pairs mean?", answers, **bound)
+    guess = controls.segments("What do these pairs mean?", keys.GUESS, answers)
     if guess is None:
         st.caption("What would you tell a friend who has to go on in the same way? Choose an answer above.")
         return
@@ -80,19 +79,19 @@ def show_pairs(images: ImageSet, criterion: str) -> None:
 def show_sequence(images: ImageSet, criterion: str) -> None:
     examples, cues = cache.pair_examples(images.key, criterion)
     rows = examples.sequence
-    show_film(images, criterion, rows, f"By “{criterion}”, the highest first", told=True)
+    show_film(images, criterion, rows, f"By “{criterion}”, the highest first", revealed=True)
     total = len(rows) * (len(rows) - 1) // 2
-    told = [(name, explained(rows, cue)) for name, cue in zip(CUES, cues.T, strict=True)]
-    listed = "\n".join(f"| {name} | {count} of {total} |" for name, count in told)
+    explains = [(name, explained(rows, cue)) for name, cue in zip(CUES, cues.T, strict=True)]
+    listed = "\n".join(f"| {name} | {count} of {total} |" for name, count in explains)
     st.markdown(
         f"| If it meant that … | pairs of this sequence that it explains |\n|---|---|\n{listed}\n"
         f"| {escaped(criterion)}, the highest first | {total} of {total} |"
     )
     st.caption(
-        f"{len(rows)} pictures in order hold {total} pairs, which all have to fit. **Notice** that colour and "
-        f"brightness leave {' and '.join(str(total - count) for _, count in told)} of them unexplained. Colourful is "
-        "the mean saturation of a picture's points, bright the mean of their values. Of fifty sequences that were "
-        "drawn this is the one of which both tell least, turned around too."
+        f"{len(rows)} images in order hold {total} pairs, which all have to fit. **Notice** that colour and brightness "
+        f"leave {' and '.join(str(total - count) for _, count in explains)} of them unexplained. Colourful is the mean "
+        "saturation of an image's pixels, bright the mean of their values. Of fifty sampled sequences this is the one "
+        "of which both tell least, turned around too."
     )
 
 
@@ -138,4 +137,4 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         st.switch_page("pages/lengths.py", query_params=address.only(**{keys.STUDY_RUN: run.id}))
 
 
-frame.show_page("pairs_lesson", "A few pairs leave open what they mean; a sequence makes it plain.", steps)
+frame.show_page("pairs_lesson", "A few ordered pairs leave the criterion open; a sequence reveals it.", steps)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys, selection
+from pages.parts.app import address, cache, controls, downloads, frame, keys, selection
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid, tiles
-from pages.parts.components.picture import picture
 from pages.parts.runs import choices, export, runs
 from pages.parts.views import charts, inference_scores, measures, weights
 from ranking.core import ImageSet, Ints
@@ -33,7 +32,7 @@ def steps() -> None:
     with frame.in_place():
         show_errors(images, ranked)
     weights.show(run, images, ranked)
-    take_along(run, images, ranked, split)
+    offer_files(run, images, ranked, split)
 
 
 @st.fragment
@@ -61,43 +60,27 @@ def choose_k(ranked: Ranking) -> int:
     most = min(len(ranked), grid.PAGE_SIZE)
     if most == 1:
         return 1
-    bound = address.bound(keys.K, address.number(int, 1, most), min(DEFAULT_K, most))
-    return int(st.slider("k: how far down the ranking you look", 1, most, **bound))
+    return controls.slider("k: cutoff, counted from the top", keys.K, 1, most, min(DEFAULT_K, most))
 
 
 def show_grid(images: ImageSet, ranked: Ranking, split: str, k: int, shown: choices.Shown) -> None:
     """One page of the ranking as thumbnails, the k-th with a line after it."""
-    view = choose_view(images, ranked)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        view = controls.segments("What a tile shows", keys.VIEW, VIEWS, "crop", label_visibility="collapsed")
+        offer_first_irrelevant(images, ranked)
     grid.image_grid(
         tiles.ranked_tiles(images, ranked, shown.places(ranked), whole=view == "whole"),
-        name=keys.SAMPLE,
         selected=choices.id_of(images, ranked, shown.place),
         label=f"Ranked {split} samples, best first",
         several=True,
     )
     grid.draw_line(keys.SAMPLE, choices.id_of(images, ranked, k - 1), f"k = {k}")
-    address.pager(keys.PAGE, choices.pages_of(ranked), shown.here)
+    controls.pages(keys.PAGE, choices.pages_of(ranked), shown.here)
     st.caption(
-        f"Best score first. {RELEVANT_GLYPH} and a whole border: relevant. {IRRELEVANT_GLYPH} and a broken "
-        "border: not relevant. **Notice** the first broken border: everything before it is right. "
-        "Click a picture, or walk with the arrow keys and press Enter; with Shift several, with Ctrl one more."
+        f"Best score first. {RELEVANT_GLYPH} and a solid border: relevant. {IRRELEVANT_GLYPH} and a dashed "
+        "border: not relevant. **Notice** the first dashed border: everything before it is relevant. "
+        "Click an image, or move with the arrow keys and press Enter; with Shift several, with Ctrl one more."
     )
-
-
-def choose_view(images: ImageSet, ranked: Ranking) -> str:
-    """What a tile shows, one of VIEWS; beside it the way to the first irrelevant sample."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        bound = address.bound(keys.VIEW, address.one_of(list(VIEWS)), "crop")
-        view = st.segmented_control(
-            "What a tile shows",
-            list(VIEWS),
-            format_func=lambda one: VIEWS[one],
-            required=True,
-            label_visibility="collapsed",
-            **bound,
-        )
-        offer_first_irrelevant(images, ranked)
-    return str(view)
 
 
 def offer_first_irrelevant(images: ImageSet, ranked: Ranking) -> None:
@@ -114,24 +97,24 @@ def offer_first_irrelevant(images: ImageSet, ranked: Ranking) -> None:
 def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> None:
     """The selected sample, large, in its whole image."""
     row = int(ranked.samples[place])
-    image = int(images.image_of[row])
-    relevant = bool(ranked.relevance[place])
-    glyph = f"{RELEVANT_GLYPH} relevant" if relevant else f"{IRRELEVANT_GLYPH} not relevant"
-    st.markdown(f"#### Rank {place + 1} · {glyph} · score {ranked.scores[place]:+.4g}")
-    name, query = str(images.image_names[image]), run.settings["query"]
-    width, height = (int(side) for side in images.image_sizes[image])
-    shown = tiles.shows(images, row)
+    image, relevant = int(images.image_of[row]), bool(ranked.relevance[place])
+    st.markdown(
+        f"#### Rank {place + 1} · {tiles.glyph(relevant)} {tiles.judged(relevant)} · score "
+        f"{ranked.scores[place]:+.4g}"
+    )
+    name, query, shown = tiles.image_name(images, row), run.settings["query"], tiles.shows(images, row)
     crop, whole = st.columns([1, 3]) if is_part(images, row) else (None, st.container())
     if crop is not None:
         crop.image(cache.thumbnails(images.key).crop(row), width="content", alt=f"The sample alone: {shown}")
     with whole, frame.in_place():
-        picture(
-            cache.whole_image(images.key, image),
-            (width, height),
+        tiles.show_image(
+            images,
+            image,
             tiles.relevance_boxes(images, query, row),
-            alt=f"Image {name} with the box of the selected sample, which shows {shown}",
-            key=keys.widget("selected image"),
+            f"Image {name} with the box of the selected sample, which shows {shown}",
+            "selected image",
         )
+    width, height = images.image_sizes[image].tolist()
     st.caption(
         f"Image {escaped(name)}, {width} × {height} pixels; the thick box shows {escaped(shown)}. **Notice** "
         f"whether it looks like “{escaped(query)}” to you, and what the method may have seen instead."
@@ -143,19 +126,19 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
             icon=":material/hub:",
             query_params=address.changed(**{keys.SAMPLE: str(images.ids[row])}),
         )
-    if (asked := inference_scores.address_of(run)) is not None:
+    if (link := inference_scores.address_of(run)) is not None:
         st.page_link(
             "pages/most_violated.py",
             label="Most violated ranking by its scores",
             icon=":material/priority_high:",
-            query_params=address.changed(**asked),
+            query_params=address.changed(**link),
         )
 
 
 def is_part(images: ImageSet, row: int) -> bool:
     """Whether a sample is so small a part of its image that it needs to be shown alone too."""
-    left, top, right, bottom = (int(edge) for edge in images.boxes[row])
-    width, height = (int(side) for side in images.image_sizes[images.image_of[row]])
+    left, top, right, bottom = images.boxes[row].tolist()
+    width, height = images.image_sizes[images.image_of[row]].tolist()
     return (right - left) * (bottom - top) < 0.5 * width * height
 
 
@@ -175,14 +158,12 @@ def show_errors(images: ImageSet, ranked: Ranking) -> None:
     last = np.flatnonzero(ranked.relevance)[-MOST_SHOWN:][::-1]
     left, right = st.columns(2, gap="medium")
     with left:
-        st.subheader("First errors", anchor=False)
         show_few(images, ranked, first, "First errors", "No sample of this split is irrelevant.")
         st.caption(
-            f"The first {IRRELEVANT_GLYPH} from the top. **Notice** what they share with the relevant ones: "
-            "shape, colour, or what stands around them? Is one of them labelled wrongly?"
+            f"The first {IRRELEVANT_GLYPH} from the top. **Notice** what they share with the relevant samples: "
+            "shape, colour, or what stands around them? Is one of them labelled incorrectly?"
         )
     with right:
-        st.subheader("Misses", anchor=False)
         show_few(images, ranked, last, "Misses", "No sample of this split is relevant.")
         st.caption(
             f"The last {RELEVANT_GLYPH}, the lowest first. **Notice** why they are hard to find: an unusual view, "
@@ -191,40 +172,28 @@ def show_errors(images: ImageSet, ranked: Ranking) -> None:
 
 
 def show_few(images: ImageSet, ranked: Ranking, places: Ints, name: str, otherwise: str) -> None:
-    """A few places as tiles; a click selects the sample everywhere."""
-    if not len(places):
+    """A few places as tiles below their name; a click selects the sample everywhere."""
+    st.subheader(name, anchor=False)
+    if len(places):
+        shown = tiles.ranked_tiles(images, ranked, places.tolist())
+        grid.image_grid(shown, label=name, kind="row", key=name)
+    else:
         st.caption(otherwise)
-        return
-    shown = tiles.ranked_tiles(images, ranked, places.tolist())
-    selected = address.get(keys.SAMPLE)
-    grid.image_grid(shown, name=keys.SAMPLE, selected=selected, label=name, kind="row", key=name)
 
 
-def take_along(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
+def offer_files(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
     """Downloads, made when they are asked for. The charts have their own camera button."""
-    name = f"ranking-{run.id}-{split}"
-    title = export.title_of(run, images, ranked, split)
+    name, title = f"ranking-{run.id}-{split}", export.title_of(run, images, ranked, split)
     with st.container(horizontal=True):
-        st.download_button(
-            "Ranking as CSV",
-            lambda: export.csv_text(images, {split: ranked}),
-            f"{name}.csv",
-            "text/csv",
-            icon=":material/table_view:",
-            on_click="ignore",
-        )
-        export.offer_contact_sheet(
-            "Contact sheet as PNG",
-            lambda: cache.thumbnails(images.key),
-            ranked,
-            title,
-            f"{name}.png",
-            icon=":material/grid_view:",
-        )
+        downloads.offer("Ranking as CSV", lambda: export.csv_text(images, {split: ranked}), f"{name}.csv")
+        with frame.in_place():
+            export.offer_contact_sheet(
+                "Contact sheet as PNG", cache.thumbnails(images.key), ranked, title, f"{name}.png"
+            )
         if st.button("Compare with others", icon=":material/compare_arrows:"):
             st.switch_page("pages/compare.py", query_params=address.changed(**{keys.COMPARED: None}))
         if st.button("Back to its training", icon=":material/show_chart:"):
             st.switch_page("pages/train.py", query_params=st.query_params.to_dict())
 
 
-frame.show_page("ranked_images", "What the training has made of the images: the best score first.", steps)
+frame.show_page("ranked_images", "Samples sorted by score, highest first, with their errors.", steps)

@@ -1,18 +1,21 @@
-"""Search tree: the orders that MidRank visits on its way to the best one, and what each step gains."""
+"""MidRank search: all candidate orders that it evaluates on its way to the best one, and what each step gains."""
 
 from __future__ import annotations
+
+from math import factorial
 
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, figures_file, frame, keys
+from pages.parts.app import address, cache, controls, downloads, figures_file, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.runs import neighbours, order_models
-from pages.parts.views import charts, order_export, tree_chart
-from pages.parts.views.order_frames import frames_of, goes_first
+from pages.parts.runs.order_models import frames_of, true_strip
+from pages.parts.views import charts, tree_chart
 from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.order_training import Ordered, measure_order
 from ranking.explain.tree_search import TreeSearch
 from ranking.inference.best_permutation import MAX_COMPARED
@@ -32,12 +35,12 @@ def steps() -> None:
     images, ordered = cache.image_set(row.key), cache.ordered(run)
     lengths = lengths_of(run, images)
     number, length, trees = choose_search(run, ordered, lengths)
-    found = cache.tree_search(run, number, length, trees)
+    search = cache.tree_search(run, number, length, trees)
     relevance, samples = ordered.relevance[number], ordered.samples(number)
-    node = choose_node(found)
-    figure = show_tree(found, relevance, node)
-    show_orders(images, criterion, run, found, samples, relevance, node)
-    offer_files(images, run, found, samples, relevance, figure)
+    node = choose_node(search)
+    figure = show_tree(search, relevance, node)
+    show_orders(images, criterion, run, search, samples, relevance, node)
+    offer_files(images, run, search, samples, relevance, figure)
 
 
 def lengths_of(run: Run, images: ImageSet) -> tuple[int, ...]:
@@ -57,10 +60,7 @@ def choose_search(run: Run, ordered: Ordered, lengths: tuple[int, ...]) -> tuple
     """The number of the sequence, from 0; the length of the ranker; how many trees."""
     count = len(ordered)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        bound = address.bound(keys.SEQUENCE, address.number(int, 1, count), 1)
-        number = (
-            int(st.number_input(f"Test sequence, of {count:,}", 1, count, step=1, width=190, **bound)) - 1
-        )
+        number = controls.number(f"Test sequence, of {count:,}", keys.SEQUENCE, 1, count, 1, width=190) - 1
         n = len(ordered.relevance[number])
         usable = [length for length in lengths if length <= n]
         if not usable or n > MOST_SAMPLES:
@@ -69,34 +69,33 @@ def choose_search(run: Run, ordered: Ordered, lengths: tuple[int, ...]) -> tuple
                 icon=":material/info:",
             )
             frame.end_page()
-        bound = address.bound(keys.LENGTH, address.one_of(usable), usable[0])
-        length = int(st.segmented_control("Ranker of subsequences of length", usable, required=True, **bound))
+        length = controls.segments("Ranker of subsequences of length", keys.LENGTH, usable, usable[0])
         first = min(MOST_TREES, cache.mid_rank(run)[0].trees)
-        bound = address.bound(keys.TREES, address.number(int, 1, MOST_TREES), first)
-        trees = int(st.number_input("Trees", 1, MOST_TREES, step=1, width=140, **bound))
+        trees = controls.number("Trees", keys.TREES, 1, MOST_TREES, first, width=140)
     return number, length, trees
 
 
-def choose_node(found: TreeSearch) -> int:
+def choose_node(search: TreeSearch) -> int:
     """The order that is shown: by its number, or by steps through the tree; clicks on the chart come here too."""
-    trees = found.trees
+    trees = search.trees
+
+    def targets(now: int) -> dict[str, int]:
+        parent, children = int(trees.parents[now - 1]), np.flatnonzero(trees.parents == now - 1)
+        return {
+            "Start": 1,
+            "One swap back": parent + 1 if parent >= 0 else now,
+            "Its best swap": int(children[np.argmax(trees.values[children])]) + 1 if len(children) else now,
+            "Best found": trees.best + 1,
+        }
+
     count = len(trees.values)
-    node = int(address.read(keys.VISIT, address.number(int, 1, count), trees.best + 1)) - 1
-    parent, children = int(trees.parents[node]), np.flatnonzero(trees.parents == node)
-    ways = {
-        "Start": 0,
-        "One swap back": parent if parent >= 0 else node,
-        "Its best swap": int(children[np.argmax(trees.values[children])]) if len(children) else node,
-        "Best found": trees.best,
-    }
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        bound = address.bound(keys.VISIT, address.number(int, 1, count), trees.best + 1)
-        st.number_input(f"Order visited, of {count:,}", 1, count, step=1, width=190, **bound)
-        for label, target in ways.items():
-            if frame.pressed(label, keys.widget(f"visit {label}"), disabled=target == node):
-                address.put(**{keys.VISIT: str(target + 1)})
-                st.rerun()
-    return node
+        return (
+            controls.stepper(
+                f"Order visited, of {count:,}", keys.VISIT, 1, count, trees.best + 1, targets, width=190
+            )
+            - 1
+        )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -104,116 +103,130 @@ def choose_node(found: TreeSearch) -> int:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_tree(found: TreeSearch, relevance: Ints, node: int) -> figures_file.Shown:
+def show_tree(search: TreeSearch, relevance: Ints, node: int) -> figures_file.Shown:
     """The chart, and what to notice of it."""
-    trees = found.trees
-    told = [
-        words_of(found, relevance, int(one)).replace(" · ", "<br>") for one in tree_chart.drawn_nodes(found)
-    ]
-    figure = tree_chart.figure_of(found, node, told)
-    key = keys.widget(f"tree {node}")
-    said = notice(found, relevance)
-    alt = f"Orders that the search visited, by value. {said}"
-
-    def choose() -> None:
-        if (clicked := tree_chart.clicked(key)) is not None:
-            address.put(**{keys.VISIT: str(clicked + 1)})
-
-    charts.show(figure, key, alt, "search-tree", height=460, on_select=choose)
-    drawn = len(tree_chart.drawn_nodes(found))
-    left_out = (
-        ""
-        if drawn == len(trees.values)
-        else f" Drawn are the best {drawn:,} of {len(trees.values):,} orders."
+    drawn = tree_chart.drawn_nodes(search)
+    figure = tree_chart.figure_of(
+        search, node, [words_of(search, relevance, int(place)).replace(" · ", "<br>") for place in drawn]
     )
+    message = notice(search, relevance)
+    alt = f"Orders that the search visited, by value. {message}"
+
+    charts.show(
+        figure,
+        keys.widget(f"tree {node}"),
+        alt,
+        "search-tree",
+        height=460,
+        on_point=lambda visit: address.put(**{keys.VISIT: str(visit)}),
+    )
+    count = len(search.trees.values)
+    part = "" if len(drawn) == count else f" The best {len(drawn):,} of {count:,} orders are plotted."
     st.caption(
-        "Every point is an order that was visited; a line is a swap of two places. The search goes to the best of all "
-        "swaps as long as the value grows (large points), and begins again elsewhere: the second tree where a sum "
+        "Every point is an order that was evaluated; a line is a swap of two positions. The search goes to the best of "
+        "all swaps as long as the value grows (large points), and begins again elsewhere: the second tree where a sum "
         "without roots is greatest, others at random. A click on a point shows its order below. "
-        f"**Notice** {escaped(said)}{left_out}"
+        f"**Notice** {escaped(message)}{part}"
     )
     return figure, alt
 
 
-def notice(found: TreeSearch, relevance: Ints) -> str:
+def notice(search: TreeSearch, relevance: Ints) -> str:
     """How far the search climbed, what that did to the order, and whether it found the best."""
-    trees = found.trees
+    trees = search.trees
     start, end = float(trees.values[0]), float(trees.values[trees.best])
-    taus = [measure_order(relevance, trees.orders[one]).tau for one in (0, trees.best)]
-    said = (
-        f"the climb from {start:.3f}, the order of RankSVM, to {end:.3f}; Kendall tau goes from {taus[0]:.2f} to "
-        f"{taus[1]:.2f}{': the greater value is the worse order' if taus[1] < taus[0] else ''}."
+    before, after = (measure_order(relevance, trees.orders[node]).tau for node in (0, trees.best))
+    climb = (
+        f"the climb from {start:.3f}, the order of RankSVM, to {end:.3f}; Kendall tau goes from {before:.2f} to "
+        f"{after:.2f}{': the greater value is the worse order' if after < before else ''}."
     )
     n = trees.orders.shape[1]
-    if found.best_value is None:
-        return f"{said} With {n} images there are too many orders to compare with all (up to {MAX_COMPARED})."
-    orders = int(np.prod(np.arange(1, n + 1)))
-    share = f"{len(trees.values):,} of {orders:,} orders were looked at"
-    if found.found_best:
-        return f"{said} {share}, and none of all is better than the one found."
-    return f"{said} {share}; the best of all has {found.best_value:.3f} and was missed."
+    if search.best_value is None:
+        return (
+            f"{climb} With {n} images there are too many orders to compare with all (up to {MAX_COMPARED})."
+        )
+    share = f"{len(trees.values):,} of {factorial(n):,} orders were evaluated"
+    if search.found_best:
+        return f"{climb} {share}, and no order is better than the one found."
+    return f"{climb} {share}; the best of all has {search.best_value:.3f} and was missed."
 
 
-def words_of(found: TreeSearch, relevance: Ints, node: int) -> str:
-    trees = found.trees
-    places = found.swapped(node)
+def words_of(search: TreeSearch, relevance: Ints, node: int) -> str:
+    trees = search.trees
+    places = search.swapped(node)
     step = "the root" if places is None else f"swap of places {places[0] + 1} and {places[1] + 1}"
     tau = measure_order(relevance, trees.orders[node]).tau
     return f"value {trees.values[node]:.3f} · Kendall tau {tau:.2f} · tree {trees.trees[node] + 1}, {step}"
 
 
 def show_orders(
-    images: ImageSet, criterion: str, run: Run, found: TreeSearch, samples: Ints, relevance: Ints, node: int
+    images: ImageSet, criterion: str, run: Run, search: TreeSearch, samples: Ints, relevance: Ints, node: int
 ) -> None:
     """The chosen order as a strip, beside where its tree began and the best of all."""
-    trees = found.trees
-    root = int(found.path_to(node)[0])
-    strips = [Strip(f"Order {node + 1}", words_of(found, relevance, node), as_tuple(trees.orders[node]))]
+    trees = search.trees
+    root = int(search.path_to(node)[0])
+    strips = [Strip(f"Order {node + 1}", words_of(search, relevance, node), as_tuple(trees.orders[node]))]
     if root != node:
         began = f"Where tree {trees.trees[node] + 1} began"
-        strips.append(Strip(began, words_of(found, relevance, root), as_tuple(trees.orders[root])))
-    if found.best is not None:
-        note = f"value {found.best_value:.3f} · Kendall tau {measure_order(relevance, found.best).tau:.2f}"
-        strips.append(Strip("The best of all orders", note, as_tuple(found.best)))
-    true = as_tuple(np.argsort(-relevance, kind="stable"))
+        strips.append(Strip(began, words_of(search, relevance, root), as_tuple(trees.orders[root])))
+    if search.best is not None:
+        note = f"value {search.best_value:.3f} · Kendall tau {measure_order(relevance, search.best).tau:.2f}"
+        strips.append(Strip("The best of all orders", note, as_tuple(search.best)))
     film.film(
         frames_of(images, criterion, samples, relevance),
         strips,
-        truth=Strip("The true order", f"by “{criterion}”, the {goes_first(run)} first", true),
+        truth=true_strip(run, as_tuple(np.argsort(-relevance, kind="stable"))),
         token=f"{run.id} {samples.tolist()}",
         label="The chosen order below the true one",
         key=keys.widget("visited film"),
     )
     st.caption(
-        "Solid lines go too early, dashed ones too late. **Notice** that the search knows nothing of the true order: "
+        "Solid lines go too early, dashed ones too late. **Notice** that the search does not know the true order: "
         "it climbs to what the ranker holds to be right."
     )
 
 
 def as_tuple(order: Ints) -> tuple[int, ...]:
-    return tuple(int(one) for one in order)
+    return tuple(int(place) for place in order)
 
 
 def offer_files(
     images: ImageSet,
     run: Run,
-    found: TreeSearch,
+    search: TreeSearch,
     samples: Ints,
     relevance: Ints,
     figure: figures_file.Shown,
 ) -> None:
     with st.container(horizontal=True):
-        st.download_button(
+        downloads.offer(
             "Visited orders as CSV",
-            lambda: order_export.visits_csv_text(images, found, samples, relevance),
+            lambda: csv_text(images, search, samples, relevance),
             f"search-{run.id}.csv",
-            "text/csv",
-            icon=":material/table_view:",
-            on_click="ignore",
         )
         figures_file.offer(f"Search tree on {images.title}", [figure], f"search-{run.id}.html")
 
 
+def csv_text(images: ImageSet, search: TreeSearch, samples: Ints, relevance: Ints) -> str:
+    """One line an order, in the order of visits, numbered from 1; samples by their ids, first place first."""
+    trees = search.trees
+    return rows_csv(
+        [
+            {
+                "order": node + 1,
+                "tree": int(trees.trees[node]) + 1,
+                "swaps": int(trees.depths[node]),
+                "from order": parent + 1 if parent >= 0 else None,
+                "on the path": int(trees.path[node]),
+                "value": float(trees.values[node]),
+                "Kendall tau": measure_order(relevance, trees.orders[node]).tau,
+                "samples": images.ids[samples[trees.orders[node]]].tolist(),
+            }
+            for node, parent in enumerate(trees.parents.tolist())
+        ]
+    )
+
+
 frame.show_page(
-    "search_tree", "How does MidRank find the best order? Every order that its search visits.", steps
+    "search_tree", "All candidate orders that MidRank's search evaluates for one sequence.", steps
 )

@@ -22,13 +22,13 @@ COLUMNS = 12
 LESSONS = ("neighbours_lesson", "pairs_lesson", "violated_lesson", "labels_lesson")  # after the first
 
 WHAT_THIS_IS = """
-- **Say what you look for.** A method learns from examples to rank images: what you look for shall come first.
-- **Watch it learn.** Two bounds close in on the optimum, and their gap proves how near it is.
-- **Look at what it ranks.** The right ones, the wrong ones, and how much a mistake at each place costs.
-- **Compare methods** that optimise different things: labels (SVM), average precision (AP-SVM), NDCG.
-- **Order whole sequences**, from older to newer, and see what longer subsequences tell than pairs do.
-- **Let it ask.** What does an image show? The model asks, and each answer moves all labels.
-- **Bring your own images.** All of it runs on this machine.
+- **Choose a query.** A method learns from examples to rank the images of that class first.
+- **Watch training.** An upper and a lower bound close in on the optimum; the gap between them proves how near it is.
+- **Inspect the ranking.** See which samples are relevant, which are not, and what an error at each rank costs.
+- **Compare methods** that optimise different losses: classification error (SVM), average precision (AP-SVM), NDCG.
+- **Rank sequences**, such as cars by year, and see what longer subsequences add to pairs.
+- **Label interactively.** The model asks which labels an image has, and each answer re-ranks all labels.
+- **Import your own images.** Everything runs on this machine.
 """
 
 
@@ -38,12 +38,12 @@ def steps() -> None:
     with left:
         st.markdown(WHAT_THIS_IS)
     with right, st.container(border=True, key="begin"):
-        st.markdown("### Begin here: two minutes")
-        st.markdown("Two methods rank the same people. Which mistake costs what?")
+        st.markdown("### Start here (2 minutes)")
+        st.markdown("Two methods rank the same people. See what each error costs.")
         frame.next_step("Why optimise AP?", "lesson")
         st.markdown(
-            "Then: do people of one scene help each other? What do a few ordered pairs tell, how is the worst "
-            "of all rankings found, and which question is worth asking?"
+            "More lessons: neighbours in one scene, pairs and sequences, finding the most violated ranking, and "
+            "choosing a question about labels."
         )
         with st.container(horizontal=True):
             for name in LESSONS:
@@ -53,9 +53,9 @@ def steps() -> None:
         show_ranking()
     with st.container(horizontal=True):
         frame.next_step("Train a method", "train", obvious=False)
-        frame.next_step("Answer a model's questions", "label_questions", obvious=False)
-        frame.next_step("Look at the images", "image_sets", obvious=False)
-        frame.next_step("Put cars in order", "orders", obvious=False)
+        frame.next_step("Label an image interactively", "label_questions", obvious=False)
+        frame.next_step("Browse the images", "image_sets", obvious=False)
+        frame.next_step("Rank cars by year", "orders", obvious=False)
     with frame.in_place():
         lessons.WHY_AP.begin()  # so that the lesson does not have to wait
 
@@ -64,48 +64,48 @@ def show_ranking() -> None:
     """The top of a ranking as data/start_strip.py has trained it."""
     images, thumbnails = cache.ready_made()
     with cache.or_gone():
-        told = json.loads(TRAINED.read_text())
-    ranked = ranking_of(told, images)
-    shown = tiles.pictures_of(images, thumbnails, ranked)
+        stored = json.loads(TRAINED.read_text())
+    ranked, query, method = ranking_of(stored, images), stored["query"], stored["method"]
+    shown = tiles.top_tiles(images, ranked, thumbnails=thumbnails)
     first = first_irrelevant(ranked.relevance)
-    st.markdown(f"## Who is {escaped(told['query'])}? {told['method']} answers, best first")
-    flags = {} if first is None else {shown[first - 1].id: "a mistake"}
-    label = f"The first {len(shown)} of {told['samples']} people, ranked for {told['query']}"
+    st.markdown(f"## Query “{escaped(query)}”, ranked by {method}")
+    flags = {} if first is None else {shown[first - 1].id: "first error"}
+    label = f"The first {len(shown)} of {stored['samples']} people, ranked for {query}"
     strip(shown, name="start strip", label=label, columns=COLUMNS, narrow=6, flags=flags)
     st.caption(
-        f"{describe(first, ranked, images)} A real result: {told['method']} on {len(images) - told['samples']} people "
-        f"of “{escaped(images.title)}”, tested on {told['samples']} that it has never seen; "
-        f"AP {told['average_precision']:.3f}. ✓ and a whole border: right. ✗ and a broken border: wrong."
+        f"{describe(first, ranked, images)} A real result: {method} was trained on "
+        f"{len(images) - stored['samples']} people from “{escaped(images.title)}” and tested on {stored['samples']} "
+        f"held-out people; AP {stored['average_precision']:.3f}. ✓ and a solid border: relevant. ✗ and a dashed "
+        "border: irrelevant."
     )
-    title = f"{told['method']} on “{told['query']}”, {images.title}"
-    file = f"ranking-{told['query']}.png"
-    export.offer_contact_sheet(
-        "This picture as PNG", lambda: thumbnails, ranked, title, file, type="tertiary"
-    )
+    title, file = f"{method} on “{query}”, {images.title}", f"ranking-{query}.png"
+    with frame.in_place():
+        export.offer_contact_sheet(
+            "This ranking as PNG", thumbnails, ranked, title, file, type="tertiary", icon=None
+        )
 
 
-def ranking_of(told: dict[str, Any], images: ImageSet) -> Ranking:
+def ranking_of(stored: dict[str, Any], images: ImageSet) -> Ranking:
     """The stored ids and scores with what the image set knows of them; Gone where they are of another set."""
     rows = {str(name): row for row, name in enumerate(images.ids)}
-    if told["set"] != images.key or not all(name in rows for name, _ in told["shown"]):
+    if stored["set"] != images.key or not all(name in rows for name, _ in stored["shown"]):
         raise cache.Gone(
             "data/start_strip.json was made with other images than data/action_figures holds; "
             "make it again with: python data/start_strip.py"
         )
-    samples = np.array([rows[name] for name, _ in told["shown"]])
-    scores = np.array([score for _, score in told["shown"]])
-    return Ranking(samples, images.relevance(told["query"])[samples], scores)
+    samples = np.array([rows[name] for name, _ in stored["shown"]])
+    scores = np.array([score for _, score in stored["shown"]])
+    return Ranking(samples, images.relevance(stored["query"])[samples], scores)
 
 
 def describe(first: int | None, ranked: Ranking, images: ImageSet) -> str:
     """What to notice, computed from what is shown."""
     if first is None:
-        return f"**Notice**: the first {len(ranked)} are all right."
-    wrong = int(ranked.samples[first - 1])
-    shows = escaped(tiles.shows(images, wrong))
+        return f"**Notice**: the first {len(ranked)} are all relevant."
+    shows = escaped(tiles.shows(images, int(ranked.samples[first - 1])))
     if first == 1:
-        return f"**Notice** the first mistake, at the very top: this person shows {shows}."
-    return f"**Notice**: the first {first - 1} are all right. The first mistake stands at place {first}: {shows}."
+        return f"**Notice** the first error, at the very top: this person shows {shows}."
+    return f"**Notice**: the first {first - 1} are all relevant. The first error is at rank {first}: {shows}."
 
 
-frame.show_page("start", "Learn to rank images, exactly and fast, and see what happens inside.", steps)
+frame.show_page("start", "Train learning-to-rank methods on images, and see how they work.", steps)

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app import address, cache, controls, forms, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import criteria, sets
 from pages.parts.runs import (
@@ -19,7 +19,6 @@ from pages.parts.runs import (
     run_actions,
     run_table,
     runs,
-    training_view,
     trainings,
 )
 from pages.parts.views import inference_scores
@@ -34,8 +33,8 @@ from ranking.workspace.store import ImageSetRow
 FIRST_METHOD = "AP-SVM"
 FIRST_QUERY = "8"
 
-# Where to look besides at a ranking whose method leans on neighbours.
-WITH_NEIGHBOURS = {"What neighbours did": "max_marginals", "Who leans on whom": "sample_graph"}
+# Where to look besides at a ranking whose method uses the similarity graph.
+WITH_NEIGHBOURS = {"What neighbours did": "max_marginals", "Similarity graph": "sample_graph"}
 
 
 def steps() -> None:
@@ -64,37 +63,30 @@ def steps() -> None:
 
 
 def choose_task(row: ImageSetRow) -> tuple[str, str]:
-    """Which class a person wants to rank first, and by which method."""
+    """The class to rank first, and the method."""
     images = cache.image_set(row.key)
-    counts = {name: int(count) for name, count in zip(images.classes, images.labels.sum(axis=0), strict=True)}
-    query = st.selectbox(
-        "Query: which class shall be ranked first?",
-        list(row.classes),
-        format_func=lambda name: f"{name} — {counts[name]:,} of {len(images):,} samples",
-        **address.bound(keys.QUERY, address.one_of(row.classes), preferred(FIRST_QUERY, row.classes)),
-    )
-    method = st.selectbox(
-        "Method",
-        names := method_names(ranks="samples"),
-        **address.bound(keys.METHOD, address.one_of(names), preferred(FIRST_METHOD, names)),
-    )
-    return query, method
+    counts = zip(images.classes, images.labels.sum(axis=0), strict=True)
+    shown = {name: f"{name} — {count:,} of {len(images):,} samples" for name, count in counts}
+    label = "Query: which class shall be ranked first?"
+    query = controls.select(label, keys.QUERY, shown, preferred(FIRST_QUERY, row.classes))
+    names = method_names(ranks="samples")
+    return query, controls.select("Method", keys.METHOD, names, preferred(FIRST_METHOD, names))
 
 
 def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
     """What the method sees of an image, what it minimises, and its settings."""
-    images = cache.image_set(row.key)
+    images, chosen_class = cache.image_set(row.key), method_class(method)
     features = feature_choice.choose(images)
     projection = projections.choose()
-    told = st.container()  # above the settings on which it depends
-    graph = graph_choice.choose(cache.image_set(row.key), method)
-    values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
-    with told:
-        describe(method_class(method), values[method])
-    of_pictures = [(name, feature_class(name)) for name in features if name in feature_names(images)]
-    described = forms.settings_form("feature", of_pictures, "More settings of the features")
+    summary = st.container()  # above the settings on which it depends
+    graph = graph_choice.choose(images, method)
+    values = forms.settings_form("method", [(method, chosen_class)], f"More settings of {method}")[method]
+    with summary:
+        describe(chosen_class, values)
+    of_crops = [(name, feature_class(name)) for name in features if name in feature_names(images)]
+    described = forms.settings_form("feature", of_crops, "More settings of the features")
     chosen = tuple((name, described.get(name, given)) for name, given in feature_choice.named(features))
-    return TrainSettings(row.key, chosen, query, method, values[method], graph=graph, projection=projection)
+    return TrainSettings(row.key, chosen, query, method, values, graph=graph, projection=projection)
 
 
 def preferred(name: str, among: Sequence[str]) -> str:
@@ -113,19 +105,12 @@ def describe(method: type[Method], settings: Mapping[str, Any]) -> None:
 
 
 def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> None:
-    """The button that starts a training; pressed twice it starts one. `changes`: how it differs from `run`.
+    """The button that starts a run; pressed twice it starts one. `changes`: how it differs from `run`.
 
     What is said of it stands below, so that the button stays where it is.
     """
-    ready = bool(settings.features)
-    if frame.pressed(
-        "Train",
-        "train",
-        type="primary",
-        icon=":material/play_arrow:",
-        disabled=not ready,
-        width="stretch",
-    ):
+    ready, icon = bool(settings.features), ":material/play_arrow:"
+    if frame.pressed("Train", "train", type="primary", icon=icon, disabled=not ready, width="stretch"):
         started = trainings.start(settings)
         address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})
         st.rerun()
@@ -150,43 +135,43 @@ def is_convex(settings: TrainSettings) -> bool:
 
 def invite(settings: TrainSettings) -> None:
     convex = is_convex(settings)
+    heading = "#### Press **Train** and watch two bounds meet"
+    caption = (
+        "The *primal* is the objective at the weights found so far; the *dual* proves how low any "
+        "weights could bring it. Training ends when the gap between them is below the tolerance."
+    )
+    if not convex:
+        heading = "#### Press **Train** and watch the objective go down in steps"
+        caption = (
+            "Each round minimises a convex problem that lies above the *objective* and touches it at the current "
+            "weights; the *dual* proves how low that problem can be brought, not the objective. Training ends "
+            "where a round can gain less than the tolerance."
+        )
     with st.container(border=True):
-        if convex:
-            st.markdown("#### Press **Train** and watch two bounds meet")
-            st.caption(
-                "The *primal* is the objective at the weights found so far; the *dual* proves how low any "
-                "weights could bring it. Training ends when the gap between them is below the tolerance."
-            )
-        else:
-            st.markdown("#### Press **Train** and watch the objective go down the stairs")
-            st.caption(
-                "Each round goes down a convex problem that lies above the *objective* and touches it at the weights "
-                "of now; the *dual* proves how low that problem can be brought, not the objective. Training ends "
-                "where a round can gain less than the tolerance."
-            )
+        st.markdown(heading)
+        st.caption(caption)
         st.latex(certificate.formula(convex))
 
 
 def show_live(run: Run) -> None:
     st.markdown(f"#### Training {escaped(runs.short_name(run))}")
     say_what_changed(run)
-    logarithmic = training_view.log_choice()
-    jobs_panel.watch(run, lambda seen: training_view.draw(run, seen, logarithmic))
+    logarithmic = trainings.log_choice()
+    jobs_panel.watch(run, lambda seen: trainings.draw(run, seen, logarithmic))
 
 
 def say_what_changed(run: Run) -> None:
-    """Where a training was started as another with something changed: what, and what came of it."""
-    other = address.read(keys.LIKE, cache.store().run, None)
-    if other is None or other.task != SAMPLES:
+    """Where a run was started as another with something changed: what, and what came of it."""
+    before = address.read(keys.LIKE, cache.store().run, None)
+    if before is None or before.task != SAMPLES:
         return
-    changes = runs.differences(runs.settings_given(other), runs.settings_given(run))
-    said = f"Like **{escaped(runs.short_name(other))}** but **{escaped('; '.join(changes) or 'nothing changed')}**."
-    if run.has_scores and other.has_scores:
-        before, after = runs.measured(other), runs.measured(run)
-        said += f" T{before[1:]} → {after.removeprefix('test AP ')}."
+    changes = runs.differences(runs.settings_given(before), runs.settings_given(run))
+    text = f"Like **{escaped(runs.short_name(before))}** but **{escaped('; '.join(changes) or 'nothing changed')}**."
+    if run.has_scores and before.has_scores:
+        text += f" T{runs.measured(before)[1:]} → {runs.measured(run).removeprefix('test AP ')}."
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(said, width="content")
-        link = address.changed(**{keys.RUN: other.id})
+        st.markdown(text, width="content")
+        link = address.changed(**{keys.RUN: before.id})
         st.page_link("pages/train.py", label="Show that one", query_params=link, width="content")
 
 
@@ -214,10 +199,10 @@ def show_ended(run: Run, obvious: bool) -> None:
                     frame.next_step(label, page, obvious=False, run=run.id)
             if (asked := inference_scores.address_of(run)) is not None:
                 frame.next_step("Most violated ranking", "most_violated", obvious=False, **asked)
-        logarithmic = bool(jobs_panel.iterations_of(seen)) and training_view.log_choice()
-    training_view.draw(run, seen, logarithmic)
+        logarithmic = bool(jobs_panel.iterations_of(seen)) and trainings.log_choice()
+    trainings.draw(run, seen, logarithmic)
     if run.state == "failed":
         st.caption("Change a setting, or press **Train** to try the same again.")
 
 
-frame.show_page("train", "Learn to rank one class of images before all others.", steps)
+frame.show_page("train", "Train a method to rank one class above all others.", steps)

@@ -8,12 +8,12 @@ from math import factorial
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.importing import sets
 from pages.parts.runs import lessons
-from pages.parts.views import charts, inference_charts, inference_lesson_charts, inference_words
+from pages.parts.views import charts, inference_charts, inference_words
 from pages.parts.views.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
 from pages.parts.views.inference_words import NAMES, PREDICTED, RIGHT, VIOLATED
 from ranking.core import ImageSet, Ints
@@ -23,7 +23,7 @@ from ranking.workspace.run import Run
 
 LESSON = lessons.VIOLATED
 METHOD = LESSON.methods[0]
-STEPS = ("1 · The worst mistake", "2 · One at a time", "3 · Halve", "4 · Understood")
+STEPS = ("1 · The most violated", "2 · One at a time", "3 · Halve", "4 · Summary")
 SIZES = (10, 30, 100, 300, 1000)
 ONE_IN = 10  # samples is relevant, as in Fig. 1 of the paper
 
@@ -37,24 +37,22 @@ HEADLINES = (
 
 
 def steps() -> None:
-    for chosen, headline in lessons.each_step(STEPS, keys.VIOLATED_STEP):
-        headline.markdown(f"## {HEADLINES[chosen - 1]}")
-        show_step(chosen)
+    for step in lessons.each_step(STEPS, keys.VIOLATED_STEP):
+        step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
+        show_step(step.number)
+        step.offer_next()
     sets.prepare()
 
 
-def show_step(chosen: int) -> None:
+def show_step(number: int) -> None:
     run = LESSON.trained()[METHOD]
-    images = cache.image_set(run.settings["set"])
-    if chosen <= 2:
+    if number <= 2:
+        images = cache.image_set(run.settings["set"])
         few = handful(images, cache.ranking(run, "test"))
         problem = cache.inference_problem(few.token, few.scores, few.relevant, "ap")
-        (show_fear if chosen == 1 else show_each)(images, few, problem)
-    elif chosen == 3:
-        show_halves(run)
+        (show_worst if number == 1 else show_each)(images, few, problem)
     else:
-        show_understood(run)
-    lessons.offer_next(chosen, STEPS, keys.VIOLATED_STEP)
+        (show_halves if number == 3 else show_summary)(run)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -62,27 +60,27 @@ def show_step(chosen: int) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_fear(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
+def show_worst(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
     ranks = trace_of(problem, "select").ranks
     rankings = inference_words.three(problem, ranks)
-    worth = {name: problem.value_of(found) for name, found in rankings.items()}
+    worth = {name: problem.value_of(order) for name, order in rankings.items()}
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
-        for name, found in rankings.items():
+        for name, order in rankings.items():
             value = worth[name]
             st.markdown(
                 f"**{TITLES[name]}**: score {value.score:.3f} + loss {value.loss:.3f} = **{value.objective:.3f}**"
             )
-            show_order(images, few, problem, found, name)
+            show_order(images, few, problem, order, name)
     every = problem.interleavings()
-    values = [problem.value_of(one) for one in every]
-    figure = inference_lesson_charts.all_rankings(
-        [(one.score, one.loss) for one in values],
-        [(name, one.score, one.loss) for name, one in worth.items()],
+    values = [problem.value_of(value) for value in every]
+    figure = inference_charts.all_rankings(
+        [(value.score, value.loss) for value in values],
+        [(name, value.score, value.loss) for name, value in worth.items()],
     )
     with narrow:
         alt = f"All {len(every)} patterns by score and loss. " + "; ".join(
-            f"{name}: {one.score:.3f} and {one.loss:.3f}" for name, one in worth.items()
+            f"{name}: {value.score:.3f} and {value.loss:.3f}" for name, value in worth.items()
         )
         charts.show(figure, keys.widget("all rankings"), alt, "all-rankings", height=420, top=8)
     st.caption(
@@ -105,13 +103,15 @@ def show_order(images: ImageSet, few: Scores, problem: InferenceProblem, ranks: 
     """The handful as the interleaving ranks order it."""
     assert few.rows is not None
     order = problem.order_of(ranks)
-    listed = Ranking(
+    ranked = Ranking(
         few.rows[order], few.relevant[order].astype(np.int64), -np.arange(len(order), dtype=float)
     )
-    shown = tiles.pictures_of(images, cache.thumbnails(images.key), listed)
-    shown = [replace(tile, right=f"{few.scores[row]:+.2f}") for tile, row in zip(shown, order, strict=True)]
-    count = len(shown)
-    strip(shown, name=f"order {name}", label=f"{TITLES[name]}: {count} images", columns=count, narrow=4)
+    shown = [
+        replace(tile, right=f"{few.scores[row]:+.2f}")
+        for tile, row in zip(tiles.top_tiles(images, ranked), order, strict=True)
+    ]
+    label = f"{TITLES[name]}: {len(shown)} images"
+    strip(shown, name=f"order {name}", label=label, columns=len(shown), narrow=4)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -122,11 +122,11 @@ def show_order(images: ImageSet, few: Scores, problem: InferenceProblem, ranks: 
 def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
     ranks = trace_of(problem, "greedy").ranks
     names = [f"image {place + 1}, score {score:+.2f}" for place, score in enumerate(problem.irrelevant)]
-    figure = inference_lesson_charts.all_of_rank(problem, names)
+    figure = inference_charts.all_of_rank(problem, names)
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
-        told = ", ".join(f"{name}: best rank {rank}" for name, rank in zip(names, ranks, strict=True))
-        charts.show(figure, keys.widget("f of each"), told, "f-of-each", height=400, top=8)
+        listed = ", ".join(f"{name}: best rank {rank}" for name, rank in zip(names, ranks, strict=True))
+        charts.show(figure, keys.widget("f of each"), listed, "f-of-each", height=400, top=8)
     with narrow:
         st.markdown("**The irrelevant images, the highest score first, and the best rank of each**")
         assert few.rows is not None
@@ -160,41 +160,40 @@ def show_halves(run: Run) -> None:
     problem = cache.inference_problem(given.token, given.scores, given.relevant, "ap")
     trace = cache.inference_trace(given.token, problem, "select")
     count = len(trace.steps)
-    bound = address.bound(keys.LOOK, address.number(int, 0, count), 1)
-    done = int(st.slider("Medians that were looked at", 0, count, **bound))
-    looks = "1 look" if done == 1 else f"{done} looks"
+    done = controls.slider("Medians that were evaluated", keys.LOOK, 0, count, 1)
+    looks = "1 evaluation" if done == 1 else f"{done} evaluations"
     figure = inference_charts.possible_ranks(problem, trace, done)
     alt = inference_words.possible_alt(problem, trace, done)
     charts.show(figure, keys.widget("halves"), alt, "halves", height=430, top=8)
-    said = inference_words.of_step(problem, trace.steps[done - 1]) if done else "Nothing is known yet."
+    text = inference_words.of_step(problem, trace.steps[done - 1]) if done else "Nothing is known yet."
     low, high = trace.bounds_after(done, problem.highest)
-    st.markdown(f"### {said}")
+    st.markdown(f"### {text}")
     st.caption(
         f"All {len(problem.scores)} images that {METHOD} learnt from, {len(problem.positives)} of them relevant. "
         "Best ranks never fall from left to right, so the best rank of one image is a ceiling for all to its "
         f"left and a floor for all to its right. **Notice** that {np.count_nonzero(low == high)} "
-        f"of {len(low)} are settled after {looks}, and that {count} looks settle all: most irrelevant images "
+        f"of {len(low)} are settled after {looks}, and that {count} settle all: most irrelevant images "
         "end below every relevant one, whole runs at once. Move the slider, and watch the bounds close."
     )
 
 
 # ---------------------------------------------------------------------------------------------------------
-# 4: understood
+# 4: summary
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_understood(run: Run) -> None:
+def show_summary(run: Run) -> None:
     counts = counted()
-    figure = inference_lesson_charts.operations(SIZES, counts)
+    figure = inference_charts.operations(SIZES, counts)
     last = {name: values[-1] for name, values in counts.items()}
-    told = ", ".join(f"{name} {value:,}" for name, value in last.items())
-    alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {told}"
+    listed = ", ".join(f"{name} {value:,}" for name, value in last.items())
+    alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {listed}"
     charts.show(figure, keys.widget("operations"), alt, "operations", height=420, top=8)
     st.caption(
         "Comparisons of scores, scores counted and differences of $f_j$ together, in sampled problems with one "
         f"relevant sample to {ONE_IN} irrelevant ones. **Notice** the slopes: greedy grows with $|N||P|$, ten "
         "times the samples cost a hundred times as much; the others grow hardly faster than $|N|$. With "
-        f"{SIZES[-1]:,} samples: {told}. Training asks for the most violated ranking at every iteration."
+        f"{SIZES[-1]:,} samples: {listed}. Training asks for the most violated ranking at every iteration."
     )
     with st.container(horizontal=True):
         if frame.pressed("Step through your own scores", keys.widget("own scores"), type="primary"):
@@ -208,17 +207,17 @@ def show_understood(run: Run) -> None:
 @st.cache_data(show_spinner="Counting operations …", max_entries=1)
 def counted() -> dict[str, list[int]]:
     """Operations of each algorithm at SIZES, counted on sampled scores."""
-    found: dict[str, list[int]] = {name: [] for name in NAMES.values()}
+    counts: dict[str, list[int]] = {name: [] for name in NAMES.values()}
     random = np.random.default_rng(0)
     for size in SIZES:
         relevant = np.arange(size + size // ONE_IN) < size // ONE_IN
         problem = InferenceProblem.of(random.normal(size=len(relevant)) + 2.0 * relevant, relevant)
         for key, name in NAMES.items():
             trace = trace_of(problem, key)
-            found[name].append(trace.comparisons + trace.derivatives + trace.counted)
-    return found
+            counts[name].append(trace.comparisons + trace.derivatives + trace.counted)
+    return counts
 
 
 frame.show_page(
-    "violated_lesson", "How training finds the mistake that it should fear most, and why so fast.", steps
+    "violated_lesson", "How training finds the most violated of n! rankings, and why this is fast.", steps
 )

@@ -31,9 +31,19 @@ def guarded(text: str) -> str:
 
 def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows with equal columns as CSV; texts are `guarded`, so that no spreadsheet takes one for a formula, and numbers
-    are exact. "" of no rows."""
+    are exact; a list is its texts, each guarded, with semicolons between them. "" of no rows.
+
+    >>> rows_csv([{"id": "=a", "score": 0.1, "classes": ["sea", "-1"]}])
+    "id,score,classes\\r\\n'=a,0.1,sea;'-1\\r\\n"
+    """
     stream = io.StringIO()
     table = csv.writer(stream)
     for line in [list(rows[0]), *(row.values() for row in rows)] if rows else []:
-        table.writerow(guarded(value) if isinstance(value, str) else value for value in line)
+        table.writerow(_cell(value) for value in line)
     return stream.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return ";".join(map(guarded, value))
+    return guarded(value) if isinstance(value, str) else value

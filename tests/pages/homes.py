@@ -113,8 +113,8 @@ def use_graph(laboratory: Laboratory, graph: str) -> Neighbourhood:
     settings = TrainSettings.from_json(run.settings)
     query = query_of(images, settings, load_features(images, settings.features, store.features))
     np.save(run.scores_file, HOBSVM.load(run.model_file).score(query))
-    cache._ranking.clear()
-    cache._neighbourhood.clear()
+    cache.ranking.clear()
+    cache.neighbourhood.clear()
     return cache.neighbourhood(run)
 
 

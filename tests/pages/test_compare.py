@@ -17,8 +17,8 @@ from shown import address, button_keys, choose, components, kinds, plain, plain_
 
 from pages.parts.app import cache
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
-from pages.parts.runs import compared_runs, comparison_export, runs
-from pages.parts.views import method_looks
+from pages.parts.runs import compared_runs, runs
+from pages.parts.views import sheets
 from ranking.jobs import jobs, run_archive
 from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
@@ -187,12 +187,12 @@ def test_without_a_choice_the_newest_of_each_method_stand_in_the_order_of_the_pa
 def test_names_and_looks_are_of_methods_and_never_shared(rivals):
     svm, large, small = map(rivals.store.run, (rivals.svm, rivals.ap_svm, rivals.ap_svm_small))
     assert list(compared_runs.titles([large, small]).values()) == ["AP-SVM, C = 100", "AP-SVM, C = 1"]
-    looks = method_looks.of_runs([small, large, svm])
+    looks = compared_runs.looks_of([small, large, svm])
     assert looks[rivals.svm] == of_methods()["SVM"]
     assert looks[rivals.ap_svm_small] == of_methods()["AP-SVM"]
     assert looks[rivals.ap_svm] == of_methods()["HOB-SVM"], "the first that is left"
     with pytest.raises(ValueError, match="6"):
-        method_looks.of_runs(3 * [svm, large])
+        compared_runs.looks_of(3 * [svm, large])
 
 
 def test_what_cannot_be_compared_is_named(rivals):
@@ -237,7 +237,7 @@ def test_choosing_fewer_than_two_asks_for_another_on_the_same_images(rivals, ope
     choose(app.multiselect, "compared", [rivals.hob_svm, rivals.svm])
     assert titles_of(app) == ["HOB-SVM", "SVM"]
     app.query_params["pair"] = f"{rivals.svm},{rivals.hob_svm}"
-    disc = compared_runs.Subject(rivals.laboratory.shapes, "disc")
+    disc = (rivals.laboratory.shapes, "disc")
     choose(app.run().selectbox, "compared subject", disc)
     assert address(app)["compared"] == rivals.laboratory.on_shapes
     assert "pair" not in address(app)
@@ -289,13 +289,13 @@ def test_files_have_every_rank_and_interval_and_the_picture_its_frames(rivals):
     assert [float(cell) for cell in lines[3][2:]] == [*found.interval("AP", 1), *found.difference("AP", 1, 0)]
 
     thumbnails = cache.thumbnails(rivals.laboratory.figures)
-    made = comparison_export.picture(thumbnails, compared, NAMES, ["AP"] * 3, 6, 0, "headline")
+    made = sheets.comparison_sheet(thumbnails, compared, NAMES, ["AP"] * 3, 6, 0, "headline")
     sheet = Image.open(io.BytesIO(made))
-    side, band, foot = comparison_export.SIDE, comparison_export.BAND, comparison_export.FOOT
-    assert sheet.width == comparison_export.HEAD + 6 * side + 2 * comparison_export.GAP
+    side, band, foot = sheets.SIDE, sheets.BAND, sheets.FOOT
+    assert sheet.width == sheets.HEAD + 6 * side + 2 * sheets.GAP
     for number, ranked in enumerate(compared.rankings):
         for place in range(6):
-            left = comparison_export.HEAD + place * side
-            upper = comparison_export.TOP + number * (side + foot + band)
+            left = sheets.HEAD + place * side
+            upper = sheets.TOP + number * (side + foot + band)
             wanted = RELEVANT if ranked.relevance[place] else IRRELEVANT
-            assert "#{:02X}{:02X}{:02X}".format(*sheet.getpixel((left + 8, upper + 8))) == wanted
+            assert "#{:02X}{:02X}{:02X}".format(*sheet.getpixel((left + 2, upper + 2))) == wanted

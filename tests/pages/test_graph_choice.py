@@ -97,7 +97,7 @@ def test_csv_is_on_the_disk_before_it_is_chosen_and_settings_name_it(
     [place, *_] = form.file_uploader
     assert place.value is None, "there is room for the next one"
     assert place.proto.max_upload_size_mb == graph_choice.MOST_MEGABYTES, "the browser asks no server either"
-    assert graph_choice.told_of(images, edges) in texts(form)
+    assert graph_choice.in_words(images, edges) in texts(form)
     press(form, "train")
     assert started[0].settings["graph"] == graph
     turn_to(form, set=laboratory.digits, method=METHOD)
@@ -112,12 +112,12 @@ def test_pairs_that_join_the_splits_are_counted_and_left_out(images, edges):
     of_train, of_test = (~images.test).sum(), images.test.sum()
     joined = [len(np.unique(edges[ends_in_test == count])) for count in (0, 2)]
     counts = [len(edges), train, joined[0], of_train, test, joined[1], of_test, joins]
-    assert numbers_in(graph_choice.told_of(images, edges)) == counts
+    assert numbers_in(graph_choice.in_words(images, edges)) == counts
     for pairs, counts in (
         (edges[ends_in_test == 0][:1], [1, 1, 2, of_train, 0, 0, of_test]),
         (edges[ends_in_test == 1][:1], [1, 0, 0, of_train, 0, 0, of_test, 1]),
     ):
-        assert numbers_in(graph_choice.told_of(images, pairs)) == counts
+        assert numbers_in(graph_choice.in_words(images, pairs)) == counts
 
 
 def test_refused_pairs_name_their_line_and_nothing_is_kept(laboratory, form, images, edges):
@@ -208,7 +208,7 @@ def test_pairs_that_are_damaged_or_gone_are_uploaded_again(open_page, on_edges, 
     assert any(short_name(graph) in error for error in errors(app))
     assert app.file_uploader, "where they can be uploaded again"
     file.unlink()
-    cache._neighbourhood.clear()
+    cache.neighbourhood.clear()
     shown = [open_page(page, run=on_edges.id) for page in ("max_marginals", "sample_graph")]
     assert [len(missing.error) for missing in shown] == [1, 1]
     turn_to(app, run=on_edges.id)

@@ -27,7 +27,6 @@ from shown import (
 )
 
 from pages.parts.app import cache
-from pages.parts.app.cache import image_sets
 from pages.parts.app.frame import escaped
 from pages.parts.importing import importing
 from pages.parts.views import charts
@@ -245,11 +244,11 @@ def test_large_images_are_decoded_one_after_the_other(monkeypatch):
     alone = []
 
     def open_image(number: int) -> Image.Image:
-        alone.append(image_sets._one_large.locked())
+        alone.append(cache._one_large.locked())
         return Image.new("RGB", (20, 20))
 
     images = SimpleNamespace(image_sizes=np.array([[20, 20]]), open_image=open_image)
     for large in (400, 399):
-        monkeypatch.setattr(image_sets, "LARGE", large)
+        monkeypatch.setattr(cache, "LARGE", large)
         cache.shrunk(images, 0)
     assert alone == [False, True]

@@ -13,7 +13,7 @@ from shown import charts_of, choose, kinds, numbers_in, page_of, texts, values
 
 from pages.parts.app import cache, figures_file, frame
 from pages.parts.runs import label_models
-from pages.parts.views import label_charts, label_words, star_picture
+from pages.parts.views import label_charts, star_picture
 from ranking import method_class
 from ranking.explain.label_pairs import LabelPairs
 from ranking.methods.label_ranker import LabelRanker
@@ -58,8 +58,8 @@ def test_the_page_shows_the_star_the_bars_and_the_points_of_all_and_of_one_label
     assert counted["text"][0] == f"{pairs.together[first]} vs {pairs.expected[first]:.3g}"
     attract, repel, _ = points["data"]
     assert len(attract["text"]) + len(repel["text"]) == np.count_nonzero(pairs.weight)
-    assert label_words.strongest(pairs) in texts(app)
-    assert label_words.compared(pairs) in texts(app)
+    assert label_charts.strongest(pairs) in texts(app)
+    assert label_charts.compared(pairs) in texts(app)
     assert HOSTILE not in texts(app)
 
     label = int(pairs.core[1])
@@ -71,10 +71,10 @@ def test_the_page_shows_the_star_the_bars_and_the_points_of_all_and_of_one_label
 
 def test_texts_give_the_strongest_pairs_and_those_that_agree_with_the_data(pairs):
     strongest = int(pairs.strongest(1, 1)[0])
-    assert frame.escaped(label_words.told(pairs, strongest)) in label_words.strongest(pairs)
+    assert frame.escaped(label_charts.in_words(pairs, strongest)) in label_charts.strongest(pairs)
     drawn = pairs.weight != 0
     alike = np.count_nonzero(drawn) - np.count_nonzero((pairs.against > 0) & drawn)
-    assert numbers_in(label_words.compared(pairs))[:2] == [alike, np.count_nonzero(drawn)]
+    assert numbers_in(label_charts.compared(pairs))[:2] == [alike, np.count_nonzero(drawn)]
 
 
 def test_files_hold_all_pairs_and_the_charts(pairs):
@@ -112,13 +112,13 @@ def made_up(weights: list[float], together: list[int], expected: list[float]) ->
 
 def test_a_pair_in_words():
     for weight, together, expected, sign, numbers in (
-        (0.41, 12, 2.4, label_words.ATTRACTS, [12, 5]),
-        (-0.2, 2, 10.0, label_words.REPELS, [2, 0.2]),
-        (-0.2, 0, 9.4, label_words.REPELS, [9.4]),
-        (0.1, 0, 0.0, label_words.ATTRACTS, []),
-        (0.0, 5, 5.0, label_words.NEITHER, [5]),
+        (0.41, 12, 2.4, label_charts.ATTRACTS, [12, 5]),
+        (-0.2, 2, 10.0, label_charts.REPELS, [2, 0.2]),
+        (-0.2, 0, 9.4, label_charts.REPELS, [9.4]),
+        (0.1, 0, 0.0, label_charts.ATTRACTS, []),
+        (0.0, 5, 5.0, label_charts.NEITHER, [5]),
     ):
-        text = label_words.told(made_up([weight], [together], [expected]), 0)
+        text = label_charts.in_words(made_up([weight], [together], [expected]), 0)
         assert text.startswith(f"sea {sign} label 0 "), weight
         assert numbers_in(text) == [0, weight, *numbers], "percent of images, and times as often"
 
@@ -145,5 +145,5 @@ def test_only_what_goes_against_the_data_is_named_and_no_name_on_another():
     assert label_charts.most_against(pairs).tolist() == [0, 2]
     agreeing = made_up([0.4, -0.3], [30, 1], [8.0, 8.0])
     assert not len(label_charts.most_against(agreeing))
-    assert "label" not in label_words.compared(agreeing), "no pair is named"
-    assert "label 0" in label_words.compared(pairs)
+    assert "label" not in label_charts.compared(agreeing), "no pair is named"
+    assert "label 0" in label_charts.compared(pairs)

@@ -101,7 +101,7 @@ def answers_in(rows: list[list[Any]]) -> dict[int, str]:
 
 
 def test_the_question_is_that_of_the_strategy_and_the_ranking_of_each_coming_answer_goes_along(own):
-    data = own.interview().told([], {}, None)
+    data = own.interview().data([], {}, None)
     tree, names = data["tree"], own.images.names
     asked = next_questions(own.method.prediction(own.images.part([own.row])), closest_maxima)
     assert tree["label"] == asked.labels[0]
@@ -115,13 +115,13 @@ def test_the_question_is_that_of_the_strategy_and_the_ranking_of_each_coming_ans
     assert tree["after"][0]["after"][0]["ranking"] is None
     scores = own.method.scores(own.images.part([own.row]))[0]
     assert tree["precision"] == break_even_precision(own.images.labels[own.row], scores)
-    assert own.interview(known=False).told([], {}, None)["tree"]["precision"] is None
+    assert own.interview(known=False).data([], {}, None)["tree"]["precision"] is None
 
 
 def test_answers_are_pinned_and_the_ranking_is_that_of_the_model_given_them(labels_here, own):
     names = own.images.names
     events = [event(labels_here, 1, names[3], "no"), event(labels_here, 2, names[20])]
-    data = own.interview().told(events, {}, None)
+    data = own.interview().data(events, {}, None)
     assert labels_of(data["tree"]["ranking"]) == own.order({names[3]: False, names[20]: True})
     assert answers_in(data["tree"]["ranking"]) == {3: "no", 20: "yes"}
     assert data["before"] == own.order({names[3]: False}), "before the last answer"
@@ -132,7 +132,7 @@ def test_answers_are_pinned_and_the_ranking_is_that_of_the_model_given_them(labe
 def test_every_strategy_asks_the_same_again(own):
     assert "core first" in strategies(own.run)
     for strategy in strategies(own.run):
-        first, again = (own.interview(strategy).told([], {}, None) for _ in range(2))
+        first, again = (own.interview(strategy).data([], {}, None) for _ in range(2))
         assert first["stamp"]["strategy"] == strategy
         assert first["order"] == again["order"], strategy
         assert strategy != "core first" or first["tree"]["label"] == own.method.core[0]
@@ -141,12 +141,12 @@ def test_every_strategy_asks_the_same_again(own):
 def test_a_rival_is_given_the_same_answers_or_asks_its_own_questions(labels_here, own, rival):
     names, truth = own.images.names, rival.images.labels[rival.row]
     answers = fold([event(labels_here, 1, names[5]), event(labels_here, 2, names[6], "no")])
-    same = page.show_rival(rival.interview(), answers, "same", 7)
+    same = page.rival_data(rival.interview(), answers, "same", 7)
     assert answers_in(same["rows"]) == {5: "yes", 6: "no"}
     yes, _, skip = same["after"]
     assert labels_of(skip["rows"]) == labels_of(same["rows"])
     assert list(answers_in(yes["rows"]).values()).count("yes") == 2
-    itself = page.show_rival(rival.interview(), answers, "own", 7)
+    itself = page.rival_data(rival.interview(), answers, "own", 7)
     asked, _ = rival.interview().asker.play(Position.of(names, {}), truth, 2)
     assert answers_in(itself["rows"]) == {label: "yes" if truth[label] else "no" for label in asked}
     assert page.way_of(rival.run, "core first") == "closest maxima", "the independent model has no core"
@@ -157,7 +157,7 @@ def test_a_rival_is_given_the_same_answers_or_asks_its_own_questions(labels_here
 def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(own, rival, open_questions):
     app = open_questions(truth="1", rival="own")
     data = sent_to(app)
-    assert data["tree"] == json.loads(json.dumps(own.interview().told([], {}, None)["tree"]))
+    assert data["tree"] == json.loads(json.dumps(own.interview().data([], {}, None)["tree"]))
     assert data["truth"] == np.flatnonzero(own.images.labels[own.row]).tolist()
     looks = dict(zip(("C-star", "Independent"), label_looks.LOOKS, strict=False))
     [race] = charts_of(app)
@@ -394,7 +394,7 @@ def test_a_rival_that_is_ready_first_does_not_begin_in_the_place_of_c_star(
 def test_features_that_are_gone_are_computed_again(labels_here, open_questions):
     for file in labels_here.store.features.iterdir():
         file.unlink()
-    cache._label_ranker.clear()
+    cache.label_ranker.clear()
     app = open_questions()
     press(app, "widget compute features")
     assert sent_to(app)["stamp"]["run"] == labels_here.own
@@ -481,7 +481,8 @@ def test_a_table_holds_what_stands_guarded_and_json_lines_every_event_in_its_ord
     late = replace(event(labels_here, 1, "sea", "no", "board 04"), session="f" * 32, time=time.time())
     store.append([late])
     rows = list(csv.DictReader(io.StringIO(answer_files.csv_text(store.images(labels_here.key)))))
-    assert tuple(rows[0]) == answer_files.COLUMNS
+    columns = "image place label answer inside outside strategy run time session number"
+    assert list(rows[0]) == columns.split()
     expected = {
         "label": f"'{HOSTILE}",
         "image": IMAGE,

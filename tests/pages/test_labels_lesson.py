@@ -25,7 +25,7 @@ from shown import (
 from pages.parts.app import cache
 from pages.parts.runs import label_models
 from pages.parts.runs.label_models import OWN as OWN_METHOD
-from pages.parts.views import taught_charts, taught_labels, taught_words
+from pages.parts.views import taught_labels, taught_views
 from pages.parts.views.taught_labels import BY_CHANCE, CHOSEN, FILE, OWN, QUESTIONS, RIVAL
 from ranking import method_class
 from ranking.datasets import make_source
@@ -43,7 +43,7 @@ def stored():
 def inference(model, row, answers):
     """The members of the best labelling of a scene given answers, and (L,) the gap of the maxima of every label."""
     taught = taught_labels.taught()
-    found = taught.asker(model, row).prediction(taught.told(answers).answers[None])
+    found = taught.asker(model, row).prediction(taught.position(answers).answers[None])
     return set(np.flatnonzero(found.best.members[0]).tolist()), found.max_marginals.difference[0]
 
 
@@ -106,7 +106,7 @@ def test_scenes_are_those_whose_first_answer_helps_much(stored):
     asked = []
     for row in rows[:CHOSEN]:
         found = np.abs(inference(OWN, row, {})[1])
-        label = taught.asker(OWN, row).question_tree(taught.told({}), depth=0).label
+        label = taught.asker(OWN, row).question_tree(taught.position({}), depth=0).label
         assert found[label] == pytest.approx(found.min())
         assert stored["labels"][row, label]
         asked.append(label)
@@ -153,13 +153,13 @@ def check_answer(stored, app, row, answer):
     assert crossings[1] == 0
     precision = stored["labels"][row, sorted(inference(OWN, row, answers)[0])].mean()
     assert f"→ {precision:.3f}" in texts(app), answer
-    assert taught_words.notice_answer(taught_labels.taught(), row, label, answers[label]) in texts(app)
+    assert taught_views.notice_answer(taught_labels.taught(), row, label, answers[label]) in texts(app)
 
 
 def check_question(stored, app, row, done):
     """The label of the question has the closest maxima."""
     text, names, taught = texts(app), stored["names"], taught_labels.taught()
-    asked, _ = taught.asker(OWN, row).play(taught.told({}), stored["labels"][row], done)
+    asked, _ = taught.asker(OWN, row).play(taught.position({}), stored["labels"][row], done)
     answers = {label: bool(stored["labels"][row, label]) for label in asked}
     found = np.round(np.abs(inference(OWN, row, answers)[1]), 9)
     found[list(answers)] = np.nan
@@ -167,7 +167,7 @@ def check_question(stored, app, row, done):
     assert found[label] == np.nanmin(found), done
     assert f"{np.nanmin(found):.4f}" in text
     assert f"{np.nanmax(found):.4f}" in text
-    shown = taught_words.with_and_without(taught, taught.asker(OWN, row), taught.told(answers), label)
+    shown = taught_views.with_and_without(taught, taught.asker(OWN, row), taught.position(answers), label)
     assert shown in text
     brought, left_out = map(quoted_in, shown.split("; "))
     with_it, without = (inference(OWN, row, {**answers, label: has})[0] for has in (True, False))
@@ -181,7 +181,7 @@ def check_worth(stored, app):
         for name in (OWN, RIVAL):
             truth = stored["labels"][row, sorted(inference(name, row, {})[0])]
             assert found[name][0, row] == pytest.approx(truth.mean())
-        played = taught.asker(OWN, row).play(taught.told({}), stored["labels"][row], 3)[1]
+        played = taught.asker(OWN, row).play(taught.position({}), stored["labels"][row], 3)[1]
         assert found[OWN][:4, row] == pytest.approx(played)
     for name, precisions in found.items():
         assert precisions.shape == (QUESTIONS + 1, len(stored["scenes"]))
@@ -255,4 +255,4 @@ def test_ties_are_the_interactions_of_the_label(stored):
 
 
 def test_hostile_names_are_escaped_in_charts():
-    assert taught_charts.marked("<b>x", True) == "✓ &lt;b&gt;x"
+    assert taught_views.marked("<b>x", True) == "✓ &lt;b&gt;x"

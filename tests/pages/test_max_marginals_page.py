@@ -173,7 +173,7 @@ def test_run_without_neighbours_leads_to_one_that_has_them(laboratory, open_page
 
 def test_features_that_are_gone_are_computed_on_demand(laboratory, open_page):
     for page in ("max_marginals", "sample_graph"):
-        cache._neighbourhood.clear()
+        cache.neighbourhood.clear()
         shutil.rmtree(laboratory.store.features)
         app = open_page(page, run=laboratory.neighbours)
         assert not app.metric
@@ -186,7 +186,7 @@ def test_method_that_is_gone_or_another_is_an_error_on_the_page(laboratory, open
     run, reasons = laboratory.store.run(laboratory.neighbours), set()
     np.save(run.scores_file, np.load(run.scores_file)[::-1])
     app = open_page("max_marginals")
-    for harm in (cache._neighbourhood.clear, run.model_file.unlink):
+    for harm in (cache.neighbourhood.clear, run.model_file.unlink):
         harm()
         with pytest.raises(cache.Gone) as gone:
             cache.neighbourhood(run)

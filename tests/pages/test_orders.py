@@ -17,7 +17,7 @@ from shown import kinds, numbers_in, page_of, press
 from pages.parts.app import cache
 from pages.parts.components import film
 from pages.parts.runs import order_models, runs
-from pages.parts.views import order_export
+from pages.parts.views import sheets
 from pages.parts.views.strips import Strip
 from ranking.core import ProgressEvent
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures
@@ -160,7 +160,7 @@ def test_only_an_order_of_these_frames_is_your_own(monkeypatch):
 def test_the_table_holds_all_sequences(orders_here):
     run, images = orders_here.store.run(orders_here.own), orders_here.store.image_set(orders_here.key)
     ordered = cache.ordered(run)
-    rows = list(csv.DictReader(io.StringIO(order_export.csv_text(images, "year", {HOSTILE: ordered}))))
+    rows = list(csv.DictReader(io.StringIO(page.csv_text(images, "year", {HOSTILE: ordered}))))
     assert len(rows) == DRAWING["test"] * DRAWING["length"]
     sixth = [row for row in rows if row["sequence"] == "6"]
     true = ordered.samples(5)[ordered.true_order(5)]
@@ -176,7 +176,7 @@ def test_the_picture_has_the_lines_of_each_strip(orders_here):
     truth = Strip("true", "", tuple(ordered.true_order(5).tolist()))
     of_sequence = cache.thumbnails(orders_here.key), ordered.samples(5), ordered.relevance[5], ["year"] * 6
     one, two = (
-        Image.open(io.BytesIO(order_export.picture(*of_sequence, truth, strips[:many], HOSTILE)))
+        Image.open(io.BytesIO(sheets.sequence_sheet(*of_sequence, truth, strips[:many], HOSTILE)))
         for many in (1, 2)
     )
     assert two.height > one.height > 300

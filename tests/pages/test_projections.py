@@ -10,7 +10,7 @@ from filled_home import train_settings
 from homes import trained_besides
 from image_sets import png
 from label_home import board, label_settings
-from shown import address, choose, compared, kinds, pictures_of, press, turn_to
+from shown import address, choose, compared, kinds, press, turn_to
 from trainings import finished
 
 from pages.parts.app import cache
@@ -81,7 +81,7 @@ def test_run_shows_how_much_was_kept(laboratory, through_nine, open_page):
     assert kept_by(turn_to(app, run=run.id)) == [str(kept), "512", "100%", "500"]
 
     through_nine.projection_file.unlink()
-    cache.trainings._projection.clear()
+    cache.projection.clear()
     turn_to(app, run=through_nine.id)
     assert len(app.error) == 1
     assert app.success, "it converged nevertheless"
@@ -91,7 +91,8 @@ def test_weights_are_drawn_in_the_space_of_the_features(through_nine, open_page)
     app = open_page("ranked_images", run=through_nine.id)
     app.session_state["widget weights"] = True
     app.run()
-    assert ["4 by 4" in alt for alt in pictures_of(app)[:2]] == [True, True]
+    alts = [chart.proto.alt for chart in app.get("plotly_chart")]
+    assert sum("4 by 4" in alt for alt in alts) == 2
     assert cache.direction(through_nine).shape == (324,)
 
 

@@ -198,16 +198,15 @@ def test_nothing_of_a_room_is_shown_in_another(anna, server, started, open_page)
 
 def test_every_cache_of_what_a_home_holds_is_keyed_by_the_home():
     """What is asked for by an id alone would be found by visitors of all rooms."""
-    folder = Path(cache.__file__).parent
-    lines = [line for file in sorted(folder.glob("*.py")) for line in file.read_text().splitlines()]
+    lines = Path(cache.__file__).read_text().splitlines()
     cached = [
         definition
         for decorator, definition in pairwise(lines)
-        if decorator.startswith(("@st.cache_data", "@st.cache_resource"))
+        if decorator.startswith(("@of_home", "@st.cache_data", "@st.cache_resource"))
     ]
     assert len(cached) > 20
     # Files that come with the program; scores, by their content.
-    of_no_home = "counted", "_ready_made", "_inference_", "_taught", "_examples", "_curves", "_picture"
+    of_no_home = "_ready_made", "inference_problem", "_inference_trace"
     for definition in cached:
         assert "(home: str" in definition or definition.removeprefix("def ").startswith(of_no_home), (
             definition
@@ -305,7 +304,7 @@ def test_a_damaged_file_of_the_class_room_does_not_tell_its_name(teacher, server
             with rooms._in(str(room)), pytest.raises(cache.Gone) as caught:
                 read()
             assert TEACHER not in str(caught.value)
-    cache.image_sets._image_set_at.clear()
+    cache._image_set_at.clear()
     app = open_page("image_sets", room=BERT, set=teacher.figures)
     assert app.error
     assert TEACHER not in " ".join(errors(app))

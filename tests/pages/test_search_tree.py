@@ -10,7 +10,7 @@ import pytest
 from order_home import HOSTILE, Recomputed, film_of
 from shown import charts_of, choose, numbers_in, page_of, press
 
-from pages.parts.views import order_export, tree_chart
+from pages.parts.views import charts, tree_chart
 from ranking import method_class
 from ranking.explain.tree_search import TreeSearch, tree_search
 
@@ -39,7 +39,7 @@ def test_the_chart_and_the_steps_through_the_tree_show_its_orders(orders_here, o
     points = {}
     for trace in traces:
         points |= dict(zip(trace["customdata"], trace["y"], strict=True))
-    assert points == pytest.approx(dict(enumerate(trees.values.tolist()))), "all have room"
+    assert points == pytest.approx(dict(enumerate(trees.values.tolist(), start=1))), "all have room"
     assert any(trace["y"] == pytest.approx([search.best_value] * 2) for trace in chart["data"]), "the best"
     assert not chart["layout"].get("annotations"), "on a phone a text at the line lies under the marks"
     looks = {(trace["marker"]["color"], trace["marker"]["symbol"]) for trace in traces}
@@ -74,7 +74,7 @@ def test_texts_give_the_values_of_the_search(tested, search):
 
 def test_the_table_holds_every_order(tested, search):
     samples = tested.drawn.samples[tested.drawn.sequences.sequence(2)]
-    text = order_export.visits_csv_text(tested.images, search, samples, tested.relevance[2])
+    text = page.csv_text(tested.images, search, samples, tested.relevance[2])
     rows, trees = list(csv.DictReader(io.StringIO(text))), search.trees
     assert [float(row["value"]) for row in rows] == trees.values.tolist()
     assert [row["samples"].split(";") for row in rows] == tested.images.ids[samples[trees.orders]].tolist()
@@ -94,13 +94,14 @@ def test_where_features_are_gone_a_button_computes_them(orders_here, open_page):
     assert app.get("plotly_chart")
 
 
-def test_a_click_is_the_number_of_a_node(monkeypatch):
+def test_a_click_is_what_the_point_carries(monkeypatch):
     for points, expected in (
         ([], None),
         ([{"customdata": 7}], 7),
         ([{"customdata": [7]}], 7),
         ([{"x": 1}], None),
+        ([{"customdata": [{"hostile": 1}]}], None),
     ):
         state = {"tree": {"selection": {"points": points}}}
-        monkeypatch.setattr(tree_chart.st, "session_state", state)
-        assert tree_chart.clicked("tree") == expected
+        monkeypatch.setattr(charts.st, "session_state", state)
+        assert charts.clicked_in("tree") == expected

@@ -71,7 +71,7 @@ def test_an_installation_without_its_scenes_reports_it(empty_home, started, open
         patch.setattr(cache, "ready_made", lambda: (other, thumbnails))
         app = open_page("start")
     assert "python data/start_strip.py" in errors(app)[0], "how to make the strip again"
-    monkeypatch.setattr(cache.image_sets, "ready_made_folder", lambda: None)
+    monkeypatch.setattr(cache, "ready_made_folder", lambda: None)
     monkeypatch.setattr("pages.parts.importing.sets.ready_made_folder", lambda: None)
     for name in ("start", "lesson"):
         assert "data/action_figures" in errors(open_page(name))[0]

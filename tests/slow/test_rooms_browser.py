@@ -58,7 +58,7 @@ def test_two_visitors_have_rooms_and_links_copies_and_bookmarks_lead_back(visit,
     again = visit(f"/?room={room}")
     again.get_by_role("heading", name=f"Your room: {room[:4]}…").wait_for()
     again.get_by_role("link", name="Train").click()
-    again.get_by_text("Trainings so far").wait_for()
+    again.get_by_text("Training runs", exact=True).wait_for()
     assert room_of(again) == room
 
     assert {row.name for row in Rooms(server.home).all()} == {room, room_of(bert)}

@@ -25,9 +25,9 @@ def get(name: str) -> str | None:
     return st.query_params.get(name, implied.get(name))
 
 
-def imply(told: dict[str, str]) -> None:
-    """What the address need not say, because a training that it names says it; for this run of the page."""
-    st.session_state[keys.IMPLIED] = told
+def imply(values: dict[str, str]) -> None:
+    """What the address need not say, because a training run that it names says it; for this run of the page."""
+    st.session_state[keys.IMPLIED] = values
 
 
 def put(**changes: str | None) -> None:
@@ -68,11 +68,11 @@ def complain(message: str) -> None:
 def complaints() -> list[str]:
     """What was not understood on the way to the address as it is now: a page that runs again says it again."""
     new: list[str] = st.session_state.pop(keys.COMPLAINTS, [])
-    said, where = st.session_state.get(keys.COMPLAINED, ([], None))
+    before, where = st.session_state.get(keys.COMPLAINED, ([], None))
     here = st.query_params.to_dict()
-    told = [*said, *(message for message in new if message not in said)] if where == here else new
-    st.session_state[keys.COMPLAINED] = (told, here)
-    return told
+    messages = list(dict.fromkeys([*before, *new])) if where == here else new
+    st.session_state[keys.COMPLAINED] = (messages, here)
+    return messages
 
 
 def read(name: str, parse: Callable[[str], T], default: T) -> T:
@@ -99,13 +99,6 @@ def bound(name: str, parse: Parse, default: Any, show: Show = str) -> dict[str, 
     if arriving or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
     return {"key": key, "on_change": _write, "args": (name, show)}
-
-
-def pager(name: str, pages: int, default: int = 1) -> int:
-    """Choose one of `pages` pages, from 1; nothing is shown where there is only one."""
-    if pages <= 1:
-        return 1
-    return int(st.pagination(pages, **bound(name, number(int, 1, pages), default)))
 
 
 def one_of(choices: Sequence[T], show: Show = str) -> Callable[[str], T]:
@@ -136,6 +129,12 @@ def some_of(choices: Sequence[str]) -> Callable[[str], list[str]]:
 
 def number(kind: type, low: float | None = None, high: float | None = None) -> Callable[[str], Any]:
     """A parser of int or float numbers between `low` and `high`."""
+    if low is None or high is None:
+        allowed = (
+            f"at most {high:g}" if high is not None else f"at least {low:g}" if low is not None else "any"
+        )
+    else:
+        allowed = f"{low:g} to {high:g}"
 
     def parse(text: str) -> Any:
         try:
@@ -145,16 +144,10 @@ def number(kind: type, low: float | None = None, high: float | None = None) -> C
         if not (float("-inf") < value < float("inf")):
             raise ValueError("expected a finite number")
         if (low is not None and value < low) or (high is not None and value > high):
-            raise ValueError(f"expected {_range(low, high)}")
+            raise ValueError(f"expected {allowed}")
         return value
 
     return parse
-
-
-def _range(low: float | None, high: float | None) -> str:
-    if low is None:
-        return f"at most {high:g}"
-    return f"at least {low:g}" if high is None else f"{low:g} to {high:g}"
 
 
 def _shown(value: Any) -> str:

@@ -64,7 +64,7 @@ class Uploads:
 
         def noted(tab: str, names: Sequence[str]) -> list[UploadFileUrlInfo]:
             given = give(tab, names)
-            self._given[tab] = [*self._given.get(tab, []), *(one.file_id for one in given)][-MOST_GIVEN:]
+            self._given[tab] = [*self._given.get(tab, []), *(each.file_id for each in given)][-MOST_GIVEN:]
             return given
 
         files.get_upload_urls = noted  # type: ignore[method-assign]
@@ -112,13 +112,13 @@ class Uploads:
                 403, "this upload address is not valid: reload the page and upload the file there"
             )
         held = sum(len(file.data) for file in list(files.file_storage.get(upload.tab, {}).values()))
-        arrived = sum(one.arrived for one in self._coming if one.tab == upload.tab)
+        arrived = sum(each.arrived for each in self._coming if each.tab == upload.tab)
         if held + arrived + more > OF_TAB:
             raise HTTPException(
                 413, f"a browser tab may hold {OF_TAB // 10**6} MB of uploads: remove one of its files"
             )
         held = sum(stat.byte_length for stats in files.get_stats().values() for stat in stats)
-        if held + sum(one.arrived for one in self._coming) + more > OF_SERVER:
+        if held + sum(each.arrived for each in self._coming) + more > OF_SERVER:
             raise HTTPException(413, "the server holds the most uploads that it may: try again in a minute")
 
 
@@ -132,15 +132,15 @@ class BoundedUploads:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found = (
+        match = (
             UPLOAD.fullmatch(scope["path"]) if scope["type"] == "http" and scope["method"] == "PUT" else None
         )
-        if found is None:
+        if match is None:
             await self._app(scope, receive, send)
             return
         files = _files()
         try:
-            upload = Upload(found["tab"], found["file"], _declared(Headers(scope=scope)))
+            upload = Upload(match["tab"], match["file"], _declared(Headers(scope=scope)))
             UPLOADS.begin(files, upload)
         except HTTPException as refused:
             await PlainTextResponse(refused.detail, refused.status_code)(scope, receive, send)

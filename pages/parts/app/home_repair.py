@@ -42,23 +42,23 @@ def _rebuild(home: Path) -> None:
 def say() -> None:
     """What the database did not know: image sets and runs that are listed again, and folders that cannot be read."""
     try:
-        found = cache.taken_in()
+        taken = cache.taken_in()
     except HomeError as error:
         if error.lost is not None:
             raise  # which ends the page, with the way to mend it at its top
         return  # the rest of the page needs the home too, and says what is wrong with it
-    if not any(found):
+    if not any(taken):
         return
     with st.container(border=True):
-        if found.sets or found.runs:
-            there = [f"“{title}”" for title in found.sets]
-            there += [counted(len(found.runs), "run")] if found.runs else []
-            told = (
+        if taken.sets or taken.runs:
+            there = [f"“{title}”" for title in taken.sets]
+            there += [counted(len(taken.runs), "run")] if taken.runs else []
+            message = (
                 f"The newest state of {', '.join(there)} was missing in the database. "
                 "It was read from their folders, and they are listed again."
             )
-            st.markdown(escaped(told))
-        for told in found.refused:
-            st.markdown(escaped(f"{told}. The folder stays where it is, and is not listed."))
-        label = "Look again" if found.refused else "OK"
+            st.markdown(escaped(message))
+        for message in taken.refused:
+            st.markdown(escaped(f"{message}. The folder stays where it is, and is not listed."))
+        label = "Look again" if taken.refused else "OK"
         st.button(label, key=keys.widget("look again"), on_click=cache.look_again)

@@ -31,31 +31,26 @@ class Shown(NamedTuple):
 
 def show(run: Run, images: LabelSet, uploaded: uploaded_image.UploadedImage | None) -> Shown:
     """The image large, and the way to the next one."""
+    place = st.container()
     if uploaded is not None:
         shown = Shown(*uploaded, known=False)
-        draw(shown)
-        return shown
-    place = st.container()
-    queue = np.flatnonzero(images.test) if images.test.any() else np.arange(len(images))
-    row = choose_image(images, queue, cache.answers().images(run.settings["set"]))
-    set_of_images = cache.image_set(run.settings["set"])
-    width, height = (int(side) for side in set_of_images.image_sizes[row])
-    source = cache.whole_image(set_of_images.key, row)
-    shown = Shown(images, row, source, (width, height), bool(images.labels[row].any()))
+    else:
+        queue = np.flatnonzero(images.test) if images.test.any() else np.arange(len(images))
+        row = choose_image(images, queue, cache.answers().images(run.settings["set"]))
+        set_of_images = cache.image_set(run.settings["set"])
+        width, height = set_of_images.image_sizes[row].tolist()
+        source = cache.whole_image(set_of_images.key, row)
+        shown = Shown(images, row, source, (width, height), bool(images.labels[row].any()))
     with place:
-        draw(shown)
+        alt = f"Image {shown.images.ids[shown.row]}, whose labels are asked for"
+        picture(shown.source, shown.size, [], alt=alt, key=keys.widget("asked"))
     return shown
 
 
-def draw(shown: Shown) -> None:
-    alt = f"Image {shown.images.ids[shown.row]}, whose labels are asked for"
-    picture(shown.source, shown.size, [], alt=alt, key=keys.widget("asked"))
-
-
-def choose_image(images: LabelSet, queue: Ints, told: dict[str, ImageAnswers]) -> int:
+def choose_image(images: LabelSet, queue: Ints, answers: dict[str, ImageAnswers]) -> int:
     """The image of the address, else the first of the queue without an answer; buttons to its neighbours in the
     queue."""
-    done = [bool(told[id].answers) if id in told else False for id in map(str, images.ids[queue])]
+    done = [bool(answers[id].answers) if id in answers else False for id in map(str, images.ids[queue])]
     first = done.index(False) if False in done else 0
     known = {str(id): row for row, id in enumerate(images.ids)}
     chosen = address.read(keys.IMAGE, lambda text: row_of(known, text), int(queue[first]))
@@ -63,20 +58,17 @@ def choose_image(images: LabelSet, queue: Ints, told: dict[str, ImageAnswers]) -
         address.amend(**{keys.IMAGE: str(images.ids[chosen])})  # it stays when it gets its first answer
     at = int(np.searchsorted(queue, chosen))
     after = [place for place in (*range(at + 1, len(queue)), *range(at)) if not done[place]]
-    goals = {
-        "Back": at - 1 if at > 0 else None,
-        "Next": at + 1 if at + 1 < len(queue) else None,
-        "Next unanswered": after[0] if after else None,
-    }
+    goals = {"Back": at - 1, "Next": at + 1, "Next unanswered": after[0] if after else -1}
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, goal in goals.items():
+            there = 0 <= goal < len(queue)
             st.button(
                 label,
                 key=keys.widget(f"image {label}"),
                 type="primary" if label == "Next unanswered" else "secondary",
-                disabled=goal is None,
-                on_click=go_to,
-                args=(None if goal is None else str(images.ids[queue[goal]]),),
+                disabled=not there,
+                on_click=address.put,
+                kwargs={keys.IMAGE: str(images.ids[queue[goal]]) if there else None},
             )
         st.caption(
             f"Image {escaped(str(images.ids[chosen]))} · {sum(done)} of {len(queue)} test images answered",
@@ -89,7 +81,3 @@ def row_of(known: dict[str, int], text: str) -> int:
     if text not in known:
         raise ValueError("expected the name of an image of this set")
     return known[text]
-
-
-def go_to(image: str | None) -> None:
-    address.put(**{keys.IMAGE: image})

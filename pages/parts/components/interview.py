@@ -1,4 +1,4 @@
-"""One image and the models that rank its labels: what is asked, what was said, and what the browser is told of it."""
+"""One image and the models that rank its labels: what is asked, what was answered, and what the browser shows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WITH_RANKING = 1  # answers ahead whose rankings are sent along; of those after 
 
 @dataclass(frozen=True, eq=False)
 class Interview:
-    """A player that asks about one image. id: of the image; truth: (L,) its labels, None where nobody knows them."""
+    """A model that asks about one image. id: of the image; truth: (L,) its labels, None where they are not known."""
 
     player: Player
     strategy: str
@@ -35,9 +35,9 @@ class Interview:
     def of(cls, player: Player, images: LabelSet, row: int, strategy: str, k: int, known: bool) -> Interview:
         """About image `row` of `images`, which is given `k` labels; `known`: whether its labels are the truth."""
         method, _ = cache.label_ranker(player.run)
-        one, id = images.part([row]), str(images.ids[row])
-        asker = LabellingModel(method.prediction(one, k=k), _urgency(player.run, strategy, id))
-        truth = one.labels[0] if known and one.labels.any() else None
+        image, id = images.part([row]), str(images.ids[row])
+        asker = LabellingModel(method.prediction(image, k=k), _urgency(player.run, strategy, id))
+        truth = image.labels[0] if known and image.labels.any() else None
         return cls(player, strategy, asker, images.names, id, truth)
 
     @property
@@ -53,11 +53,11 @@ class Interview:
         """What a question on the screen belongs to."""
         return "\n".join([self.run.settings["set"], self.id, self.run.id, self.strategy, str(self.k)])
 
-    def position(self, told: ImageAnswers) -> Position:
-        return Position.of(self.names, told.answers, told.skipped)
+    def position(self, answers: ImageAnswers) -> Position:
+        return Position.of(self.names, answers.answers, answers.skipped)
 
     def precision(self, scores: Floats, position: Position) -> float | None:
-        """Break-even precision of a ranking as it is shown; None where nobody knows the truth."""
+        """Break-even precision of a ranking as it is shown; None where the truth is not known."""
         return None if self.truth is None else self.asker.precision(self.truth, scores, position)
 
     def played(self) -> list[float]:
@@ -71,83 +71,92 @@ class Interview:
 
     # -------------------------------------------------------------------------------------------- the browser
 
-    def told(self, events: list[AnswerEvent], saved: dict[str, int], shown: str | None) -> dict[str, Any]:
-        """What questions.js is told; `shown`: the label that a person sees asked already."""
-        told = fold(events)
-        position = self.position(told)
+    def data(self, events: list[AnswerEvent], saved: dict[str, int], shown: str | None) -> dict[str, Any]:
+        """What questions.js shows; `shown`: the label that is asked on the screen already."""
+        answers = fold(events)
+        position, before = self.position(answers), self.position(fold(answers.standing[:-1]))
         first = self.names.index(shown) if shown in self.names else None
-        before = self.position(fold([one for one in told.standing[:-1]]))
-        k = int(self.asker.prediction(position.answers[None]).k[0])
+        stamp = {
+            "set": self.run.settings["set"],
+            "image": self.id,
+            "run": self.run.id,
+            "strategy": self.strategy,
+        }
         return {
+            **self._common(position, before),
             "token": self.token,
-            "stamp": {
-                "set": self.run.settings["set"],
-                "image": self.id,
-                "run": self.run.id,
-                "strategy": self.strategy,
-            },
+            "stamp": stamp,
             "names": list(self.names),
-            "k": k,
             "saved": saved,
             "given": [
-                [self.names.index(one.label), one.kind] for one in told.standing if one.label in self.names
+                [self.names.index(event.label), event.kind]
+                for event in answers.standing
+                if event.label in self.names
             ],
-            "counted": told.events,
+            "counted": answers.events,
             "tree": self._node(self.asker.question_tree(position, first), position, 0),
             "order": self.asker.in_order_of_urgency(position).tolist(),
-            "before": self.asker.order(self.asker.scores(before), before).tolist(),
             "why": STRATEGIES[self.strategy].why,
             "own": {"title": self.player.title, "colour": self.player.look.colour, "note": "your answers"},
             "truth": None,
             "rival": None,
         }
 
-    def ranking(self, position: Position, before: Position) -> dict[str, Any]:
+    def ranking(self, position: Position, before: Position, note: str = "your answers too") -> dict[str, Any]:
         """A ranking to be shown beside another: its rows, and the order before the last answer."""
         scores = self.asker.scores(position)
         return {
+            **self._common(position, before),
             "title": self.player.title,
             "colour": self.player.look.colour,
             "rows": self._rows(scores, position),
-            "before": self.asker.order(self.asker.scores(before), before).tolist(),
             "precision": self.precision(scores, position),
+            "note": note,
+        }
+
+    def _common(self, position: Position, before: Position) -> dict[str, Any]:
+        return {
             "k": int(self.asker.prediction(position.answers[None]).k[0]),
-            "note": "your answers too",
+            "before": self.asker.order(self.asker.scores(before), before).tolist(),
         }
 
     def ranking_of_its_own_questions(self, count: int) -> dict[str, Any]:
         """The ranking after `count` questions of this model's own, which the truth has answered."""
         assert self.truth is not None
         asked, _ = self.asker.play(self._nothing(), self.truth, count)
-        positions = []
-        for number in (len(asked), max(0, len(asked) - 1)):
-            said = {self.names[label]: bool(self.truth[label]) for label in asked[:number]}
-            positions.append(Position.of(self.names, said))
+        answers = {self.names[label]: bool(self.truth[label]) for label in asked}
+        position = Position.of(self.names, answers)
+        before = Position.of(self.names, dict(list(answers.items())[:-1]))
         last = f", the last: {self.names[asked[-1]]}" if asked else ""
         note = f"{len(asked)} own questions ({self.strategy}), answered by the truth{last}"
-        return {**self.ranking(*positions), "note": note}
+        return self.ranking(position, before, note)
 
     def _node(self, question: Question, position: Position, depth: int) -> dict[str, Any]:
-        told: dict[str, Any] = {"label": question.label, "ranking": None, "precision": None, "after": []}
-        for side in ("inside", "outside"):
-            value = getattr(question, side)
-            told[side] = float(value) if np.isfinite(value) else None
-        if depth <= WITH_RANKING:
-            told["ranking"] = self._rows(question.scores, position)
-            told["precision"] = self.precision(question.scores, position)
-        for branch, after in enumerate(question.after):
-            told["after"].append(self._node(after, position.after(question.label, branch), depth + 1))
-        return told
+        close = depth <= WITH_RANKING
+        inside, outside = (
+            float(value) if np.isfinite(value) else None for value in (question.inside, question.outside)
+        )
+        return {
+            "label": question.label,
+            "inside": inside,
+            "outside": outside,
+            "ranking": self._rows(question.scores, position) if close else None,
+            "precision": self.precision(question.scores, position) if close else None,
+            "after": [
+                self._node(after, position.after(question.label, branch), depth + 1)
+                for branch, after in enumerate(question.after)
+            ],
+        }
 
     def _rows(self, scores: Floats, position: Position) -> list[list[Any]]:
-        """[label, share of the longest bar, what was said] from the top."""
+        """[label, share of the longest bar, the answer] from the top."""
         shares = np.clip(scores / self._longest, -1.0, 1.0)
-        said = {1: "yes", -1: "no"}
+        answers = {1: "yes", -1: "no"}
         return [
             [
                 int(label),
                 round(float(shares[label]), 3),
-                said.get(int(position.answers[label]), "skip" if position.skipped[label] else ""),
+                answers.get(int(position.answers[label]), "skip" if position.skipped[label] else ""),
             ]
             for label in self.asker.order(scores, position)
         ]

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from pages.parts.app import cache
+from pages.parts.app import cache, keys
 from pages.parts.app.colours import IRRELEVANT, IRRELEVANT_GLYPH, OF_CLASSES, RELEVANT, RELEVANT_GLYPH
-from pages.parts.components.picture import data_url
+from pages.parts.components.picture import data_url, picture
 from pages.parts.components.tile import Tile
 from pages.parts.views.strips import Box
 from ranking.core import Bools, ImageSet, Ints
@@ -28,21 +28,29 @@ def ranked_tiles(images: ImageSet, ranked: Ranking, places: Sequence[int], whole
     return [_ranked_tile(images, thumbnails, ranked, place, whole) for place in places]
 
 
+def judged(relevant: bool) -> str:
+    """Whether a sample is relevant, in words."""
+    return "relevant" if relevant else "not relevant"
+
+
+def glyph(relevant: bool) -> str:
+    return RELEVANT_GLYPH if relevant else IRRELEVANT_GLYPH
+
+
 def _ranked_tile(images: ImageSet, thumbnails: Thumbnails, ranked: Ranking, place: int, whole: bool) -> Tile:
     row, score = int(ranked.samples[place]), ranked.scores[place]
     image, relevant = int(images.image_of[row]), bool(ranked.relevance[place])
-    shown = shows(images, row)
-    name, judged = str(images.image_names[image]), "relevant" if relevant else "not relevant"
+    shown, name = shows(images, row), image_name(images, row)
     return Tile(
         id=str(images.ids[row]),
         src=data_url(thumbnails.image(image) if whole else thumbnails.crop(row)),
-        alt=f"rank {place + 1}, {judged}, score {score:.3g}, shows {shown}, image {name}",
+        alt=f"rank {place + 1}, {judged(relevant)}, score {score:.3g}, shows {shown}, image {name}",
         left=f"{place + 1}",
         right=f"{score:+#.3g}",
         mark="relevant" if relevant else "irrelevant",
         box=share_of_tile(images, row) if whole else None,
         card=(
-            ("rank", f"{place + 1:,} of {len(ranked):,}, {judged}"),
+            ("rank", f"{place + 1:,} of {len(ranked):,}, {judged(relevant)}"),
             ("score", f"{score:+#.4g}"),
             ("shows", shown),
             ("image", name),
@@ -50,10 +58,13 @@ def _ranked_tile(images: ImageSet, thumbnails: Thumbnails, ranked: Ranking, plac
     )
 
 
-def pictures_of(images: ImageSet, thumbnails: Thumbnails, ranked: Ranking) -> list[Tile]:
-    """A tile a place of a ranking to be looked at only: rank and relevance, no score."""
-    shown = [_ranked_tile(images, thumbnails, ranked, place, whole=False) for place in range(len(ranked))]
-    return [replace(tile, right="") for tile in shown]
+def top_tiles(
+    images: ImageSet, ranked: Ranking, count: int | None = None, thumbnails: Thumbnails | None = None
+) -> list[Tile]:
+    """The first places of a ranking, or all, to be looked at only: rank and relevance, no score."""
+    thumbnails = thumbnails or cache.thumbnails(images.key)
+    places = range(len(ranked))[:count]
+    return [replace(_ranked_tile(images, thumbnails, ranked, place, False), right="") for place in places]
 
 
 def with_terms(shown: Sequence[Tile], relevance: Ints) -> list[Tile]:
@@ -133,27 +144,41 @@ def classes_of(images: ImageSet, row: int) -> list[str]:
     return [name for name, shown in zip(images.classes, images.labels[row], strict=True) if shown]
 
 
+def image_name(images: ImageSet, row: int) -> str:
+    """The name of the image that a sample is of."""
+    return str(images.image_names[images.image_of[row]])
+
+
+def show_image(images: ImageSet, image: int, boxes: Sequence[Box], alt: str, key: str) -> None:
+    """A whole image of a set with boxes on it."""
+    width, height = images.image_sizes[image].tolist()
+    picture(cache.whole_image(images.key, image), (width, height), boxes, alt=alt, key=keys.widget(key))
+
+
 def class_boxes(images: ImageSet, image: int, chosen: int | None = None) -> list[Box]:
     """All boxes of an image, labelled and coloured by class, that of sample `chosen` drawn thicker."""
-    found = []
+    boxes = []
     for row in samples_of(images, image):
         shown = np.flatnonzero(images.labels[row])
         colour = OF_CLASSES[int(shown[0]) % len(OF_CLASSES)] if len(shown) else OF_CLASSES[-1]
-        label = shows(images, row)
-        found.append(Box(_edges(images, row), label, colour, strong=row == chosen))
-    return found
+        boxes.append(Box(_edges(images, row), shows(images, row), colour, strong=row == chosen))
+    return boxes
 
 
 def relevance_boxes(images: ImageSet, query: str, chosen: int) -> list[Box]:
     """All boxes of the image of sample `chosen`, marked by relevance to `query`, `chosen` drawn thicker."""
     relevance = images.relevance(query)
-    found = []
-    for row in samples_of(images, int(images.image_of[chosen])):
-        relevant, strong = bool(relevance[row]), bool(row == chosen)
-        label = shows(images, row)
-        colour = RELEVANT if relevant else IRRELEVANT
-        found.append(Box(_edges(images, row), label if strong else "", colour, not relevant, strong))
-    return found
+    return [
+        _marked_box(
+            images, row, bool(relevance[row]), row == chosen, shows(images, row) if row == chosen else ""
+        )
+        for row in samples_of(images, int(images.image_of[chosen]))
+    ]
+
+
+def _marked_box(images: ImageSet, row: int, relevant: bool, strong: bool, text: str) -> Box:
+    colour = RELEVANT if relevant else IRRELEVANT
+    return Box(_edges(images, row), text, colour, not relevant, bool(strong))
 
 
 def labelled_tiles(images: ImageSet, rows: Ints, labels: Bools) -> list[Tile]:
@@ -163,7 +188,7 @@ def labelled_tiles(images: ImageSet, rows: Ints, labels: Bools) -> list[Tile]:
         Tile(
             id=str(images.ids[row]),
             src=data_url(thumbnails.crop(int(row))),
-            alt=f"labelled {'relevant' if labels[row] else 'not relevant'}, shows {shows(images, int(row))}",
+            alt=f"labelled {judged(labels[row])}, shows {shows(images, int(row))}",
             mark="relevant" if labels[row] else "irrelevant",
         )
         for row in rows
@@ -173,13 +198,13 @@ def labelled_tiles(images: ImageSet, rows: Ints, labels: Bools) -> list[Tile]:
 def labelled_boxes(images: ImageSet, labels: Bools, turning: Bools, chosen: int) -> list[Box]:
     """All boxes of the image of sample `chosen`, marked by their label (n,); those that are `turning` (n,) are drawn
     thicker, and `chosen` says that it is the one."""
-    found = []
+    boxes = []
     for row in samples_of(images, int(images.image_of[chosen])):
-        label, strong = bool(labels[row]), bool(turning[row])
-        glyph = RELEVANT_GLYPH if label else IRRELEVANT_GLYPH
-        text = f"{glyph} {'selected' if row == chosen else 'turns'}" if strong else glyph
-        found.append(Box(_edges(images, row), text, RELEVANT if label else IRRELEVANT, not label, strong))
-    return found
+        text = glyph(labels[row])
+        if turning[row]:
+            text += " selected" if row == chosen else " turns"
+        boxes.append(_marked_box(images, row, bool(labels[row]), bool(turning[row]), text))
+    return boxes
 
 
 def _edges(images: ImageSet, row: int) -> tuple[int, int, int, int]:

@@ -1,4 +1,4 @@
-"""What a finished training proves, in numbers and in words; of an imported one, what its laboratory claims."""
+"""What a finished training run proves, in numbers and in words; of an imported one, what its laboratory claims."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ranking.workspace.run import Run
 FORMULA = r"\text{primal}(w)-\text{dual}(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
 LOCAL_FORMULA = r"\text{primal}(w)-\text{dual}_w(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
 CLAIMED = "says the laboratory that trained it"
+CHECKED_SCORES = "its scores against its model"
 
 LOCAL = (
     "**Ends where no round goes lower.** This objective is not convex. Each round bounds it from above by a convex "
@@ -38,34 +39,33 @@ def stops(tolerance: float, convex: bool = True) -> str:
 
 
 def show_gap(last: dict[str, Any], tolerance: float, convex: bool) -> None:
-    """Where a live training stands, by its last iteration, and where it will stop."""
+    """Where a running training run stands, by its last iteration, and where it will stop."""
     gap = last["relative_gap"]
     now = "not known yet" if gap is None else f"{percent(gap)} of the objective"
-    if convex:
-        st.markdown(f"Gap now: **{now}** · {stops(tolerance)}")
-    else:
-        said = f"Round **{last.get('round', 0)}**, gap to the bound of its convex problem: **{now}**"
-        st.markdown(f"{said} · {stops(tolerance, convex)}")
+    where = (
+        "Gap now" if convex else f"Round **{last.get('round', 0)}**, gap to the bound of its convex problem"
+    )
+    st.markdown(f"{where}: **{now}** · {stops(tolerance, convex)}")
 
 
 def show(run: Run) -> None:
     """Did it converge, between which bounds lies the optimum, and what did it cost."""
-    proof = run.result["certificate"]
+    proof, convex, imported = run.result["certificate"], runs.is_convex(run), run.imported is not None
     if proof is None:
-        method = run.settings["method"]
+        method = escaped(run.settings["method"])
         st.info(
-            f"**No proof.** {escaped(method)} does not say how far its weights are from the best.",
+            f"**No proof.** {method} does not bound how far its weights are from the best.",
             icon=":material/info:",
         )
     else:
-        _verdict(proof, runs.tolerance_of(run), run.imported is not None, runs.is_convex(run))
-    if (told := run.result.get("bounds")) is not None:
-        say_bounds(Bounds(**told), runs.is_convex(run))
+        _verdict(proof, runs.tolerance_of(run), imported, convex)
+    if (bounds := run.result.get("bounds")) is not None:
+        say_bounds(Bounds(**bounds), convex)
     measured, (name, key, what) = run.result.get("test") or {}, TASK_SETTINGS[run.task].measure
     with st.container(horizontal=True):
-        _number(f"Test {name}", measured.get(key), ".3f", f"{what} on the images it has not seen.")
+        _number(f"Test {name}", measured.get(key), ".3f", f"{what} on the test images.")
         if proof is not None:
-            _bounds(proof, run.imported is not None, runs.is_convex(run))
+            _bounds(proof, imported, convex)
 
 
 def say_bounds(bounds: Bounds, convex: bool) -> None:
@@ -74,55 +74,55 @@ def say_bounds(bounds: Bounds, convex: bool) -> None:
         st.caption(f"Pairs of either sign: the max-marginals of all {bounds.of:,} samples are exact.")
         return
     objective = (
-        " The objective was minimised with such bounds too: it is at least that of exact labellings."
+        "minimised with such bounds too: it is at least that of exact labellings."
         if convex
-        else " The objective was made of such bounds too."
+        else "made of such bounds too."
     )
     st.warning(
-        f"**Approximate.** {in_words(bounds)} The largest score is {bounds.score:.3g}.{objective}",
+        f"**Approximate.** {in_words(bounds)} The largest score is {bounds.score:.3g}. The objective was {objective}",
         icon=":material/warning:",
     )
 
 
 def in_words(bounds: Bounds) -> str:
     """Of how many samples max-marginals are upper bounds, and how far off."""
-    said = (
+    text = (
         f"{bounds.large:,} of {bounds.of:,} samples stand in components too large to enumerate, of pairs of either "
         "sign: their max-marginals are upper bounds, "
     )
     if not bounds.samples:
-        return f"{said}all of which labellings attain here, so that they are exact."
+        return f"{text}all of which labellings attain here, so that they are exact."
     rest = bounds.large - bounds.samples
     attained = f"; those of the other {rest:,} are attained" if rest else ""
-    return f"{said}at most {bounds.excess:.3g} above the best labelling known{attained}."
+    return f"{text}at most {bounds.excess:.3g} above the best labelling known{attained}."
 
 
 def say_origin(run: Run) -> None:
     """That a training was imported, and that its numbers are claims."""
     missing = "" if runs.set_is_here(run) else f" {runs.missing_set(run)}"
     st.info(
-        "This training was imported. Its scores, metrics, bounds and curve are those of its file; none was computed "
-        f"again here.{escaped(missing)}",
+        "This training run was imported. Its scores, metrics, bounds and curve are those of its file; none of them "
+        f"was computed again here.{escaped(missing)}",
         icon=":material/upload:",
     )
 
 
 def say_projection(run: Run) -> None:
-    """How many columns the projection of a training kept, and how much of its training samples; nothing of none."""
+    """How many columns the projection of a training run kept, and how much of its training samples; nothing of none."""
     with in_place():
-        if (found := cache.projection(run)) is None:
+        if (projection := cache.projection(run)) is None:
             return
-        asked = int(run.settings["projection"].get("components", found.kept))
+        components = int(run.settings["projection"].get("components", projection.kept))
         claimed = "" if run.imported is None else f", {CLAIMED}"
         few = (
-            f" {asked:,} were asked for: these samples vary in no more directions."
-            if found.kept < asked
+            f" {components:,} were requested: these samples vary in no more directions."
+            if projection.kept < components
             else ""
         )
-        whitened = " Whitened: all of them vary alike now." if found.whiten else ""
+        whitened = " Whitened: all of them vary alike now." if projection.whiten else ""
         st.caption(
-            f"**PCA kept {found.kept:,} of {found.columns:,} columns**, {floored(found.share)} of the variance of the "
-            f"training samples{claimed}.{few}{whitened}"
+            f"**PCA kept {projection.kept:,} of {projection.columns:,} columns**, {floored(projection.share)} of the "
+            f"variance of the training samples{claimed}.{few}{whitened}"
         )
 
 
@@ -141,17 +141,15 @@ def _bounds(proof: dict[str, float], imported: bool, convex: bool) -> None:
         _number("Primal", proof["primal"], ".4g", "The objective at these weights: an upper bound.")
         _number("Dual", proof["dual"], ".4g", "No weights can bring the objective below this.")
     else:
-        _number("Objective", proof["primal"], ".4g", "The objective at these weights.")
-        _number(
-            "Dual of the last round",
-            proof["dual"],
-            ".4g",
+        help = (
             "No weights can bring the convex problem that touches the objective at these weights below this. "
-            "It is no bound on the objective.",
+            "It is no bound on the objective."
         )
+        _number("Objective", proof["primal"], ".4g", "The objective at these weights.")
+        _number("Dual of the last round", proof["dual"], ".4g", help)
     _number("Gap / primal", proof["relative_gap"], ".3%", f"(primal - dual) / primal, {exactly}.")
     _number("Iterations", proof["iterations"], ",", "Steps of the optimiser.")
-    _number("Seconds", proof["seconds"], ".2f", "Time in training, without features and pictures.")
+    _number("Seconds", proof["seconds"], ".2f", "Time in training, without features and images.")
 
 
 def _verdict(proof: dict[str, Any], tolerance: float | None, imported: bool, convex: bool) -> None:
@@ -166,26 +164,24 @@ def _verdict(proof: dict[str, Any], tolerance: float | None, imported: bool, con
             icon=":material/info:",
         )
     elif proof["converged"]:
-        st.success(f"**{where}.** {_proven(percent(gap), bound, convex)}", icon=":material/check_circle:")
+        proven = (
+            f"The gap is {percent(gap)} of the objective{bound}: this is proof that no weights do better by more than "
+            "that."
+            if convex
+            else f"The convex bound that touches the objective here falls no further than {percent(gap)} of it{bound}: "
+            "another round would gain no more. This is no proof of the best weights, not even of those nearby: another "
+            "beginning may end lower."
+        )
+        st.success(f"**{where}.** {proven}", icon=":material/check_circle:")
     else:
         claimed = f", {CLAIMED}" if imported else ""
         known = "not known yet" if gap is None else f"{percent(gap)} of the objective"
-        asked = "" if tolerance is None else f"; {percent(tolerance)} was asked for"
+        wanted = "" if tolerance is None else f"; {percent(tolerance)} was requested"
         what = "The gap" if convex else "The gap to the convex bound that touches the objective here"
         st.warning(
-            f"**Not converged{claimed}.** {what} is {known}{asked}. Better weights may exist.",
+            f"**Not converged{claimed}.** {what} is {known}{wanted}. Better weights may exist.",
             icon=":material/warning:",
         )
-
-
-def _proven(gap: str, bound: str, convex: bool) -> str:
-    if convex:
-        return f"The gap is {gap} of the objective{bound}: this is proof that no weights do better by more than that."
-    return (
-        f"The convex bound that touches the objective here falls no further than {gap} of it{bound}: another round "
-        "would gain no more. This is no proof of the best weights, not even of those nearby: another beginning may end "
-        "lower."
-    )
 
 
 def percent(share: float) -> str:

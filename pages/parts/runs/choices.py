@@ -1,16 +1,16 @@
-"""What a page about a ranking chooses first: the training, the split, the page of the ranking and the place on it."""
+"""What a page about a ranking chooses first: the training run, the split, the page and the rank on it."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, NoReturn
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
-import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys, selection
+from pages.parts.app import address, cache, controls, frame, keys, selection
 from pages.parts.components import grid
 from pages.parts.importing import sets
-from pages.parts.runs import run_actions, runs
+from pages.parts.runs import run_actions, runs, trainings
 from ranking.core import ImageSet
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import ENDED, Run
@@ -55,64 +55,57 @@ def place_of(images: ImageSet, ranked: Ranking, sample: str) -> int:
     return int(places[0])
 
 
-def split(images: ImageSet) -> str:
-    """Test or train, whichever has samples: of the address, else that of the selected sample."""
+def split(images: ImageSet, first: str = "test") -> str:
+    """Test or train, whichever has samples: of the address, else that of the selected sample, else `first`."""
     splits = cache.splits(images)
     row = selection.row(images)
-    default = splits[0] if row is None else ("test" if images.test[row] else "train")
-    bound = address.bound(keys.SPLIT, address.one_of(splits), default)
-    chosen: str = st.segmented_control("Split", splits, required=True, **bound)
-    return chosen
+    default = first if row is None else ("test" if images.test[row] else "train")
+    return controls.segments("Split", keys.SPLIT, splits, default if default in splits else splits[0])
 
 
 def training(with_neighbours: bool = False) -> Run:
-    """The training of the address, or the newest that left scores. with_neighbours: only by a method that has a
+    """The training run of the address, or the newest that left scores. with_neighbours: only by a method that has a
     similarity graph."""
     sets.prepare()
     run_actions.say_not_done()
     run = runs.chosen()
     scored = runs.with_scores()
-    listed = [one for one in scored if runs.leans_on_neighbours(one)] if with_neighbours else scored
+    listed = [each for each in scored if runs.leans_on_neighbours(each)] if with_neighbours else scored
     if run is not None and run.deleted:
         run_actions.offer_undo(run)
         frame.end_page()
     if run is not None and not runs.set_is_here(run):
         frame.way_on(runs.missing_set(run), "Import images", "image_sets")
     if run is not None and run.state not in ENDED:
-        frame.way_on("This training is still going on", "Watch it train", "train", run=run.id)
-    if not listed:
-        _train_first(with_neighbours)
-    known = {one.id: one for one in listed}
-    if run is not None and run.id not in known:
-        address.complain(_why_not(run, run.id in [one.id for one in scored]))
-        address.amend(**{keys.RUN: None})
-    bound = address.bound(keys.RUN, address.one_of(list(known)), listed[0].id)
-    labels = runs.labels(list(known.values()))
-    chosen = st.selectbox("Training", list(known), format_func=labels.__getitem__, **bound)
-    if address.get(keys.RUN) is None:
-        address.put(**{keys.RUN: chosen})  # also where it is only the newest: the link shall show it tomorrow
-    return known[chosen]
-
-
-def _train_first(with_neighbours: bool) -> NoReturn:
-    """The one next step where there is no training to choose; the query and features of the address go along."""
-    if not with_neighbours:
+        frame.way_on("This training run is still running", "Watch it train", "train", run=run.id)
+    if not listed and not with_neighbours:
         frame.way_on("Nothing is ranked yet: train a method first", "Train a method", "train")
-    same = {name: address.get(name) for name in (keys.SET, keys.QUERY, keys.FEATURES)}
-    asked = {**same, keys.METHOD: FIRST_WITH_NEIGHBOURS, keys.RUN: None}
-    frame.way_on(
-        f"No training has listened to neighbours yet. {FIRST_WITH_NEIGHBOURS} lets the samples of one image pull "
-        "each other up or down: train it, and see here whom that helped.",
-        f"Train {FIRST_WITH_NEIGHBOURS}",
-        "train",
-        **asked,
-    )
-
-
-def _why_not(run: Run, scored: bool) -> str:
-    if scored:
-        return (
-            f"Training {run.id} is by {run.settings['method']}, which scores each sample by itself: it has no "
-            "neighbours to show. Showing another one."
+    if not listed:
+        same = {name: address.get(name) for name in (keys.SET, keys.QUERY, keys.FEATURES)}
+        frame.way_on(
+            f"No training run uses a similarity graph yet. {FIRST_WITH_NEIGHBOURS} lets the samples of one image pull "
+            "each other up or down: train it, and see here whom that helped.",
+            f"Train {FIRST_WITH_NEIGHBOURS}",
+            "train",
+            **{**same, keys.METHOD: FIRST_WITH_NEIGHBOURS, keys.RUN: None},
         )
-    return f"Training {run.id} has {run.state} and has no scores. Train it again. Showing another one."
+    return choose(listed, None if run is None else _why_not(run, listed, scored))
+
+
+def choose(listed: Sequence[Run], why_not: str | None = None) -> Run:
+    """One of the training runs that are listed; why_not: the address names another one, and why it is not listed."""
+    if why_not is not None:
+        address.complain(f"{why_not} Showing another one.")
+        address.amend(**{keys.RUN: None})
+    run = trainings.choose_among(listed, "Training run", keys.RUN)
+    if address.get(keys.RUN) is None:
+        address.put(**{keys.RUN: run.id})  # also where it is only the newest: the link shall show it tomorrow
+    return run
+
+
+def _why_not(run: Run, listed: Sequence[Run], scored: Sequence[Run]) -> str | None:
+    if run.id in [each.id for each in listed]:
+        return None
+    if run.id in [each.id for each in scored]:
+        return f"Training {run.id} is by {run.settings['method']}, which does not use neighbours."
+    return f"Training {run.id} has {run.state} and has no scores. Train it again."

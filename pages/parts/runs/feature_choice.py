@@ -1,6 +1,6 @@
-"""What methods see of a sample: features of its picture, and those that a person brought for the image set.
+"""What methods see of a sample: features of its crop, and custom features that were uploaded for the image set.
 
-Features that were brought are called by their name wherever those of pictures are called by theirs.
+Uploaded features are called by their title wherever those of crops are called by their names.
 """
 
 from __future__ import annotations
@@ -25,47 +25,35 @@ NEW = "new"  # of keys.OWN: the form to bring features, before there is a look a
 
 
 def choose(images: ImageSet) -> list[str]:
-    """The names of the features that a person chooses for a set, and the way to bring others."""
-    names = offered(images)
+    """The names of the features that are chosen for a set, and the way to upload others."""
+    names = [*feature_names(images), *(kept.name for kept in brought(images))]
     bound = address.bound(keys.FEATURES, _parser(names), default_names(images), ",".join)
     chosen = st.pills("Features", names, selection_mode="multi", format_func=words(images), **bound)
-    show_way(images)
+    st.page_link(
+        "pages/image_sets.py",
+        label="Upload custom features",
+        icon=":material/upload_file:",
+        query_params=address.only(**{keys.SET: images.key, keys.OWN: NEW}),
+    )
     return list(chosen)
 
 
-def show_way(images: ImageSet) -> None:
-    """The link to where features of one's own are brought for a set."""
-    link = address.only(**{keys.SET: images.key, keys.OWN: NEW})
-    label = "Bring features of your own"
-    st.page_link("pages/image_sets.py", label=label, icon=":material/upload_file:", query_params=link)
-
-
-def offered(images: ImageSet) -> list[str]:
-    """All that a set offers: features of its pictures, and those that were brought."""
-    return [*feature_names(images), *(told.name for told in brought(images))]
-
-
 def brought(images: ImageSet) -> list[KeptVectors | KeptNetwork]:
-    """The vectors that were brought for a set, and the models for any whose pictures are no cards."""
+    """The vectors that were uploaded for a set, and the models for any whose images are no tables."""
     store = cache.store()
     models = store.networks() if images.image_features is None else []
     return [*store.vectors_of(images.key), *models]
 
 
 def words(images: ImageSet) -> Callable[[str], str]:
-    """What people are shown of a name."""
-    by_name = {told.name: told for told in brought(images)}
-
-    def shown(name: str) -> str:
-        told = by_name.get(name)
-        return name if told is None else f"{escaped(told.title)} ({told.size:,} own)"
-
-    return shown
+    """What is shown of a name."""
+    titles = {kept.name: f"{escaped(kept.title)} ({kept.size:,} own)" for kept in brought(images)}
+    return lambda name: titles.get(name, name)
 
 
 def named(names: Sequence[str]) -> Named:
-    """Features as settings have them, those of pictures with their defaults. Gone where a model has gone."""
-    networks = {told.name: told.settings for told in cache.store().networks()}
+    """Features as settings have them, those of crops with their defaults. Gone where a model has gone."""
+    networks = {kept.name: kept.settings for kept in cache.store().networks()}
     return tuple(_named(name, networks) for name in names)
 
 
@@ -85,28 +73,27 @@ def names_of(features: Named) -> list[str]:
 
 
 def _own_name(name: str, values: dict[str, Any]) -> str | None:
-    """The name of what was brought, of a feature that was."""
+    """The name of an uploaded feature; None of any other."""
     if name == OwnVectors.name:
         return str(values.get("vectors"))
     return network_name(values) if name == OnnxModel.name else None
 
 
 def by_words(features: Named, set_key: str) -> dict[str, dict[str, Any]]:
-    """The settings of features for an image set by what people are shown of their names; of what was brought that is
-    all."""
-    told = {}
-    for name, values in features:
-        own = _own_name(name, values)
-        told[name if own is None else called(own, set_key)] = values if own is None else {}
-    return told
+    """The settings of features for an image set by what is shown of their names; of uploaded ones that is all."""
+    own = [_own_name(name, values) for name, values in features]
+    return {
+        name if uploaded is None else called(uploaded, set_key): values if uploaded is None else {}
+        for uploaded, (name, values) in zip(own, features, strict=True)
+    }
 
 
 def called(name: str, set_key: str) -> str:
-    """What lists of trainings on an image set call what was brought: its title; beside it what no other has, where
+    """What lists of runs on an image set call an uploaded feature: its title; beside it what no other has, where
     something else is called so; that alone, where it is not here."""
     store = cache.store()
     kept = [*store.vectors_of(set_key), *store.networks()]
-    titles = {told.name: readable(told.title, LONGEST_TITLE) for told in kept}
+    titles = {uploaded.name: readable(uploaded.title, LONGEST_TITLE) for uploaded in kept}
     title = titles.get(name)
     if not title:
         return short(name)
@@ -115,20 +102,20 @@ def called(name: str, set_key: str) -> str:
 
 
 def short(name: str) -> str:
-    """What is shown of the name of something that was brought, where its title is not known."""
+    """What is shown of the name of an uploaded feature, where its title is not known."""
     return short_network(name) if is_network_name(name) else short_name(name)
 
 
 def _parser(names: Sequence[str]) -> Callable[[str], list[str]]:
-    """Of names joined by commas; ValueError, with the remedy, for what was brought elsewhere."""
+    """Of names joined by commas; ValueError, with the remedy, for what was uploaded elsewhere."""
 
     def parse(text: str) -> list[str]:
-        for one in text.split(","):
-            if one not in names and (is_vectors_name(one) or is_network_name(one)):
-                what = "model" if is_network_name(one) else "vectors"
+        for name in text.split(","):
+            if name not in names and (is_vectors_name(name) or is_network_name(name)):
+                what = "model" if is_network_name(name) else "vectors"
                 raise ValueError(
-                    f"the {what} {short(one)} were not brought for this image set in this home; bring the file once "
-                    "more, equal files have the same name"
+                    f"the {what} {short(name)} were not uploaded for this image set in this workspace; upload the file "
+                    "once more, equal files have the same name"
                 )
         return address.some_of(names)(text)
 

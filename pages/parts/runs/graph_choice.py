@@ -1,4 +1,4 @@
-"""Which samples lean on which: the graphs that the program makes, and pairs that a person brings as a CSV."""
+"""The similarity graph of a method: those that the program makes, and pairs that are uploaded as a CSV."""
 
 from __future__ import annotations
 
@@ -6,75 +6,71 @@ import numpy as np
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages.parts.app import address, cache, dropped, frame, keys
+from pages.parts.app import address, cache, downloads, dropped, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import export
 from ranking import method_class
 from ranking.core import ImageSet, Ints
 from ranking.core.spreadsheets import guarded
+from ranking.core.text import counted
 from ranking.features.graph.image_graph import FIRST_GRAPH, GRAPHS, within
 from ranking.features.graph.uploaded_pairs import is_edges_name, short_name
 from ranking.jobs.own_edges import keep_pairs_apart
 
-SAME_IMAGE = "Samples of one image tend to share their label, as people in one picture often do the same."
-LEAN = "Those that are joined here lean on each other: by η, and by what neighbours pay."
+SAME_IMAGE = "Samples of one image tend to share their label, as people in one image often do the same."
+LEAN = "Connected samples influence each other: by η, and by the pairwise penalty."
 MOST_MEGABYTES = 64  # of a CSV: a million pairs of ids of thirty characters
 
 
 def choose(images: ImageSet, method: str) -> str | None:
-    """The name of the graph, asked where the method uses one; None where it does not."""
+    """The name of the graph, where the method uses one; None where it does not."""
     if not method_class(method).uses_graph:
         return None
     refused = _take_up(images)
-    brought = cache.store().edge_names(images.key)
-    by: str = st.selectbox(
-        "Who leans on whom?",
-        [*GRAPHS, *brought],
+    uploaded = cache.store().edge_names(images.key)
+    graph: str = st.selectbox(
+        "Similarity graph: which samples are neighbours",
+        [*GRAPHS, *uploaded],
         format_func=words,
-        **address.bound(keys.GRAPH, lambda text: _known(text, brought), FIRST_GRAPH),
+        **address.bound(keys.GRAPH, lambda text: _known(text, uploaded), FIRST_GRAPH),
     )
     with frame.in_place(), cache.or_gone():
-        edges = cache.store().edges_of(images.key, by)
-        st.caption(f"{SAME_IMAGE if edges is None else told_of(images, edges)} {LEAN}")
+        edges = cache.store().edges_of(images.key, graph)
+        st.caption(f"{SAME_IMAGE if edges is None else in_words(images, edges)} {LEAN}")
     _offer(images, refused)
-    return by
+    return graph
 
 
-def words(by: str) -> str:
-    return f"Pairs of {short_name(by)}" if is_edges_name(by) else GRAPHS[by].words.capitalize()
+def words(graph: str) -> str:
+    return f"Pairs of {short_name(graph)}" if is_edges_name(graph) else GRAPHS[graph].words.capitalize()
 
 
-def _known(text: str, brought: list[str]) -> str:
-    if is_edges_name(text) and text not in brought:
+def _known(text: str, uploaded: list[str]) -> str:
+    if is_edges_name(text) and text not in uploaded:
         raise ValueError(
-            f"the pairs of {short_name(text)} were not brought for this image set in this home; bring that CSV once "
-            "more below, equal pairs have the same name"
+            f"the pairs of {short_name(text)} were not uploaded for this image set in this workspace; upload that CSV "
+            "once more below, equal pairs have the same name"
         )
-    return address.one_of([*GRAPHS, *brought])(text)
+    return address.one_of([*GRAPHS, *uploaded])(text)
 
 
-def told_of(images: ImageSet, edges: Ints) -> str:
-    """How many pairs there are within each split, and how many are left out because they join the two."""
-    said, joined = [], len(edges)
+def in_words(images: ImageSet, edges: Ints) -> str:
+    """How many pairs there are within each split, and how many are ignored because they join the two."""
+    parts, joined = [], len(edges)
     for split, rows in (("training", ~images.test), ("test", images.test)):
         pairs = within(edges, np.flatnonzero(rows), len(images))
-        touched = np.zeros(len(images), bool)
-        touched[pairs] = True
         joined -= len(pairs)
-        lie = "lies" if len(pairs) == 1 else "lie"
-        said.append(f"{len(pairs):,} {lie} among {touched.sum():,} of the {rows.sum():,} {split} samples")
-    told = f"Of {counted(len(edges))}, {' and '.join(said)}."
+        lie, touched = "lies" if len(pairs) == 1 else "lie", len(np.unique(pairs))
+        parts.append(f"{len(pairs):,} {lie} among {touched:,} of the {rows.sum():,} {split} samples")
+    text = f"Of {counted(len(edges), 'pair')}, {' and '.join(parts)}."
     if joined:
-        joins = "1 joins" if joined == 1 else f"{joined:,} join"
-        told += (
-            f" **{joins} a training sample to a test sample and {'is' if joined == 1 else 'are'} left out**, for "
-            "training may not see test samples."
+        joins = (
+            "1 joins a training sample to a test sample and is"
+            if joined == 1
+            else (f"{joined:,} join a training sample to a test sample and are")
         )
-    return told
-
-
-def counted(pairs: int) -> str:
-    return "1 pair" if pairs == 1 else f"{pairs:,} pairs"
+        text += f" **{joins} ignored**, because training may not see test samples."
+    return text
 
 
 def _uploader(images: ImageSet) -> str:
@@ -99,17 +95,13 @@ def _take_up(images: ImageSet) -> str | None:
 
 def _offer(images: ImageSet, refused: str | None) -> None:
     """Where a CSV of pairs comes in, and why the one that is there was `refused`."""
-    with st.expander("Bring pairs of your own as CSV", icon=":material/hub:", expanded=refused is not None):
+    with st.expander("Upload your own pairs as CSV", icon=":material/hub:", expanded=refused is not None):
         first = [guarded(str(name)) for name in images.ids[:2]]
         st.caption("A line for each pair: in the columns i and j two ids of the list of samples.")
         st.code("i,j\n" + ",".join(first), language=None)
-        st.download_button(
-            "List of samples (CSV)",
-            lambda: export.samples_csv(images),
-            f"samples-{images.key[:8]}.csv",
-            "text/csv",
-            icon=":material/list:",
-            on_click="ignore",
+        file = f"samples-{images.key[:8]}.csv"
+        downloads.offer(
+            "List of samples (CSV)", lambda: export.samples_csv(images), file, icon=":material/list:"
         )
         st.file_uploader("CSV of pairs", "csv", key=_uploader(images), max_upload_size=MOST_MEGABYTES)
         if refused is not None:

@@ -59,15 +59,14 @@ def _labels_of_one(row: ImageSetRow) -> float:
 
 def _title(row: ImageSetRow) -> str:
     shown = cache.image_labels(row.key)
-    return (
-        f"{row.title} — {len(shown):,} images, {len(shown.names)} labels, {_labels_of_one(row):.1f} an image"
-    )
+    counts = f"{len(shown):,} images, {len(shown.names)} labels, {_labels_of_one(row):.1f} per image"
+    return f"{row.title} — {counts}"
 
 
 def choose_training(
     row: ImageSetRow, label: str = "The model that asks", methods: Sequence[str] | None = None
 ) -> Run:
-    """One of the trainings of labels on a set. methods: by which of them; None: by any that ranks labels."""
+    """One of the label-ranking runs on a set. methods: by which of them; None: by any that ranks labels."""
     methods = method_names(ranks="labels") if methods is None else methods
     listed = [run for run in PICKER.runs(row.key) if run.settings["method"] in methods]
     run_actions.say_deleted(task=PICKER.task)
@@ -79,7 +78,7 @@ def choose_training(
     )
     trainings.look_at(run)
     _train_another(row, sorted(methods, key=lambda name: name != OWN))
-    PICKER.show_new([run for run in listed if run.state not in ENDED])
+    PICKER.show_new(listed)
     run_actions.bring_back(task=PICKER.task)
     return run
 
@@ -103,58 +102,62 @@ def _train_another(row: ImageSetRow, methods: Sequence[str]) -> None:
         trainings.offer_start(settings, "train labels")
 
 
+def _other(run: Run) -> str:
+    """The method that is shown beside that of a run."""
+    return RIVAL if run.settings["method"] == OWN else OWN
+
+
 def rivals_of(run: Run) -> list[Run]:
-    """The other trainings on the same images, features and labels, seen through the same projection: first those by
+    """The other runs on the same images, features and labels, seen through the same projection: first those by
     another method, then the newest."""
-    other = RIVAL if run.settings["method"] == OWN else OWN
     same = ("set", "features", "min_images", "projection")
-    found = [
-        one
-        for one in PICKER.runs(run.settings["set"])
-        if one.has_model
-        and one.id != run.id
-        and all(one.settings.get(part) == run.settings.get(part) for part in same)
+    rivals = [
+        rival
+        for rival in PICKER.runs(run.settings["set"])
+        if rival.has_model
+        and rival.id != run.id
+        and all(rival.settings.get(part) == run.settings.get(part) for part in same)
     ]
-    return sorted(found, key=lambda one: one.settings["method"] != other)
+    return sorted(rivals, key=lambda rival: rival.settings["method"] != _other(run))
 
 
 def choose_rival(run: Run) -> Run | None:
-    """Who plays against `run`; None where there is nobody, and then a button trains the other model."""
-    known = {one.id: one for one in rivals_of(run)}
-    if not known:
+    """The baseline beside `run`; None where there is none, and then a button trains the other model."""
+    rivals = rivals_of(run)
+    if not rivals:
         offer_rival(run)
         return None
-    bound = address.bound(keys.RIVAL_RUN, address.one_of(list(known)), next(iter(known)))
-    if len(known) == 1:
-        return next(iter(known.values()))
-    names = runs.labels(list(known.values()))
-    return known[st.selectbox("Who plays against it", list(known), format_func=names.__getitem__, **bound)]
+    if len(rivals) > 1:
+        return trainings.choose_among(rivals, "Baseline", keys.RIVAL_RUN)
+    address.bound(keys.RIVAL_RUN, address.one_of([rivals[0].id]), rivals[0].id)
+    return rivals[0]
 
 
 def players(run: Run, rival: Run | None = None) -> list[Player]:
-    """Who plays, as a projector has room for it; two of one method by the settings in which they differ."""
+    """The models that are shown, named as a projector has room for it; two of one method by the settings in which they
+    differ."""
     listed = [run] if rival is None else [run, rival]
-    names = [NAMES.get(one.settings["method"], one.settings["method"]) for one in listed]
-    keys_of_looks = [str(one.settings["method"]) for one in listed]
+    methods = [str(each.settings["method"]) for each in listed]
+    names = [NAMES.get(method, method) for method in methods]
     if rival is not None and names[0] == names[1]:
-        told = [runs.against(run, rival), runs.against(rival, run)]
-        names = [f"{name} ({what})" for name, what in zip(names, told, strict=True)]
-        keys_of_looks[1] = names[1]
-    looks = label_looks.of_models(keys_of_looks)
-    return [Player(*one) for one in zip(listed, names, map(looks.__getitem__, keys_of_looks), strict=True)]
+        differing = [runs.against(run, rival), runs.against(rival, run)]
+        names = [f"{name} ({settings})" for name, settings in zip(names, differing, strict=True)]
+        methods[1] = names[1]
+    looks = label_looks.of_models(methods)
+    return [
+        Player(each, name, looks[method]) for each, name, method in zip(listed, names, methods, strict=True)
+    ]
 
 
 def offer_rival(run: Run) -> None:
-    """Where there is no rival to play against: a button that trains it, and its progress."""
-    other = RIVAL if run.settings["method"] == OWN else OWN
-    live = [
-        one
-        for one in PICKER.runs(run.settings["set"])
-        if one.settings["method"] == other and one.state not in ENDED
-    ]
-    if live:
-        st.caption(f"{escaped(other)} is being trained: it plays as soon as it is ready.")
-    elif frame.pressed(f"Train {other}, to play against", keys.widget("train rival")):
-        given = LabelTrainSettings.from_json(run.settings)
-        trainings.start(replace(given, method=other, method_settings={}))
+    """Where there is no baseline: a button that trains it, and its progress."""
+    other = _other(run)
+    if any(
+        each.settings["method"] == other and each.state not in ENDED
+        for each in PICKER.runs(run.settings["set"])
+    ):
+        st.caption(f"{escaped(other)} is being trained: it is shown as soon as it is ready.")
+    elif frame.pressed(f"Train {other} as a baseline", keys.widget("train rival")):
+        settings = LabelTrainSettings.from_json(run.settings)
+        trainings.start(replace(settings, method=other, method_settings={}))
         st.rerun()

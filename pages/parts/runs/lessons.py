@@ -1,4 +1,4 @@
-"""What lessons share: their images, their trainings, which all visitors share, and the way from step to step."""
+"""What lessons share: their steps, their images, and their training runs, which all visitors share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.importing import sets
 from pages.parts.runs import feature_choice, jobs_panel
 from ranking.core.run_settings import TrainSettings
@@ -62,7 +62,7 @@ NEIGHBOURS = Lesson("phoning", ("SVM", "HOB-SVM", "AP-SVM", "HOAP-SVM"))
 
 
 def _training(settings: TrainSettings) -> Run:
-    """The newest equal training: one that has a ranking, else one under way, else one that failed, else a new one.
+    """The newest equal run: one that has a ranking, else one that is running, else one that failed, else a new one.
 
     None that was imported: whoever imports a file shall not choose what all others are shown.
     """
@@ -75,36 +75,64 @@ def _training(settings: TrainSettings) -> Run:
     return jobs.start_once(cache.common(), "train", settings.to_json())
 
 
-def address_of(run: Run) -> dict[str, str]:
-    """The address of the page Train that has everything chosen as `run` had it."""
-    told = {keys.SET: run.settings["set"], keys.QUERY: run.settings["query"]}
-    features = ",".join(feature_choice.names_of(run.settings["features"]))
-    return address.only(**told, **{keys.FEATURES: features, keys.METHOD: run.settings["method"]})
+def offer_training(run: Run, key: str) -> None:
+    """The button to the page Train, with everything chosen as `run` had it."""
+    settings = run.settings
+    features = ",".join(feature_choice.names_of(settings["features"]))
+    link = address.only(
+        **{keys.SET: settings["set"], keys.QUERY: settings["query"], keys.METHOD: settings["method"]},
+        **{keys.FEATURES: features},
+    )
+    if frame.pressed("Train it yourself", key, type="primary"):
+        st.switch_page("pages/train.py", query_params=link)
 
 
-def each_step(steps: Sequence[str], name: str) -> Iterator[tuple[int, DeltaGenerator]]:
-    """The steps to show, from 1, each with the place of its headline: the one that the address says under `name`, with
-    the way to the others, or all below each other."""
+@dataclass(frozen=True)
+class Step:
+    """A step of a lesson, by its number from 1. headline: the place of it. name: of the step in the address."""
+
+    number: int
+    headline: DeltaGenerator
+    titles: Sequence[str]
+    name: str
+
+    def offer_next(self) -> None:
+        """The button that goes one step further; nothing at the last one, nor where all are shown."""
+        if self.number < len(self.titles) and not on_one_page():
+            st.button(
+                f"Next: {self.titles[self.number].partition(' · ')[2]}",
+                type="primary",
+                key="next step",
+                on_click=address.put,
+                kwargs={self.name: str(self.number + 1)},
+            )
+
+    def end(self, text: str, headline: bool = False) -> None:
+        """What to notice, or what follows, with the way to the next step beside it: a projector shows both."""
+        left, onward = st.columns([5, 1], vertical_alignment="center")
+        (left.markdown if headline else left.caption)(text)
+        with onward:
+            self.offer_next()
+
+
+def each_step(titles: Sequence[str], name: str) -> Iterator[Step]:
+    """The steps to show: the one that the address says under `name`, with the way to the others, or all below each
+    other."""
     if on_one_page():
-        for number, title in enumerate(steps, start=1):
+        for number, title in enumerate(titles, start=1):
             st.header(title, anchor=False, divider="gray")
-            yield number, st.container()
+            yield Step(number, st.container(), titles, name)
     else:
         headline, choice = st.columns([5, 4], vertical_alignment="center")
-        chosen = choice.segmented_control(
-            "Step",
-            range(1, len(steps) + 1),
-            format_func=lambda number: steps[number - 1],
-            label_visibility="collapsed",
-            required=True,
-            **address.bound(name, address.number(int, 1, len(steps)), 1),
-        )
-        yield int(chosen), headline
+        with choice:
+            numbered = dict(enumerate(titles, start=1))
+            number = controls.segments("Step", name, numbered, 1, label_visibility="collapsed")
+        yield Step(number, headline, titles, name)
     with st.container(key="all-steps" if on_one_page() else "one-step"):
-        st.toggle(
+        controls.toggle(
             "All steps on one page",
+            keys.ALL_STEPS,
             help="To read the lesson as a whole, or to print it from the browser.",
-            **address.bound(keys.ALL_STEPS, address.one_of([True, False]), False),
         )
 
 
@@ -116,14 +144,3 @@ def on_one_page() -> bool:
 def by_itself(show: Callable[..., None]) -> Callable[..., Any]:
     """`show` as a fragment, which runs again without its page; unless other steps on the page show its settings too."""
     return show if on_one_page() else st.fragment(show)
-
-
-def offer_next(chosen: int, steps: Sequence[str], name: str) -> None:
-    """The button that goes one step further; nothing at the last one, nor where all are shown."""
-    if chosen < len(steps) and not on_one_page():
-        title = steps[chosen].partition(" · ")[2]
-        st.button(f"Next: {title}", type="primary", key="next step", on_click=_go_to, args=(name, chosen + 1))
-
-
-def _go_to(name: str, step: int) -> None:
-    address.put(**{name: str(step)})

@@ -1,4 +1,4 @@
-"""What the pages about neighbours share: the model of a training on all samples, and how what it did is said."""
+"""What the pages about neighbours share: the model of a training run on all samples, and what it did in words."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NoReturn
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
-from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
+from pages.parts.app import address, cache, keys
+from pages.parts.app.colours import RELEVANT_GLYPH
 from pages.parts.components import tiles
 from pages.parts.components.tile import Tile
-from pages.parts.runs import certificate, choices
+from pages.parts.runs import certificate, choices, trainings
 from ranking.core import ImageSet, Ints
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.features import load_features
@@ -41,52 +41,49 @@ def of(run: Run, images: ImageSet) -> Neighbourhood:
 
 
 def offer_features(run: Run, images: ImageSet) -> NoReturn:
-    """A button that computes the features of a training whose features are not kept here. Ends the page."""
-    with st.container(border=True, horizontal_alignment="center"):
-        st.markdown(
-            "#### The features of this training are not kept here: it was trained elsewhere, or somebody "
-            "tidied up.",
-            text_alignment="center",
-        )
-        if frame.pressed("Compute them once more", keys.widget("compute features"), type="primary"):
-            compute_features(run, images)
-            st.rerun()
-    frame.end_page()
+    """A button that computes the features of a run whose features are not kept here. Ends the page."""
+
+    def compute() -> None:
+        bar = st.progress(0.0)
+
+        def on_progress(what: str, done: int, total: int) -> None:
+            bar.progress(done / max(1, total), f"{what}: {done:,} of {total:,} images")
+
+        with cache.or_gone():
+            load_features(images, run.settings["features"], cache.store().features, on_progress)
+
+    trainings.train_first(
+        "The features of this training run are not kept here: it was trained elsewhere, or they were removed.",
+        "Compute them once more",
+        compute,
+        "",
+        "compute features",
+    )
 
 
-def compute_features(run: Run, images: ImageSet) -> None:
-    bar = st.progress(0.0)
-
-    def on_progress(what: str, done: int, total: int) -> None:
-        bar.progress(done / max(1, total), f"{what}: {done:,} of {total:,} images")
-
-    with cache.or_gone():
-        load_features(images, run.settings["features"], cache.store().features, on_progress)
-
-
-def show_measures(found: Neighbourhood, test: bool) -> None:
+def show_measures(model: Neighbourhood, test: bool) -> None:
     """Average precision with the edges off and on, and how many relevant samples moved."""
-    ranked, alone = found.ranking(test), found.ranking(test, alone=True)
+    ranked, alone = model.ranking(test), model.ranking(test, alone=True)
     if not ranked.positives:
         return
     on, off = ranked.average_precision, alone.average_precision
-    rise = found.rise[(found.test == test) & found.relevant]
+    rise = model.rise[(model.test == test) & model.relevant]
     with st.container(horizontal=True, gap="large"):
         st.metric("AP, edges off", f"{off:.3f}", help=EDGES_OFF, width="content")
         st.metric("AP with neighbours", f"{on:.3f}", width="content")
         st.metric("Difference", f"{on - off:+.3f}", width="content")
         st.metric("Relevant that rose", f"{(rise > 0).sum()} of {len(rise)}", width="content")
         st.metric("that fell", f"{(rise < 0).sum()}", width="content")
-    bounds = bounds_of(found.marginals)
+    bounds = bounds_of(model.marginals)
     if bounds.large:
         st.warning(
             f"**Approximate.** {certificate.in_words(bounds)} The labellings that are shown are the best known.",
             icon=":material/warning:",
         )
-    if not found.penalty.any():
+    if not model.penalty.any():
         st.info(
             "All penalties are 0: "
-            + ("training found no use for its pairs" if len(found.penalty) else "no samples are paired here")
+            + ("training found no use for its pairs" if len(model.penalty) else "no samples are paired here")
             + ", so every sample is ranked by its own features alone."
         )
 
@@ -105,9 +102,9 @@ SAME_LABEL_HURTS = (
 )
 
 
-def moved(found: Neighbourhood, row: int) -> str:
+def moved(model: Neighbourhood, row: int) -> str:
     """What its neighbours did to a sample, as a sentence."""
-    before, after = int(found.alone[row]), int(found.rank[row])
+    before, after = int(model.alone[row]), int(model.rank[row])
     if before == after:
         return f"its neighbours left it at rank {after:,}"
     return f"its neighbours moved it from rank {before:,} to rank {after:,}"
@@ -122,22 +119,22 @@ def steps_of(places: int) -> str:
     return f"{'▲' if places > 0 else '▼'} {abs(places):,}" if places else "="
 
 
-def most_moved(found: Neighbourhood, test: bool, most: int, hurt: bool = False) -> Ints:
+def most_moved(model: Neighbourhood, test: bool, most: int, hurt: bool = False) -> Ints:
     """At most `most` samples of a split that neighbours helped, or hurt, the most helped or hurt first.
 
     Those without neighbours of their own, whom others merely passed, are left out.
     """
-    connected = found.components.sizes[found.component_of] > 1
-    rows = np.flatnonzero((found.test == test) & connected)
-    helped = -found.helped[rows] if hurt else found.helped[rows]
-    order = np.lexsort((-np.abs(found.rise[rows]), -helped))  # of equal ones that which moved further first
+    connected = model.components.sizes[model.component_of] > 1
+    rows = np.flatnonzero((model.test == test) & connected)
+    helped = -model.helped[rows] if hurt else model.helped[rows]
+    order = np.lexsort((-np.abs(model.rise[rows]), -helped))  # of equal ones that which moved further first
     chosen: Ints = rows[order[helped[order] > 0][:most]]
     return chosen
 
 
-def what_moved(found: Neighbourhood, row: int) -> str:
+def what_moved(model: Neighbourhood, row: int) -> str:
     """What to notice about the bars of a sample: ranks compare, so it may rise though its score sinks."""
-    change, rise = float(found.score[row] - found.unary[row]), int(found.rise[row])
+    change, rise = float(model.score[row] - model.unary[row]), int(model.rise[row])
     if change < 0 < rise:
         return LOWERED_BUT_RISES
     if rise < 0 < change:
@@ -158,61 +155,61 @@ def crossing(labelled: int, samples: int) -> str:
     return f": {curve} everywhere, as the best labelling calls {called} sample {RELEVANT_GLYPH}"
 
 
-def why_hurt(found: Neighbourhood, rows: Ints) -> str:
+def why_hurt(model: Neighbourhood, rows: Ints) -> str:
     """What to notice about the neighbours of samples that they hurt: how many have the other label."""
-    first, second = found.components.edges.T
+    first, second = model.components.edges.T
     ends, others = np.append(first, second), np.append(second, first)
     theirs = np.isin(ends, rows)
-    other = int(np.count_nonzero(found.relevant[ends[theirs]] != found.relevant[others[theirs]]))
+    differing = int(np.count_nonzero(model.relevant[ends[theirs]] != model.relevant[others[theirs]]))
     count = int(theirs.sum())
-    why = MODEL_ERRS if 2 * other > count else SAME_LABEL_HURTS
-    return f"**Notice** how many pairs join them to the other label, {other:,} of {count:,}: {why}."
+    why = MODEL_ERRS if 2 * differing > count else SAME_LABEL_HURTS
+    return f"**Notice** how many pairs join them to the other label, {differing:,} of {count:,}: {why}."
 
 
-def moved_tiles(images: ImageSet, found: Neighbourhood, rows: Ints) -> list[Tile]:
-    """A tile a sample: its rank, and by how many places its neighbours moved it."""
+def moved_tiles(images: ImageSet, model: Neighbourhood, rows: Ints) -> list[Tile]:
+    """A tile a sample: its rank, and by how many ranks its neighbours moved it."""
     return [
         replace(
             tile,
-            alt=f"{said_of(images, found, row)}; {moved(found, row)}",
-            left=f"{found.rank[row]}",
-            right=steps_of(int(found.rise[row])),
+            alt=f"{in_words(images, model, row)}; {moved(model, row)}",
+            left=f"{model.rank[row]}",
+            right=steps_of(int(model.rise[row])),
             card=(
-                ("rank", f"{found.rank[row]:,}; {found.alone[row]:,} with edges off"),
-                ("score", f"{found.score[row]:+#.4g}"),
-                ("unary score", f"{found.unary[row]:+#.4g}"),
+                ("rank", f"{model.rank[row]:,}; {model.alone[row]:,} with edges off"),
+                ("score", f"{model.score[row]:+#.4g}"),
+                ("unary score", f"{model.unary[row]:+#.4g}"),
                 ("shows", tiles.shows(images, row)),
-                ("image", str(images.image_names[images.image_of[row]])),
+                ("image", tiles.image_name(images, row)),
             ),
         )
-        for row, tile in zip(rows.tolist(), tiles.labelled_tiles(images, rows, found.relevant), strict=True)
+        for row, tile in zip(rows.tolist(), tiles.labelled_tiles(images, rows, model.relevant), strict=True)
     ]
 
 
-def said_of(images: ImageSet, found: Neighbourhood, row: int) -> str:
+def in_words(images: ImageSet, model: Neighbourhood, row: int) -> str:
     """A sample in words: rank, relevance, what it shows."""
-    judged = "relevant" if found.relevant[row] else "not relevant"
-    return f"rank {found.rank[row]}, {judged}, shows {tiles.shows(images, row)}"
+    return f"rank {model.rank[row]}, {tiles.judged(model.relevant[row])}, shows {tiles.shows(images, row)}"
 
 
-def jump_buttons(images: ImageSet, found: Neighbourhood, test: bool) -> None:
+def jump_buttons(images: ImageSet, model: Neighbourhood, test: bool) -> None:
     """To the samples that neighbours helped most and hurt most."""
     with st.container(horizontal=True):
         for label, hurt in (("Helped most", False), ("Hurt most", True)):
-            rows = most_moved(found, test, 1, hurt)
+            rows, key = most_moved(model, test, 1, hurt), keys.widget(f"go to {label}")
             if not len(rows):
-                st.button(f"{label}: nobody", key=keys.widget(f"go to {label}"), disabled=True)
+                st.button(f"{label}: no sample", key=key, disabled=True)
                 continue
             row = int(rows[0])
-            glyph = RELEVANT_GLYPH if found.relevant[row] else IRRELEVANT_GLYPH
+            ranks = f"{tiles.glyph(model.relevant[row])} rank {model.alone[row]:,} → {model.rank[row]:,}"
             st.button(
-                f"{label}: {glyph} rank {found.alone[row]:,} → {found.rank[row]:,}",
-                key=keys.widget(f"go to {label}"),
-                on_click=lambda row=row: address.put(**{keys.SAMPLE: str(images.ids[row])}),
+                f"{label}: {ranks}",
+                key=key,
+                on_click=address.put,
+                kwargs={keys.SAMPLE: str(images.ids[row])},
             )
 
 
-def where(images: ImageSet, found: Neighbourhood, ranked: Ranking) -> choices.Shown:
+def where(images: ImageSet, model: Neighbourhood, ranked: Ranking) -> choices.Shown:
     """What is shown of a ranking; where no sample is selected, the one that neighbours helped most is."""
-    first = most_moved(found, bool(found.test[ranked.samples[0]]), 1)
-    return choices.where(images, ranked, int(found.rank[first[0]]) - 1 if len(first) else 0)
+    first = most_moved(model, bool(model.test[ranked.samples[0]]), 1)
+    return choices.where(images, ranked, int(model.rank[first[0]]) - 1 if len(first) else 0)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import streamlit as st
-
-from pages.parts.app import address, cache, keys
+from pages.parts.app import cache, controls, keys
+from pages.parts.components.picture import data_url
 from pages.parts.runs import runs, trainings
+from pages.parts.views.strips import Frame, Strip
 from ranking import method_names
+from ranking.core import ImageSet, Ints
 from ranking.core.run_settings import OrderTrainSettings
+from ranking.core.text import written
+from ranking.datasets.sequences import HIGHEST
 from ranking.experiments.order_training import make_drawing
-from ranking.workspace.run import ENDED, Run
+from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
 OWN, RIVAL = "MidRank", "RankSVM"
@@ -46,16 +49,10 @@ def _criteria(row: ImageSetRow) -> tuple[str, ...]:
 def choose_criterion(row: ImageSetRow) -> str:
     """By what the samples of a set are put in order; nothing is shown where there is one answer."""
     names = cache.criteria(row.key)
-    run = PICKER.named()
-    first = names[0]
+    run, first = PICKER.named(), names[0]
     if run is not None and run.settings["set"] == row.key and run.settings["criterion"] in names:
         first = run.settings["criterion"]
-    if len(names) == 1:
-        return first
-    chosen: str = st.selectbox(
-        "Criterion", names, **address.bound(keys.CRITERION, address.one_of(names), first)
-    )
-    return chosen
+    return first if len(names) == 1 else controls.select("Criterion", keys.CRITERION, names, first)
 
 
 def choose_training(
@@ -78,22 +75,19 @@ def by_criterion(row: ImageSetRow, criterion: str) -> list[Run]:
 
 
 def choose_beside(run: Run) -> list[Run]:
-    """Up to MOST_BESIDE other trainings tested on the same sequences; at first the newest of other methods."""
-    others = {one.id: one for one in same_sequences(run)}
+    """Up to MOST_BESIDE other training runs tested on the same sequences; at first the newest of other methods."""
+    others = {each.id: each for each in same_sequences(run)}
     if not others:
         return []
-    newest = {one.settings["method"]: one.id for one in reversed(list(others.values()))}
+    newest = {each.settings["method"]: each.id for each in reversed(list(others.values()))}
     newest.pop(run.settings["method"], None)
-    first = [key for key in others if key in newest.values()][:MOST_BESIDE]
-    names = {key: f"{short_name(one)} · {runs.measured(one)} · {key}" for key, one in others.items()}
-    bound = address.bound(keys.BESIDE, address.some_of(list(others)), first, ",".join)
-    chosen = st.multiselect(
+    chosen = controls.several(
         "Beside it",
-        list(names),
-        format_func=names.__getitem__,
+        keys.BESIDE,
+        {key: f"{short_name(each)} · {runs.measured(each)} · {key}" for key, each in others.items()},
+        [key for key in others if key in newest.values()][:MOST_BESIDE],
         max_selections=MOST_BESIDE,
-        placeholder="no other training",
-        **bound,
+        placeholder="no other training run",
     )
     return [others[key] for key in chosen]
 
@@ -101,9 +95,9 @@ def choose_beside(run: Run) -> list[Run]:
 def same_sequences(run: Run) -> list[Run]:
     """The other trainings with scores whose test sequences are those of `run`, newest first."""
     return [
-        one
-        for one in PICKER.runs(run.settings["set"])
-        if one.id != run.id and one.has_scores and _tested_on(one) == _tested_on(run)
+        each
+        for each in PICKER.runs(run.settings["set"])
+        if each.id != run.id and each.has_scores and _tested_on(each) == _tested_on(run)
     ]
 
 
@@ -118,6 +112,30 @@ def short_name(run: Run) -> str:
     return run.name or str(run.settings["method"])
 
 
+def frames_of(images: ImageSet, criterion: str, samples: Ints, relevance: Ints) -> list[Frame]:
+    """A frame for each of the samples (n,) with its value of the criterion."""
+    thumbnails, values = cache.thumbnails(images.key), images.numbers_of(criterion)
+    return [
+        Frame(
+            data_url(thumbnails.crop(row)),
+            f"image {images.image_names[images.image_of[row]]}",
+            written(float(values[row])),
+            grade,
+        )
+        for row, grade in zip(samples.tolist(), relevance.tolist(), strict=True)
+    ]
+
+
+def goes_first(run: Run) -> str:
+    """Which end of the criterion begins a sequence."""
+    drawing = make_drawing(OrderTrainSettings.from_json(run.settings).drawing)
+    return "highest" if drawing.first == HIGHEST else "lowest"
+
+
+def true_strip(run: Run, order: tuple[int, ...]) -> Strip:
+    return Strip("The true order", f"by “{run.settings['criterion']}”, the {goes_first(run)} first", order)
+
+
 def show_new(row: ImageSetRow, criterion: str) -> None:
     """What is being trained, and what became of what was started last."""
-    PICKER.show_new([run for run in by_criterion(row, criterion) if run.state not in ENDED])
+    PICKER.show_new(by_criterion(row, criterion))

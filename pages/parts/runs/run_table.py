@@ -1,4 +1,4 @@
-"""All trainings so far in one table, and what a person does with those chosen in it."""
+"""All training runs so far in one table, and what you can do with those chosen in it."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.runs import run_actions, runs
 from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, SAMPLES, Run
 from ranking.workspace.store import ImageSetRow
 
-REFRESH_SECONDS = 1.0  # how often the page looks whether a training in the table goes on
+REFRESH_SECONDS = 1.0  # between two checks whether a run in the table is still running
 NOTICE = "**Notice** where a higher train AP comes with a lower test AP."  # where there are several
 
 
 def show(row: ImageSetRow) -> None:
-    """The trainings on one image set, or on all; then what can be brought in or back."""
+    """The training runs on one image set, or on all; then what can be imported or restored."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader("Trainings so far", anchor=False, width="content")
-        bound = address.bound(keys.EVERYWHERE, address.one_of((True, False)), False)
-        everywhere = st.toggle("Of all image sets", **bound)
+        st.subheader("Training runs", anchor=False, width="content")
+        everywhere = controls.toggle("Of all image sets", keys.EVERYWHERE)
         listed = cache.store().runs(set_key=None if everywhere else row.key, task=SAMPLES)
         others = 0 if listed else len(cache.store().runs(task=SAMPLES))
         if others:
@@ -40,7 +39,7 @@ def show(row: ImageSetRow) -> None:
         )
         run_actions.act_on(chosen)
     else:
-        st.caption("None yet: what you train is listed here, with its settings and what came of it.")
+        st.caption("None yet: what you train is listed here, with its settings and results.")
     run_actions.bring_in()
     run_actions.bring_back(task=SAMPLES)
     live = {run.id: run.state for run in listed if run.state not in ENDED}

@@ -1,4 +1,4 @@
-"""Training runs of any task on a page: pick one, train the first ones, start one, watch those that are running."""
+"""Training runs of any task on a page: pick one, train the first ones, start one, watch it, and what it came to."""
 
 from __future__ import annotations
 
@@ -8,18 +8,11 @@ from typing import Any, NamedTuple, NoReturn
 
 import streamlit as st
 
-from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app import address, cache, controls, forms, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import sets
-from pages.parts.runs import (
-    certificate,
-    feature_choice,
-    jobs_panel,
-    projections,
-    run_actions,
-    runs,
-    training_view,
-)
+from pages.parts.runs import certificate, feature_choice, jobs_panel, projections, run_actions, runs
+from pages.parts.views import training_charts
 from ranking import method_class
 from ranking.core.run_settings import AnyTrainSettings, Named
 from ranking.features import default_names
@@ -74,44 +67,44 @@ class Picker:
             (run for run in listed if run.usable), key=lambda run: run.settings["method"] != self.own
         )
         live = [run for run in listed if run.state not in ENDED]
-        own_usable = bool(usable) and usable[0].settings["method"] == self.own
-        own_live = any(run.settings["method"] == self.own for run in live)
-        if not usable or (own_live and not own_usable and address.get(self.run) is None):
-            self._train_first(
-                listed, live, goal, usual
-            )  # a rival that is ready sooner is not what was wanted
-        bound = address.bound(self.run, address.one_of([run.id for run in usable]), usable[0].id)
-        names = runs.labels(usable)
-        chosen = st.selectbox(label, list(names), format_func=names.__getitem__, **bound)
+        # A rival that is ready sooner is not what was wanted.
+        own_usable = any(run.settings["method"] == self.own for run in usable)
+        waits = not own_usable and any(run.settings["method"] == self.own for run in live)
+        if not usable or (waits and address.get(self.run) is None):
+            self._train_first(listed, live, goal, usual)
+        chosen = choose_among(usable, label, self.run)
         if address.get(self.run) is None:
-            address.amend(**{self.run: chosen})  # also where it is only the newest: a link shows it tomorrow
-        return next(run for run in usable if run.id == chosen)
+            address.amend(
+                **{self.run: chosen.id}
+            )  # also where it is only the newest: a link shows it tomorrow
+        return chosen
 
     def _train_first(
         self, listed: Sequence[Run], live: Sequence[Run], goal: str, usual: Callable[[str], Any]
     ) -> NoReturn:
-        with st.container(border=True, horizontal_alignment="center"):
-            if live:
-                names = " and ".join(sorted({run.settings["method"] for run in live}))
+        if live:
+            names = " and ".join(sorted({run.settings["method"] for run in live}))
+            with st.container(border=True, horizontal_alignment="center"):
                 learn = "learns" if len(live) == 1 else "learn"
                 st.markdown(f"#### {escaped(f'{names} {learn} to {goal}')}", text_alignment="center")
                 watch(live)
-            else:
-                st.markdown(f"#### {escaped(f'No model has learned to {goal} yet')}", text_alignment="center")
-                if listed:
-                    jobs_panel.explain_end(listed[0])
-                button = f"Train {self.own} and {self.rival}"
-                if frame.pressed(button, keys.widget(f"train {self.task}"), type="primary"):
-                    for method in (self.rival, self.own):
-                        start(usual(method))
-                    st.rerun()
-                st.caption(self.rivalry)
-        run_actions.bring_back(task=self.task)
-        frame.end_page()
+            run_actions.bring_back(task=self.task)
+            frame.end_page()
+        if listed:
+            jobs_panel.explain_end(listed[0])
+        train_first(
+            f"No model has learned to {goal} yet",
+            f"Train {self.own} and {self.rival}",
+            lambda: [start(usual(method)) for method in (self.rival, self.own)],
+            self.rivalry,
+            f"train {self.task}",
+            lambda: run_actions.bring_back(task=self.task),
+        )
 
-    def show_new(self, live: Sequence[Run]) -> None:
-        """The runs that are running, and what became of the one that this tab has started last: until it is shown, or
-        another one is started."""
+    def show_new(self, listed: Sequence[Run]) -> None:
+        """The listed runs that are running, and what became of the one that this tab has started last: until it is
+        shown, or another one is started."""
+        live = [run for run in listed if run.state not in ENDED]
         watch(live)
         run_id = st.session_state.get(keys.STARTED)
         if run_id is None or run_id in [run.id for run in live]:
@@ -133,6 +126,32 @@ class Picker:
     def _show(self, run_id: str) -> None:
         del st.session_state[keys.STARTED]
         address.put(**{self.run: run_id})
+
+
+def choose_among(listed: Sequence[Run], label: str, name: str) -> Run:
+    """One of the runs that are listed, bound to `name` of the address; at first the foremost."""
+    known = {run.id: run for run in listed}
+    return known[controls.select(label, name, runs.labels(listed), listed[0].id)]
+
+
+def train_first(
+    heading: str,
+    button: str,
+    begin: Callable[[], object],
+    caption: str,
+    key: str,
+    below: Callable[[], None] = lambda: None,
+) -> NoReturn:
+    """Where there is no run to show: what is lacking, and the button that begins the first ones. Ends the page."""
+    with st.container(border=True, horizontal_alignment="center"):
+        st.markdown(f"#### {escaped(heading)}", text_alignment="center")
+        if frame.pressed(button, keys.widget(key), type="primary"):
+            begin()
+            st.rerun()
+        if caption:
+            st.caption(caption)
+    below()
+    frame.end_page()
 
 
 class Form(NamedTuple):
@@ -183,7 +202,7 @@ def look_at(run: Run) -> None:
             certificate.show(run)
         certificate.say_projection(run)
         if events := jobs_panel.events_of(run):
-            training_view.draw(run, events, training_view.log_choice())
+            draw(run, events, log_choice())
         run_actions.manage(run)
 
 
@@ -219,3 +238,58 @@ def _say_iteration(run: Run, seen: list[jobs_panel.Event]) -> None:
     within = "" if gap is None else f", proven within {100 * gap:.2g}% of {best}"
     stops = "" if tolerance is None else f" · {certificate.stops(tolerance, convex)}"
     st.caption(f"Now {part}iteration {last['iteration']:,}{within}{stops}")
+
+
+# What to notice in the curve of a training, by whether its objective is convex.
+NOTICE = {
+    True: "**Notice** how the two bounds close in on the optimum: it lies in the grey band.",
+    False: (
+        "**Notice** the stairs: each round bounds the objective by a convex problem, which touches it where the step "
+        "begins, and the next step is where that problem's best weights bring the objective. It never rises. The "
+        "dashed line is the lower bound on the convex problem of its own round, not on the objective."
+    ),
+}
+
+
+def log_choice() -> bool:
+    """Whether iterations have a logarithmic scale."""
+    return st.toggle("Logarithmic iterations", key=keys.widget("logarithmic iterations"))
+
+
+def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
+    """The bounds of a training over its iterations so far; of one that goes on where it stands, too."""
+    convex, tolerance = runs.is_convex(run), runs.tolerance_of(run)
+    iterations = jobs_panel.iterations_of(seen)
+    if not convex:
+        begun, iterations = iterations, training_charts.in_rounds(iterations)
+        if begun and not iterations:
+            say_beginning(run)
+    if not iterations:
+        return
+    ranker = iterations[-1].get("round", 0) if convex else 0
+    if ranker:  # MidRank solves a problem for each of its rankers
+        iterations = [event for event in iterations if event.get("round", 0) == ranker]
+    if run.state not in ENDED and tolerance is not None:
+        certificate.show_gap(iterations[-1], tolerance, convex)
+    curve = training_charts.training_curve if convex else training_charts.training_stairs
+    curve(iterations, tolerance, logarithmic, "training curve")
+    floor = training_charts.lowest_bound(iterations)
+    scale = (
+        ""
+        if floor is None
+        else (
+            "The objective has a logarithmic scale, for it has fallen far; bounds below "
+            f"{floor:.3g} are too far down to be drawn. "
+        )
+    )
+    which = f"The bounds are those of ranker {ranker}, the last one so far. " if ranker else ""
+    st.caption(f"{which}{NOTICE[convex]} {scale}Training ends when ${certificate.formula(convex)}$.")
+
+
+def say_beginning(run: Run) -> None:
+    """That a method that takes rounds is still busy with the weights that the first one begins with."""
+    first = runs.method_settings(run).get("start")
+    what = "the weights that it begins with" if first is None else f"{first}, whose weights it begins with"
+    method = escaped(run.settings["method"])
+    tense = "had no round yet: it was" if run.state in ENDED else "is before its first round: it is"
+    st.caption(f"{method} {tense} finding {escaped(what)}.")

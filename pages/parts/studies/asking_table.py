@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from pages.parts.app.frame import escaped
-from pages.parts.runs import export
 from pages.parts.studies import study_page
+from ranking.core.spreadsheets import guarded
 from ranking.explain.asking import STRATEGIES
 from ranking.metrics.fold_curves import Difference, FoldCurve, difference
 
@@ -122,6 +122,6 @@ def csv_text(curves: Sequence[FoldCurve]) -> str:
         for count, values in enumerate(one.folds.T):
             spread = float(one.spread[count])
             numbers = [float(one.mean[count]), "" if math.isnan(spread) else spread, *values.tolist()]
-            texts = [export.guarded(one.name), export.guarded(one.strategy), count]
+            texts = [guarded(one.name), guarded(one.strategy), count]
             rows.append([*texts, *numbers])
     return study_page.csv_text(["model", "strategy", "questions", "mean", "standard deviation", *folds], rows)

@@ -21,9 +21,9 @@ Measured = Mapping[str, Mapping[str, float]]  # of each action the test AP by ea
 
 def show(images: ImageSet, query: str) -> None:
     """A table of all actions, that of the lesson marked, and for how many of them neighbours help."""
-    found = measured(images)
-    st.markdown(f"### {summed_up(found)}")
-    st.markdown(table(found, query))
+    precisions = measured(images)
+    st.markdown(f"### {summed_up(precisions)}")
+    st.markdown(table(precisions, query))
     st.caption(
         "Test AP of all actions of the same scenes, every method with its own settings, none chosen; ▲ and ▼: what it "
         "gains and loses with neighbours. **Notice** how far they differ: a single action proves little. HOAP-SVM's "
@@ -34,43 +34,43 @@ def show(images: ImageSet, query: str) -> None:
 def measured(images: ImageSet) -> Measured:
     """The stored figures; Gone where they are of another set."""
     with cache.or_gone():
-        told = json.loads(MEASURED.read_text())
-    if told["set"] != images.key:
+        stored = json.loads(MEASURED.read_text())
+    if stored["set"] != images.key:
         raise cache.Gone(
             f"data/{MEASURED.name} was measured on other images than data/action_figures holds; "
             "measure it again with: python data/ten_actions.py"
         )
-    found: Measured = told["average_precision"]
-    return found
+    precisions: Measured = stored["average_precision"]
+    return precisions
 
 
-def summed_up(found: Measured) -> str:
+def summed_up(precisions: Measured) -> str:
     """For how many actions AP rises with neighbours, as far as the numbers are shown.
 
     >>> summed_up({"a": {"SVM": 0.1, "HOB-SVM": 0.2, "AP-SVM": 0.3, "HOAP-SVM": 0.3}})
     'With neighbours AP rises for 1 of 1 actions where labels are counted, and for 0 where AP is optimised.'
     """
     counted, optimised = (
-        sum(by[leaning] > by[alone] for by in found.values()) for alone, leaning in leanings.PAIRS
+        sum(by[leaning] > by[alone] for by in precisions.values()) for alone, leaning in leanings.PAIRS
     )
     return (
-        f"With neighbours AP rises for {counted} of {len(found)} actions where labels are counted, and for {optimised} "
-        "where AP is optimised."
+        f"With neighbours AP rises for {counted} of {len(precisions)} actions where labels are counted, and for "
+        f"{optimised} where AP is optimised."
     )
 
 
-def average(found: Measured) -> dict[str, float]:
+def average(precisions: Measured) -> dict[str, float]:
     """The mean AP over all actions of each method.
 
     >>> average({"a": {"SVM": 0.25}, "b": {"SVM": 0.75}})
     {'SVM': 0.5}
     """
-    methods = next(iter(found.values()))
-    return {method: fmean(by[method] for by in found.values()) for method in methods}
+    methods = next(iter(precisions.values()))
+    return {method: fmean(by[method] for by in precisions.values()) for method in methods}
 
 
 def beside_average(
-    found: Measured, query: str, shown: Mapping[str, float], pairs: Sequence[tuple[str, str]]
+    precisions: Measured, query: str, shown: Mapping[str, float], pairs: Sequence[tuple[str, str]]
 ) -> str:
     """How much the second method of each pair gains on the query and on average over all actions, in one sentence.
 
@@ -80,23 +80,23 @@ def beside_average(
     >>> beside_average(measured, "a", measured["a"], [("SVM", "AP-SVM")])
     'AP-SVM minus SVM in AP: **+0.100** on “a”, **+0.030** on average over all 2 actions.'
     """
-    mean = average(found)
+    mean = average(precisions)
     differences = [
         f"{second} minus {first} in AP: **{round(shown[second], 3) - round(shown[first], 3):+.3f}** on "
-        f"“{escaped(query)}”, **{mean[second] - mean[first]:+.3f}** on average over all {len(found)} actions"
+        f"“{escaped(query)}”, **{mean[second] - mean[first]:+.3f}** on average over all {len(precisions)} actions"
         for first, second in pairs
     ]
     return f"{'; '.join(differences)}."
 
 
-def table(found: Measured, query: str) -> str:
+def table(precisions: Measured, query: str) -> str:
     """The figures and their average as markdown, `query` in bold."""
     heads = [head for alone, leaning in leanings.PAIRS for head in (alone, leaning, "Change")]
     lines = [["Action", *heads], ["---", *(["---:"] * len(heads))]]
-    for action, by in found.items():
+    for action, by in precisions.items():
         name = escaped(action)
         lines.append([f"**{name}**" if action == query else name, *_cells(by)])
-    lines.append(["Average", *_cells(average(found))])
+    lines.append(["Average", *_cells(average(precisions))])
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 

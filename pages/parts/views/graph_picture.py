@@ -131,16 +131,16 @@ def pages_of(sizes: Ints) -> list[range]:
 def as_svg(heading: str, drawings: Sequence[Drawing]) -> str:
     """All drawings in rows below a heading, on white."""
     rows: list[list[Drawing]] = []
-    for one in drawings:
-        if not rows or sum(other.width + GAP for other in rows[-1]) + one.width > ACROSS:
+    for shown in drawings:
+        if not rows or sum(before.width + GAP for before in rows[-1]) + shown.width > ACROSS:
             rows.append([])
-        rows[-1].append(one)
-    tops = list(accumulate((TITLE + GAP + max(one.height for one in row) for row in rows), initial=40.0))
-    width = max([ACROSS, *(one.width for one in drawings)])
+        rows[-1].append(shown)
+    tops = list(accumulate((TITLE + GAP + max(shown.height for shown in row) for row in rows), initial=40.0))
+    width = max([ACROSS, *(shown.width for shown in drawings)])
     written = [_text(GAP, 28, heading, 20)]
     for row, top in zip(rows, tops, strict=False):
-        lefts = accumulate((one.width + GAP for one in row), initial=float(GAP))
-        written += [_group(one, left, top) for one, left in zip(row, lefts, strict=False)]
+        lefts = accumulate((shown.width + GAP for shown in row), initial=float(GAP))
+        written += [_group(shown, left, top) for shown, left in zip(row, lefts, strict=False)]
     size = f'viewBox="0 0 {width + 2 * GAP:.0f} {tops[-1]:.0f}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">'
@@ -148,15 +148,15 @@ def as_svg(heading: str, drawings: Sequence[Drawing]) -> str:
     )
 
 
-def _group(one: Drawing, left: float, top: float) -> str:
+def _group(shown: Drawing, left: float, top: float) -> str:
     lines = "".join(
-        f'<path d="M{one.nodes[tie.first].x:.1f} {one.nodes[tie.first].y:.1f}'
-        f'L{one.nodes[tie.second].x:.1f} {one.nodes[tie.second].y:.1f}" stroke-width="{tie.width:.2f}"'
+        f'<path d="M{shown.nodes[tie.first].x:.1f} {shown.nodes[tie.first].y:.1f}'
+        f'L{shown.nodes[tie.second].x:.1f} {shown.nodes[tie.second].y:.1f}" stroke-width="{tie.width:.2f}"'
         f"{_dash(tie.cut, tie.width)}/>"
-        for tie in one.ties
+        for tie in shown.ties
     )
-    nodes = "".join(_node(node, one.side) for node in one.nodes)
-    titles = _text(0, 16, one.title, 15) + _text(0, 36, one.note, 14)
+    nodes = "".join(_node(node, shown.side) for node in shown.nodes)
+    titles = _text(0, 16, shown.title, 15) + _text(0, 36, shown.note, 14)
     return (
         f'<g transform="translate({left:.1f} {top:.1f})">{titles}<g transform="translate(0 {TITLE})">'
         f'<g stroke="{colours.GREY}" stroke-linecap="butt">{lines}</g>{nodes}</g></g>'

@@ -1,14 +1,15 @@
-"""Pictures of loss-augmented inference: patterns of rankings, ranks that are still possible, one function of the rank,
-the tree of SELECT, the bins."""
+"""Charts of loss-augmented inference: patterns of rankings, ranks that are still possible, one function of the rank,
+the tree of SELECT, the bins; and of its lesson: all rankings as points, one curve an image, operations."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, DARK_GREY, GREEN, GREY, IRRELEVANT, PURPLE, RELEVANT, VERMILLION
+from pages.parts.views.charts import hatched, line, points
 from pages.parts.views.inference_words import MOST_LINES
 from ranking.core import Floats, Ints
 from ranking.explain.inference_steps import Bins, InferenceProblem, Step, Trace
@@ -16,14 +17,21 @@ from ranking.explain.inference_steps import Bins, InferenceProblem, Step, Trace
 MOST_SIGNS = 48  # places of which each has its + or −
 WIDE = 80  # columns that have a gap between them
 BAND = 2.0  # from one ranking of a picture to the next
-NO_LEGEND = {"showlegend": False}
-STRIPES = {"shape": "/", "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.55)", "size": 6}
 TREE_LOOKS = {
     "to come": ("to come", "rgba(128,128,128,.2)", {"color": GREY}),
-    "done": ("its median was looked at", DARK_GREY, {"color": "white"}),
+    "done": ("its median was evaluated", DARK_GREY, {"color": "white"}),
     "now": ("this step", PURPLE, {"color": "black"}),
-    "settled": ("settled without a look", BLUE, {"color": "white"}),
+    "settled": ("settled without evaluation", BLUE, {"color": "white"}),
 }
+# Of lines beside each other: colour, dash and symbol tell the same.
+CURVES = (
+    (BLUE, "solid", "circle"),
+    (VERMILLION, "dash", "square"),
+    (GREEN, "dot", "triangle-up"),
+    (PURPLE, "dashdot", "cross"),
+    (GREY, "longdash", "x"),
+)
+BY_SCORE = "irrelevant samples, the highest score first"
 
 
 def patterns(problem: InferenceProblem, rankings: Sequence[tuple[str, Ints]]) -> go.Figure:
@@ -71,41 +79,28 @@ def _join(
 ) -> None:
     """Lines of the irrelevant samples between two rankings; those that rise have the colour `risen`, and are thick
     where that is not grey."""
-    places = []
-    for ranks in pair:
-        place = np.empty(len(problem.scores), np.int64)
-        place[problem.order_of(ranks)] = np.arange(1, len(problem.scores) + 1)
-        places.append(place[problem.negatives])
-    before, after = places
-    if len(before) > MOST_LINES:
+    if len(problem.negatives) > MOST_LINES:
         return
+    before, after = (np.argsort(problem.order_of(ranks))[problem.negatives] + 1 for ranks in pair)
     for rises, colour, width in ((False, GREY, 1.0), (True, risen, 1.0 if risen == GREY else 2.5)):
         x: list[float | None] = []
         y: list[float | None] = []
-        for one, other in zip(before.tolist(), after.tolist(), strict=True):
-            if (other < one) == rises:
-                x += [one, other, None]
+        for start, end in zip(before.tolist(), after.tolist(), strict=True):
+            if (end < start) == rises:
+                x += [start, end, None]
                 y += [base + BAND, base + 0.62, None]
-        figure.add_scatter(
-            x=x,
-            y=y,
-            mode="lines",
-            line={"color": colour, "width": width},
-            hoverinfo="skip",
-            opacity=0.8,
-            **NO_LEGEND,
-        )
+        line(figure, x, y, colour, width, opacity=0.8)
 
 
 def possible_ranks(problem: InferenceProblem, trace: Trace, done: int) -> go.Figure:
-    """For each irrelevant sample the ranks that it may still have; the last step's run in a frame, what it looked at as
+    """For each irrelevant sample the ranks that it may still have; the last step's run in a frame, what it evaluated as
     a diamond. Rank 1, above all relevant samples, is at the top."""
     low, high = trace.bounds_after(done, problem.highest)
     x, settled = np.arange(1, len(low) + 1), low == high
     figure = go.Figure()
-    for chosen, name, colour, pattern in (
-        (~settled, "still possible", GREY, STRIPES),
-        (settled, "settled", BLUE, {}),
+    for chosen, name, look, opacity in (
+        (~settled, "still possible", {**hatched(GREY, size=6), "line": {"width": 0}}, 0.55),
+        (settled, "settled", {"color": BLUE, "line": {"width": 0}}, 1.0),
     ):
         figure.add_bar(
             x=x[chosen],
@@ -113,28 +108,20 @@ def possible_ranks(problem: InferenceProblem, trace: Trace, done: int) -> go.Fig
             base=(low - 0.5)[chosen],
             width=0.92 if len(low) <= WIDE else 1.0,
             name=name,
-            marker={"color": colour, "line": {"width": 0}, "pattern": pattern},
-            opacity=1.0 if name == "settled" else 0.55,
+            marker=look,
+            opacity=opacity,
             customdata=np.stack([low[chosen], high[chosen]], axis=1),
             hovertemplate="irrelevant sample %{x}: rank %{customdata[0]} to %{customdata[1]}<extra></extra>",
         )
     if done:
         step = trace.steps[done - 1]
-        run, frame = step.run, {"color": PURPLE, "width": 3}
+        run = step.run
         corners = {"x0": run.start + 0.5, "x1": run.end + 0.5, "y0": run.low - 0.5, "y1": run.high + 0.5}
-        figure.add_shape(type="rect", line=frame, **corners)
-        figure.add_scatter(
-            x=[step.position + (0.5 if step.what == "edge" else 1)],
-            y=[step.rank],
-            mode="markers",
-            name="looked at",
-            hoverinfo="skip",
-            marker={"symbol": "diamond", "size": 15, "color": PURPLE, "line": {"color": "white", "width": 2}},
-        )
+        figure.add_shape(type="rect", line={"color": PURPLE, "width": 3}, **corners)
+        at = step.position + (0.5 if step.what == "edge" else 1)
+        points(figure, [at], [step.rank], PURPLE, "diamond", 15, ("white", 2), name="evaluated")
     figure.update_layout(barmode="overlay", bargap=0)
-    figure.update_xaxes(
-        title_text="irrelevant samples, the highest score first", range=[0.3, len(low) + 0.7], showgrid=False
-    )
+    figure.update_xaxes(title_text=BY_SCORE, range=[0.3, len(low) + 0.7], showgrid=False)
     figure.update_yaxes(title_text="interleaving rank", range=[problem.highest + 0.6, 0.4], showgrid=False)
     if problem.highest <= 16:
         figure.update_yaxes(dtick=1)
@@ -142,28 +129,22 @@ def possible_ranks(problem: InferenceProblem, trace: Trace, done: int) -> go.Fig
 
 
 def of_rank(problem: InferenceProblem, step: Step) -> go.Figure:
-    """f of what a step looked at, by rank, with the ranks that it tried, and the best."""
+    """f of what a step evaluated, by rank, with the ranks that it tried, and the best."""
     j = step.position + 1
     values, ranks = problem.curve(j, step.score), np.arange(1, problem.highest + 1)
     figure = go.Figure()
     last = problem.unimodal_to(j)
     if last is not None and last < problem.highest:
         figure.add_vrect(x0=last, x1=problem.highest + 0.4, fillcolor=GREY, opacity=0.18, line_width=0)
-    figure.add_scatter(
-        x=ranks, y=values, mode="lines+markers", name="f", line={"color": GREY, "width": 2}, marker={"size": 5},
-        hovertemplate="rank %{x}: %{y:.4g}<extra></extra>",
-    )  # fmt: skip
+    hover = "rank %{x}: %{y:.4g}<extra></extra>"
+    small = {"mode": "lines+markers", "marker": {"size": 5}}
+    line(figure, ranks, values, GREY, 2, name="f", hovertemplate=hover, **small)
     probes = np.array(step.probes, np.int64)
     if len(probes):
         tried = np.unique(np.concatenate([probes, probes + 1]))
-        figure.add_scatter(
-            x=tried, y=values[tried - 1], mode="markers", name="tried", hoverinfo="skip",
-            marker={"color": BLUE, "size": 10, "symbol": "circle"},
-        )  # fmt: skip
-    figure.add_scatter(
-        x=[step.rank], y=[values[step.rank - 1]], mode="markers", name="best of those possible", hoverinfo="skip",
-        marker={"symbol": "diamond", "size": 16, "color": PURPLE, "line": {"color": "white", "width": 2}},
-    )  # fmt: skip
+        points(figure, tried, values[tried - 1], BLUE, size=10, edge=(BLUE, 0), name="tried")
+    best = [step.rank], [values[step.rank - 1]]
+    points(figure, *best, PURPLE, "diamond", 16, ("white", 2), name="best of those possible")
     for edge in {step.run.low, step.run.high}:
         figure.add_vline(x=edge, line={"color": PURPLE, "dash": "dot", "width": 2})
     figure.update_xaxes(title_text="interleaving rank i", range=[0.6, problem.highest + 0.4], showgrid=False)
@@ -173,23 +154,21 @@ def of_rank(problem: InferenceProblem, step: Step) -> go.Figure:
 
 def tree(trace: Trace, done: int) -> go.Figure:
     """The recursion of SELECT: a bar a run, over the samples that it holds, halved from line to line; what is settled
-    without a look of its own hangs below in another colour."""
+    without an evaluation of its own hangs below in another colour."""
     figure, depths = go.Figure(), trace.depths()
-    rows: dict[str, list[tuple[int, int, int, str]]] = {"to come": [], "done": [], "now": [], "settled": []}
+    rows: dict[str, list[tuple[int, int, int, str]]] = {state: [] for state in TREE_LOOKS}
     for number, (step, depth) in enumerate(zip(trace.steps, depths, strict=True), start=1):
         state = "to come" if number > done else "now" if number == done else "done"
-        run = step.run
-        told = f"{run.low}–{run.high}" + ("" if state == "to come" else f" → {step.rank}")
-        rows[state].append((run.start, run.end - run.start, depth, told))
-        if state != "to come":
-            for bound in step.bounds:
-                if bound.low == bound.high and not bound.start <= step.position < bound.end:
-                    rows["settled"].append(
-                        (bound.start, bound.end - bound.start, depth + 1, f"all {bound.low}")
-                    )
+        run, reached = step.run, number <= done
+        words = f"{run.low}–{run.high}" + (f" → {step.rank}" if reached else "")
+        rows[state].append((run.start, run.end - run.start, depth, words))
+        for bound in step.bounds if reached else ():
+            if bound.low == bound.high and not bound.start <= step.position < bound.end:
+                settled = bound.start, bound.end - bound.start, depth + 1, f"all {bound.low}"
+                rows["settled"].append(settled)
     for state, (name, colour, font) in TREE_LOOKS.items():
         if rows[state]:
-            starts, widths, levels, told = zip(*rows[state], strict=True)
+            starts, widths, levels, texts = zip(*rows[state], strict=True)
             figure.add_bar(
                 x=widths,
                 y=levels,
@@ -198,7 +177,7 @@ def tree(trace: Trace, done: int) -> go.Figure:
                 width=0.86,
                 name=name,
                 marker={"color": colour, "line": {"color": "white", "width": 1}},
-                text=told,
+                text=texts,
                 textposition="inside",
                 insidetextanchor="middle",
                 textangle=0,
@@ -206,11 +185,7 @@ def tree(trace: Trace, done: int) -> go.Figure:
                 hovertemplate="samples %{base} on: ranks %{text}<extra></extra>",
             )
     figure.update_layout(barmode="overlay", bargap=0, uniformtext={"mode": "hide", "minsize": 12})
-    figure.update_xaxes(
-        title_text="irrelevant samples, the highest score first",
-        range=[0.3, len(trace.ranks) + 0.7],
-        showgrid=False,
-    )
+    figure.update_xaxes(title_text=BY_SCORE, range=[0.3, len(trace.ranks) + 0.7], showgrid=False)
     figure.update_yaxes(title_text="halved how often", autorange="reversed", dtick=1, showgrid=False)
     return figure
 
@@ -225,10 +200,10 @@ def bins(problem: InferenceProblem, found: Bins, trace: Trace) -> go.Figure:
     inside = np.minimum(found.starts[:-1], len(low) - 1)
     left = high[inside] - low[inside]
     figure = go.Figure()
-    for chosen, name, colour, pattern in (
-        (left == 0, "bounds meet: settled without a look", BLUE, {}),
-        (left == 1, "two ranks: one sign decides", GREEN, {**STRIPES, "shape": "\\"}),
-        (left > 1, "more: left to SELECT", VERMILLION, {**STRIPES, "shape": "x"}),
+    for chosen, name, look in (
+        (left == 0, "bounds meet: settled without evaluation", {"color": BLUE}),
+        (left == 1, "two ranks: one sign decides", hatched(GREEN, "\\", 6)),
+        (left > 1, "more: left to SELECT", hatched(VERMILLION, "x", 6)),
     ):
         shown = chosen & (counts > 0)
         figure.add_bar(
@@ -236,11 +211,82 @@ def bins(problem: InferenceProblem, found: Bins, trace: Trace) -> go.Figure:
             y=counts[shown],
             width=0.94 * widths,
             name=name,
-            marker={"color": colour, "pattern": pattern},
+            marker=look,
             customdata=np.stack([low[inside][shown], high[inside][shown]], axis=1),
             hovertemplate="%{y} samples, ranks %{customdata[0]} to %{customdata[1]}<extra></extra>",
         )
     figure.update_layout(barmode="overlay", bargap=0)
     figure.update_xaxes(title_text="score, the highest first", autorange="reversed", showgrid=False)
     figure.update_yaxes(title_text="irrelevant samples")
+    return figure
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Of the lesson
+# ---------------------------------------------------------------------------------------------------------
+
+
+def all_rankings(
+    worth: Sequence[tuple[float, float]], marked: Sequence[tuple[str, float, float]]
+) -> go.Figure:
+    """Every ranking as a point, score across and loss up; the marked ones (name, score, loss) by name. All points on a
+    dotted line have one sum: the most violated ranking lies on the highest that touches a point."""
+    scores, losses = (np.array(column) for column in zip(*worth, strict=True))
+    best = float((scores + losses).max())
+    figure = go.Figure()
+    hover = "score %{x:.3f}, loss %{y:.3f}<extra></extra>"
+    points(figure, scores, losses, GREY, edge=(GREY, 0), opacity=0.6, hovertemplate=hover)
+    low, high = float(losses.min()) - 0.05, float(losses.max()) + 0.08
+    line(figure, [best - low, best - high], [low, high], PURPLE, 3, "dot")
+    looks = ((BLUE, "square"), (RELEVANT, "circle"), (VERMILLION, "diamond"))
+    for (name, score, loss), (colour, symbol) in zip(marked, looks, strict=True):
+        points(
+            figure,
+            [score],
+            [loss],
+            colour,
+            symbol,
+            18,
+            ("white", 2),
+            mode="markers+text",
+            text=[f"<b>{name.removeprefix('most ')}</b>"],
+            textposition="top left" if name == marked[0][0] else "top right" if loss < 0.5 else "bottom left",
+            textfont={"size": 16},
+            cliponaxis=False,
+            hovertemplate=f"{name}: {hover}",
+        )
+    room = 0.06 * float(np.ptp(scores)) + 1e-9
+    figure.update_xaxes(
+        title_text="score w·Ψ(X, R)", range=[float(scores.min()) - room, float(scores.max()) + 6 * room]
+    )
+    figure.update_yaxes(title_text="loss Δ(R*, R)", range=[low, high + 0.06])
+    return figure
+
+
+def all_of_rank(problem: InferenceProblem, names: Sequence[str]) -> go.Figure:
+    """f_j of every irrelevant sample, one line each, with its best rank; at most as many as CURVES."""
+    figure, ranks = go.Figure(), np.arange(1, problem.highest + 1)
+    for values, name, (colour, dash, symbol) in zip(problem.values, names, CURVES, strict=False):
+        best = problem.highest - 1 - int(np.argmax(values[::-1]))
+        sizes = [20 if at == best else 8 for at in range(len(values))]
+        marker = {"symbol": symbol, "size": sizes, "line": {"color": "white", "width": 1}}
+        hover = f"{name}, rank %{{x}}: %{{y:.4g}}<extra></extra>"
+        both = {"mode": "lines+markers", "marker": marker}
+        line(figure, ranks, values, colour, 3, dash, name=name, hovertemplate=hover, **both)
+    title = "interleaving rank i: one plus the relevant samples above it"
+    figure.update_xaxes(title_text=title, dtick=1, showgrid=False)
+    figure.update_yaxes(title_text="what it adds to score + loss, f(i)")
+    return figure
+
+
+def operations(sizes: Sequence[int], counts: Mapping[str, Sequence[int]]) -> go.Figure:
+    """Counted operations of each algorithm by the number of irrelevant samples, on logarithmic scales."""
+    figure = go.Figure()
+    for (name, values), (colour, dash, symbol) in zip(counts.items(), CURVES, strict=False):
+        both = {"mode": "lines+markers", "marker": {"symbol": symbol, "size": 10}}
+        hover = f"%{{x:,}} irrelevant samples, {name}: %{{y:,}}<extra></extra>"
+        line(figure, list(sizes), list(values), colour, 3, dash, name=name, hovertemplate=hover, **both)
+    ticks = [f"{size:,}" for size in sizes]
+    figure.update_xaxes(title_text="irrelevant samples", type="log", tickvals=list(sizes), ticktext=ticks)
+    figure.update_yaxes(title_text="operations", type="log", exponentformat="power", dtick=1)
     return figure

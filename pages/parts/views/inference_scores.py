@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys, selection
+from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.importing import sets
-from pages.parts.runs import runs
+from pages.parts.runs import choices, runs
 from ranking.core import Bools, Floats, ImageSet, Ints
 from ranking.losses import loss_names, make_loss
 from ranking.metrics.ranked import Ranking
@@ -45,19 +45,15 @@ class Scores:
         told.update(np.ascontiguousarray(self.relevant, np.bool_).tobytes())
         return told.hexdigest()
 
-    def times(self, scale: float) -> Scores:
-        return Scores(self.scores * scale, self.relevant, self.images, self.rows, self.note)
-
 
 def choose() -> Scores:
     """The scores that the address asks for; ends the page where there are none."""
     sets.prepare()
     run, listed = runs.chosen(), with_scores()
-    sources = [MODEL, SAMPLED, TYPED]
     left, right = st.columns([2, 5], gap="medium", vertical_alignment="bottom")
     with left:
-        bound = address.bound(keys.SCORES, address.one_of(sources), MODEL if listed else SAMPLED)
-        source = st.segmented_control("Scores", sources, required=True, **bound)
+        first = MODEL if listed else SAMPLED
+        source = controls.segments("Scores", keys.SCORES, (MODEL, SAMPLED, TYPED), first)
     with right:
         if source == MODEL:
             return of_model(run, listed)
@@ -66,8 +62,7 @@ def choose() -> Scores:
 
 def choose_loss() -> str:
     measures = {name: make_loss(name).measure for name in loss_names()}
-    bound = address.bound(keys.LOSS, address.one_of(list(measures)), "ap")
-    return str(st.segmented_control("Loss", list(measures), format_func=measures.get, required=True, **bound))
+    return controls.segments("Loss", keys.LOSS, measures, "ap")
 
 
 def choose_scale() -> float:
@@ -113,41 +108,31 @@ def with_scores() -> list[Run]:
     return [*live, *runs.with_scores()]
 
 
-def of_model(asked: Run | None, listed: list[Run]) -> Scores:
+def of_model(named: Run | None, listed: list[Run]) -> Scores:
     if not listed:
         frame.way_on("Nothing is ranked yet: train a method first", "Train a method", "train")
-    known = {run.id: run for run in listed}
-    if asked is not None and asked.id not in known:
-        address.complain(f"Training {asked.id} is {asked.state} and has no scores. Showing another one.")
-        address.amend(**{keys.RUN: None})
     left, right = st.columns([5, 2], vertical_alignment="bottom")
     with left:
-        bound = address.bound(keys.RUN, address.one_of(list(known)), listed[0].id)
-        names = runs.labels(listed)
-        run = known[st.selectbox("Training", list(known), format_func=names.__getitem__, **bound)]
-    if address.get(keys.RUN) is None:
-        address.put(**{keys.RUN: run.id})  # the link shall show it tomorrow
+        lacks = named is not None and named.id not in [run.id for run in listed]
+        run = choices.choose(
+            listed, f"Training {named.id} is {named.state} and has no scores." if named and lacks else None
+        )
     images = cache.image_set(run.settings["set"])
     if run.state not in ENDED:
         return so_far(run, images)
-    splits = cache.splits(images)
     with right:
-        default = "train" if "train" in splits else splits[0]
-        if (row := selection.row(images)) is not None:
-            default = "test" if images.test[row] else "train"
-        bound = address.bound(keys.SPLIT, address.one_of(splits), default)
-        split = str(st.segmented_control("Split", splits, required=True, **bound))
+        split = choices.split(images, "train")
     return thinned(images, cache.ranking(run, split))
 
 
 def so_far(run: Run, images: ImageSet) -> Scores:
-    """The scores with which a training that goes on has asked for its last most violated ranking."""
+    """The scores with which a training run that is running has last asked for its most violated ranking."""
     rows = np.flatnonzero(~images.test)
     with cache.or_gone():
         scores = read_scores(run.scores_so_far_file, f"training {run.id}", len(rows))
-    note = f"This training goes on: these are the scores that its {len(rows):,} training samples had a moment ago."
-    found = thinned(images, Ranking.of(rows, images.relevance(run.settings["query"])[rows], scores))
-    return Scores(found.scores, found.relevant, images, found.rows, note)
+    note = f"This run is still running: these are the scores that its {len(rows):,} training samples had a moment ago."
+    given = thinned(images, Ranking.of(rows, images.relevance(run.settings["query"])[rows], scores))
+    return replace(given, note=note)
 
 
 def thinned(images: ImageSet, ranked: Ranking) -> Scores:
@@ -159,28 +144,30 @@ def thinned(images: ImageSet, ranked: Ranking) -> Scores:
             "Train a method",
             "train",
         )
-    kept = []
-    for kind, most in ((ranked.relevance > 0, MOST_RELEVANT), (ranked.relevance == 0, MOST_IRRELEVANT)):
-        places = np.flatnonzero(kind)
-        kept.append(places[np.linspace(0, len(places) - 1, min(most, len(places))).round().astype(int)])
-    places = np.concatenate(kept)
+    places = _evenly(ranked, MOST_RELEVANT, MOST_IRRELEVANT)
     places = places[np.argsort(ranked.samples[places])]
-    note = (
-        ""
-        if len(places) == len(ranked)
-        else f"Of {len(ranked):,} samples, {len(places)} evenly along the ranking."
-    )
+    note = f"Of {len(ranked):,} samples, {len(places)} evenly along the ranking."
+    return _scores_of(images, ranked, places, "" if len(places) == len(ranked) else note)
+
+
+def _evenly(ranked: Ranking, relevant: int, irrelevant: int, part: float = 1.0) -> Ints:
+    """Places of a ranking: at most so many of each kind, evenly along the first `part` of them."""
+    kept = []
+    for kind, most in ((ranked.relevance > 0, relevant), (ranked.relevance == 0, irrelevant)):
+        places = np.flatnonzero(kind)
+        last = int(part * (len(places) - 1) + 0.5)
+        kept.append(places[np.linspace(0, last, min(most, len(places))).round().astype(int)])
+    return np.concatenate(kept)
+
+
+def _scores_of(images: ImageSet, ranked: Ranking, places: Ints, note: str = "") -> Scores:
     return Scores(ranked.scores[places], ranked.relevance[places] > 0, images, ranked.samples[places], note)
 
 
 def handful(images: ImageSet, ranked: Ranking) -> Scores:
     """A few samples of a ranking, of each kind evenly along its better half."""
-    kept = []
-    for kind, count in ((ranked.relevance > 0, FEW_RELEVANT), (ranked.relevance == 0, FEW_IRRELEVANT)):
-        places = np.flatnonzero(kind)
-        kept.append(places[np.linspace(0, len(places) // 2, count).round().astype(int)])
-    places = np.sort(np.concatenate(kept))
-    return Scores(ranked.scores[places], ranked.relevance[places] > 0, images, ranked.samples[places])
+    places = _evenly(ranked, FEW_RELEVANT, FEW_IRRELEVANT, part=0.5)
+    return _scores_of(images, ranked, np.sort(places))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -192,57 +179,54 @@ def sampled() -> Scores:
     """Normal scores, those of relevant samples higher by a chosen distance."""
     positives, negatives, apart, seed = keys.SAMPLED
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        bound = address.bound(positives, address.number(int, 1, MOST_RELEVANT), 6)
-        p = int(st.number_input("Relevant", 1, MOST_RELEVANT, step=1, width=130, **bound))
-        bound = address.bound(negatives, address.number(int, 1, MOST_IRRELEVANT), 24)
-        n = int(st.number_input("Irrelevant", 1, MOST_IRRELEVANT, step=1, width=130, **bound))
+        p = controls.number("Relevant", positives, 1, MOST_RELEVANT, 6, width=130)
+        n = controls.number("Irrelevant", negatives, 1, MOST_IRRELEVANT, 24, width=130)
         bound = address.bound(apart, address.number(float, -5, 5), 1.0)
         distance = float(st.number_input("Apart by", -5.0, 5.0, step=0.5, format="%g", width=130, **bound))
-        bound = address.bound(seed, address.number(int, 0, 9999), 0)
-        chosen = int(st.number_input("Seed", 0, 9999, step=1, width=110, **bound))
-    random = np.random.default_rng(chosen)
+        random = np.random.default_rng(controls.number("Seed", seed, 0, 9999, 0, width=110))
     relevant = random.permutation(np.arange(p + n) < p)
     return Scores(random.normal(size=p + n) + distance * relevant, relevant)
 
 
 def typed() -> Scores:
-    """Numbers that a person writes, of each kind."""
-    found = []
+    """Numbers that you type, of each kind."""
+    values: list[list[float]] = []
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for label, name, default in zip(
-            ("Scores of relevant samples", "Scores of irrelevant ones"),
-            (keys.TYPED_RELEVANT, keys.TYPED_IRRELEVANT),
-            TYPED_SCORES,
-            strict=True,
-        ):
-            text = st.text_input(label, **address.bound(name, str, default))
-            found.append(numbers_of(text))
-    problems = [told for told in found if isinstance(told, str)]
-    for told in problems:
-        st.info(told, icon=":material/info:")
-    if problems:
+        texts = [
+            st.text_input(label, **address.bound(name, str, default))
+            for label, name, default in zip(
+                ("Scores of relevant samples", "Scores of irrelevant samples"),
+                (keys.TYPED_RELEVANT, keys.TYPED_IRRELEVANT),
+                TYPED_SCORES,
+                strict=True,
+            )
+        ]
+    for text in texts:
+        try:
+            values.append(numbers_of(text))
+        except ValueError as error:
+            st.info(str(error), icon=":material/info:")
+    if len(values) < len(texts):
         frame.end_page()
-    plus, minus = (np.array(numbers) for numbers in found)
+    plus, minus = map(np.array, values)
     return Scores(np.concatenate([plus, minus]), np.arange(len(plus) + len(minus)) < len(plus))
 
 
-def numbers_of(text: str) -> list[float] | str:
-    """The numbers of a text, between blanks or commas; in words what is wrong with it.
+def numbers_of(text: str) -> list[float]:
+    """The numbers of a text, between blanks or commas; ValueError says what is wrong with it.
 
-    >>> numbers_of("1.5, -2 0"), numbers_of("1 two")
-    ([1.5, -2.0, 0.0], 'Expected numbers such as 1.5 -2 0, got: two')
+    >>> numbers_of("1.5, -2 0")
+    [1.5, -2.0, 0.0]
     """
-    found = []
+    numbers = []
     for part in re.split(r"[\s,;]+", text.strip()):
         try:
             value = float(part)
         except ValueError:
             value = float("nan")
         if not abs(value) <= 1e6:
-            return f"Expected numbers such as 1.5 -2 0, got: {part[:40] or 'nothing'}"
-        found.append(value)
-    return (
-        found
-        if len(found) <= MOST_RELEVANT
-        else f"Expected at most {MOST_RELEVANT} numbers, got {len(found)}"
-    )
+            raise ValueError(f"Expected numbers such as 1.5 -2 0, got: {part[:40] or 'nothing'}")
+        numbers.append(value)
+    if len(numbers) > MOST_RELEVANT:
+        raise ValueError(f"Expected at most {MOST_RELEVANT} numbers, got {len(numbers)}")
+    return numbers

@@ -1,4 +1,4 @@
-"""What is said of loss-augmented inference: the ranking, a step, the operations."""
+"""Loss-augmented inference in words: the ranking, a step, the operations."""
 
 from __future__ import annotations
 
@@ -31,36 +31,32 @@ def three(problem: InferenceProblem, ranks: Ints) -> dict[str, Ints]:
     return {RIGHT: right, PREDICTED: problem.ranks_by_score, VIOLATED: ranks}
 
 
-def loss_name(problem: InferenceProblem) -> str:
-    return problem.loss.measure
-
-
 # ---------------------------------------------------------------------------------------------------------
 # The ranking
 # ---------------------------------------------------------------------------------------------------------
 
 
 def headline(problem: InferenceProblem, worth: Mapping[str, Value]) -> str:
-    hinge = worth[VIOLATED].objective - worth[RIGHT].score
+    hinge, loss = worth[VIOLATED].objective - worth[RIGHT].score, problem.loss.measure
     if np.isclose(hinge, 0.0, atol=1e-12):
         return "No ranking violates its constraint: training has nothing to learn here"
-    return f"The most violated ranking: {loss_name(problem)} loss {worth[VIOLATED].loss:.3f}, violated by {hinge:.3f}"
+    return f"The most violated ranking: {loss} loss {worth[VIOLATED].loss:.3f}, violated by {hinge:.3f}"
 
 
 def worth_table(worth: Mapping[str, Value]) -> str:
     """What each ranking is worth; the greatest value of each column is bold."""
-    best = Value(*(max(getattr(one, name) for one in worth.values()) for name in Value._fields))
-    most = max(one.objective for one in worth.values())
+    columns = {name: (value.score, value.loss, value.objective) for name, value in worth.items()}
+    best = np.max(list(columns.values()), axis=0)
     rows = [
-        f"| {name} | {_bold(one.score, best.score)} | {_bold(one.loss, best.loss)} | {_bold(one.objective, most)} |"
-        for name, one in worth.items()
+        f"| {name} | {' | '.join(_bold(value, top) for value, top in zip(values, best, strict=True))} |"
+        for name, values in columns.items()
     ]
     return "| ranking | score | + loss | = sum |\n|---|--:|--:|--:|\n" + "\n".join(rows)
 
 
 def _bold(value: float, best: float) -> str:
-    told = f"{value + 0.0:.3f}".replace("-0.000", "0.000")
-    return f"**{told}**" if np.isclose(value, best, rtol=1e-9, atol=1e-12) else told
+    text = f"{value + 0.0:.3f}".replace("-0.000", "0.000")
+    return f"**{text}**" if np.isclose(value, best, rtol=1e-9, atol=1e-12) else text
 
 
 def notice_ranking(problem: InferenceProblem, ranks: Ints, worth: Mapping[str, Value]) -> str:
@@ -70,24 +66,24 @@ def notice_ranking(problem: InferenceProblem, ranks: Ints, worth: Mapping[str, V
     paid = worth[PREDICTED].score - worth[VIOLATED].score
     gained = worth[VIOLATED].loss - worth[PREDICTED].loss
     count = comb(p + n, p)
-    told = f"{count:,}" if count < 10**7 else f"$10^{{{log10(count):.0f}}}$"
-    drawn = ", drawn thick" if up and n <= MOST_LINES else ""
-    lifted = f"{up} of {n} irrelevant samples rise{drawn}" if up else "no irrelevant sample rises"
+    patterns = f"{count:,}" if count < 10**7 else f"$10^{{{log10(count):.0f}}}$"
+    thick = ", drawn thick" if up and n <= MOST_LINES else ""
+    lifted = f"{up} of {n} irrelevant samples rise{thick}" if up else "no irrelevant sample rises"
     return (
         f"Each column is a sample: + relevant, − not. **Notice** that {lifted}: going from the prediction to the "
         f"most violated ranking gives up {paid:.3f} of score for {gained:.3f} of loss. Of {p + n}! orders only "
-        f"the ± pattern counts, {told} of them; each irrelevant sample is placed by itself."
+        f"the ± pattern counts, {patterns} of them; each irrelevant sample is placed independently."
     )
 
 
 def patterns_alt(problem: InferenceProblem, rankings: Mapping[str, Ints]) -> str:
     """The patterns themselves, from the top; of long ones the first places."""
-    told = []
+    texts = []
     for name, ranks in rankings.items():
-        signs = ["+" if one else "−" for one in problem.is_relevant[problem.order_of(ranks)]]
+        signs = ["+" if relevant else "−" for relevant in problem.is_relevant[problem.order_of(ranks)]]
         rest = f" and {len(signs) - 60} more" if len(signs) > 60 else ""
-        told.append(f"{name}: {''.join(signs[:60])}{rest}")
-    return f"Patterns of rankings from the top. {'; '.join(told)}"
+        texts.append(f"{name}: {''.join(signs[:60])}{rest}")
+    return f"Patterns of rankings from the top. {'; '.join(texts)}"
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -118,9 +114,9 @@ def of_step(problem: InferenceProblem, step: Step) -> str:
         if not (bound.start == step.position and bound.end == step.position + 1)
     ]
     left = "; ".join(
-        f"{samples_of(one.start, one.end)}: {ranks_of(one.low, one.high)}"
-        for one in known
-        if one.start < one.end
+        f"{samples_of(each.start, each.end)}: {ranks_of(each.low, each.high)}"
+        for each in known
+        if each.start < each.end
     )
     if step.what == "median":
         return (
@@ -164,23 +160,26 @@ def _shape(problem: InferenceProblem, trace: Trace, done: int) -> str:
 
 def possible_alt(problem: InferenceProblem, trace: Trace, done: int) -> str:
     low, high = trace.bounds_after(done, problem.highest)
-    told = ", ".join(
-        f"{one}" if one == other else f"{one} to {other}"
-        for one, other in zip(low[:60], high[:60], strict=True)
-    )
-    return f"Ranks that irrelevant samples may have after {done} steps of {NAMES[trace.algorithm]}: {told}"
+    both = zip(low[:60], high[:60], strict=True)
+    ranks = ", ".join(f"{least}" if least == most else f"{least} to {most}" for least, most in both)
+    return f"Ranks that irrelevant samples may have after {done} steps of {NAMES[trace.algorithm]}: {ranks}"
 
 
 def tree_alt(trace: Trace, done: int) -> str:
-    return f"The recursion of SELECT: {len(trace.steps)} medians, {done} looked at, {max(trace.depths()) + 1} deep"
+    return f"The recursion of SELECT: {len(trace.steps)} medians, {done} evaluated, {max(trace.depths()) + 1} deep"
 
 
 def notice_tree(trace: Trace) -> str:
-    n, looked = len(trace.ranks), trace.looked_at
+    n, evaluated = len(trace.ranks), trace.looked_at
+    why = (
+        ", because their bounds coincide. Sorting would have put them in order for nothing"
+        if evaluated < n
+        else ""
+    )
     return (
-        "A bar is a run of samples with the ranks that are possible in it; after its median was looked at, that "
-        f"one's rank, and two bars below. **Notice** how many are settled without a look: {n - looked:,} of "
-        f"{n:,}{', for their bounds meet. Sorting would have put them in order for nothing' if looked < n else ''}."
+        "A bar is a run of samples with the ranks that are possible in it; after its median was evaluated, that "
+        "sample's rank, and two bars below. **Notice** how many samples are settled without evaluation: "
+        f"{n - evaluated:,} of {n:,}{why}."
     )
 
 
@@ -189,8 +188,8 @@ def notice_bins(problem: InferenceProblem, found: Bins, trace: Trace) -> str:
     low, high = trace.bounds_after(edges, problem.highest)
     met = int(np.count_nonzero(low == high))
     return (
-        f"{found.grid.bins} bins of equal width; {edges} edges were looked at. Notice that the bounds of bins "
-        f"with {met:,} of {len(low):,} samples meet: nobody looks into those again. From 6,000 irrelevant samples "
+        f"{found.grid.bins} bins of equal width; {edges} edges were evaluated. Notice that the bounds of bins "
+        f"with {met:,} of {len(low):,} samples meet: those samples need no evaluation. From 6,000 irrelevant samples "
         "on the algorithm “auto” counts like this; with fewer it sorts and halves, which is as fast there."
     )
 

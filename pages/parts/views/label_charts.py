@@ -1,8 +1,9 @@
-"""Pairs of labels as charts: what was learnt of them beside what the data says."""
+"""Pairs of labels as charts and in words: what was learned of them beside what the data says."""
 
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +11,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from pages.parts.app.colours import BLUE, GREY, VERMILLION
-from pages.parts.views.label_words import signed
+from pages.parts.app.frame import escaped
+from pages.parts.views.charts import ZERO, points, reach, signed_bars
 from pages.parts.views.star_picture import short
 from ranking.core import Ints
 from ranking.explain.label_pairs import LabelPairs
@@ -38,102 +40,66 @@ def beside_the_data(pairs: LabelPairs, names: Sequence[str]) -> go.Figure:
         cols=2,
         shared_yaxes=True,
         horizontal_spacing=0.04,
-        column_titles=["learnt: F", "data: both vs chance"],
+        column_titles=["learned: F", "data: both vs chance"],
     )
-    rows = np.arange(len(pairs))[::-1]
-    for column, (values, said) in enumerate(
-        (
-            (pairs.weight, [signed(weight) for weight in pairs.weight]),
-            (pairs.log_lift, [_count(pairs, place) for place in range(len(pairs))]),
-        ),
-        start=1,
+    rows, names = np.arange(len(pairs))[::-1], [short(name) for name in names]
+    counts = [
+        f"{both:,} vs {chance:,.3g}" for both, chance in zip(pairs.together, pairs.expected, strict=True)
+    ]
+    for column, values, texts in (
+        (1, pairs.weight, [signed(weight) for weight in pairs.weight]),
+        (2, pairs.log_lift, counts),
     ):
         figure.add_bar(
             x=values,
             y=rows,
             orientation="h",
-            text=said,
+            text=texts,
             textposition="outside",
             textangle=0,
             constraintext="none",
             cliponaxis=False,
-            hovertext=[short(name) for name in names],
+            hovertext=names,
             hovertemplate="%{hovertext}: %{text}<extra></extra>",
-            marker=_look(values),
+            marker=signed_bars(values),
             row=1,
             col=column,
         )
-        reach = 2.1 * max(1e-9, float(np.abs(values).max(initial=0.0)))  # with room for the numbers
-        low = -reach if (values < 0).any() else -0.1 * reach
-        high = reach if (values > 0).any() else 0.1 * reach
-        figure.update_xaxes(
-            range=[low, high], zeroline=True, zerolinecolor=GREY, zerolinewidth=2, row=1, col=column
-        )
+        figure.update_xaxes(range=reach(values.tolist(), 2.1), **ZERO, row=1, col=column)
     figure.update_xaxes(tickvals=[0], ticktext=["chance"], row=1, col=2)  # the numbers stand at the bars
     figure.update_xaxes(nticks=4, tickangle=0)
-    figure.update_yaxes(tickvals=rows, ticktext=[short(name) for name in names], showgrid=False)
+    figure.update_yaxes(tickvals=rows, ticktext=names, showgrid=False)
     figure.update_layout(showlegend=False, bargap=0.25)
     return figure
 
 
-def _count(pairs: LabelPairs, place: int) -> str:
-    """How many images have both, and how many would by chance."""
-    return f"{pairs.together[place]:,} vs {pairs.expected[place]:,.3g}"
+def against_the_data(pairs: LabelPairs, words: Sequence[str], furthest: Ints) -> go.Figure:
+    """Every pair by what the data says (across) and what was learned (up), those `furthest` from agreeing are named.
 
-
-def _look(values: np.ndarray) -> dict[str, object]:
-    """Above 0 whole and blue, below 0 hatched and vermilion, as in the star."""
-    return {
-        "color": [BLUE if value > 0 else VERMILLION for value in values],
-        "pattern": {
-            "shape": ["" if value > 0 else "/" for value in values],
-            "fillmode": "overlay",
-            "fgcolor": "rgba(255,255,255,.5)",
-            "size": 7,
-        },
-    }
-
-
-def against_the_data(pairs: LabelPairs, told: Sequence[str], furthest: Ints) -> go.Figure:
-    """Every pair by what the data says (across) and what was learnt (up), those `furthest` from agreeing are named.
-
-    The two quarters in which learnt and counted go against each other are grey.
+    The two quarters in which learned and counted go against each other are grey.
     """
     figure = go.Figure()
     x, y = pairs.log_lift, pairs.weight
-    wide, high = (1.15 * max(1e-9, float(np.abs(values).max(initial=0.0))) for values in (x, y))
+    wide, high = (9.2 * max(1e-9, float(np.abs(values).max(initial=0.0))) for values in (x, y))
     for sign in (1, -1):
-        figure.add_shape(
-            type="rect", x0=-sign * 8 * wide, x1=0, y0=0, y1=sign * 8 * high, fillcolor=AGAINST, line_width=0
-        )
+        corner = {"x0": -sign * wide, "x1": 0, "y0": 0, "y1": sign * high}
+        figure.add_shape(type="rect", fillcolor=AGAINST, line_width=0, **corner)
     for name, sign, symbol, colour in (
         ("attract", 1, "circle", BLUE),
         ("repel", -1, "diamond-open", VERMILLION),
     ):
         chosen = np.flatnonzero(sign * y > 0)
-        figure.add_scatter(
-            x=x[chosen],
-            y=y[chosen],
-            mode="markers",
-            name=name,
-            marker={"color": colour, "symbol": symbol, "size": 11, "line": {"width": 2, "color": colour}},
-            text=[html.escape(told[place]) for place in chosen],
-            hovertemplate="%{text}<extra></extra>",
-        )
-    figure.add_scatter(
-        x=[None],
-        y=[None],
-        mode="markers",
-        name="learnt goes against the data",
-        marker={"color": AGAINST, "symbol": "square", "size": 18},
-    )
+        texts, hover = [html.escape(words[place]) for place in chosen], "%{text}<extra></extra>"
+        look = (colour, symbol, 11, (colour, 2))
+        points(figure, x[chosen], y[chosen], *look, name=name, text=texts, hovertemplate=hover)
+    points(figure, [None], [None], AGAINST, "square", 18, (AGAINST, 0), name="learned goes against the data")
     low, most = float(x.min(initial=0.0)), float(x.max(initial=0.0))
     for place in furthest:
         left = 2 * x[place] > low + most  # where there is room
         figure.add_annotation(
             x=float(x[place]),
             y=float(y[place]),
-            text=_two(pairs, int(place)),
+            text=" · ".join(short(pairs.names[int(column[place])]) for column in (pairs.first, pairs.second)),
             showarrow=True,
             arrowwidth=2,
             arrowcolor=GREY,
@@ -142,19 +108,17 @@ def against_the_data(pairs: LabelPairs, told: Sequence[str], furthest: Ints) -> 
             xanchor="right" if left else "left",
             font={"size": 15},
         )
-    shown = {tick: text for tick, text in TICKS.items() if low - 1 <= tick <= most + 1}
-    zero = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 2}
+    ticks = {tick: text for tick, text in TICKS.items() if low - 1 <= tick <= most + 1}
     figure.update_xaxes(
         title_text="together in the data, against chance",
-        tickvals=list(shown),
-        ticktext=list(shown.values()),
+        tickvals=list(ticks),
+        ticktext=list(ticks.values()),
         tickangle=0,
         range=[min(1.15 * low, -0.4), max(1.15 * most, 0.4) + 0.12 * (most - low)],
-        **zero,
+        **ZERO,
     )
-    figure.update_yaxes(
-        title_text="learnt: F", range=[min(1.3 * float(y.min()), 0), max(1.3 * float(y.max()), 0)], **zero
-    )
+    upright = [min(1.3 * float(y.min()), 0), max(1.3 * float(y.max()), 0)]
+    figure.update_yaxes(title_text="learned: F", range=upright, **ZERO)
     return figure
 
 
@@ -172,6 +136,66 @@ def most_against(pairs: LabelPairs) -> Ints:
     return np.array(named, np.int64)
 
 
-def _two(pairs: LabelPairs, place: int) -> str:
-    """A pair's name, safe for Plotly."""
-    return " · ".join(short(pairs.names[int(column[place])]) for column in (pairs.first, pairs.second))
+ATTRACTS, REPELS, NEITHER = "attracts", "repels", "leaves alone"  # what a weight says of two labels
+
+
+def in_words(pairs: LabelPairs, place: int) -> str:
+    """One pair in one sentence: what was learned, and what the data has of it."""
+    first, second = (pairs.names[int(column[place])] for column in (pairs.first, pairs.second))
+    weight = float(pairs.weight[place])
+    verb = ATTRACTS if weight > 0 else REPELS if weight < 0 else NEITHER
+    return f"{first} {verb} {second} (F = {signed(weight)}): {in_the_data(pairs, place)}"
+
+
+def signed(weight: float) -> str:
+    """A weight with its sign, a real minus.
+
+    >>> signed(0.4123), signed(-0.05)
+    ('+0.41', '−0.05')
+    """
+    return f"{weight:+.2g}".replace("-", "−")
+
+
+def in_the_data(pairs: LabelPairs, place: int) -> str:
+    """How often both labels are together, and how often they would be by chance.
+
+    >>> two = LabelPairs(("sea", "sand"), [0], [0], [1], [0.4], np.array([2]), np.array([1.0]), 4)
+    >>> in_the_data(two, 0)
+    'together on 50% of images, 2 times as often as by chance'
+    """
+    lift = float(pairs.lift[place])
+    if math.isnan(lift):
+        return "one of them is on no image"
+    if not pairs.together[place]:
+        return f"never together, where chance would have both on {pairs.expected[place]:.2g} images"
+    times = f"{lift:.2g} times as often" if f"{lift:.2g}" != "1" else "as often"
+    only = "only " if lift < 0.95 else ""
+    return (
+        f"together on {percent(pairs.together[place] / pairs.images)} of images, {only}{times} as by chance"
+    )
+
+
+def percent(share: float) -> str:
+    """A share as a person says it.
+
+    >>> percent(0.116), percent(0.0031), percent(1.0)
+    ('12%', '0.3%', '100%')
+    """
+    return f"{100 * share:.0f}%" if share >= 0.01 else f"{100 * share:.1g}%"
+
+
+def strongest(pairs: LabelPairs) -> str:
+    """The strongest attraction and the strongest repulsion, as sentences for markdown."""
+    places = [*pairs.strongest(1, 1), *pairs.strongest(-1, 1)]
+    return " ".join(f"{escaped(in_words(pairs, int(place)))}." for place in places)
+
+
+def compared(pairs: LabelPairs) -> str:
+    """How well what was learned agrees with the data over all pairs, and where it does least, for markdown."""
+    drawn = pairs.weight != 0
+    against, count = int(np.count_nonzero(pairs.against[drawn] > 0)), int(drawn.sum())
+    related = "" if math.isnan(pairs.correlation) else f" (correlation {pairs.correlation:.2f})"
+    text = f"on {count - against:,} of {count:,} pairs what was learned goes the way of the data{related}."
+    if not against:
+        return text
+    return f"{text} Furthest against it: {escaped(in_words(pairs, int(pairs.against.argmax())))}."

@@ -1,4 +1,4 @@
-"""How the lines of rankers of labels, and of ways to ask, look: each alike wherever it is drawn."""
+"""How the lines of rankers of labels, and of question strategies, look: each alike wherever it is drawn."""
 
 from __future__ import annotations
 

@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import plotly.graph_objects as go
 
-from ranking.core import Ints
+from pages.parts.app.colours import BLUE, GREEN, GREY, VERMILLION
+from pages.parts.views.charts import line, show
+from ranking.core import Bools, Floats, Ints
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
     from ranking.explain.edge_strength import EdgeStrengthCurve
@@ -20,12 +23,12 @@ VERDICTS = {RISES: "helped", FALLS: "misled", STAYS: "neither helped nor misled"
 
 def compared(precisions: Mapping[str, float]) -> str:
     """What neighbours do to the AP of each pair, in one sentence, as far as the numbers are shown."""
-    said = [
+    labels, ranking = (
         f"{_change(precisions[alone], precisions[leaning])} ({alone} {precisions[alone]:.3f}, "
         f"{leaning} {precisions[leaning]:.3f})"
         for alone, leaning in PAIRS
-    ]
-    return f"With neighbours AP {said[0]} where labels are counted, and {said[1]} where AP is optimised."
+    )
+    return f"With neighbours AP {labels} where labels are counted, and {ranking} where AP is optimised."
 
 
 def _change(before: float, after: float) -> str:
@@ -34,7 +37,7 @@ def _change(before: float, after: float) -> str:
 
 
 def shared(image_of: Ints) -> list[str]:
-    """A letter for each of the pictures that others beside it share their scene with, else nothing.
+    """A letter for each of the samples that others beside it share their scene with, else nothing.
 
     >>> shared(np.array([7, 3, 5, 3, 7, 7]))
     ['A', 'B', '', 'B', 'A', 'A']
@@ -45,25 +48,21 @@ def shared(image_of: Ints) -> list[str]:
 
 
 def with_whom(scenes: Sequence[str], place: int) -> str:
-    """Who else is of the scene of the picture at a place from 0, by rank.
+    """The ranks of the other samples of the scene of the one at a place from 0.
 
     >>> with_whom(["A", "B", "", "B", "A", "A"], 4)
     'of one scene with ranks 1 and 6'
     """
-    others = [
-        f"{rank}"
-        for rank, scene in enumerate(scenes, start=1)
-        if scene == scenes[place] and rank != place + 1
-    ]
+    same = (number == place or scene != scenes[place] for number, scene in enumerate(scenes))
+    others = [str(rank) for rank, skipped in enumerate(same, start=1) if not skipped]
     return f"of one scene with rank{'s' if len(others) > 1 else ''} {' and '.join(others)}"
 
 
 def along(leaning: EdgeStrengthCurve, people: Ints, names: Sequence[str]) -> str:
     """Who of a scene that shows something relevant rises without being so."""
     relevant = leaning.relevance[people] > 0
-    wrongly = [
-        name for name, wrong in zip(names, ~relevant & (leaning.rise[people] > 0), strict=True) if wrong
-    ]
+    rising = zip(names, ~relevant & (leaning.rise[people] > 0), strict=True)
+    wrongly = [name for name, wrong in rising if wrong]
     if not relevant.any() or not wrongly:
         return ""
     rest = "who is not relevant, rises" if len(wrongly) == 1 else "who are not relevant, rise"
@@ -103,3 +102,63 @@ def summed_up(leaning: EdgeStrengthCurve) -> str:
         f"Of {int(relevant.sum())} relevant people neighbours lift {up} and lower {down}; AP goes from {before:.3f} to "
         f"{after:.3f}: here they {word} on the whole."
     )
+
+
+def places_by_strength(
+    strengths: Floats, places: Ints, relevant: Bools, names: Sequence[str], now: int, key: str
+) -> None:
+    """The rank of each sample of a scene, places (s, people), by the strength of its edges; `now` is marked."""
+    figure = go.Figure()
+    for person, name in enumerate(names):
+        colour = GREEN if relevant[person] else VERMILLION
+        line(
+            figure,
+            strengths,
+            places[:, person],
+            colour,
+            3,
+            "solid" if relevant[person] else "dash",
+            mode="lines+markers+text",
+            text=[name, *[""] * (len(strengths) - 1)],
+            textposition="middle left",
+            textfont={"size": 15, "color": colour},
+            cliponaxis=False,
+            marker={"size": [12 if at == now else 4 for at in range(len(strengths))]},
+            hovertemplate=f"{name}: rank %{{y}} at strength %{{x:.1f}}<extra></extra>",
+        )
+    most = int(places.max())
+    ticks = [place for place in (1, 3, 10, 30, 100, 300, 1000, 3000, 10000) if place <= 1.5 * most]
+    top = float(np.log10(1.4 * most))
+    words = [f"{place:,}" for place in ticks]
+    figure.update_yaxes(title_text="rank", type="log", range=[top, -0.1], tickvals=ticks, ticktext=words)
+    listed = ", ".join(f"{name} {places[now, person]}" for person, name in enumerate(names))
+    alt = f"Rank of each person by strength; now: {listed}"
+    _show(figure, strengths, float(strengths[now]), key, alt, "ranks-by-strength", 240, 8)
+
+
+def precision_by_strength(strengths: Floats, values: Floats, key: str) -> None:
+    """The average precision (s,) of the test samples by the strength of their edges."""
+    figure = go.Figure()
+    hover, both = (
+        "strength %{x:.1f}: AP %{y:.3f}<extra></extra>",
+        {"mode": "lines+markers", "marker": {"size": 7}},
+    )
+    line(figure, strengths, values, BLUE, 4, hovertemplate=hover, **both)
+    figure.update_yaxes(title_text="test AP", rangemode="tozero")
+    listed = ", ".join(f"{value:.3f}" for value in values)
+    alt = f"Test AP by strength from 0 to {strengths[-1]:g}: {listed}"
+    _show(figure, strengths, 1.0, key, alt, "ap-by-strength", 300, 34)
+
+
+def _show(
+    figure: go.Figure, strengths: Floats, marked: float, key: str, alt: str, file: str, height: int, top: int
+) -> None:
+    """With the axis of strengths, and one of them marked."""
+    figure.add_vline(x=marked, line={"color": GREY, "dash": "dot", "width": 2})
+    figure.update_xaxes(
+        title_text="edge strength",
+        range=[-0.09 * float(strengths[-1]), 1.02 * float(strengths[-1])],
+        tickvals=[0, 0.5, 1, 1.5, 2],
+        ticktext=["off", "0.5", "as learned", "1.5", "2"],
+    )
+    show(figure, key, alt, file, height, top=top)

@@ -45,9 +45,9 @@ def find_examples(numbers: Floats, cues: Floats, pairs: int = 3, length: int = 7
     apart = (numbers[drawn[:, 0]] - numbers[drawn[:, 1]]) > (distinct[-1] - distinct[0]) / 4
     alike = (cues[drawn[:, 0]] - cues[drawn[:, 1]] > APART * cues.std(axis=0)).all(axis=1)
     chosen: list[list[int]] = []
-    for one, other in drawn[apart & alike].tolist():
-        if len(chosen) < pairs and not {one, other} & {sample for pair in chosen for sample in pair}:
-            chosen.append([one, other])
+    for first, second in drawn[apart & alike].tolist():
+        if len(chosen) < pairs and not {first, second} & {sample for pair in chosen for sample in pair}:
+            chosen.append([first, second])
     if len(chosen) < pairs:
         raise ValueError(f"expected {pairs} pairs that every cue explains, got {len(chosen)}")
     parts = np.array_split(distinct[::-1], length)

@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, DARK_BLUE, DARK_GREY, VERMILLION
+from pages.parts.views.charts import line, points
 from ranking.core import Floats, Ints
 from ranking.explain.label_pairs import LabelPairs
 
@@ -32,10 +33,6 @@ class Star:
     shown: Ints
     places: Floats
     middle: int
-
-    def place(self, label: int) -> Floats:
-        found: Floats = self.places[int(np.flatnonzero(self.shown == label)[0])]
-        return found
 
 
 def star_of(pairs: LabelPairs) -> Star:
@@ -72,7 +69,7 @@ def towards(pairs: LabelPairs, outer: Ints, middle: Ints, places: Floats) -> Flo
         if len(middle) == 1:
             wanted[at] = weight[0], abs(weight[0])
             continue
-        of = [int(np.flatnonzero(middle == one)[0]) for one in pairs.first[ties]]
+        of = [int(np.flatnonzero(middle == each)[0]) for each in pairs.first[ties]]
         wanted[at] = np.abs(weight) @ places[of] / np.abs(weight).sum()
     return wanted
 
@@ -102,65 +99,44 @@ def widths(weight: Floats, largest: float) -> Floats:
     return drawn
 
 
-def figure_of(star: Star, largest: float, told: Sequence[str]) -> go.Figure:
-    """The star drawn. largest: |F| of all pairs of the model. told: what each tie says where one points at it."""
+def figure_of(star: Star, largest: float, words: Sequence[str]) -> go.Figure:
+    """The star drawn. largest: |F| of all pairs of the model. words: what each tie says where one points at it."""
     figure = go.Figure()
-    for name, colour, dash in ((ATTRACT, BLUE, "solid"), (REPEL, VERMILLION, "dash")):
-        line = {"color": colour, "width": 5, "dash": dash}
-        figure.add_scatter(x=[None], y=[None], mode="lines", name=name, line=line)
-    drawn = widths(star.pairs.weight, largest)
-    ends = np.array([[star.place(i), star.place(j)] for i, j in ends_of(star.pairs)]).reshape(-1, 2, 2)
+    pairs, drawn = star.pairs, widths(star.pairs.weight, largest)
+    looks = {True: (BLUE, "solid"), False: (VERMILLION, "dash")}
+    for name, (colour, dash) in ((ATTRACT, looks[True]), (REPEL, looks[False])):
+        line(figure, [None], [None], colour, 5, dash, name=name)
+    place = dict(zip(star.shown.tolist(), star.places, strict=True))
+    both = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
+    ends = np.array([[place[i], place[j]] for i, j in both]).reshape(-1, 2, 2)
     for at in np.argsort(drawn, kind="stable"):  # the strongest last, above the others
-        attracts = star.pairs.weight[at] > 0
-        figure.add_scatter(
-            x=ends[at, :, 0],
-            y=ends[at, :, 1],
-            mode="lines",
-            line={
-                "color": BLUE if attracts else VERMILLION,
-                "width": float(drawn[at]),
-                "dash": "solid" if attracts else "dash",
-            },
-            hoverinfo="skip",
-            showlegend=False,
-        )
+        colour, dash = looks[bool(pairs.weight[at] > 0)]
+        line(figure, ends[at, :, 0], ends[at, :, 1], colour, float(drawn[at]), dash)
     middles = 0.4 * ends[:, 0] + 0.6 * ends[:, 1]  # not the very middle, where many cross
-    figure.add_scatter(
-        x=middles[:, 0],
-        y=middles[:, 1],
-        mode="markers",
-        marker={"size": 22, "opacity": 0},
-        text=[html.escape(one) for one in told],
-        hovertemplate="%{text}<extra></extra>",
-        showlegend=False,
-    )
-    for number, (label, (x, y)) in enumerate(zip(star.shown, star.places, strict=True)):
-        of_core = bool(np.isin(label, star.pairs.core))
-        _add_name(figure, star.pairs.names[int(label)], float(x), float(y), of_core, number < star.middle)
+    hidden = {
+        "opacity": 0,
+        "text": [html.escape(each) for each in words],
+        "hovertemplate": "%{text}<extra></extra>",
+    }
+    points(figure, middles[:, 0], middles[:, 1], DARK_GREY, size=22, **hidden)
+    for number, (label, (x, y)) in enumerate(place.items()):
+        middle, name = number < star.middle, short(pairs.names[label])
+        figure.add_annotation(  # of the core blue, in the middle large
+            x=float(x),
+            y=float(y),
+            text=f"<b>{name}</b>" if middle else name,
+            showarrow=False,
+            font={"size": 17 if middle else 14, "color": "white"},
+            bgcolor=DARK_BLUE if label in pairs.core else DARK_GREY,
+            bordercolor="white",
+            borderwidth=2 if middle else 1,
+            borderpad=5 if middle else 3,
+        )
     figure.update_xaxes(range=[-1.22, 1.22], visible=False, fixedrange=True)
     figure.update_yaxes(range=[-1.2, 1.12], visible=False, fixedrange=True)
     return figure
 
 
-def ends_of(pairs: LabelPairs) -> list[tuple[int, int]]:
-    return [(int(i), int(j)) for i, j in zip(pairs.first, pairs.second, strict=True)]
-
-
 def short(name: str) -> str:
     """A name as a picture has room for, safe for Plotly, which reads markup."""
     return html.escape(name if len(name) <= LONGEST else name[: LONGEST - 1] + "…")
-
-
-def _add_name(figure: go.Figure, name: str, x: float, y: float, core: bool, middle: bool) -> None:
-    """A name in a box: of the core blue, in the middle large."""
-    figure.add_annotation(
-        x=x,
-        y=y,
-        text=f"<b>{short(name)}</b>" if middle else short(name),
-        showarrow=False,
-        font={"size": 17 if middle else 14, "color": "white"},
-        bgcolor=DARK_BLUE if core else DARK_GREY,
-        bordercolor="white",
-        borderwidth=2 if middle else 1,
-        borderpad=5 if middle else 3,
-    )

@@ -50,7 +50,7 @@ class Taught:
         )
         return LabellingModel(alone, closest_maxima)
 
-    def told(self, answers: dict[int, bool]) -> Position:
+    def position(self, answers: dict[int, bool]) -> Position:
         """What was said, by the numbers of labels."""
         return Position.of(self.names, {self.names[label]: said for label, said in answers.items()})
 
@@ -99,7 +99,7 @@ def taught() -> Taught:
 def _taught(file: str) -> Taught:
     try:
         with np.load(file, allow_pickle=False) as arrays:
-            told = json.loads(str(arrays["told"]))
+            stored = json.loads(str(arrays["told"]))
             labels, unary = arrays["labels"], arrays["unary"].astype(np.float64)
             core, interactions, scenes = arrays["core"], arrays["interactions"], arrays["scenes"]
         given = np.zeros(labels.shape, np.int8), labels.sum(axis=1)
@@ -108,8 +108,8 @@ def _taught(file: str) -> Taught:
             name: LabelPrediction(scores, *star, given[1], given[0])
             for name, scores, star in zip((OWN, RIVAL), unary, ((core, interactions), nothing), strict=True)
         }
-        gaps = [Certificate(**one).relative_gap for one in told["certificates"].values()]
-        return Taught(tuple(told["names"]), scenes, labels, predictions, told["learnt"], max(gaps))
+        gaps = [Certificate(**lesson).relative_gap for lesson in stored["certificates"].values()]
+        return Taught(tuple(stored["names"]), scenes, labels, predictions, stored["learnt"], max(gaps))
     except (KeyError, TypeError) as error:
         raise ValueError(f"data/{FILE.name} lacks something ({error}); {AGAIN}") from error
 
@@ -135,17 +135,17 @@ BY_CHANCE = f"{OWN}, asked by chance"
 
 @st.cache_data(show_spinner="Asking about every test scene …", max_entries=2)
 def _curves(file: str) -> dict[str, Floats]:
-    one = _taught(file)
+    lesson = _taught(file)
     found = {
-        name: precisions(prediction, one.labels, closest_maxima, QUESTIONS)
-        for name, prediction in one.predictions.items()
+        name: precisions(prediction, lesson.labels, closest_maxima, QUESTIONS)
+        for name, prediction in lesson.predictions.items()
     }
-    order = np.random.default_rng(0).random(one.labels.shape)
-    found[BY_CHANCE] = precisions(one.predictions[OWN], one.labels, lambda _: order, QUESTIONS)
+    order = np.random.default_rng(0).random(lesson.labels.shape)
+    found[BY_CHANCE] = precisions(lesson.predictions[OWN], lesson.labels, lambda _: order, QUESTIONS)
     return found
 
 
-def picture_of(one: Taught, row: int) -> str:
+def picture_of(lesson: Taught, row: int) -> str:
     """The scene as a data URL, painted again; Gone where it does not show what its labels say."""
     with cache.or_gone():
         return _picture(str(FILE), row)
@@ -153,10 +153,10 @@ def picture_of(one: Taught, row: int) -> str:
 
 @st.cache_data(show_spinner=False, max_entries=16)
 def _picture(file: str, row: int) -> str:
-    one = _taught(file)
-    scene = LabelScenes().record(int(one.scenes[row]))
-    shows = [name in scene.boxes[0].classes for name in one.names]
-    if shows != one.labels[row].tolist():
+    lesson = _taught(file)
+    scene = LabelScenes().record(int(lesson.scenes[row]))
+    shows = [name in scene.boxes[0].classes for name in lesson.names]
+    if shows != lesson.labels[row].tolist():
         raise ValueError(f"data/{FILE.name} is of other scenes than data/label_scenes.zip has; {AGAIN}")
     return data_url(scene.data, "image/jpeg")
 

@@ -1,92 +1,194 @@
-"""What a linear method looks at: the picture of its weights on screen, and to take along."""
+"""What a linear method looks at: its weights as strokes and colours, beside the average of what it ranks first."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
+from PIL import Image
 
-from pages.parts.app import cache, keys
+from pages.parts.app import cache, figures_file, keys
+from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped, in_place
-from pages.parts.views.weights_picture import STRONGEST, Look, as_png, as_svg, average_of, looks_of
-from ranking.core import ImageSet
+from pages.parts.views import charts
+from ranking.core import Floats, ImageSet, Ints
+from ranking.features import feature_columns
+from ranking.features.colour import Colour
+from ranking.features.hog import HOG
+from ranking.features.strokes import Strokes, strokes
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run
 
 AVERAGED = 20  # crops, or images, from the top of the ranking
+SIDE = 128  # of their average, in pixels
+FAINTEST = 0.02  # of the largest weight: fainter strokes cannot be seen
+STRONGEST = 2  # strokes of a cell and sign that are drawn: all of them together look like an asterisk
+SWATCHES = 8
+SHADES = 10  # of strokes
+DARK = "#101418"  # bright strokes on dark: the same picture in light and dark
+SIGNS = {1: f"{RELEVANT_GLYPH} speaks for", -1: f"{IRRELEVANT_GLYPH} speaks against"}
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """The part of a method's weights that one HOG saw, and the colours (bins, 3) RGB that go with it."""
+
+    title: str
+    cells: int  # along a side
+    strokes: Strokes
+    colours: Ints | None
+    colour_weights: Floats | None
+    orientations: int
+    whole_image: bool
 
 
 @st.fragment
 def show(run: Run, images: ImageSet, ranked: Ranking) -> None:
-    """The picture with its caption and downloads, or the sentence that says why there is none; made when opened."""
+    """The weights with their caption, or the sentence that says why there are none to draw; made when opened."""
     folded = st.expander("What the linear model looks at", key=keys.widget("weights"), on_change="rerun")
     if not folded.open:
         return
     with folded, in_place():
         direction = cache.direction(run)
         if direction is None:
-            st.caption(
-                f"{run.settings['method']} is not linear in the features, so it has no weights to draw."
-            )
+            method = run.settings["method"]
+            st.caption(f"{method} is not linear in the features, so it has no weights to draw.")
             return
         with cache.or_gone():
             looks = looks_of(run.settings["features"], direction, images)
         if not looks:
             st.caption(
-                "There is no HOG among the features of this training, so there is no picture of edges to draw "
-                "its weights into. Train with HOG to see one."
+                "There is no HOG among the features of this training run, so there are no edges to draw its weights "
+                "along. Train with HOG to see them."
             )
         for number, look in enumerate(looks):
-            _show(run, with_average(look, images, ranked), f"{run.id}-{number}")
+            show_look(run, look, images, ranked, f"{run.id}-{number}")
 
 
-def with_average(look: Look, images: ImageSet, ranked: Ranking) -> Look:
-    """`look` beside the average of what stands first in the ranking: whole images for a HOG of the whole image."""
-    thumbnails, rows = cache.thumbnails(images.key), ranked.samples[:AVERAGED]
+def looks_of(
+    features: Sequence[tuple[str, dict[str, object]]], direction: Floats, images: ImageSet | None = None
+) -> list[Look]:
+    """A look for each HOG among the features of a run on `images`, with the colours that saw the same pixels.
+
+    ValueError unless `direction` is finite, one weight a column of the features.
+    """
+    columns = feature_columns(features, images)
+    size = columns[-1][1].stop if columns else 0
+    if direction.shape != (size,) or not np.isfinite(direction).all():
+        raise ValueError(
+            f"the model of this training must have {size} finite weights, one a column of its features; it has "
+            f"{len(direction)}, {np.count_nonzero(~np.isfinite(direction))} of them not finite; train again"
+        )
+    parts = [(feature, direction[part]) for feature, part in columns]
+    colours = {
+        part.whole_image: (part.middles, weights) for part, weights in parts if isinstance(part, Colour)
+    }
+    looks = []
+    for part, weights in parts:
+        if isinstance(part, HOG):
+            seen, cells = colours.get(part.whole_image, (None, None)), part.side // part.cell
+            drawn = strokes(part, weights)
+            looks.append(Look(part.name, cells, drawn, *seen, part.orientations, part.whole_image))
+    return looks
+
+
+def show_look(run: Run, look: Look, images: ImageSet, ranked: Ranking, name: str) -> None:
+    query, thumbnails, rows = run.settings["query"], cache.thumbnails(images.key), ranked.samples[:AVERAGED]
     if look.whole_image:
         seen = [thumbnails.image(int(images.image_of[row])) for row in rows]
     else:
         seen = [thumbnails.crop(int(row)) for row in rows]
-    return replace(look, average=average_of(seen), average_title=f"average of the first {len(seen)}")
-
-
-def _show(run: Run, look: Look, name: str) -> None:
-    query = run.settings["query"]
-    weights = f"Weights of {look.title} as strokes in {look.cells} by {look.cells} cells: edges that speak"
-    told = (f"{weights} for {query}", f"{weights} against {query}", f"The {look.average_title}")
+    average = f"average of the first {len(seen)}"
     wide, narrow = st.columns([3, 2], gap="medium", vertical_alignment="center")
-    with wide:  # an image a panel, for on a phone they stand one below the other
-        for number, column in enumerate(st.columns(look.panels, gap="xsmall")):
-            column.image(as_svg(look, number), width="stretch", alt=told[number])
+    with wide:  # a panel each, for on a phone they stand one below the other
+        *panels, last = st.columns(3, gap="xsmall")
+        figures = []
+        for panel, sign, side in zip(panels, SIGNS, ("for", "against"), strict=True):
+            alt = f"Weights of {look.title} as strokes in {look.cells} by {look.cells} cells: edges that speak {side}"
+            figure, key = figure_of(look, sign), keys.widget(f"weights {name} {side}")
+            figures.append((figure, f"{alt} {query}"))
+            with panel:
+                charts.show(figure, key, f"{alt} {query}", f"weights-{side}-{name}", height=290)
+        last.image(average_of(seen), width="stretch", alt=f"The {average}", caption=average)
     with narrow:
-        _explain(run, look, name)
+        colours = "" if look.colours is None else " The squares are the colours with the largest weights."
+        st.caption(
+            f"The weights that {escaped(run.settings['method'])} has learned for {escaped(look.title)}: strokes lie "
+            f"along edges, in steps of {180 / look.orientations:g}°, as HOG sorts directions into {look.orientations} "
+            f"bins. The brighter a stroke, the more it weighs; of each cell the {STRONGEST} strongest are drawn, both "
+            "panels on one scale: what speaks for it raises the score, what speaks against it lowers it."
+            f"{colours} **Notice** which bright strokes follow an outline in the {average}, and which come from what "
+            f"stands around “{escaped(query)}”."
+        )
+        figures_file.offer(
+            f"Weights of {run.settings['method']} for {query}", figures, f"weights-{name}.html"
+        )
 
 
-def _explain(run: Run, look: Look, name: str) -> None:
-    query = run.settings["query"]
-    colours = " The squares are the colours with the largest weights." if look.colours is not None else ""
-    st.caption(
-        f"The weights that {escaped(run.settings['method'])} has learnt for {escaped(look.title)}: strokes lie along "
-        f"edges, in steps of {180 / look.orientations:g}°, as HOG sorts directions into {look.orientations} bins. The "
-        f"brighter a stroke, the more it weighs; of each cell the {STRONGEST} strongest are drawn, both panels on one "
-        f"scale: what speaks for it raises the score, what speaks against it lowers it.{colours} **Notice** which "
-        f"bright strokes follow an outline in the {look.average_title}, and which come from what stands around "
-        f"“{escaped(query)}”."
+def figure_of(look: Look, sign: int) -> go.Figure:
+    """The weights of one sign: strokes by cell, the largest colours below them."""
+    figure = go.Figure()
+    ends, strengths = of_sign(look, sign)
+    shades = np.ceil(strengths * SHADES).astype(int)
+    for shade in np.unique(shades):
+        chosen = ends[shades == shade]
+        nothing = np.full(len(chosen), np.nan)
+        x, y = (np.stack([chosen[:, axis], chosen[:, axis + 2], nothing], axis=1).ravel() for axis in (0, 1))
+        charts.line(figure, x, y, f"rgba(255,255,255,{shade / SHADES:g})", max(2, 36 / look.cells))
+    if swatches := swatches_of(look, sign):
+        x = (np.arange(len(swatches)) + 0.5) * look.cells / SWATCHES
+        charts.points(figure, x, [1.08 * look.cells] * len(x), swatches, "square", 20, ("white", 2))
+    below = 0 if look.colours is None else 0.16 * look.cells
+    axis = {"visible": False, "fixedrange": True}
+    figure.update_xaxes(range=[0, look.cells], **axis)
+    figure.update_yaxes(range=[look.cells + below, 0], scaleanchor="x", **axis)
+    figure.update_layout(
+        paper_bgcolor=DARK,
+        plot_bgcolor=DARK,
+        title={"text": SIGNS[sign], "font": {"color": "white"}, "x": 0.05},
     )
-    with st.container(horizontal=True):
-        st.download_button(
-            "Weights as SVG",
-            as_svg(look),
-            f"weights-{name}.svg",
-            "image/svg+xml",
-            key=keys.widget(f"svg {name}"),
-            on_click="ignore",
-        )
-        st.download_button(
-            "Weights as PNG",
-            lambda: as_png(look),
-            f"weights-{name}.png",
-            "image/png",
-            key=keys.widget(f"png {name}"),
-            on_click="ignore",
-        )
+    return figure
+
+
+def of_sign(look: Look, sign: int) -> tuple[Floats, Floats]:
+    """ends (n, 4) and strengths (n,) in 0 to 1 of the STRONGEST strokes of one sign in each cell, the faintest first.
+
+    Both signs share one scale. A strength is the share of the largest weight to the power of 1.5, so that what
+    weighs much stands out.
+    """
+    weights = sign * look.strokes.weights
+    most = np.abs(weights).max(initial=0)
+    counts: dict[tuple[int, ...], int] = {}
+    chosen = []
+    for stroke in np.argsort(-weights, kind="stable"):
+        if weights[stroke] <= FAINTEST * most:
+            break
+        ends = look.strokes.ends[stroke]
+        cell = tuple(((ends[:2] + ends[2:]) // 2).astype(int))  # a stroke runs through the middle of its cell
+        counts[cell] = counts.get(cell, 0) + 1
+        if counts[cell] <= STRONGEST:
+            chosen.append(stroke)
+    kept = np.array(chosen[::-1], np.int64)
+    return look.strokes.ends[kept], (weights[kept] / most) ** 1.5 if len(kept) else np.zeros(0)
+
+
+def swatches_of(look: Look, sign: int) -> list[str]:
+    """The colours with the largest weights of one sign, the largest first."""
+    if look.colours is None or look.colour_weights is None:
+        return []
+    order = np.argsort(-sign * look.colour_weights, kind="stable")[:SWATCHES]
+    chosen = [bin for bin in order if sign * look.colour_weights[bin] > 0]
+    return ["#{:02x}{:02x}{:02x}".format(*look.colours[bin]) for bin in chosen]
+
+
+def average_of(encoded: Sequence[bytes]) -> Ints:
+    """(SIDE, SIDE, 3) RGB: the mean of image files, each stretched to a square as HOG stretches a box."""
+    total = np.zeros((SIDE, SIDE, 3))
+    for file in encoded:
+        with Image.open(io.BytesIO(file)) as image:
+            total += np.asarray(image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR))
+    return np.round(total / len(encoded)).astype(np.uint8)

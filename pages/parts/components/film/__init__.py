@@ -47,9 +47,9 @@ def film(
         data={
             "token": token,
             "label": label,
-            "frames": [asdict(one) for one in frames],
+            "frames": [asdict(each) for each in frames],
             "truth": None if truth is None else asdict(truth),
-            "strips": [asdict(one) for one in strips],
+            "strips": [asdict(each) for each in strips],
         },
         default={"own": None},
         on_own_change=on_move or (lambda: None),
@@ -62,15 +62,15 @@ def settled(order: Sequence[int], relevance: Sequence[int] | Ints) -> tuple[int,
     >>> settled((2, 1, 0), [1, 5, 1])
     (1, 2, 0)
     """
-    return tuple(sorted(order, key=lambda one: -int(relevance[one])))
+    return tuple(sorted(order, key=lambda each: -int(relevance[each])))
 
 
 def own_order(key: str, token: str, first: Sequence[int]) -> tuple[int, ...]:
     """The order that a hand gave the movable strip of the film of that key; `first` where none has moved it."""
-    told: Any = st.session_state[key]["own"] if key in st.session_state else None
-    if not isinstance(told, dict) or told.get("token") != token:
+    sent: Any = st.session_state[key]["own"] if key in st.session_state else None
+    if not isinstance(sent, dict) or sent.get("token") != token:
         return tuple(first)
-    order = told.get("order")
-    if not isinstance(order, list) or any(type(one) is not int for one in order):
+    order = sent.get("order")
+    if not isinstance(order, list) or any(type(each) is not int for each in order):
         return tuple(first)  # a message of another page than ours
     return tuple(order) if sorted(order) == sorted(first) else tuple(first)

@@ -28,14 +28,15 @@ _mount_line = st.components.v2.component("ranking_grid_line", js=(FOLDER / "line
 def image_grid(
     tiles: Sequence[Tile],
     *,
-    name: str,
-    selected: str | None,
     label: str,
+    name: str = keys.SAMPLE,
+    selected: str | None = None,
     kind: Literal["ranking", "short", "images", "row"] = "ranking",
     several: bool = False,
     key: str | None = None,
 ) -> None:
-    """Show `tiles`, `selected` as the selected one. Selecting another writes its id to `name` of the address.
+    """Show `tiles`, `selected` as the selected one, else that of the address. Selecting another writes its id to `name`
+    of the address.
 
     kind: a row is as high as its few tiles; the others scroll, a short one at two rows. several: more than one can be
     selected. The address holds the last of them, this browser tab the others (see `together`). key: of the widget,
@@ -46,6 +47,7 @@ def image_grid(
     items = [tile.item() for tile in tiles]
     token = hashlib.sha256(json.dumps(items).encode()).hexdigest()
     key = keys.widget(key or name)
+    selected = selected or address.get(name)
     ids = together(name, selected) if several else [selected] if selected else []
     _mount(
         key=key,

@@ -62,17 +62,17 @@ class Sent:
             raise ValueError(f"the browser must send a log of answers, it sent {value!r:.80}")
         if len(value["events"]) > MOST_SENT:
             raise ValueError(f"the browser may send {MOST_SENT:,} answers at once, it sent more")
-        letters = sum(len(text) for told in value["events"] for text in _texts_of(told))
+        letters = sum(len(text) for event in value["events"] for text in _texts_of(event))
         if letters > MOST_LETTERS:
             raise ValueError(f"the browser may send {MOST_LETTERS:,} letters at once, it sent {letters:,}")
         events, refused = list[AnswerEvent](), list[tuple[str, int, str]]()
-        for told in value["events"]:
+        for event in value["events"]:
             try:
-                events.append(AnswerEvent.from_json(told))
+                events.append(AnswerEvent.from_json(event))
             except ValueError as error:
-                if not _is_named(told):
+                if not _is_named(event):
                     raise
-                refused.append((told["session"], told["number"], str(error)))
+                refused.append((event["session"], event["number"], str(error)))
         token, shown = value.get("token"), value.get("shown")
         return cls(
             tuple(events),
@@ -82,15 +82,15 @@ class Sent:
         )
 
 
-def _texts_of(told: object) -> list[str]:
-    return [text for text in told.values() if isinstance(text, str)] if isinstance(told, Mapping) else []
+def _texts_of(event: object) -> list[str]:
+    return [text for text in event.values() if isinstance(text, str)] if isinstance(event, Mapping) else []
 
 
-def _is_named(told: object) -> bool:
+def _is_named(event: object) -> bool:
     """Whether the browser can be told which of its events it is."""
-    if not isinstance(told, Mapping):
+    if not isinstance(event, Mapping):
         return False
-    return all(CHECKS[name][1](told.get(name)) for name in ("session", "number"))
+    return all(CHECKS[name][1](event.get(name)) for name in ("session", "number"))
 
 
 def sent_before(key: str) -> Sent:

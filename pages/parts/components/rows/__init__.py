@@ -46,7 +46,7 @@ def rows(shown: Sequence[Row], *, name: str, selected: str, follow_all: bool, la
     follow_all: lines for all samples that are shown, not for the selected one alone.
     """
     key = keys.widget(name)
-    told = [
+    described = [
         {
             "title": row.title,
             "notes": list(row.notes),
@@ -57,13 +57,13 @@ def rows(shown: Sequence[Row], *, name: str, selected: str, follow_all: bool, la
         }
         for row in shown
     ]
-    token = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    token = hashlib.sha256(json.dumps(described).encode()).hexdigest()
     _mount(
         key=key,
         data={
             "token": token,
             "label": label,
-            "rows": told,
+            "rows": described,
             "beyond": [row.beyond and row.beyond.item() for row in shown],
             "all": follow_all,
             "told": grid.told(key, token, selected, [selected]),

@@ -1,13 +1,25 @@
-"""A small assignment problem, its value in numbers, and what to notice about it."""
+"""A small assignment problem: its matrices as heatmaps, its value in numbers, and what to notice about it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
 
 import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
 
-from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
+from pages.parts.app import keys
+from pages.parts.app.colours import (
+    DARK_BLUE,
+    DARK_GREY,
+    DARK_VERMILLION,
+    IRRELEVANT_GLYPH,
+    PURPLE,
+    RELEVANT_GLYPH,
+)
+from pages.parts.views import charts
 from ranking.core import Bools, Floats, Ints
 from ranking.inference.assignment import (
     LINEAR,
@@ -79,11 +91,11 @@ def linear_title(example: Example) -> str:
 
 
 def notice_matrices(example: Example) -> str:
-    told = "Outlined cells add up to the linear term: one per row and column."
+    outlined = "Outlined cells add up to the linear term: one per row and column."
     if example.problem.is_linear:
-        return f"{told} **Notice** that no cell depends on another: this is a linear assignment."
+        return f"{outlined} **Notice** that no cell depends on another: this is a linear assignment."
     return (
-        f"{told} In the other two, multiply each outlined cell by its twin and add the products. "
+        f"{outlined} In the other two, multiply each outlined cell by its twin and add the products. "
         "**Notice** that a cell there needs the ranks of two samples: this is a quadratic assignment."
     )
 
@@ -92,18 +104,17 @@ def value_in_numbers(example: Example, solution: AssignmentSolution) -> str:
     """g of the ranking, term by term, as the definitions have it."""
     problem, places = example.problem, solution.positions
     linear = problem.linear[np.arange(len(places)), places]
-    said = f"\\underbrace{{{summed(linear[np.argsort(places)])}}}_{{\\langle L,\\Pi\\rangle}}"
+    terms = f"\\underbrace{{{summed(linear[np.argsort(places)])}}}_{{\\langle L,\\Pi\\rangle}}"
+    form = r"\langle L,\Pi\rangle"
     if example.kind == AP and example.violated:
         ap = average_precision(example.relevant, places)
-        said += f"+1-\\underbrace{{{ap_in_numbers(example.relevant, places)}}}_{{AP\\,=\\,{ap:.3f}}}"
+        terms += f"+1-\\underbrace{{{ap_in_numbers(example.relevant, places)}}}_{{AP\\,=\\,{ap:.3f}}}"
         form = r"s^\top\Pi c+1-\mathrm{Tr}\{A\,\Pi^\top B\,\Pi\}"
-    elif problem.is_linear:
-        form = r"\langle L,\Pi\rangle"
-    else:
+    elif not problem.is_linear:
         pairs = solution.value - float(linear.sum())
-        said += f"\\underbrace{{{pairs:+.2f}}}_{{\\mathrm{{Tr}}\\{{F\\Pi D\\Pi^\\top\\}}}}"
-        form = r"\langle L,\Pi\rangle+\mathrm{Tr}\{F\,\Pi D\,\Pi^\top\}"
-    return f"$\\displaystyle {form}={said}={solution.value:.3f}$"
+        terms += f"\\underbrace{{{pairs:+.2f}}}_{{\\mathrm{{Tr}}\\{{F\\Pi D\\Pi^\\top\\}}}}"
+        form += r"+\mathrm{Tr}\{F\,\Pi D\,\Pi^\top\}"
+    return f"$\\displaystyle {form}={terms}={solution.value:.3f}$"
 
 
 def summed(terms: Floats) -> str:
@@ -131,14 +142,12 @@ def notice_solvers(example: Example, found: list[AssignmentSolution]) -> str:
     values = example.problem.values(all_orders(len(example.scores)))
     best = found[0].value
     ties = int((values > best - ROUNDING).sum())
-    missed = [solution.solver for solution in found if best - solution.value > ROUNDING]
-    told = (
-        f"{' and '.join(missed)} missed the best" if missed else "every solver found the best value this time"
-    )
+    missed = " and ".join(solution.solver for solution in found if best - solution.value > ROUNDING)
+    outcome = f"{missed} missed the best" if missed else "every solver found the best value this time"
     shared = "one ranking has" if ties == 1 else f"{ties} rankings share"
     return (
         "Gap: to the best value; heuristics are inexact. "
-        f"**Notice** that {shared} the best of {len(values):,} values, and that {told}."
+        f"**Notice** that {shared} the best of {len(values):,} values, and that {outcome}."
     )
 
 
@@ -160,3 +169,72 @@ def note_of(example: Example) -> str:
         "Relevant samples alone interact, so best_order takes all of them but one as its core. "
         "The score here is s′Πc with c = 1/rank."
     )
+
+
+COLOURS = [
+    [0.0, DARK_VERMILLION],
+    [0.5, DARK_GREY],
+    [1.0, DARK_BLUE],
+]  # white numbers are legible on all of them
+ROW = 34  # pixels
+EDGE = 0.46  # of a cell, from its middle to its outline
+
+
+def show_matrix(
+    title: str,
+    values: Floats,
+    counted: Bools,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    titles: tuple[str, str],
+) -> None:
+    """values (N, N) from the top, each number in its cell; counted (N, N): outlined and bold. titles: of the rows and
+    of the columns."""
+    most, n = max(1e-9, float(np.abs(values).max())), len(values)
+    figure = go.Figure()
+    figure.add_heatmap(
+        z=values,
+        zmin=-most,
+        zmax=most,
+        colorscale=COLOURS,
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        customdata=np.array([[[row, column] for column in columns] for row in rows]),
+        hovertemplate="%{customdata[0]}, %{customdata[1]}: %{z:.3f}<extra></extra>",
+    )
+    i, j = np.indices(values.shape).reshape(2, -1)
+    texts = [
+        f"<b>{cell(values[at])}</b>" if counted[at] else cell(values[at]) for at in zip(i, j, strict=True)
+    ]
+    font = {"size": 14, "color": "white"}
+    figure.add_scatter(x=j, y=i, mode="text", text=texts, textfont=font, hoverinfo="skip", showlegend=False)
+    marked = np.argwhere(counted).tolist()
+    for y, x in marked:
+        corners = {"x0": x - EDGE, "x1": x + EDGE, "y0": y - EDGE, "y1": y + EDGE}
+        figure.add_shape(type="rect", line={"color": PURPLE, "width": 3}, **corners)
+    fixed = {
+        "tickvals": list(range(n)),
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+        "tickangle": 0,
+    }
+    figure.update_xaxes(
+        ticktext=list(columns), side="top", title_text=titles[1], range=[-0.5, n - 0.5], **fixed
+    )
+    figure.update_yaxes(ticktext=list(rows), title_text=titles[0], range=[n - 0.5, -0.5], **fixed)
+    alt = ", ".join(f"{rows[y]} at {columns[x]}: {cell(values[y, x])}" for y, x in marked)
+    st.markdown(f"**{title}**")
+    key, height = keys.widget(f"matrix {title}"), 70 + ROW * n
+    charts.show(figure, key, f"{title}, outlined: {alt}", "assignment", height, top=8)
+
+
+def cell(value: float) -> str:
+    """A number as a cell shows it.
+
+    >>> cell(0.0), cell(-0.25), cell(1 / 3), cell(2.0)
+    ('0', '−0.25', '0.33', '2')
+    """
+    text = f"{value:.2f}".rstrip("0").rstrip(".").replace("-", "−")
+    return "0" if text == "−0" else text

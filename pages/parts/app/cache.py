@@ -1,0 +1,518 @@
+"""Every cache of the pages, keyed by the home folder and ids of image sets and runs, never by arrays: Streamlit samples
+large arrays when it hashes them, and would return stale answers."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
+
+import numpy as np
+import streamlit as st
+from PIL import Image
+
+from pages.parts.app import rooms
+from pages.parts.components.picture import data_url
+from ranking import method_class
+from ranking.core import Bools, Floats, ImageSet, LabelSet
+from ranking.core.run_settings import (
+    ExperimentSettings,
+    LabelTrainSettings,
+    Named,
+    OrderTrainSettings,
+    TrainSettings,
+)
+from ranking.core.text import counted
+from ranking.datasets import Thumbnails, load_image_set, ready_made_folder
+from ranking.datasets.label_sets import label_set
+from ranking.datasets.splits import blocks_of
+from ranking.explain import label_pairs as pairs_of_labels
+from ranking.explain.label_pairs import LabelPairs
+from ranking.features import cached_features, load_features
+from ranking.features.projection import Projection, projected
+from ranking.jobs import jobs
+from ranking.methods import score_direction
+from ranking.metrics import intervals
+from ranking.metrics.comparison import Comparison
+from ranking.metrics.intervals import Resampled
+from ranking.metrics.ranked import Ranking
+from ranking.workspace.answers import AnswerStore
+from ranking.workspace.database_copies import is_due, keep_copy
+from ranking.workspace.room_layout import unnamed
+from ranking.workspace.room_quotas import FullError
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.run_files import projection_of, read_scores
+from ranking.workspace.store import Store, TakenIn
+
+if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
+    from pages.parts.views.pair_cues import Examples
+    from ranking.core import Features
+    from ranking.experiments.cross_validation.plan import Plan
+    from ranking.experiments.order_training import Ordered
+    from ranking.explain.asking import LabelEntropy
+    from ranking.explain.edge_strength import EdgeStrengthCurve
+    from ranking.explain.inference_steps import InferenceProblem, Trace
+    from ranking.explain.neighbourhood import Neighbourhood
+    from ranking.explain.tree_search import TreeSearch
+    from ranking.methods.label_ranker import LabelRanker
+    from ranking.methods.mid_rank import MidRank
+    from ranking.reports.differences import Difference
+    from ranking.reports.findings import Findings
+
+log = logging.getLogger(__name__)
+EACH = 32  # entries of a cache: a class of thirty looks at one each, in thirty rooms
+SOME = 8  # where an entry takes much memory
+TINY = 80  # longest side of an image of which every pixel counts
+WHOLE_SIDE = 1200  # longest side of an image that is shown whole
+LARGE = 12_000_000  # pixels; decoding one takes fifteen bytes each for a moment, so larger ones go one after the other
+STRENGTHS = [step / 10 for step in range(21)]  # of the edges, in multiples of the learned penalties
+MOST_PLACES = 20  # places of each of several rankings that are shown
+MOST_LOOKED_AT = 1000  # samples among which the lesson about pairs looks for them
+POLL_SECONDS = 3.0  # between two readings of the trials of an experiment that is running
+
+_one_large = threading.Lock()
+
+
+class Gone(Exception):
+    """Something that the address or a run names is not there (any more). The message says what to do."""
+
+
+class NoFeatures(Gone):
+    """The features of a run are not in the store's cache: it was trained elsewhere, or somebody tidied up."""
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The home
+# ---------------------------------------------------------------------------------------------------------
+
+
+def store() -> Store:
+    """The store of the home that the visitor works in; what dead workers left is settled when it is first opened.
+
+    Beside the page, where files are made for a download, what needs it is wrapped in `rooms.kept`.
+    """
+    opened, _ = _recovered(rooms.here())
+    if is_due(opened.home):
+        keep_copy(opened.home)
+    return opened
+
+
+def taken_in() -> TakenIn:
+    """What the database of the visitor's home did not know when it was first opened."""
+    return _recovered(rooms.here())[1]
+
+
+def look_again() -> None:
+    """Have the visitor's home be opened anew, with what was mended in it."""
+    _recovered.clear(rooms.here())
+
+
+def common() -> Store:
+    """The store of what comes with the program, which all rooms are lent; without rooms the one and only."""
+    return _recovered(str(rooms.all_rooms().bundled))[0] if rooms.used() else store()
+
+
+@st.cache_resource(show_spinner=False)
+def _recovered(home: str | None) -> tuple[Store, TakenIn]:
+    opened = Store(home)
+    taken = jobs.recover(opened)
+    for message in (*(f"image set {title}: listed again" for title in taken.sets), *taken.refused):
+        log.warning("%s: %s", opened.home, message)
+    if taken.runs:
+        log.warning("%s: %s listed again", opened.home, counted(len(taken.runs), "run"))
+    return opened, taken
+
+
+@contextmanager
+def or_gone() -> Iterator[None]:
+    """What the store lacks, or cannot read, comes as Gone, which pages show; any other error is a defect of ours.
+
+    Of a room that is full pages hear as they do elsewhere, for they offer to make space then."""
+    try:
+        yield
+    except FullError:
+        raise
+    except (ValueError, OSError, EOFError, BadZipFile) as error:
+        home = rooms.here()  # a file that the class room lends must not tell its name
+        raise Gone(str(error) if home is None else unnamed(Path(home), str(error))) from error
+
+
+def of_home(entries: int = EACH, spinner: str | bool = False, needs: str = "") -> Callable[[Any], Any]:
+    """Caches what a function makes of a home, its first parameter, which callers leave out: it is the visitor's own.
+
+    Errors come as Gone. needs: "scores" or "model", which the run that is the first argument must have.
+    """
+
+    def decorate(make: Callable[..., Any]) -> Any:
+        kept = st.cache_resource(
+            make, show_spinner=spinner, max_entries=entries, hash_funcs={Run: lambda run: run.id}
+        )
+
+        @wraps(make)
+        def get(*arguments: Any) -> Any:
+            if needs and not getattr(arguments[0], f"has_{needs}"):
+                run = arguments[0]
+                raise Gone(f"training {run.id} is {run.state} and has no {needs}; train again")
+            with or_gone():
+                return kept(str(store().home), *arguments)
+
+        get.clear = kept.clear  # type: ignore[attr-defined]
+        return get
+
+    return decorate
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Image sets
+# ---------------------------------------------------------------------------------------------------------
+
+
+def image_set(key: str) -> ImageSet:
+    with or_gone():
+        return _image_set_at(str(store().home_of_set(key)), key)
+
+
+@st.cache_resource(show_spinner=False, max_entries=EACH)
+def _image_set_at(home: str, key: str) -> ImageSet:
+    """home: where the set lies, so that what many rooms are lent is here once."""
+    return Store(home).image_set(key)
+
+
+class GuardedThumbnails(Thumbnails):
+    """Thumbnails whose files may go away between two reads: what cannot be read comes as Gone."""
+
+    def crop(self, i: int) -> bytes:
+        with or_gone():
+            return super().crop(i)
+
+    def image(self, j: int) -> bytes:
+        with or_gone():
+            return super().image(j)
+
+
+def thumbnails(key: str) -> Thumbnails:
+    with or_gone():
+        return _thumbnails_at(str(store().home_of_set(key)), key)
+
+
+@st.cache_resource(show_spinner=False, max_entries=EACH)
+def _thumbnails_at(home: str, key: str) -> Thumbnails:
+    return GuardedThumbnails(_image_set_at(home, key).folder)
+
+
+def ready_made() -> tuple[ImageSet, Thumbnails]:
+    """The scenes that come with the program, from where they lie, which needs no home; Gone where they did not."""
+    folder = ready_made_folder()
+    if folder is None:
+        raise Gone(
+            "the scenes of data/action_figures did not come with this installation; run the laboratory from its "
+            "own folder, as README.md says"
+        )
+    with or_gone():
+        return _ready_made(str(folder))
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def _ready_made(folder: str) -> tuple[ImageSet, Thumbnails]:
+    return load_image_set(Path(folder)), GuardedThumbnails(Path(folder))
+
+
+@of_home(entries=64)
+def whole_image(home: str, key: str, image: int) -> str:
+    """Image number `image` as a data URL, its longest side at most WHOLE_SIDE."""
+    return shrunk(image_set(key), image)
+
+
+def shrunk(images: ImageSet, image: int) -> str:
+    """Image number `image` of a set as a data URL, its longest side at most WHOLE_SIDE."""
+    width, height = (int(side) for side in images.image_sizes[image])
+    with _one_large if width * height > LARGE else nullcontext():
+        picture = images.open_image(image)
+        picture.thumbnail((WHOLE_SIDE, WHOLE_SIDE), Image.Resampling.LANCZOS)
+    stream = io.BytesIO()
+    if max(picture.size) <= TINY:
+        picture.save(stream, "WEBP", lossless=True)
+        return data_url(stream.getvalue())
+    picture.save(stream, "JPEG", quality=88)  # in a twentieth of the time that WebP takes: one waits for it
+    return data_url(stream.getvalue(), "image/jpeg")
+
+
+def splits(images: ImageSet) -> list[str]:
+    """Test and train, whichever has samples."""
+    return [split for split in ("test", "train") if (images.test == (split == "test")).any()]
+
+
+@of_home()
+def criteria(home: str, key: str) -> tuple[str, ...]:
+    """By what the samples of an image set can be put in order; () where that cannot be known."""
+    return Store(home).image_set(key).criteria  # not from the cache, which holds few: all sets are looked at
+
+
+@of_home()
+def image_labels(home: str, key: str) -> LabelSet:
+    """The images of a set with all labels that any of their samples shows, and no features."""
+    images = Store(home).image_set(key)  # not from the cache, which holds few: all sets are looked at
+    return label_set(images, np.zeros((len(images), 0), np.float32))
+
+
+@of_home()
+def answers(home: str) -> AnswerStore:
+    """The answers about images of this home."""
+    return AnswerStore(home)
+
+
+@of_home(entries=SOME, spinner="Looking for pairs …")
+def pair_examples(home: str, key: str, criterion: str) -> tuple[Examples, Floats]:
+    """Pairs and a sequence of training samples for the lesson about pairs, and (n, c) the cues of all samples, NaN of
+    those that are not looked at; Gone where a set has no such pairs."""
+    from pages.parts.views.pair_cues import Examples, all_cues, find_examples
+
+    images = image_set(key)
+    numbers = images.numbers_of(criterion)
+    rows = np.flatnonzero(~np.isnan(numbers) & ~images.test)[:MOST_LOOKED_AT]
+    cues = np.full((len(images), 2), np.nan)
+    cues[rows] = all_cues(thumbnails(key).crop, rows)
+    try:
+        examples = find_examples(numbers[rows], cues[rows])
+    except ValueError as error:
+        raise ValueError(
+            f"the lesson needs other pictures than these: {error}; choose another set"
+        ) from error
+    return Examples(rows[examples.pairs], rows[examples.sequence]), cues
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Training runs of any task
+# ---------------------------------------------------------------------------------------------------------
+
+
+def features_of(run: Run, described: Named) -> Features:
+    """(n, d) the features that a run learned from, before any projection; NoFeatures where they are not kept."""
+    features = cached_features(image_set(run.settings["set"]), described, store().features)
+    if features is None:
+        raise NoFeatures(f"the features of training {run.id} are not kept here; compute them once more")
+    return features
+
+
+def method_of(run: Run) -> Any:
+    """The trained method of a run."""
+    return method_class(run.settings["method"]).load(run.model_file)
+
+
+@of_home()
+def projection(home: str, run: Run) -> Projection | None:
+    """The projection through which a run's method sees features; None where it sees them as they are."""
+    return projection_of(run)
+
+
+@of_home(needs="scores")
+def ranking(home: str, run: Run, split: str) -> Ranking:
+    """The samples of a split as a run ranks them."""
+    images = image_set(run.settings["set"])
+    scores = read_scores(run.scores_file, f"training {run.id}", len(images))
+    rows = np.flatnonzero(images.test if split == "test" else ~images.test)
+    return Ranking.of(rows, images.relevance(run.settings["query"])[rows], scores[rows])
+
+
+@of_home()
+def comparison(home: str, shown: Sequence[Run], split: str) -> Comparison:
+    """The rankings of ended runs of one image set and one query."""
+    return Comparison.of([ranking(run, split) for run in shown])
+
+
+@of_home(spinner="Drawing images again …")
+def redrawn(home: str, shown: Sequence[Run], split: str) -> Resampled:
+    """Their measures, and the same on images of the split that are drawn again; Gone where there are too few."""
+    compared = comparison(shown, split)
+    units = blocks_of(image_set(shown[0].settings["set"]), compared.samples)
+    cutoffs = range(1, min(MOST_PLACES, len(compared.samples)) + 1)
+    return intervals.redrawn(compared.relevance, compared.scores, units, cutoffs=cutoffs)
+
+
+@of_home(entries=SOME, spinner="Ranking with weaker and stronger neighbours …", needs="model")
+def leaning(home: str, run: Run) -> EdgeStrengthCurve:
+    """The test samples of a run ranked with weaker and stronger neighbours. Only for a method that uses a graph."""
+    from ranking.explain.edge_strength import edge_strength_curve
+
+    images = image_set(run.settings["set"])
+    described = TrainSettings.from_json(run.settings).features
+    load_features(images, described, store().features)  # computes them where they are not kept
+    return edge_strength_curve(neighbourhood(run), True, images.image_of, STRENGTHS)
+
+
+@of_home(needs="model")
+def direction(home: str, run: Run) -> Floats | None:
+    """(d,) the direction, in the space of the features before any projection, in which the scores of a run's method
+    grow; None where it has no weights."""
+    direction = score_direction(method_of(run))
+    through = projection(run)
+    return direction if direction is None or through is None else through.before(direction)
+
+
+@of_home(entries=SOME, spinner="Asking the neighbours …", needs="model")
+def neighbourhood(home: str, run: Run) -> Neighbourhood:
+    """What its neighbours did to each sample of a run's image set; Gone where its method is not the one that gave its
+    scores."""
+    from ranking.experiments.training import query_of
+    from ranking.explain.neighbourhood import Neighbourhood
+
+    images, settings = image_set(run.settings["set"]), TrainSettings.from_json(run.settings)
+    features = features_of(run, settings.features)
+    edges = store().edges_of(settings.set, settings.graph)
+    query = query_of(images, settings, features, edges=edges, projection=projection(run))
+    method = method_of(run)
+    potentials = method.potentials_of(query)
+    unary, penalty = method.model_of(query, potentials)
+    relevant = images.relevance(settings.query) > 0
+    made = Neighbourhood.of(unary, potentials, penalty, relevant, images.test)
+    rankings = [ranking(run, split) for split in splits(images)]
+    scores = np.concatenate([ranked.scores for ranked in rankings])
+    order = np.concatenate([ranked.samples for ranked in rankings])
+    if not np.allclose(made.score[order], scores, rtol=1e-6, atol=1e-9 * np.abs(scores).max()):
+        raise ValueError(
+            f"the scores of training {run.id} are not those of the method that it left; train again"
+        )
+    return made
+
+
+@of_home(spinner="Counting which labels come together …", needs="model")
+def label_pairs(home: str, run: Run) -> LabelPairs:
+    """What a label-ranking run learned of pairs, beside how often its training images have both; Gone where its method
+    is not of the set's labels."""
+    method, images = method_of(run), image_labels(run.settings["set"])
+    unknown = [name for name in method.names if name not in images.names]
+    if unknown:
+        raise ValueError(
+            f"the method of training {run.id} knows {unknown[0]!r}, which is no label of its set"
+        )
+    columns = [images.names.index(name) for name in method.names]
+    labels = images.labels[~images.test][:, columns]
+    return pairs_of_labels.label_pairs(method.names, method.core, method.weights.interactions, labels)
+
+
+@of_home(needs="model")
+def label_ranker(home: str, run: Run) -> tuple[LabelRanker, LabelSet]:
+    """The method of a label-ranking run, and the images of its set as it sees them."""
+    images, settings = image_set(run.settings["set"]), LabelTrainSettings.from_json(run.settings)
+    features = projected(projection(run), features_of(run, settings.features))
+    method, shown = method_of(run), label_set(images, features, settings.min_images)
+    method.prediction(shown.part([0]))  # a ValueError says which labels or features it knows instead
+    return method, shown
+
+
+@of_home()
+def label_entropy(home: str, run: Run) -> LabelEntropy:
+    """The probabilities of single labels by a label-ranking run, fitted on its training images."""
+    from ranking.explain.asking import LabelEntropy
+
+    method, shown = label_ranker(run)
+    return LabelEntropy.fitted(method, shown.part(~shown.test))
+
+
+@of_home(spinner="Reading the test sequences …", needs="scores")
+def ordered(home: str, run: Run) -> Ordered:
+    """The test sequences of a sequence-ranking run in the order that its method predicts."""
+    from ranking.experiments.order_training import Ordered, drawn_for_test, make_drawing
+
+    settings = OrderTrainSettings.from_json(run.settings)
+    drawn = drawn_for_test(image_set(settings.set), settings)
+    scores = read_scores(run.scores_file, f"training {run.id}", len(drawn.sequences.members))
+    return Ordered.of(drawn, scores, make_drawing(settings.drawing))
+
+
+@of_home(entries=SOME, needs="model")
+def mid_rank(home: str, run: Run) -> tuple[MidRank, Features]:
+    """The MidRank of a sequence-ranking run, and (n, d) the features of the pool of its test sequences."""
+    from ranking.experiments.order_training import drawn_for_test
+
+    settings = OrderTrainSettings.from_json(run.settings)
+    features = projected(projection(run), features_of(run, settings.features))
+    return method_of(run), drawn_for_test(image_set(settings.set), settings, features).sequences.features
+
+
+@of_home(spinner="Searching …")
+def tree_search(home: str, run: Run, number: int, length: int, trees: int) -> TreeSearch:
+    """The search of a MidRank's ranker of one length for the best order of test sequence `number`, from 0."""
+    from ranking.explain.tree_search import tree_search as search
+
+    method, features = mid_rank(run)
+    return search(method, length, features[ordered(run).drawn.sequences.sequence(number)], trees)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Experiments
+# ---------------------------------------------------------------------------------------------------------
+
+
+def findings(run: Run) -> Findings:
+    """What is there of an experiment; of one that is running, as of a few seconds ago."""
+    return _findings(*_as_of(run))
+
+
+def differences(run: Run) -> list[Difference]:
+    """By what each two methods of an experiment differ on each query, with the intervals on the test samples."""
+    return _differences(*_as_of(run))
+
+
+def _as_of(run: Run) -> tuple[str, str]:
+    """The settings of an experiment, and what changes when there is more of it."""
+    ended = run.state in ENDED
+    when = f"{run.state} {run.parts_done}" if ended else f"{time.monotonic() // POLL_SECONDS}"
+    return json.dumps(run.settings, sort_keys=True), when
+
+
+@of_home()
+def _findings(home: str, settings: str, when: str) -> Findings:
+    from ranking.experiments.cross_validation.running import results_of
+    from ranking.reports.at_home import trials_of
+    from ranking.reports.findings import Findings
+
+    plan, kept = _plan(settings), trials_of(Store(home))
+    return Findings(plan, results_of(plan, kept), image_set(plan.protocol.set), kept)
+
+
+@of_home()
+def _plan(home: str, settings: str) -> Plan:
+    from ranking.experiments.cross_validation.plan import plan_of
+
+    protocol = ExperimentSettings.from_json(json.loads(settings))
+    return plan_of(protocol, image_set(protocol.set))
+
+
+@of_home(spinner="Drawing test images again …")
+def _differences(home: str, settings: str, when: str) -> list[Difference]:
+    from ranking.reports.differences import differences
+
+    return differences(_findings(settings, when))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Loss-augmented inference. token: the content hash of scores (n,) and relevant (n,)
+# ---------------------------------------------------------------------------------------------------------
+
+
+@st.cache_resource(show_spinner=False, max_entries=EACH)
+def inference_problem(token: str, _scores: Floats, _relevant: Bools, loss: str) -> InferenceProblem:
+    from ranking.explain.inference_steps import InferenceProblem
+
+    return InferenceProblem.of(_scores, _relevant, loss)
+
+
+def inference_trace(token: str, problem: InferenceProblem, algorithm: str) -> Trace:
+    """All steps of an algorithm on the problem of that token and its loss."""
+    return _inference_trace(token, problem.loss.name, algorithm, problem)
+
+
+@st.cache_resource(show_spinner="Looking for the most violated ranking …", max_entries=64)
+def _inference_trace(token: str, loss: str, algorithm: str, _problem: InferenceProblem) -> Trace:
+    from ranking.explain.inference_steps import trace_of
+
+    return trace_of(_problem, algorithm)

@@ -1,0 +1,90 @@
+"""Widgets tied to the address: each shows the value of a name of it, and writes to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from pages.parts.app import address, keys
+
+T = TypeVar("T")
+Options = Sequence[T] | Mapping[T, str]  # as they are, or each with what is shown of it
+
+
+def segments(label: str, name: str, options: Options[T], default: T | None = None, **looks: Any) -> T:
+    """One of a few options, side by side; without a default none need be chosen."""
+    chosen: T = st.segmented_control(
+        label, list(options), required=default is not None, **_one_of(name, options, default), **looks
+    )
+    return chosen
+
+
+def select(label: str, name: str, options: Options[T], default: T | None = None, **looks: Any) -> T:
+    """One of many options, from a list; without a default none need be chosen."""
+    if default is None:
+        looks["index"] = None
+    chosen: T = st.selectbox(label, list(options), **_one_of(name, options, default), **looks)
+    return chosen
+
+
+def _one_of(name: str, options: Options[T], default: T | None) -> dict[str, Any]:
+    shown = options.__getitem__ if isinstance(options, Mapping) else str
+    return {"format_func": shown, **address.bound(name, address.one_of(list(options)), default)}
+
+
+def several(label: str, name: str, options: Options[str], default: Sequence[str], **looks: Any) -> list[str]:
+    """Some of the options, from a list."""
+    shown = options.__getitem__ if isinstance(options, Mapping) else str
+    bound = address.bound(name, address.some_of(list(options)), list(default), ",".join)
+    return list(st.multiselect(label, list(options), format_func=shown, **bound, **looks))
+
+
+def number(label: str, name: str, low: int, high: int, default: int, **looks: Any) -> int:
+    """A whole number in a box."""
+    bound = address.bound(name, address.number(int, low, high), default)
+    return int(st.number_input(label, low, high, step=1, **bound, **looks))
+
+
+def slider(label: str, name: str, low: int, high: int, default: int, **looks: Any) -> int:
+    """A whole number on a scale."""
+    return int(
+        st.slider(label, low, high, **address.bound(name, address.number(int, low, high), default), **looks)
+    )
+
+
+def toggle(label: str, name: str, **looks: Any) -> bool:
+    """A switch, at first off."""
+    return bool(st.toggle(label, **address.bound(name, address.one_of((True, False)), False), **looks))
+
+
+def pages(name: str, count: int, default: int = 1) -> int:
+    """One of `count` pages, from 1; nothing is shown where there is only one."""
+    if count <= 1:
+        return 1
+    return int(st.pagination(count, **address.bound(name, address.number(int, 1, count), default)))
+
+
+def stepper(
+    label: str,
+    name: str,
+    low: int,
+    high: int,
+    default: int,
+    targets: Callable[[int], Mapping[str, int]],
+    primary: str = "",
+    **looks: Any,
+) -> int:
+    """A whole number in a box, and buttons that lead from it to others, the targets."""
+    now = number(label, name, low, high, default, **looks)
+    for text, target in targets(now).items():
+        st.button(
+            text,
+            key=keys.widget(f"{name} {text}"),
+            type="primary" if text == primary else "secondary",
+            disabled=target == now or not low <= target <= high,
+            on_click=address.put,
+            kwargs={name: str(target)},
+        )
+    return now

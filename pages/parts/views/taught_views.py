@@ -1,0 +1,339 @@
+"""The charts of the lesson about labels, and what it says in words that follow from its numbers."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from pages.parts.app.colours import (
+    BLUE,
+    GREY,
+    IRRELEVANT,
+    IRRELEVANT_GLYPH,
+    PURPLE,
+    RELEVANT,
+    RELEVANT_GLYPH,
+    VERMILLION,
+)
+from pages.parts.views.charts import ZERO, hatched, line, points, reach, signed_bars
+from pages.parts.views.taught_labels import BY_CHANCE, OWN, QUESTIONS, RIVAL, Taught, strongest
+from ranking.core import Bools, Floats, Ints
+from ranking.explain.lookahead import NO, YES, LabellingModel, Position
+
+BELOW = 3  # places that are shown after the top k
+FONT = {"size": 15}
+INSIDE, OUTSIDE = "best value with it among the k", "best value without it"
+
+
+def marked(name: str, truth: bool) -> str:
+    """A label with whether the picture shows it, safe for Plotly."""
+    return f"{RELEVANT_GLYPH if truth else IRRELEVANT_GLYPH} {html.escape(name)}"
+
+
+def ranked(names: Sequence[str], order: Ints, scores: Floats, truth: Bools, k: int) -> go.Figure:
+    """The first k + BELOW labels from the top, their scores as bars; correct ones solid, incorrect ones hatched."""
+    shown = order[: k + BELOW]
+    rows = np.arange(len(shown))[::-1]
+    figure = go.Figure()
+    for correct, name, look in (
+        (True, f"{RELEVANT_GLYPH} the image shows it", {"color": RELEVANT}),
+        (False, f"{IRRELEVANT_GLYPH} it does not", hatched(IRRELEVANT)),
+    ):
+        chosen = truth[shown] == correct
+        figure.add_bar(
+            x=scores[shown[chosen]],
+            y=rows[chosen],
+            orientation="h",
+            name=name,
+            marker=look,
+            hovertext=[html.escape(names[label]) for label in shown[chosen]],
+            hovertemplate="%{hovertext}: %{x:+.3f}<extra></extra>",
+        )
+    figure.add_hline(
+        y=len(shown) - k - 0.5,
+        line={"color": GREY, "width": 3, "dash": "dash"},
+        annotation={"text": f"k = {k}", "font": FONT},
+        annotation_position="top right",
+    )
+    texts = [marked(names[label], bool(truth[label])) for label in shown]
+    figure.update_yaxes(tickvals=rows, ticktext=texts, tickfont=FONT, showgrid=False)
+    figure.update_xaxes(title_text="score: best value with it − without it", zerolinecolor=GREY)
+    figure.update_layout(bargap=0.25)
+    return figure
+
+
+def moves(names: Sequence[str], before: Ints, after: Ints, answered: int, truth: Bools, k: int) -> go.Figure:
+    """Labels before an answer at the left and after it at the right, each (L,) from the top, joined by lines; what
+    moved among the other labels is blue (up) or dashed vermilion (down)."""
+    was, now = np.argsort(before) + 1, np.argsort(after) + 1
+    last = k + BELOW
+    change = _among_others(before, answered) - _among_others(after, answered)
+    figure = go.Figure()
+    for label in np.argsort(np.abs(change), kind="stable"):  # what moved furthest lies above the rest
+        if min(was[label], now[label]) > last:
+            continue
+        look = (
+            (GREY, 2, "solid")
+            if not change[label]
+            else (BLUE, 4, "solid")
+            if change[label] > 0
+            else (VERMILLION, 4, "dash")
+        )
+        line(
+            figure,
+            [0, 1],
+            [was[label], now[label]],
+            *((PURPLE, 5, "dot") if label == answered else look),
+            mode="lines+markers",
+            marker={"size": 7},
+            hovertemplate=f"{html.escape(names[label])}: rank {was[label]} → {now[label]}<extra></extra>",
+        )
+    for x, order, anchor in ((0.0, before, "right"), (1.0, after, "left")):
+        for place, label in enumerate(order[:last], start=1):
+            text = marked(names[label], bool(truth[label]))
+            figure.add_annotation(
+                x=x,
+                y=place,
+                text=f"<b>{text}</b>" if label == answered else text,
+                xanchor=anchor,
+                xshift=-8 if anchor == "right" else 8,
+                showarrow=False,
+                font=FONT,
+            )
+    figure.add_hline(y=k + 0.5, line={"color": GREY, "width": 3, "dash": "dash"})
+    ticks = {"tickvals": [0, 1], "ticktext": ["before", "after"], "tickfont": FONT}
+    figure.update_xaxes(range=[-0.8, 1.8], side="top", showgrid=False, zeroline=False, **ticks)
+    figure.update_yaxes(range=[last + 0.6, 0.4], visible=False)
+    return figure
+
+
+def _among_others(order: Ints, answered: int) -> Ints:
+    """(L,) the place of each label among those that are not answered; 0 of the one that is."""
+    place = np.zeros(len(order), np.int64)
+    place[order[order != answered]] = np.arange(1, len(order))
+    return place
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """A number with its sign, a real minus.
+
+    >>> signed(0.0447), signed(-0.0002), signed(-1.25, 1)
+    ('+0.045', '−0.000', '−1.2')
+    """
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def ties(names: Sequence[str], found: Sequence[tuple[int, float]]) -> go.Figure:
+    """Interactions of one label, (other label, F), from the top."""
+    rows = np.arange(len(found))[::-1]
+    values = [weight for _, weight in found]
+    figure = go.Figure()
+    figure.add_bar(
+        x=values,
+        y=rows,
+        orientation="h",
+        text=[signed(weight) for weight in values],
+        textfont=FONT,
+        textposition="outside",
+        cliponaxis=False,
+        marker=signed_bars(values),
+        hoverinfo="skip",
+    )
+    figure.update_xaxes(range=reach(values, 1.9), tickvals=[], **ZERO)
+    texts = [html.escape(names[label]) for label, _ in found]
+    figure.update_yaxes(tickvals=rows, ticktext=texts, tickfont=FONT, showgrid=False)
+    figure.update_layout(showlegend=False, bargap=0.3)
+    return figure
+
+
+def maxima(names: Sequence[str], shown: Sequence[int], inside: Floats, outside: Floats) -> go.Figure:
+    """The two maxima (L,) of the labels `shown`, the first on top and pointed at; joined by a line as long as the
+    model is sure."""
+    figure = go.Figure()
+    rows = np.arange(len(shown))[::-1]
+    for row, label in zip(rows, shown, strict=True):
+        look = (PURPLE, 9) if label == shown[0] else (GREY, 4)
+        line(figure, [inside[label], outside[label]], [row, row], *look)
+    chosen, texts = np.array(shown, np.int64), [html.escape(names[label]) for label in shown]
+    for name, values, colour, symbol in (
+        (INSIDE, inside, BLUE, "circle"),
+        (OUTSIDE, outside, VERMILLION, "diamond-open"),
+    ):
+        hover = {"hovertext": texts, "hovertemplate": "%{hovertext}: %{x:.4f}<extra></extra>"}
+        points(figure, values[chosen], rows, colour, symbol, 14, (colour, 3), name=name, **hover)
+    texts = [f"<b>asked: {texts[0]}</b>", *texts[1:]]
+    edges = [-0.7, len(shown) - 0.3]
+    figure.update_yaxes(tickvals=rows, ticktext=texts, tickfont=FONT, range=edges, showgrid=False)
+    figure.update_xaxes(title_text="value t's + t'Ft of the best k labels", nticks=6)
+    return figure
+
+
+COLUMNS = (0, 1, 5, QUESTIONS)  # questions that the table shows, as the paper's Table 1
+SURE = 1.96  # standard errors of an interval of 95%
+
+
+def quoted(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> quoted(["sea"]), quoted(["sea", "sand", "sun"]), quoted([])
+    ('“sea”', '“sea”, “sand” and “sun”', 'none')
+    """
+    *others, last = [f"“{name}”" for name in names] or ["none"]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def listed(taught: Taught, row: int, order: Ints, k: int) -> str:
+    """The first k labels from the top, with whether the image shows them."""
+    return f"The first {k} labels: {_with_truth(taught, row, order[:k])}"
+
+
+def _with_truth(taught: Taught, row: int, labels: Sequence[int]) -> str:
+    truth = taught.labels[row]
+    return ", ".join(f"{taught.names[i]} {RELEVANT_GLYPH if truth[i] else IRRELEVANT_GLYPH}" for i in labels)
+
+
+def first_mistakes(taught: Taught, row: int, order: Ints, k: int) -> str:
+    """Which labels are incorrectly among the first k, and which are missing there."""
+    truth = taught.labels[row]
+    wrong = [taught.names[i] for i in order[:k] if not truth[i]]
+    missed = [taught.names[i] for i in order[k:] if truth[i]]
+    if not wrong:
+        return f"that all of the first {k} are correct."
+    return f"the hatched bars above the line: {quoted(wrong)}, while {quoted(missed)} stand below it."
+
+
+def moved(taught: Taught, before: Ints, after: Ints, answered: int, k: int) -> str:
+    """Which labels come among the first k by an answer, and which leave; but the answered one."""
+    was, now = ({int(i) for i in order[:k] if i != answered} for order in (before, after))
+    comes = [taught.names[int(i)] for i in after if int(i) in now - was]
+    goes = [taught.names[int(i)] for i in before if int(i) in was - now]
+    return f"{quoted(comes)} come among the first {k}, {quoted(goes)} leave"
+
+
+def notice_answer(taught: Taught, row: int, label: int, answer: bool | None) -> str:
+    """What to see in the two rankings beside each other."""
+    legend = "Dotted: the answered label. Blue: up among the others; dashed: down."
+    if answer is None:
+        return f"{legend} **Notice** that nothing moves before an answer."
+    truth = (
+        "so it is" if taught.labels[row, label] == answer else "which is not so: see what a wrong answer does"
+    )
+    reach = strongest(taught.ties(label), 2)
+    effects = [
+        f"{verb} {quoted(names)}"
+        for verb, sign in (("draws in", 1), ("pushes out", -1))
+        if (names := [taught.names[other] for other, weight in reach if sign * weight > 0])
+    ]
+    name = taught.names[label]
+    return (
+        f"{legend} **Notice** the crossings of {OWN}: “{name}” {' and '.join(effects)}, and those move others. "
+        f"{RIVAL} has $F=0$: no two others ever cross. “{name}”, {'yes' if answer else 'no'}: {truth}."
+    )
+
+
+def answered(taught: Taught, row: int, asked: Sequence[int]) -> str:
+    """What the truth has answered, after something else that is said; nothing where nothing was asked."""
+    return f" after {_with_truth(taught, row, asked)}" if len(asked) else ""
+
+
+def maxima_alt(taught: Taught, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
+    """The two maxima of labels."""
+    return "; ".join(f"{taught.names[i]}: {inside[i]:.4f} with it, {outside[i]:.4f} without" for i in shown)
+
+
+def with_and_without(taught: Taught, asker: LabellingModel, position: Position, label: int) -> str:
+    """What each of the two best sets of labels, with a label and without it, has that the other has not."""
+    answers = np.stack([position.after(label, branch).answers for branch in (YES, NO)])
+    inside, outside = asker.prediction(answers).best.members
+    also, instead = (
+        [taught.names[i] for i in np.flatnonzero(own & ~other) if i != label]
+        for own, other in ((inside, outside), (outside, inside))
+    )
+    brought = quoted(also) if also else "nothing else"
+    k = int(inside.sum())
+    return f"**“{taught.names[label]}” in** brings {brought} into the best {k}; **out**, {quoted(instead)}."
+
+
+def notice_question(taught: Taught, label: int, surest: int, inside: Floats, outside: Floats) -> str:
+    """The distance of the asked label's maxima beside that of the surest one."""
+    near, far = (abs(float(inside[i] - outside[i])) for i in (label, surest))
+    return (
+        r"The best $t^\top s+t^\top Ft$ with each label among the $k$ and without it; one of "
+        "the two is always the very best value of all. Far apart: the model is sure. **Notice** the short line: "
+        f"“{taught.names[label]}” differs by only {near:.4f}, “{taught.names[surest]}”, the surest, by {far:.4f}: "
+        f"where the model hardly cares an answer tells most.{together(taught, label, inside, outside)}"
+    )
+
+
+def together(taught: Taught, label: int, inside: Floats, outside: Floats) -> str:
+    """Which labels share the distance of the asked one, for the two best answers differ by all of them."""
+    distance = np.abs(inside - outside)
+    same = np.flatnonzero(np.isfinite(distance) & np.isclose(distance, distance[label], rtol=1e-9, atol=0.0))
+    others = [taught.names[i] for i in same if i != label]
+    if not others:
+        return ""
+    so = (
+        "changes sides with it, so its line is"
+        if len(others) == 1
+        else "change sides with it, so their lines are"
+    )
+    return f" {quoted(others)} {so} as long; of equals one is asked."
+
+
+def from_to(found: Mapping[str, Floats]) -> str:
+    """Where each curve (q + 1, M) begins and ends, in percent."""
+    means = {name: 100 * values.mean(axis=1) for name, values in found.items()}
+    return "; ".join(f"{name} {mean[0]:.1f}% to {mean[-1]:.1f}%" for name, mean in means.items())
+
+
+def summed_up(found: Mapping[str, Floats]) -> str:
+    """What the answers are worth to both models."""
+    own, rival = (100 * found[name].mean(axis=1) for name in (OWN, RIVAL))
+    return (
+        f"{len(own) - 1} answers lift {OWN} from {own[0]:.1f}% to {own[-1]:.1f}%, {RIVAL} from {rival[0]:.1f}% to "
+        f"{rival[-1]:.1f}%."
+    )
+
+
+def table(found: Mapping[str, Floats]) -> str:
+    """Precision in percent by the number of questions, as markdown."""
+    heads = ["", *(f"Q{count}" if count else "Auto" for count in COLUMNS)]
+    lines = [heads, ["---", *["---:"] * len(COLUMNS)]]
+    for name, values in found.items():
+        mean = 100 * values.mean(axis=1)
+        lines.append([name, *(f"{mean[count]:.1f}" for count in COLUMNS)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def interval(apart: Floats) -> tuple[float, float, float]:
+    """The mean of paired differences (M,) in points, and the ends of its interval of 95% over the scenes.
+
+    >>> [round(value, 2) for value in interval(np.array([0.0, 0.02]))]
+    [1.0, -0.96, 2.96]
+    """
+    mean = 100 * float(apart.mean())
+    half = SURE * 100 * float(apart.std(ddof=1)) / float(np.sqrt(len(apart)))
+    return mean, mean - half, mean + half
+
+
+def notice_worth(taught: Taught, found: Mapping[str, Floats]) -> str:
+    """What interactions add, and what choosing the question does."""
+    ahead = []
+    for count in (0, QUESTIONS):
+        mean, low, high = interval(found[OWN][count] - found[RIVAL][count])
+        sure = "" if low > 0 or high < 0 else ", not significant"
+        ahead.append(
+            f"{signed(mean, 1)} points ({signed(low, 1)} to {signed(high, 1)}{sure}) after {count} questions"
+        )
+    well, badly = (100 * float((found[name][-1] - found[name][0]).mean()) for name in (OWN, BY_CHANCE))
+    images = found[OWN].shape[1]
+    return (
+        "BEP: precision at $k$, where the scene has $k$ labels and the model is told so; answered labels are correct. "
+        f"**Notice** what interactions add: {OWN} is ahead by {' and '.join(ahead)}, and what it is worth to ask "
+        f"well: {well:.1f} points by {QUESTIONS} answers, {badly:.1f} where the labels are asked for by chance. Means "
+        f"over {images} generated scenes after one training run on {taught.learnt} others; 95% confidence intervals "
+        f"over scenes, not training runs, which end within {100 * taught.gap:.1g}% of their optimum."
+    )
