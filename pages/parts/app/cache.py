@@ -334,7 +334,7 @@ def redrawn(home: str, shown: Sequence[Run], split: str) -> Resampled:
     compared = comparison(shown, split)
     units = blocks_of(image_set(shown[0].settings["set"]), compared.samples)
     cutoffs = range(1, min(MOST_PLACES, len(compared.samples)) + 1)
-    return intervals.redrawn(compared.relevance, compared.scores, units, cutoffs=cutoffs)
+    return intervals.resample(compared.relevance, compared.scores, units, cutoffs=cutoffs)
 
 
 @of_home(entries=SOME, spinner="Ranking with weaker and stronger neighbours …", needs="model")

@@ -165,7 +165,7 @@ def offer_discard(run: Run, key: str) -> None:
     """The button that discards a preview or an import, which the address then names no more."""
     if frame.pressed("Discard", key, icon=":material/delete:"):
         cache.store().discard(run.id)
-        show(keys.IMPORT if run.kind == "import" else keys.OWN, None)
+        show(keys.OWN if run.task == FeaturesSettings.task else keys.IMPORT, None)
 
 
 def show(name: str, run: Run | None) -> NoReturn:
