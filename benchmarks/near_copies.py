@@ -36,7 +36,7 @@ from timing import drawn_source, machine, options_of, parser, table
 from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build_image_set, make_source
 from ranking.datasets.copies import fingerprints, near_copies
-from ranking.datasets.found_copies import found_copies, keep_together
+from ranking.datasets.found_copies import keep_together, stored_copies
 
 ROOT = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
 PHOTOGRAPHS = {"helmets": "helmets/VOCdevkit", "cards": "cards", "blood cells": "bccd"}
@@ -238,7 +238,7 @@ def helmets() -> list[str] | None:
         return None
     with tempfile.TemporaryDirectory() as scratch:
         images, _ = build_image_set(make_source("PASCAL VOC", folder=str(folder)), Path(scratch) / "set")
-        copies = found_copies(images.folder)
+        copies = stored_copies(images.folder)
         assert copies is not None
         first, second = images.image_test[copies.pairs].T
         sides = f"{int((~images.image_test).sum())} and {int(images.image_test.sum())}"

@@ -48,7 +48,7 @@ def steps() -> None:
 def look(shown: Compared, looks: list[Look]) -> None:
     """All that answers to a click, without the choice of training runs running again."""
     with frame.in_place():
-        st.markdown(f"## {escaped(comparison_words.verdict(shown.names, shown.found))}")
+        st.markdown(f"## {escaped(comparison_words.verdict(shown.names, shown.resampled))}")
         sample = selected(shown)
         top = show_rows(shown, looks, sample)
         show_selected(shown, sample)
@@ -161,7 +161,7 @@ def show_measures(shown: Compared, curves: go.Figure, top: int) -> None:
         table = comparison_files.measures_table(shown, top)
         st.markdown(as_markdown(table))
         st.caption(escaped(table.note))
-        st.caption(comparison_words.of_intervals(shown.compared, shown.found, shown.images, shown.split))
+        st.caption(comparison_words.of_intervals(shown.compared, shown.resampled, shown.images, shown.split))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def offer_files(shown: Compared, curves: go.Figure, sample: int, top: int) -> No
             shown.images, shown.compared, shown.names
         ),
         ("Measures as CSV", "measures.csv"): lambda: comparison_files.measures_csv(
-            shown.found, shown.names, measures
+            shown.resampled, shown.names, measures
         ),
         ("Measures as LaTeX", "tex"): lambda: comparison_files.latex_table(shown, top),
     }

@@ -146,7 +146,7 @@ def notice(search: TreeSearch, relevance: Ints) -> str:
             f"{climb} With {n} images there are too many orders to compare with all (up to {MAX_COMPARED})."
         )
     share = f"{len(trees.values):,} of {factorial(n):,} orders were evaluated"
-    if search.found_best:
+    if search.reached_best:
         return f"{climb} {share}, and no order is better than the one found."
     return f"{climb} {share}; the best of all has {search.best_value:.3f} and was missed."
 

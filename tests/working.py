@@ -74,7 +74,7 @@ def here(store: Store, settings: dict[str, Any], kind: Kind = "train", brought: 
     """The run after the worker's main has worked on it in this process; brought: a file that was uploaded for it."""
     run = store.create_run(kind, settings)
     if brought is not None:
-        run.brought_file.write_bytes(brought.read_bytes())
+        run.uploaded_file.write_bytes(brought.read_bytes())
     assert worker.main([str(store.home), run.id]) == 0
     return store.run(run.id)
 

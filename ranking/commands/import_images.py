@@ -12,7 +12,7 @@ import sys
 
 from ranking.commands.naming import file_sources, import_path, line_of
 from ranking.commands.watching import DONE
-from ranking.datasets.found_copies import found_copies, what_was_done
+from ranking.datasets.found_copies import stored_copies, what_was_done
 from ranking.datasets.source_settings import GROUPS
 from ranking.formats.tree_source import tree_sources
 from ranking.workspace.store import Store
@@ -42,8 +42,8 @@ def run(options: argparse.Namespace) -> int:
     store = Store(options.home)
     key = import_path(store, options.path, options.format, options.name, options.group)
     images = store.image_set(key)
-    if (found := found_copies(images.folder)) is not None:
-        row = what_was_done(images, found)
+    if (copies := stored_copies(images.folder)) is not None:
+        row = what_was_done(images, copies)
         print(f"near copies: {row.came}; {row.done}", file=sys.stderr)
     print(next(line_of(row) for row in store.image_sets() if row.key == key))
     return DONE

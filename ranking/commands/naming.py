@@ -107,7 +107,7 @@ def features_of(images: ImageSet, text: str | None) -> Named:
 def settings_from(plugin: type, texts: list[str]) -> dict[str, Any]:
     """Settings of a method from NAME=VALUE."""
     known = {item.name for item in settings_of(plugin)}
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or name not in known:
@@ -115,10 +115,10 @@ def settings_from(plugin: type, texts: list[str]) -> dict[str, Any]:
                 "--setting", f"NAME=VALUE, with a name of {', '.join(sorted(known))}", readable(text)
             )
         try:
-            found[name] = json.loads(value)
+            values[name] = json.loads(value)
         except ValueError:
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
 def line_of(row: ImageSetRow) -> str:

@@ -52,4 +52,4 @@ def _unescaped(text: str) -> str:
     >>> _unescaped(r"/mnt/my\\040share")
     '/mnt/my share'
     """
-    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)

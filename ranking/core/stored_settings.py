@@ -63,12 +63,12 @@ class StoredSettings:
 
     def to_json(self) -> dict[str, Any]:
         kinds = _kinds(type(self))
-        told = {
+        record = {
             item.name: kinds[item.name].write(getattr(self, item.name))
             for item in fields(self)
             if not ("optional" in item.metadata and getattr(self, item.name) == item.default)
         }
-        return {**told, "task": self.task} if self.task and not self.implied else told
+        return {**record, "task": self.task} if self.task and not self.implied else record
 
     @classmethod
     def as_meant(cls, read: dict[str, Any]) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _named(value: Any) -> Named:
 
 def _grids(value: Any) -> Grids:
     lists = {str(name): _of(list, tuple)(values) for name, values in _of(dict)(value).items()}
-    return {name: tuple(float(_number(one)) for one in values) for name, values in lists.items()}
+    return {name: tuple(float(_number(number)) for number in values) for name, values in lists.items()}
 
 
 def _lists(grids: Grids) -> dict[str, list[float]]:

@@ -20,21 +20,19 @@ def readable(text: str, limit: int = 80) -> str:
     >>> readable(" a\\n b ")
     'a b'
     """
-    one_line = unicodedata.normalize("NFC", on_one_line(text, COMPOSED * limit))
-    printable = "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in one_line
-    )
+    line = unicodedata.normalize("NFC", on_one_line(text, COMPOSED * limit))
+    printable = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line)
     return printable if len(printable) <= limit else printable[: limit - 1] + "…"
 
 
-def told_apart(text: str, limit: int = 80) -> str:
+def unique_name(text: str, limit: int = 80) -> str:
     """Return `readable` text that stays unique: longer names end with eight digits of a checksum of the whole name.
 
     For names that identify something, such as a class; two long names with the same beginning stay different.
 
-    >>> told_apart(" cat\\n")
+    >>> unique_name(" cat\\n")
     'cat'
-    >>> told_apart("a" * 81)[-12:], told_apart("a" * 82)[-12:]
+    >>> unique_name("a" * 81)[-12:], unique_name("a" * 82)[-12:]
     ('aa… 8c48280d', 'aa… f5854359')
     """
     whole = readable(text, limit + 1)

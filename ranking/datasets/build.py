@@ -32,7 +32,7 @@ from ranking.core.text import counted, listed, readable
 from ranking.datasets.copies import Fingerprint, fingerprints, near_copies
 from ranking.datasets.decoding import decode
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
-from ranking.datasets.found_copies import has_own_groups, keep_found, keep_together
+from ranking.datasets.found_copies import has_own_groups, keep_together, save_copies
 from ranking.datasets.problem_rows import ProblemRows
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.files import Limits, Unusable
@@ -61,7 +61,7 @@ def build_image_set(
     """Read all of `source` into the new or empty `folder`; the set, and what was wrong on the way.
 
     title: of the set, "" for what the source calls it.
-    Near copies are in its folder (`found_copies`), on one side of the split unless the source groups samples itself.
+    Near copies are in its folder (`stored_copies`), on one side of the split unless the source groups samples itself.
     ValueError where nothing usable is left (it counts the reasons), where no box has a class or a number, or where
     the source cannot be read at all. The folder then holds no manifest and is the caller's to discard.
     """
@@ -97,9 +97,9 @@ def build_image_set(
     copies = near_copies(
         prints, lambda: None if on_progress is None else on_progress(min(done, total), total)
     )
-    keep_found(folder, copies, image_set)
+    save_copies(folder, copies, image_set)
     image_set = keep_together(folder, not has_own_groups(image_set))
-    rows += _one_sided(image_set)
+    rows += _missing_side(image_set)
     if on_progress is not None:
         on_progress(total, total)
     return image_set, rows
@@ -116,7 +116,7 @@ def _finish(writer: ImageSetWriter, title: str, problems: list[Problem]) -> Imag
     return writer.finish(title)
 
 
-def _one_sided(image_set: ImageSet) -> list[Problem]:
+def _missing_side(image_set: ImageSet) -> list[Problem]:
     """A row of the report where one side of the split has no image."""
     if image_set.image_test.any() and not image_set.image_test.all():
         return []

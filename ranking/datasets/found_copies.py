@@ -42,14 +42,14 @@ class FoundCopies(NamedTuple):
         return len(np.unique(across[self.test[across]]))
 
 
-def keep_found(folder: Path, copies: Copies, images: ImageSet) -> None:
+def save_copies(folder: Path, copies: Copies, images: ImageSet) -> None:
     """Write the near copies of a set that was just built into its folder; nothing where there are none."""
     if len(copies.pairs):
         np.savez(folder / FILE, pairs=copies.pairs, detail=copies.detail, test=images.image_test)
 
 
-def found_copies(folder: Path) -> FoundCopies | None:
-    """What `keep_found` wrote; None where there is nothing, or nothing that can be read."""
+def stored_copies(folder: Path) -> FoundCopies | None:
+    """What `save_copies` wrote; None where there is nothing, or nothing that can be read."""
     try:
         with np.load(folder / FILE, allow_pickle=False) as stored:
             return FoundCopies(stored["pairs"], stored["detail"], stored["test"])
@@ -62,7 +62,7 @@ def keep_together(folder: Path, together: bool) -> ImageSet:
 
     Where its source groups samples, groups that are on one side stay there.
     """
-    images, copies = load_image_set(folder), found_copies(folder)
+    images, copies = load_image_set(folder), stored_copies(folder)
     if copies is None or together == are_together(images):
         return images
     if not together:

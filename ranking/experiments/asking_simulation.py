@@ -76,9 +76,9 @@ def asking_curves(
     values = np.empty((len(asks), settings.folds, settings.questions + 1))
     curves = list[FoldCurve]()
     for fold, rows in enumerate(deal(images.groups, settings.folds, settings.seed)):
-        asked, training = images.part(rows), images.part(np.setdiff1d(np.arange(len(images)), rows))
+        held_out, training = images.part(rows), images.part(np.setdiff1d(np.arange(len(images)), rows))
         projection = fit_projection(settings.projection, training.features)
-        asked, training = seen_through(projection, asked), seen_through(projection, training)
+        held_out, training = seen_through(projection, held_out), seen_through(projection, training)
         place = 0
         for asker in askers:
             steps.begin(f"training {asker.name}")
@@ -87,8 +87,8 @@ def asking_curves(
             for strategy in asker.strategies:
                 steps.begin(f"asking {asker.name}, {strategy}")
                 urgency = make_strategy(strategy, method, training, settings.seed + fold)
-                values[place, fold] = asked_in_blocks(
-                    method, asked, urgency, settings.questions, steps.within
+                values[place, fold] = simulate_in_blocks(
+                    method, held_out, urgency, settings.questions, steps.within
                 )
                 place += 1
         seconds = steps.end_fold()
@@ -112,7 +112,7 @@ def trained_share(event: ProgressEvent, tolerance: float) -> float:
     return 1.0 if gap <= tolerance else math.log(gap) / math.log(tolerance)
 
 
-def asked_in_blocks(
+def simulate_in_blocks(
     method: LabelRanker, images: LabelSet, urgency: Urgency, questions: int, on_share: Callable[[float], None]
 ) -> Floats:
     """(questions + 1,) `ranking.explain.asking.simulate` of all images that have labels, a block at a time; on_share
@@ -138,7 +138,7 @@ def askers_of(settings: AskingSettings) -> list[Asker]:
     for what, chosen in (("methods", settings.methods), ("strategies", settings.strategies)):
         if not chosen:
             raise InputError(what, "at least one", "none", "choose one or more")
-        if any(one in chosen[:place] for place, one in enumerate(chosen)):
+        if any(item in chosen[:place] for place, item in enumerate(chosen)):
             raise InputError(what, "each of them once", ", ".join(map(str, chosen)))
     for strategy in settings.strategies:
         if strategy not in STRATEGIES:
@@ -146,7 +146,9 @@ def askers_of(settings: AskingSettings) -> list[Asker]:
     askers = []
     for name, given in settings.methods:
         able = strategies_for(make_label_ranker(name, given).core_size)
-        askers.append(Asker(name, given, tuple(one for one in settings.strategies if one in able)))
+        askers.append(
+            Asker(name, given, tuple(strategy for strategy in settings.strategies if strategy in able))
+        )
     if not any(asker.strategies for asker in askers):
         raise InputError(
             "methods",
@@ -169,9 +171,9 @@ def deal(groups: Ints, folds: int, seed: int) -> list[Ints]:
         raise InputError("folds", f"at most {len(sizes)}, the number of images or groups", folds)
     order = np.random.default_rng(seed).permutation(len(sizes))
     parts, fold_of = np.zeros(folds), np.zeros(len(sizes), np.int64)
-    for one in order[np.argsort(-sizes[order], kind="stable")]:
-        fold_of[one] = parts.argmin()
-        parts[fold_of[one]] += sizes[one]
+    for group in order[np.argsort(-sizes[order], kind="stable")]:
+        fold_of[group] = parts.argmin()
+        parts[fold_of[group]] += sizes[group]
     return [np.flatnonzero(fold_of[unit] == fold) for fold in range(folds)]
 
 
@@ -194,12 +196,12 @@ class Steps:
         self._finish_step()
         self._step += 1
         self._what, self._share = f"Fold {self._fold + 1} of {self._folds}: {what}", 0.0
-        self._say()
+        self._report()
 
     def within(self, share: float) -> None:
         """Of the step that has begun at least `share` (0 to 1) is done."""
         self._share = max(self._share, min(1.0, share))
-        self._say()
+        self._report()
 
     def trains(self, tolerance: float) -> OnProgress:
         """What hears of the iterations of a training that ends at a relative gap of `tolerance`."""
@@ -214,7 +216,7 @@ class Steps:
         if total:
             self._weights = self._seconds / total
         self._fold, self._step, self._share = self._fold + 1, -1, 0.0
-        self._say()
+        self._report()
         return seconds
 
     def _finish_step(self) -> None:
@@ -223,7 +225,7 @@ class Steps:
             self._seconds[self._step] += now - self._since
         self._since = now
 
-    def _say(self) -> None:
+    def _report(self) -> None:
         done = float(self._weights[: max(0, self._step)].sum())
         if self._step >= 0:
             done += self._share * float(self._weights[self._step])

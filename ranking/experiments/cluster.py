@@ -99,7 +99,7 @@ def connected(address: str) -> Iterator[Client]:
 def _check_workers(client: Client, address: str) -> None:
     try:
         client.wait_for_workers(1, timeout=CONNECT_SECONDS)
-        told = set(client.run(content_here).values())
+        versions = set(client.run(content_here).values())
     except TimeoutError as error:
         remedy = f"start some with `dask worker {address}`"
         raise InputError("workers", f"at least one at {address!r}", 0, remedy) from error
@@ -110,10 +110,10 @@ def _check_workers(client: Client, address: str) -> None:
             f"another version, or none ({error})",
             "install this version there",
         ) from error
-    if told != {CONTENT}:
+    if versions != {CONTENT}:
         raise InputError(
             "workers",
             f"version {CONTENT} at {address!r}",
-            sorted(told),
+            sorted(versions),
             "install this version of `ranking` there",
         )

@@ -112,10 +112,10 @@ def by_fusion(bench: Bench) -> list[Curve]:
     method = bench.fit("Training MidRank, and again on two thirds to choose a length", fusion="best length")
     test = bench.test
     rankings = method.rankings(test.sequences)
-    found = [bench.judged(test, fused_by(method, way, rankings, test)) for way in FUSIONS]
+    results = [bench.judged(test, fused_by(method, way, rankings, test)) for way in FUSIONS]
     first = bench.judged(test, rankings.first)
     return [
-        Curve.of("MidRank", FUSIONS, found),
+        Curve.of("MidRank", FUSIONS, results),
         Curve.of(RANK_SVM, FUSIONS, [first] * len(FUSIONS)),
     ]
 
@@ -135,21 +135,21 @@ def by_test_length(bench: Bench) -> list[Curve]:
         lengths = [length for length in method.lengths if length <= n]
         orders = method.rankings(test.sequences).orders[: len(lengths)]
         curves.append(
-            Curve.of(f"test sequences of {n}", lengths, [bench.judged(test, one) for one in orders])
+            Curve.of(f"test sequences of {n}", lengths, [bench.judged(test, order) for order in orders])
         )
     return curves
 
 
 def by_representation(bench: Bench) -> list[Curve]:
     """Fig. 5, left: MidRank with each representation of a subsequence."""
-    found, test = [], bench.test
+    results, test = [], bench.test
     for representation in REPRESENTATIONS:
         method = bench.fit(f"Training MidRank, {representation}", representation=representation)
         rankings = method.rankings(test.sequences)
-        found.append(bench.judged(test, method.fused(rankings, test.sequences.starts)))
+        results.append(bench.judged(test, method.fused(rankings, test.sequences.starts)))
     first = bench.judged(test, rankings.first)
     return [
-        Curve.of("MidRank", REPRESENTATIONS, found),
+        Curve.of("MidRank", REPRESENTATIONS, results),
         Curve.of(RANK_SVM, REPRESENTATIONS, [first] * len(REPRESENTATIONS)),
     ]
 
@@ -162,26 +162,26 @@ def by_trees(bench: Bench) -> list[Curve]:
     bench.begin("Comparing all orders of every test sequence")
     best = exhaustive_rankings(method, test)
     counts = list(range(1, MOST_TREES + 1))
-    found = []
+    results = []
     for trees in counts:
         bench.begin(f"Searching with {trees} {'tree' if trees == 1 else 'trees'}")
         method.trees = trees
         rankings = method.rankings(test.sequences)
         reached = as_good(rankings.values, best.values)
         agrees = {AGREES: over_sequences(reached.mean(axis=0))}
-        found.append({**agrees, **bench.judged(test, method.fused(rankings, test.sequences.starts))})
+        results.append({**agrees, **bench.judged(test, method.fused(rankings, test.sequences.starts))})
     sure = {
         AGREES: Measured([1.0], [0.0]),
         **bench.judged(test, method.fused(best, test.sequences.starts)),
     }
-    return [Curve.of(SEARCH, counts, found), Curve.of(EXHAUSTIVE, counts, [sure] * len(counts))]
+    return [Curve.of(SEARCH, counts, results), Curve.of(EXHAUSTIVE, counts, [sure] * len(counts))]
 
 
 def exhaustive_rankings(method: MidRank, drawn: Drawn) -> Rankings:
     """`MidRank.rankings` with the best of all orders, for sequences that are as long as the longest ranker at least."""
     sequences = drawn.sequences
     rankings = method.rankings(sequences)
-    found = [
+    results = [
         exhaustive_permutations(
             method.window_scores(length, sequences.features),
             sequences.members,
@@ -191,7 +191,8 @@ def exhaustive_rankings(method: MidRank, drawn: Drawn) -> Rankings:
         for length in method.lengths
     ]
     return rankings._replace(
-        orders=np.array([one.orders for one in found]), values=np.array([one.values for one in found])
+        orders=np.array([result.orders for result in results]),
+        values=np.array([result.values for result in results]),
     )
 
 

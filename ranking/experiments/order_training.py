@@ -73,8 +73,10 @@ class OrderTask(Task[OrderTrainSettings, OrderData]):
         method.fit(data.drawn["train"].sequences, on_progress=on_progress)
 
     def measure(self, method: Any, data: OrderData) -> Measured:
-        scores = {part: method.score_sequences(one.sequences) for part, one in data.drawn.items()}
-        metrics = {part: mean_measures(one, scores[part], data.drawing) for part, one in data.drawn.items()}
+        scores = {part: method.score_sequences(drawn.sequences) for part, drawn in data.drawn.items()}
+        metrics = {
+            part: mean_measures(drawn, scores[part], data.drawing) for part, drawn in data.drawn.items()
+        }
         return Measured(metrics, scores["test"])
 
 
@@ -175,11 +177,11 @@ def mean_measures(drawn: Drawn, scores: Floats, drawing: Drawing) -> dict[str, f
 def measures(drawn: Drawn, scores: Floats, drawing: Drawing) -> OrderMeasures:
     """How well scores (N,) of all members put each sequence in order, a number a sequence."""
     starts = drawn.sequences.starts
-    found = [
+    values = [
         measure(relevance, scores[starts[number] : starts[number + 1]])
         for number, relevance in enumerate(relevances(drawn, drawing))
     ]
-    return OrderMeasures(*np.array(found).T)
+    return OrderMeasures(*np.array(values).T)
 
 
 def measure(relevance: Ints, scores: Floats) -> OrderMeasures:

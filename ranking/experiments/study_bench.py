@@ -72,5 +72,5 @@ class Bench:
     def judged(self, drawn: Drawn, orders: Ints) -> dict[str, Measured]:
         """How well orders (N,), each sequence from 0 to its length, are those of the grades."""
         scores = scores_of_orders(orders, drawn.sequences.starts)
-        found = measures(drawn, scores, self.drawing)
-        return {name: over_sequences(values) for name, values in zip(NAMES, found, strict=True)}
+        results = measures(drawn, scores, self.drawing)
+        return {name: over_sequences(values) for name, values in zip(NAMES, results, strict=True)}

@@ -67,18 +67,20 @@ class TimingOutcome:
     points: tuple[Point, ...]
 
     def to_json(self) -> dict[str, Any]:
-        told = [{**point._asdict(), "timed": [one._asdict() for one in point.timed]} for point in self.points]
-        return {"machine": self.machine, "points": told}
+        points = [
+            {**point._asdict(), "timed": [timed._asdict() for timed in point.timed]} for point in self.points
+        ]
+        return {"machine": self.machine, "points": points}
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> TimingOutcome:
+    def from_json(cls, payload: Mapping[str, Any]) -> TimingOutcome:
         """What `to_json` gave; ValueError for anything else."""
         try:
             points = [
-                Point(**{**one, "timed": tuple(Timed(**each) for each in one["timed"])})
-                for one in told["points"]
+                Point(**{**point, "timed": tuple(Timed(**each) for each in point["timed"])})
+                for point in payload["points"]
             ]
-            return cls(str(told["machine"]), tuple(points))
+            return cls(str(payload["machine"]), tuple(points))
         except (KeyError, TypeError) as error:
             raise InputError("outcome of the timing", "points", repr(error), "measure it again") from error
 
@@ -108,15 +110,15 @@ def sizes(share: float, parts: str = TIMED[-1]) -> list[tuple[str, int, int]]:
     """(what is varied, |P|, |N|) of every training: the tables' first, then each axis of the figures."""
     p, n = max(2, round(share * POSITIVES)), max(2, round(share * NEGATIVES))
     few, total = max(2, round(share * FEW_NEGATIVES)), p + n
-    found = [(TABLE, p, n)]
+    shapes = [(TABLE, p, n)]
     if parts == "tables":
-        return found
+        return shapes
     for part in SHARES:
         relevant = max(1, round(part * total / (RATIO + 1)))
-        found.append((SAMPLES, relevant, RATIO * relevant))
-    found += [(NEGATIVE, p, max(1, round(part * n))) for part in SHARES]
-    found += [(POSITIVE, max(1, round(part * p)), few) for part in SHARES]
-    return found
+        shapes.append((SAMPLES, relevant, RATIO * relevant))
+    shapes += [(NEGATIVE, p, max(1, round(part * n))) for part in SHARES]
+    shapes += [(POSITIVE, max(1, round(part * p)), few) for part in SHARES]
+    return shapes
 
 
 class TimingStudy(Study[TimingSettings]):
@@ -217,9 +219,9 @@ def thinned(calls: Sequence[Floats]) -> Iterable[Floats]:
 def _check_agreement(calls: Sequence[Floats], relevant: Bools, loss: str) -> None:
     for scores in (calls[0], calls[len(calls) // 2], calls[-1]):
         names = competitors(loss)
-        found = [most_violated_ranking(scores, relevant, loss, name).objective for name in names]
-        if not np.allclose(found, found[0], rtol=1e-9, atol=1e-12):
-            listed = ", ".join(f"{name} {value!r}" for name, value in zip(names, found, strict=True))
+        objectives = [most_violated_ranking(scores, relevant, loss, name).objective for name in names]
+        if not np.allclose(objectives, objectives[0], rtol=1e-9, atol=1e-12):
+            listed = ", ".join(f"{name} {value!r}" for name, value in zip(names, objectives, strict=True))
             raise ArithmeticError(f"the algorithms disagree, so their times mean nothing: {listed}")
 
 

@@ -103,9 +103,9 @@ def query_of(
     if by is not None:
         graph = image_graph(image_set, by, settings.features, features, rows, edges)
     chosen = slice(None) if rows is None else rows
-    told = None if relevance is None else relevance[chosen]
+    labels = None if relevance is None else relevance[chosen]
     of_rows = features if rows is None else rows_of(features, rows)
-    return Query(projected(projection, of_rows), told, graph, image_set.ids[chosen])
+    return Query(projected(projection, of_rows), labels, graph, image_set.ids[chosen])
 
 
 def graph_in_use(settings: TrainSettings) -> str | None:

@@ -31,7 +31,7 @@ class TreeSearch:
     best_value: float | None
 
     @property
-    def found_best(self) -> bool | None:
+    def reached_best(self) -> bool | None:
         """Whether the search ended at a best order; None where that is unknown."""
         if self.best_value is None:
             return None

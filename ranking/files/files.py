@@ -41,11 +41,11 @@ def image_name(text: str) -> str:
     >>> image_name("a\\udcff") == image_name("a\\udcfe")
     False
     """
-    one_line = on_one_line(text, LONGEST_PATH + 1)
-    whole = len(one_line) <= LONGEST_PATH
+    line = on_one_line(text, LONGEST_PATH + 1)
+    whole = len(line) <= LONGEST_PATH
     name = "".join(
         letter if _is_plain(letter) else f"\N{REPLACEMENT CHARACTER}{ord(letter):06x}"
-        for letter in unicodedata.normalize("NFC", one_line[:LONGEST_PATH])
+        for letter in unicodedata.normalize("NFC", line[:LONGEST_PATH])
     )
     if whole and len(name) <= MAX_NAME:
         return name

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from ranking.core import Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
-from ranking.core.text import counted, listed, readable, told_apart
+from ranking.core.text import counted, listed, readable, unique_name
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import PART, PARTS
 from ranking.files import FileTree
@@ -67,7 +67,7 @@ class ClassFolders(TreeSource):
         yield from rows
         names = called([image.name for image in images])
         for image, test in zip(images, tested, strict=True):
-            box = SourceBox(None, (told_apart(image.label),), group=image.group)
+            box = SourceBox(None, (unique_name(image.label),), group=image.group)
             yield SourceImage(names[image.name], self._tree.file(image.name), (box,), test)
 
     @cached_property

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, TypeGuard
 from ranking.core import Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
-from ranking.core.text import counted, listed, readable, told_apart
+from ranking.core.text import counted, listed, readable, unique_name
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable
 from ranking.files.tree import parent
@@ -248,7 +248,7 @@ def _category(entry: Any) -> tuple[Id, str] | None:
     """Its id and name; None without which annotations of it are left out."""
     if not isinstance(entry, dict) or not _is_id(entry.get("id")) or not isinstance(entry.get("name"), str):
         return None
-    name = told_apart(entry["name"])
+    name = unique_name(entry["name"])
     return (entry["id"], name) if name else None
 
 

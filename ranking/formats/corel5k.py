@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ranking.core import Bools, Ints, Problem, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
-from ranking.core.text import counted, listed, readable, told_apart
+from ranking.core.text import counted, listed, readable, unique_name
 from ranking.datasets.cards import card_image
 from ranking.datasets.registry import SOURCES
 from ranking.files.archives import check_array, check_text, open_zip, read_entry
@@ -99,7 +99,7 @@ def read_corel5k(data: bytes) -> Keywords:
     if names.dtype.kind != "U" or names.ndim != 1 or not len(names):
         raise InputError("label_names", "(L,) text", _described(names))
     check_text(names, "label_names")
-    label_names = tuple(told_apart(name) for name in names.tolist())
+    label_names = tuple(unique_name(name) for name in names.tolist())
     if len(set(label_names)) < len(label_names) or not all(label_names):
         raise InputError("label_names", "different names, none empty", listed(list(label_names)))
     if not 0 <= n_train <= count:

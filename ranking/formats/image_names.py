@@ -59,18 +59,18 @@ class Alike:
             parts = [image_name(part) for part in (name if whole else bare(name)).split("/")]
             for start in range(len(parts)):
                 self._by_end.setdefault(tuple(parts[start:]), []).append(name)
-        self._found: dict[tuple[tuple[str, ...], str, str | None], list[str]] = {}
+        self._matches: dict[tuple[tuple[str, ...], str, str | None], list[str]] = {}
 
     def nearest(self, parts: Sequence[str], beside: str, part: str | None) -> list[str]:
         """Those that fit best what `ImageNames.find` is asked for."""
         end = next(
             end for start in range(len(parts)) if (end := tuple(parts[start:])) in self._by_end
         )  # the last part is one
-        if (end, beside, part) not in self._found:
+        if (end, beside, part) not in self._matches:
             fits = {name: _fit(name, beside, part) for name in self._by_end[end]}
             best = max(fits.values())
-            self._found[end, beside, part] = [name for name in fits if fits[name] == best]
-        return self._found[end, beside, part]
+            self._matches[end, beside, part] = [name for name in fits if fits[name] == best]
+        return self._matches[end, beside, part]
 
 
 def _fit(name: str, beside: str, part: str | None) -> tuple[bool, bool]:

@@ -11,7 +11,7 @@ from typing import ClassVar
 from ranking.core import Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
-from ranking.core.text import counted, listed, readable, told_apart
+from ranking.core.text import counted, listed, readable, unique_name
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.source_settings import group_of, group_of_images
 from ranking.datasets.splits import PARTS
@@ -327,7 +327,7 @@ def _action_lists(voc: VocFolder) -> Lists:
             objects = lists.actions.setdefault(split, {}).setdefault(image_name(row[1]), {})
             labels = objects.setdefault(int(row[2]), {})
             if action and row[3] is not None and int(row[3]) != 0:  # 0: difficult, neither shown nor not
-                labels[told_apart(action)] = int(row[3]) == 1
+                labels[unique_name(action)] = int(row[3]) == 1
     lists.images = {split: list(images) for split, images in lists.actions.items()}
     return lists
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from ranking.core.text import readable, told_apart
+from ranking.core.text import readable, unique_name
 from ranking.files import FileTree, Limits, Unusable
 from ranking.files.limits import variable
 from ranking.files.opening import TABLES
@@ -81,7 +81,7 @@ def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
     if len(header) > MAX_COLUMNS:
         raise Unusable(f"at most {MAX_COLUMNS:,} columns", f"{len(header):,}")
     return Table(
-        tuple(map(told_apart, header)), lambda: (row for row in itertools.islice(lines(), 1, None) if row[1])
+        tuple(map(unique_name, header)), lambda: (row for row in itertools.islice(lines(), 1, None) if row[1])
     )
 
 
@@ -123,7 +123,7 @@ def listed_labels(cell: str) -> tuple[str, ...]:
     >>> listed_labels("sea; sun|sea")
     ('sea', 'sun')
     """
-    labels = map(told_apart, cell.replace("|", ";").split(";"))
+    labels = map(unique_name, cell.replace("|", ";").split(";"))
     return tuple(dict.fromkeys(filter(None, labels)))
 
 

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 
 from ranking.core import Problem
 from ranking.core.errors import InputError
-from ranking.core.text import listed, readable, told_apart
+from ranking.core.text import listed, readable, unique_name
 from ranking.files import FileTree, Unusable
 from ranking.files.files import IMAGE_SUFFIXES, image_name
 from ranking.files.tree import base, parent, suffix
@@ -299,7 +299,7 @@ def _object(element: Element, number: int, file: str, problems: list[Problem]) -
     def report(expected: str, came: str, done: str) -> None:
         problems.append(Problem(file, expected, readable(f"object {number}{came}"), done))
 
-    name, difficult = told_apart(_text(element, "name")), _text(element, "difficult")
+    name, difficult = unique_name(_text(element, "name")), _text(element, "difficult")
     if not name:
         report("a name for every object", " has none", "object left out")
         return None
@@ -315,7 +315,7 @@ def _object(element: Element, number: int, file: str, problems: list[Problem]) -
     for mark in () if marks is None else marks:
         value = (mark.text or "").strip()
         if value in ("0", "1"):
-            actions[told_apart(mark.tag)] = value == "1"
+            actions[unique_name(mark.tag)] = value == "1"
         else:
             report("actions marked 0 or 1", f": {mark.tag} {value or 'empty'}", "action ignored")
     return VocObject(number, name, box, difficult == "1", None if marks is None else actions)

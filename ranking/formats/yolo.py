@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from ranking.core import Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
-from ranking.core.text import counted, readable, told_apart
+from ranking.core.text import counted, readable, unique_name
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.source_settings import group_of, group_of_images
 from ranking.files import FileTree, Unusable
@@ -215,7 +215,7 @@ def read_names(tree: FileTree, name: str) -> tuple[Names, bool]:
         names, pose = yaml_names(content.get("names")), "kpt_shape" in content
     else:
         names = dict(enumerate(line.strip() for line in text.splitlines()))
-    names = {number: told_apart(label) for number, label in names.items() if readable(label)}
+    names = {number: unique_name(label) for number, label in names.items() if readable(label)}
     if not names:
         raise Unusable("a list of the names of classes", "none that can be read")
     return names, pose

@@ -168,7 +168,7 @@ class PairwiseMaxMarginals:
         """
         parts = self._model.components
         weight = finite("weights", weights, parts.samples)[parts.order]
-        flipped = self._other(labels)[parts.order]
+        flipped = self._differs(labels)[parts.order]
         by_place, by_edge = np.empty(len(weight)), np.empty(len(parts.ends))
         sum_flips(
             weight, flipped, self._labels, self._words, self._flips,
@@ -199,10 +199,10 @@ class PairwiseMaxMarginals:
             parts.starts, parts.edge_starts, parts.ends, gains,
         )  # fmt: skip
         values = np.empty(parts.samples)
-        values[parts.order] = best[of_position] + np.where(self._other(labels)[parts.order], gains, 0.0)
+        values[parts.order] = best[of_position] + np.where(self._differs(labels)[parts.order], gains, 0.0)
         return values
 
-    def _other(self, labels: npt.ArrayLike) -> Bools:
+    def _differs(self, labels: npt.ArrayLike) -> Bools:
         """Return (n,) where the requested label is not that of the map."""
         requested = finite("labels", labels, len(self.map))
         different: Bools = (requested != 0) != self.map

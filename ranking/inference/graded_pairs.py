@@ -57,23 +57,23 @@ def _count(scores, lower, wrong):  # type: ignore[no-untyped-def]
     length = len(scores)
     order = np.argsort(scores)
     tree = np.zeros(length + 1, np.int64)
-    total, next_one = 0, length - 1
+    total, position = 0, length - 1
     for x in range(
         length - 1, -1, -1
     ):  # from the highest score down: samples of lower grade within the margin
         a = order[x]
-        while next_one >= 0 and scores[order[next_one]] > scores[a] - 1.0:
-            _add(tree, lower[order[next_one]])
-            next_one -= 1
-        count = (length - 1 - next_one) - _sum(tree, lower[a])
+        while position >= 0 and scores[order[position]] > scores[a] - 1.0:
+            _add(tree, lower[order[position]])
+            position -= 1
+        count = (length - 1 - position) - _sum(tree, lower[a])
         wrong[a] -= count
         total += count
     tree[:] = 0
-    next_one = 0
+    position = 0
     for b in order:  # from the lowest score up: samples of higher grade within the margin
-        while next_one < length and scores[b] > scores[order[next_one]] - 1.0:
-            _add(tree, lower[order[next_one]])
-            next_one += 1
+        while position < length and scores[b] > scores[order[position]] - 1.0:
+            _add(tree, lower[order[position]])
+            position += 1
         wrong[b] += _sum(tree, lower[b] - 1)
     return total
 

@@ -97,8 +97,8 @@ def last_events(run: Run) -> list[Event]:
         size = run.events_file.stat().st_size
     except FileNotFoundError:
         return []
-    found, _ = events(run, max(0, size - TAIL_BYTES))
-    return found[1:] if size > TAIL_BYTES else found  # the first line may be the end of one
+    tail, _ = events(run, max(0, size - TAIL_BYTES))
+    return tail[1:] if size > TAIL_BYTES else tail  # the first line may be the end of one
 
 
 def last_gap(run: Run) -> str:
@@ -126,10 +126,10 @@ def why_it_ended(run: Run, cause: str = "") -> str:
     cancelled."""
     if run.model_file.exists():
         return with_last_gap(run, WEIGHTS_ALONE.format(cause or "cancelled"))
-    return with_last_gap(run, cause or said_of_cancelled(run))
+    return with_last_gap(run, cause or cancel_reason(run))
 
 
-def said_of_cancelled(run: Run) -> str:
+def cancel_reason(run: Run) -> str:
     """What is left of a run that was cancelled without weights: the finished folds of a simulation, the finished
     trainings of an experiment, or nothing."""
     if run.learns:
@@ -174,8 +174,8 @@ class Report:
 
     def progress(self, what: str, done: float, total: int) -> None:
         """`done` of `total`. Raises Cancelled after a SIGTERM."""
-        told = int(done) if done == int(done) else round(float(done), 3)
-        self._thin(what, lambda: {"event": "progress", "what": what, "done": told, "total": int(total)})
+        count = int(done) if done == int(done) else round(float(done), 3)
+        self._thin(what, lambda: {"event": "progress", "what": what, "done": count, "total": int(total)})
         self.check()
 
     def check(self) -> None:

@@ -222,13 +222,13 @@ def _see_off(store: Store, run_id: str) -> None:
 def recover(store: Store) -> TakenIn:
     """At the start of a server: take in what the database does not know, settle the runs of dead workers, sweep, and
     keep a copy of the database; live workers are left alone."""
-    found = store.take_in()
+    taken = store.take_in()
     for run in store.own_runs():
         if run.state not in ENDED:
             poll(store, run.id)
     store.sweep()
     keep_copy(store.home)
-    return found
+    return taken
 
 
 def _kill_if_overdue(run: Run) -> None:
@@ -240,10 +240,10 @@ def _kill_if_overdue(run: Run) -> None:
 
 def _seconds_to_stop(run: Run) -> float:
     """How long a worker may take from being asked to stop, by what it has said last."""
-    said = {event.get("what") for event in last_events(run)}
-    if MEASURING in said:
+    steps = {event.get("what") for event in last_events(run)}
+    if MEASURING in steps:
         return MEASURE_SECONDS
-    return SAVE_SECONDS if SAVING in said else STOP_SECONDS
+    return SAVE_SECONDS if SAVING in steps else STOP_SECONDS
 
 
 def _signal(run: Run, number: signal.Signals) -> None:
@@ -298,8 +298,8 @@ def _last_words(file: Path) -> str:
             text = stream.read().decode(errors="replace")
     except FileNotFoundError:
         return ""
-    said, crash, error = text.partition("Fatal Python error:")
-    lines = [line.strip() for line in said.splitlines() if line.strip()][-3:]
+    before, crash, error = text.partition("Fatal Python error:")
+    lines = [line.strip() for line in before.splitlines() if line.strip()][-3:]
     if crash:
         lines.append(crash + error.partition("\n")[0])
     return " | ".join(line[:200] for line in lines)

@@ -272,8 +272,8 @@ def _look_at_network(
     check_size(path)
     if settings.brought is None:
         check_disk(store.home, path.stat().st_size)
-        shutil.copyfile(path, run.brought_file)
-    preview = preview_model(run.brought_file, images, settings.network, report.progress)
+        shutil.copyfile(path, run.uploaded_file)
+    preview = preview_model(run.uploaded_file, images, settings.network, report.progress)
     report.flush()
     _write_whole(run.look_file, lambda path: path.write_text(json.dumps(preview.to_json())))
     return {"network": {} if preview.refused else preview.settings}
@@ -288,14 +288,14 @@ def _uploaded(run: Run, called: str) -> str:
     """The file that was uploaded for a run, as `ranking.files.open_tree` takes it."""
     from ranking.files import Upload
 
-    if not run.brought_file.is_file():
+    if not run.uploaded_file.is_file():
         raise InputError(readable(called), "its uploaded copy", remedy="drop it on the page again")
-    return Upload(run.brought_file, called)
+    return Upload(run.uploaded_file, called)
 
 
-def _as_called(run: Run, told: str) -> str:
+def _as_called(run: Run, message: str) -> str:
     """What is told of an upload, with the name that the person knows it by for the place of its copy."""
-    return told.replace(str(run.brought_file.absolute()), str(run.settings.get("brought")))
+    return message.replace(str(run.uploaded_file.absolute()), str(run.settings.get("brought")))
 
 
 def train(store: Store, run: Run, report: Report) -> Result:
@@ -339,15 +339,15 @@ def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
 
     if not isinstance(settings, TrainSettings) or settings.warm_start is None:
         return None
-    other = store.run(settings.warm_start)
-    if other.task != settings.task or not other.model_file.exists():
-        came = f"run {other.id} ({other.called}, {other.state})"
+    source = store.run(settings.warm_start)
+    if source.task != settings.task or not source.model_file.exists():
+        came = f"run {source.id} ({source.called}, {source.state})"
         raise InputError("warm_start", "a training run with weights to start from", came, "choose another")
-    theirs, ours = what_is_learnt(TrainSettings.from_json(other.settings)), what_is_learnt(settings)
+    theirs, ours = what_is_learnt(TrainSettings.from_json(source.settings)), what_is_learnt(settings)
     if theirs != ours:
-        came = f"run {other.id}, which learned {theirs}"
+        came = f"run {source.id}, which learned {theirs}"
         raise InputError("warm_start", f"a training run that learned {ours}", came, "choose another")
-    method: SampleMethod = method_class(settings.method).load(other.model_file)
+    method: SampleMethod = method_class(settings.method).load(source.model_file)
     return method
 
 

@@ -30,7 +30,7 @@ TOP = 10  # places that are shown and measured where nobody asks for more
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Trainings of one image set and one query; names and the rankings of `compared` are in their order. found: AP,
+    """Trainings of one image set and one query; names and the rankings of `compared` are in their order. resampled: AP,
     NDCG and P@k of them, and on images of the split that are drawn again."""
 
     runs: Sequence[Run]
@@ -38,7 +38,7 @@ class Compared:
     images: ImageSet
     split: str
     compared: Comparison
-    found: Resampled
+    resampled: Resampled
 
     @classmethod
     def at_home(cls, store: Store, runs: Sequence[Run], split: str = "test", top: int = TOP) -> Self:

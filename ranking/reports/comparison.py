@@ -48,7 +48,7 @@ def _about(shown: Compared) -> Markup:
         "Ranked": f"{len(compared.samples):,} {shown.split} samples, {relevant:,} of them relevant",
         "Report of": time.strftime("%d %B %Y"),
     }
-    verdict = element("p", element("b", comparison_words.verdict(shown.names, shown.found)))
+    verdict = element("p", element("b", comparison_words.verdict(shown.names, shown.resampled)))
     return element("div", page.facts(facts), verdict)
 
 
@@ -66,7 +66,7 @@ def _rows(shown: Compared, looks: dict[str, Look], album: Album, top: int) -> Ma
 def _measures(shown: Compared, looks: dict[str, Look], top: int) -> Markup:
     values = zip(shown.names, shown.compared.rankings, strict=True)
     alt = "Precision-recall curves; AP: " + ", ".join(f"{n} {r.average_precision:.3f}" for n, r in values)
-    intervals = comparison_words.of_intervals(shown.compared, shown.found, shown.images, shown.split)
+    intervals = comparison_words.of_intervals(shown.compared, shown.resampled, shown.images, shown.split)
     chart = curves(shown.compared, shown.names, [looks[name] for name in shown.names])
     table = comparison_files.measures_table(shown, top)
     return page.section(
@@ -131,7 +131,7 @@ def _files(shown: Compared, recipe: str, top: int) -> Markup:
         "comparison.json": recipe,
         "ranks.csv": comparison_files.ranks_csv(shown.images, shown.compared, shown.names),
         "measures.csv": comparison_files.measures_csv(
-            shown.found, shown.names, comparison_files.measures_of(top)
+            shown.resampled, shown.names, comparison_files.measures_of(top)
         ),
         "measures.tex": comparison_files.latex_table(shown, top),
     }

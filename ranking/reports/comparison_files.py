@@ -67,12 +67,12 @@ def measures_table(shown: Compared, top: int) -> Table:
     sign."""
     rows, measures = [], measures_of(top)
     for number, name in enumerate(shown.names):
-        intervals = [shown.found.interval(measure, number) for measure in measures]
+        intervals = [shown.resampled.interval(measure, number) for measure in measures]
         best = [
-            interval.value == shown.found.values[measure].max()
+            interval.value == shown.resampled.values[measure].max()
             for interval, measure in zip(intervals, measures, strict=True)
         ]
-        difference = shown.found.difference("AP", number, 0)
+        difference = shown.resampled.difference("AP", number, 0)
         last = comparison_words.of_difference(difference) if number else None
         signs = (*("" for _ in measures), sign_of(difference) if number else "")
         rows.append(Row(name, (*map(comparison_words.of_interval, intervals), last), (*best, False), signs))

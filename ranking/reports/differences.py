@@ -48,7 +48,7 @@ def pairs_of(results: Results) -> list[tuple[str, str]]:
 def differences(findings: Findings) -> list[Difference]:
     """Of each pair on each query whatever is there: two thousand drawn test sets for each."""
     results = findings.results
-    folds = {(row.query, row.one, row.other): row for row in comparisons(results)}
+    folds = {(row.query, row.left, row.right): row for row in comparisons(results)}
     rows = []
     for left, right in pairs_of(results):
         for query in results.queries:

@@ -107,7 +107,7 @@ def grid_lines(
         return None
     traces, named = [], set[str]()
     for curve, chosen in sorted(curves, key=lambda entry: not entry[1]):  # the chosen one names its method
-        look, label = looks[curve.contender], html.escape(curve.told)
+        look, label = looks[curve.contender], html.escape(curve.label)
         traces.append(
             {
                 "type": "scatter",
@@ -144,7 +144,7 @@ def lines_in_words(curves: Sequence[tuple[GridCurve, bool]], measure: str) -> st
     texts = []
     for curve, chosen in curves:
         values = ", ".join(f"C {C:g} {interval.value:.3f}" for C, interval in curve.known)
-        texts.append(f"{curve.told}{' (chosen)' if chosen else ''}: {values or 'not there yet'}")
+        texts.append(f"{curve.label}{' (chosen)' if chosen else ''}: {values or 'not there yet'}")
     return f"{measure} over the folds. {'; '.join(texts)}"
 
 

@@ -215,7 +215,7 @@ class ImageSetStore(RunStore):
             if copies_together is not None:
                 run = self._with_copies(database, run, copies_together)
             key = self._admit(database, run)
-        run.brought_file.unlink(missing_ok=True)
+        run.uploaded_file.unlink(missing_ok=True)
         self._home.empty_trash()
         return key
 
@@ -233,7 +233,7 @@ class ImageSetStore(RunStore):
         row, which on a full disk nothing could do before."""
         for folder in (run.draft, run.scratch):
             self._home.throw_away(folder)
-        for file in (run.brought_file, run.draft_vectors):
+        for file in (run.uploaded_file, run.draft_vectors):
             file.unlink(missing_ok=True)
         self._home.empty_trash()
 

@@ -126,7 +126,7 @@ class Run:
         if isinstance(done := self.result.get("done"), int):
             return done
         try:
-            return min(len(one["folds"]) for one in self.result["curves"])
+            return min(len(curve["folds"]) for curve in self.result["curves"])
         except (KeyError, TypeError, ValueError):
             return 0
 
@@ -193,7 +193,7 @@ class Run:
         return self.intake and self.task != ImportSettings.task
 
     @property
-    def brought_file(self) -> Path:
+    def uploaded_file(self) -> Path:
         """The file that a person uploaded to be imported, a ZIP file or one of features. It is here until it is
         imported or not wanted."""
         return self.folder / "brought.zip"

@@ -199,8 +199,8 @@ class RunStore:
         by a newer version of this program, are passed over; `run` says of each what it is.
         """
         homes = [self._home] if deleted else self.homes
-        found = [run for home in homes for run in _runs_of(home, kind, set_key, deleted)]
-        return [run for run in found if task is None or run.task == task]
+        listed = [run for home in homes for run in _runs_of(home, kind, set_key, deleted)]
+        return [run for run in listed if task is None or run.task == task]
 
     def own_runs(
         self, kind: Kind | None = None, set_key: str | None = None, deleted: bool = False
@@ -306,7 +306,7 @@ class RunStore:
             changed, row = self._end(run_id, state, reason, result)
         except HomeError as error:
             if error.lost is not None:
-                self._tell_folder(run_id, state, reason, result)
+                self._record_end(run_id, state, reason, result)
             raise
         if row is not None:  # its worker may take a moment to end
             self.queue_of(task_of(row["kind"], json.loads(row["settings"]))).leave(run_id)
@@ -331,7 +331,7 @@ class RunStore:
             ).fetchone()
         return changed == 1, row
 
-    def _tell_folder(self, run_id: str, state: State, reason: str, result: dict[str, Any] | None) -> None:
+    def _record_end(self, run_id: str, state: State, reason: str, result: dict[str, Any] | None) -> None:
         """Have the file beside a run's files tell how it ended, unless it tells that already."""
         folder = self._home.runs / run_id
         with contextlib.suppress(InputError, OSError, ValueError):

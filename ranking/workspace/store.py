@@ -62,12 +62,12 @@ class Store(UploadStore):
                     self._home.throw_away(run.folder)
                 elif run.result.get("decision") == "kept":
                     self._home.throw_away(run.draft)
-                    run.brought_file.unlink(missing_ok=True)
+                    run.uploaded_file.unlink(missing_ok=True)
                 elif run not in undecided and run.state in ENDED:
                     self._home.throw_away(run.folder)
                 elif run not in undecided:  # whoever polls it settles it, and asks its folder how it died
                     self._home.throw_away(run.draft)
-                    run.brought_file.unlink(missing_ok=True)
+                    run.uploaded_file.unlink(missing_ok=True)
             if not any(run.alive for run in runs.values()):
                 for half_written in self.features.glob("*.part"):
                     half_written.unlink()

@@ -119,9 +119,9 @@ class UploadStore(ImageSetStore):
             if not settings:
                 raise _nothing_to_keep(run)
             name = uploads.network_name(settings)
-            if run.brought_file.is_file():
+            if run.uploaded_file.is_file():
                 called = title or FeaturesSettings.from_json(run.settings).file_name
-                uploads.keep_network(self._home.models, run.brought_file, settings, called)
+                uploads.keep_network(self._home.models, run.uploaded_file, settings, called)
             self._decide(database, run, "kept")
         self.clear(run)
         return name

@@ -7,7 +7,7 @@ import time
 import unicodedata
 
 from ranking.core.spreadsheets import guarded
-from ranking.core.text import on_one_line, readable, told_apart
+from ranking.core.text import on_one_line, readable, unique_name
 from ranking.files.files import image_name
 
 MARKS = "\u0301" * 60_000 + "\u0323" * 60_000  # in an order that composing has to change, one mark at a time
@@ -36,7 +36,7 @@ def test_marks_that_have_to_be_put_in_order_take_no_time():
     """All of them would take a minute, in which no other thread of the process goes on."""
     begun = time.process_time()
     assert len(readable("a" + MARKS)) == 80
-    assert len(told_apart("a" + MARKS)) == 80
+    assert len(unique_name("a" + MARKS)) == 80
     first, second = image_name("a" + MARKS), image_name("b" + MARKS)
     assert time.process_time() - begun < 5
     assert len(first) == len(second) == 255
@@ -53,14 +53,14 @@ def test_names_that_begin_alike_are_told_apart_and_short_ones_stay_as_they_are()
     draw = random.Random(0)
     texts = ["".join(draw.choices(LETTERS, k=draw.randrange(120))) for _ in range(300)]
     for text in texts:
-        name = told_apart(text)
-        assert name == readable(name) == told_apart(name)
+        name = unique_name(text)
+        assert name == readable(name) == unique_name(name)
         assert len(name) <= 80
         if len(readable(text, 1000)) <= 80:
             assert name == readable(text)
     long = ["x" * 80 + end for end in ("", "y", "z", " y", "yy", "\ud800", "\ud801")]
-    assert len({told_apart(text) for text in long}) == len(long)
-    assert told_apart("x " * 50) == told_apart("x\n " * 50), "blanks are no part of a name"
+    assert len({unique_name(text) for text in long}) == len(long)
+    assert unique_name("x " * 50) == unique_name("x\n " * 50), "blanks are no part of a name"
 
 
 def test_no_cell_of_a_table_begins_a_formula_and_every_text_comes_back():

@@ -14,9 +14,9 @@ from ranking.datasets import build_image_set, load_image_set
 from ranking.datasets.found_copies import (
     FILE,
     are_together,
-    found_copies,
     has_own_groups,
     keep_together,
+    stored_copies,
     what_was_done,
 )
 from ranking.datasets.label_sets import label_set
@@ -73,7 +73,7 @@ def built(folder, **changes):
 
 def test_an_import_keeps_copies_on_one_side(tmp_path):
     images = built(tmp_path / "set")
-    found = found_copies(images.folder)
+    found = stored_copies(images.folder)
     assert found is not None
     assert found.pairs.tolist() == [[0, 12], [1, 13]]
     assert (len(found.across), found.test_images, found.test.tolist()) == (2, 2, TEST)
@@ -91,7 +91,7 @@ def test_the_switch_goes_both_ways(tmp_path):
     apart = keep_together(images.folder, False)
     assert (apart.image_test.tolist(), are_together(apart)) == (TEST, False)
     assert apart.image_groups.tolist() == list(range(14))
-    assert "kept as the source has them" in what_was_done(apart, found_copies(apart.folder)).done
+    assert "kept as the source has them" in what_was_done(apart, stored_copies(apart.folder)).done
     again = keep_together(images.folder, True)
     assert (again.key, are_together(again)) == (images.key, True)
     assert apart.key != images.key
@@ -99,7 +99,7 @@ def test_the_switch_goes_both_ways(tmp_path):
 
 def test_a_set_without_copies_is_as_before(tmp_path):
     images = built(tmp_path / "set", seeds=list(range(1, 15)))
-    assert found_copies(images.folder) is None
+    assert stored_copies(images.folder) is None
     with np.load(images.folder / "columns.npz") as columns:
         assert "image_groups" not in columns.files, "so that sets of before keep their keys"
     assert images.image_groups.tolist() == list(range(14))
@@ -112,7 +112,7 @@ def test_sets_with_groups_of_their_own_are_left_as_they_are_until_the_switch_is_
     assert has_own_groups(images)
     assert (images.image_test.tolist(), are_together(images)) == (TEST, False)
     on = keep_together(images.folder, True)
-    pairs = found_copies(on.folder).pairs
+    pairs = stored_copies(on.folder).pairs
     assert (on.image_test[pairs[:, 0]] == on.image_test[pairs[:, 1]]).all()
     assert (on.groups == images.groups).all(), "what is neighbours by groups stays"
 
@@ -136,14 +136,14 @@ def test_groups_that_were_on_both_sides_join_no_copies(tmp_path):
 
 def test_cards_have_no_copies(tmp_path):
     images = built(tmp_path / "set", features=(1.0, 2.0))
-    assert found_copies(images.folder) is None
+    assert stored_copies(images.folder) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no archive"])
 def test_copies_that_cannot_be_read_are_none(tmp_path, content):
     images = built(tmp_path / "set")
     (images.folder / FILE).write_bytes(content)
-    assert found_copies(images.folder) is None
+    assert stored_copies(images.folder) is None
     assert keep_together(images.folder, False).key == images.key
 
 

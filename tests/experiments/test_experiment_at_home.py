@@ -13,7 +13,7 @@ from ranking import Query, make_method
 from ranking.core import ImageSet
 from ranking.core.run_settings import ExperimentSettings
 from ranking.features import load_features
-from ranking.jobs.events import Report, said_of_cancelled
+from ranking.jobs.events import Report, cancel_reason
 from ranking.metrics import average_precision
 from ranking.reports.at_home import results_at_home, trials_of
 from ranking.workspace.store import Store
@@ -64,7 +64,7 @@ def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on_to_the_end(s
     with monkeypatch.context() as patched:
         patched.setattr(Report, "progress", stop_and_report)
         run = here(store, settings_of(images), "study")
-    assert (run.state, run.reason) == ("cancelled", said_of_cancelled(run))
+    assert (run.state, run.reason) == ("cancelled", cancel_reason(run))
     kept = seconds(store)
     assert 5 <= len(kept) < 40
     assert run.parts_done == len(kept)

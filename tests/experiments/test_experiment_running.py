@@ -174,7 +174,7 @@ def test_comparisons_are_paired_by_fold_and_corrected_for_all(results):
     pairs = comparisons(results)
     assert len(pairs) == 2 * 6
     first = pairs[0]
-    assert (first.query, first.one, first.other) == ("jump", "AP-SVM", "SVM")
+    assert (first.query, first.left, first.right) == ("jump", "AP-SVM", "SVM")
     ours, theirs = (results.validation("jump", name) for name in ("AP-SVM", "SVM"))
     assert first.difference == pytest.approx(difference_interval(ours, theirs), nan_ok=True)
     assert first.t == pytest.approx(paired_t_test(ours, theirs), nan_ok=True)

@@ -49,11 +49,11 @@ def test_the_best_is_the_best_of_all_orders_and_may_be_missed(method):
         assert search.best_value == pytest.approx(highest)
         assert scores.values(search.best[None])[0] == pytest.approx(highest)
         reached = search.trees.values[search.trees.best]
-        assert search.found_best is bool(np.isclose(reached, highest)), seed
+        assert search.reached_best is bool(np.isclose(reached, highest)), seed
         missed = TreeSearch(search.trees, search.best, float(search.trees.values.max()) + 0.1)
-        assert missed.found_best is False
+        assert missed.reached_best is False
     result = tree_search(method, 3, samples(MAX_COMPARED + 1), 1)
-    assert (result.best, result.best_value, result.found_best) == (None, None, None), "too many orders"
+    assert (result.best, result.best_value, result.reached_best) == (None, None, None), "too many orders"
 
 
 def test_paths_and_swaps(method):

@@ -40,7 +40,7 @@ def kept(folder, matrix, title="mine", when=1.0, key=KEY):
 def looked(store, key, matrix, called="mine.npy"):
     """A look at features that has ended well."""
     run = store.create_run("import", FeaturesSettings(key, brought=called).to_json())
-    run.brought_file.write_bytes(b"x" * 1000)
+    run.uploaded_file.write_bytes(b"x" * 1000)
     np.save(run.draft_vectors, matrix)
     result = {"name": vectors_name(matrix), "columns": 9, "matched": "by order"}
     store.end_run(run.id, "finished", result=result)

@@ -16,7 +16,7 @@ import pytest
 from ranking.core import ProgressEvent, StopTraining
 from ranking.core.json_numbers import json_numbers
 from ranking.jobs import events
-from ranking.jobs.events import NO_WEIGHTS, NOTHING_TO_KEEP, Cancelled, Report, said_of_cancelled
+from ranking.jobs.events import NO_WEIGHTS, NOTHING_TO_KEEP, Cancelled, Report, cancel_reason
 from ranking.workspace.run import Kind, Run
 
 
@@ -203,10 +203,8 @@ def test_what_a_cancelled_run_has_kept_is_told_by_its_kind(run):
     curves = {"curves": [{"folds": [[0.5], [0.6]]}]}
     for kind in get_args(Kind):
         without = replace(run, kind=kind)
-        assert said_of_cancelled(without) == (NO_WEIGHTS if without.learns else NOTHING_TO_KEEP)
-    folds = said_of_cancelled(
-        replace(run, kind="study", result=curves, settings={"folds": 3, "task": "asking"})
-    )
+        assert cancel_reason(without) == (NO_WEIGHTS if without.learns else NOTHING_TO_KEEP)
+    folds = cancel_reason(replace(run, kind="study", result=curves, settings={"folds": 3, "task": "asking"}))
     assert all(count in folds for count in "23")
-    cells = said_of_cancelled(replace(run, kind="study", result={"done": 4}, settings={"task": "experiment"}))
+    cells = cancel_reason(replace(run, kind="study", result={"done": 4}, settings={"task": "experiment"}))
     assert cells not in (NO_WEIGHTS, NOTHING_TO_KEEP, folds)

@@ -50,7 +50,7 @@ from ranking.jobs.events import (
     NOTHING_TO_KEEP,
     SAVING,
     WEIGHTS_ALONE,
-    said_of_cancelled,
+    cancel_reason,
     with_last_gap,
 )
 from ranking.jobs.jobs import LESS_URGENT, cause_of_exit
@@ -251,7 +251,7 @@ def test_a_killed_simulation_has_its_finished_folds_and_weights_outlive_who_meas
     for moment in MOMENTS:
         run = jobs.poll(store, dead(store, "study", "asking", moment, result={"curves": curves}).id)
         assert run.parts_done == 2
-        assert run.reason == (cause_of_exit(None) if moment is None else said_of_cancelled(run))
+        assert run.reason == (cause_of_exit(None) if moment is None else cancel_reason(run))
         run = dead(store, "train", "samples", moment)
         run.model_file.write_text("the weights")
         run.events_file.write_text(ITERATION)
@@ -268,7 +268,7 @@ def fill(run: Run) -> None:
     """What an import has written in the midst of it."""
     run.draft.mkdir()
     (run.draft / "manifest.json").write_text("{}")
-    run.brought_file.write_bytes(b"zip")
+    run.uploaded_file.write_bytes(b"zip")
 
 
 def fill_the_disk(monkeypatch: pytest.MonkeyPatch, read: bool = False) -> None:

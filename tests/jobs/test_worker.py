@@ -55,7 +55,7 @@ from ranking.jobs.events import (
     SAVING,
     WEIGHTS_ALONE,
     Report,
-    said_of_cancelled,
+    cancel_reason,
     with_last_gap,
 )
 from ranking.methods import METHODS
@@ -184,7 +184,7 @@ def test_an_import_ends_as_a_draft_with_its_report(imported, digits):
 def test_a_cancelled_import_leaves_no_byte_and_no_process(empty):
     before = contents(empty)
     settings = {"source": "Action figures", "source_settings": {"images": 1200}}
-    run = jobs.start(empty, "import", settings, lambda run: run.brought_file.write_bytes(b"zip"))
+    run = jobs.start(empty, "import", settings, lambda run: run.uploaded_file.write_bytes(b"zip"))
     assert heard(run, what="Importing images")["total"] == 1200
     if sys.platform == "linux":  # it paints in the worker itself, so there is nobody to be left behind
         assert {file.read_text() for file in Path(f"/proc/{run.pid}/task").glob("*/children")} == {""}
@@ -508,7 +508,7 @@ def test_a_simulation_ends_with_its_curves_and_keeps_finished_folds(store, image
     for step, folds in (("Fold 3 of 3: asking", 2), ("Fold 1 of 3: training", 0)):
         stop("progress", lambda what, done, total, step=step: what.startswith(step))
         run = here(store, asked["asking"], "study")
-        assert (run.state, run.reason, run.parts_done) == ("cancelled", said_of_cancelled(run), folds)
+        assert (run.state, run.reason, run.parts_done) == ("cancelled", cancel_reason(run), folds)
         assert told_last(run)[0].startswith(step), "it stopped within that step"
         kept = [curve["folds"] for curve in run.result.get("curves", [])]
         assert kept == [curve["folds"][:folds] for curve in whole if folds]

@@ -20,7 +20,7 @@ from pages.parts.views import label_looks
 from ranking.core.run_settings import AskingSettings
 from ranking.explain.asking import STRATEGIES as STRATEGIES_KNOWN
 from ranking.jobs import jobs
-from ranking.jobs.events import Report, said_of_cancelled
+from ranking.jobs.events import Report, cancel_reason
 from ranking.metrics.fold_curves import FoldCurve
 from ranking.workspace.run import Run
 
@@ -155,7 +155,7 @@ def test_folds_are_shown_while_it_runs_and_after_it_was_cancelled(labels_here, o
     assert [2, 5] in counts_in(app.info), "2 of 5 folds"
     assert len(charts_of(app)) == len(STRATEGIES) + 1
     store.update_run(run.id, result=measured(made_curves(folds=1)))
-    store.end_run(run.id, "cancelled", said_of_cancelled(store.run(run.id)))
+    store.end_run(run.id, "cancelled", cancel_reason(store.run(run.id)))
     app.run()
     assert app.warning
     assert [1, 5] in counts_in(app.info)

@@ -98,7 +98,7 @@ def test_other_arrays_are_looked_at_before_they_can_be_kept(laboratory, started,
     press(app, "preview again")
     second = started[-1]
     assert (second.settings["vectors"], second.settings["ids"]) == ("small", "ids")
-    assert second.brought_file.read_bytes() == data
+    assert second.uploaded_file.read_bytes() == data
     assert not first.folder.exists(), "the copy was handed on"
     preview_features_here(laboratory.store, second)
     assert app.run().metric[1].value == "3"

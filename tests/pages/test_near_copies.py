@@ -11,7 +11,7 @@ from shown import counts_in, errors, press, text_of
 from test_copies import painted
 
 from pages.parts.importing import near_copies
-from ranking.datasets.found_copies import found_copies
+from ranking.datasets.found_copies import stored_copies
 
 TRAIN, TEST = range(6), (6, 7, 8, 9, 0, 1)  # seeds of pictures; those of 0 and 1 are in both
 
@@ -44,7 +44,7 @@ def test_copies_are_counted_and_shown_and_kept_on_one_side_by_default(laboratory
     alts = [alt for alt in alts_of(app) if "near copies" in alt]
     assert len(alts) == 2, "both pairs"
     assert all("(train)" in alt and "(test)" in alt for alt in alts)
-    found = found_copies(copied.draft)
+    found = stored_copies(copied.draft)
     press(app, "keep import")
     images = laboratory.store.image_set(copied.result["key"])
     first, second = images.image_test[found.pairs].T

@@ -95,7 +95,7 @@ def test_a_dropped_file_is_copied_to_disk_and_forgotten_by_the_server(
     drop(app, b"PK of mine", name)
     [run] = started
     assert run.settings == {"look": "", "source": None, "source_settings": {}, "brought": name}
-    assert run.brought_file.read_bytes() == b"PK of mine"
+    assert run.uploaded_file.read_bytes() == b"PK of mine"
     assert removed == ["tab"]
     assert app.query_params["import"] == run.id
     [heading] = [part.value for part in app.markdown if name in plain(part)]
@@ -191,11 +191,11 @@ def test_a_look_waits_until_it_is_discarded_also_where_its_file_is_damaged(start
 
 def test_another_format_is_tried_as_soon_as_it_is_chosen(laboratory, started, dropped, look):
     [first] = started
-    data = first.brought_file.read_bytes()
+    data = first.uploaded_file.read_bytes()
     choose(dropped.selectbox, f"read as {first.id}", "COCO")
     again = look(dropped)
     assert (again.settings["source"], again.settings["brought"]) == ("COCO", "shapes.zip")
-    assert again.brought_file.read_bytes() == data
+    assert again.uploaded_file.read_bytes() == data
     assert not first.folder.exists()
     [error] = errors(dropped)
     assert str(laboratory.home) not in error, "why it cannot be read so"
@@ -216,7 +216,7 @@ def test_changed_settings_are_tried_before_everything_is_imported_with_them(
         assert asked.settings["source_settings"]["difficult"] == "keep"
     assert (run.settings["source"], run.settings["brought"]) == ("PASCAL VOC", "shapes.zip")
     assert "folder" not in run.settings["source_settings"]
-    assert run.brought_file.exists()
+    assert run.uploaded_file.exists()
     assert not again.folder.exists()
     assert dropped.query_params["import"] == run.id
     monkeypatch.setattr(uploads.cache, "store", lambda: laboratory.store)

@@ -46,7 +46,7 @@ def preview_features_here(store: Store, run: Run) -> Run:
 def waiting_here(store: Store, key: str, array: Any, name: str = "resnet.npy") -> str:
     """A look at vectors that were uploaded, which waits for a decision."""
     run = store.create_run("import", FeaturesSettings(key, brought=name).to_json())
-    run.brought_file.write_bytes(npy(array))
+    run.uploaded_file.write_bytes(npy(array))
     return preview_features_here(store, run).id
 
 

@@ -76,15 +76,15 @@ def test_names_of_strangers_are_text_and_nothing_else(written):
 
 def test_it_says_who_is_best_and_by_how_much(written, shown, runs):
     text = HtmlFile(written).text
-    assert comparison_words.verdict(shown.names, shown.found) in text
+    assert comparison_words.verdict(shown.names, shown.resampled) in text
     rows = shown.images.test
     for number, run in enumerate(runs):
         value = average_precision(shown.images.relevance(QUERY)[rows], np.load(run.scores_file)[rows])
-        assert value == shown.found.values["AP"][number]
-        assert comparison_words.of_interval(shown.found.interval("AP", number)) in text
+        assert value == shown.resampled.values["AP"][number]
+        assert comparison_words.of_interval(shown.resampled.interval("AP", number)) in text
         if number:
             assert value == pytest.approx(run.result["test"]["AP"])
-            assert comparison_words.of_difference(shown.found.difference("AP", number, 0)) in text
+            assert comparison_words.of_difference(shown.resampled.difference("AP", number, 0)) in text
             assert f"SVM to {shown.names[number]}" in text
     assert all(name in text for name in (*settings_facts(runs[0]), runs[0].id))
 
@@ -110,7 +110,7 @@ def test_the_files_in_it_are_whole(written, shown):
     assert [int(row["rank by SVM"]) for row in rows] == list(range(1, len(rows) + 1))
     assert sorted(float(row["score by HOB-SVM"]) for row in rows) == sorted(shown.compared.scores[2])
     assert files["measures.tex"].count(r"\\") == 1 + len(shown.runs)
-    signs = [sign_of(shown.found.difference("AP", number, 0)) for number in (1, 2)]
+    signs = [sign_of(shown.resampled.difference("AP", number, 0)) for number in (1, 2)]
     drawn = files["measures.tex"].split(r"\hline")[2]
     assert drawn.count(r"\bigtriangleup") == signs.count("△") > 0
     assert shown.names == ["SVM", f"mine {SCRIPT}", "HOB-SVM"]

@@ -837,7 +837,7 @@ def test_importing_again_restores_what_was_deleted(here):
 def look(here: Store) -> Run:
     """A look that has ended, with the copy of what was uploaded for it."""
     run = here.create_run("import", LookSettings("", brought="zoo.zip").to_json())
-    run.brought_file.write_bytes(b"zip")
+    run.uploaded_file.write_bytes(b"zip")
     run.look_file.write_text("{}")
     here.end_run(run.id, "finished", result={"source": "COCO"})
     return here.run(run.id)
@@ -847,7 +847,7 @@ def test_a_look_waits_and_cannot_be_kept(here):
     run = look(here)
     here.sweep()
     assert run.looks
-    assert run.brought_file.exists()
+    assert run.uploaded_file.exists()
     with refused(f"run {run.id}"):
         here.keep(run.id)
     here.discard(run.id)
@@ -859,14 +859,14 @@ def test_what_was_uploaded_is_removed_once_nobody_waits_for_it(here):
     dead, kept, vectors = look(here), imported(here), here.create_run("import", {"task": "features"})
     here.update_run(dead.id, state="running")
     here.end_run(vectors.id, "finished", result={"decision": "kept"})
-    kept.brought_file.write_bytes(b"zip")
+    kept.uploaded_file.write_bytes(b"zip")
     kept.problems_file.write_text("[]")
     here.keep(kept.id)
-    assert not kept.brought_file.exists()
+    assert not kept.uploaded_file.exists()
     assert kept.problems_file.exists(), "the report stays"
-    kept.brought_file.write_bytes(b"a crash left it")
+    kept.uploaded_file.write_bytes(b"a crash left it")
     here.sweep()
-    assert not dead.brought_file.exists()
-    assert not kept.brought_file.exists()
+    assert not dead.uploaded_file.exists()
+    assert not kept.uploaded_file.exists()
     assert kept.problems_file.exists()
     assert not vectors.folder.exists(), "what was kept of it stands elsewhere"

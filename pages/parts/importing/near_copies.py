@@ -13,7 +13,7 @@ from pages.parts.app.frame import escaped
 from ranking.core import ImageSet
 from ranking.core.text import counted, readable
 from ranking.datasets import Thumbnails
-from ranking.datasets.found_copies import FoundCopies, are_together, found_copies, split_together
+from ranking.datasets.found_copies import FoundCopies, are_together, split_together, stored_copies
 from ranking.datasets.splits import moved_words
 from ranking.workspace.run import Run
 
@@ -24,7 +24,7 @@ GAP = 4
 
 def choose(run: Run, draft: ImageSet, thumbnails: Thumbnails) -> bool | None:
     """Whether to keep near copies on one side of the split; None where the import has found none."""
-    copies = found_copies(run.draft)
+    copies = stored_copies(run.draft)
     if copies is None:
         return None
     st.markdown("#### Near copies", help=HELP)

@@ -109,7 +109,7 @@ def _called(file: UploadedFile) -> str:
 def _begin(file: UploadedFile, settings: dict[str, Any]) -> Run:
     def copy(run: Run) -> None:
         file.seek(0)
-        with open(run.brought_file, "xb") as target:
+        with open(run.uploaded_file, "xb") as target:
             shutil.copyfileobj(file, target, 2**20)
 
     try:
@@ -139,7 +139,7 @@ def _pass_on(preview: Run, settings: dict[str, Any]) -> Run:
         run = jobs.start_once(store, "import", settings)
     else:
         run = jobs.start(
-            store, "import", settings, lambda run: os.rename(preview.brought_file, run.brought_file)
+            store, "import", settings, lambda run: os.rename(preview.uploaded_file, run.uploaded_file)
         )
     store.update_run(preview.id, result={**preview.result, "next": run.id})
     store.discard(preview.id)

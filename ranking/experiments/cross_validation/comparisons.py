@@ -20,8 +20,8 @@ class Comparison(NamedTuple):
     """
 
     query: str
-    one: str
-    other: str
+    left: str
+    right: str
     difference: Interval
     t: float
     holm: float
@@ -31,36 +31,38 @@ def comparisons(results: Results) -> list[Comparison]:
     """Each two contenders, the later one minus the earlier one, on each query that both have all folds of."""
     made = []
     for query in results.queries:
-        known = {one.name: results.validation(query, one.name) for one in results.contenders}
-        for (other, theirs), (one, ours) in itertools.combinations(known.items(), 2):
+        known = {
+            contender.name: results.validation(query, contender.name) for contender in results.contenders
+        }
+        for (right, theirs), (left, ours) in itertools.combinations(known.items(), 2):
             if ours is not None and theirs is not None:
                 apart = difference_interval(ours, theirs)
-                made.append((query, one, other, apart, paired_t_test(ours, theirs)))
+                made.append((query, left, right, apart, paired_t_test(ours, theirs)))
     corrected = holm([row[4] for row in made])
     return [Comparison(*row, p) for row, p in zip(made, corrected, strict=True)]
 
 
 def difference_table(results: Results) -> Table:
     """The mean difference of each two methods on each query; on how many it is more than chance, either way."""
-    found = comparisons(results)
-    pairs = [(one.name, other.name) for other, one in itertools.combinations(results.contenders, 2)]
+    compared = comparisons(results)
+    pairs = [(left.name, right.name) for right, left in itertools.combinations(results.contenders, 2)]
     rows = []
-    for one, other in pairs:
-        of_pair = {row.query: row for row in found if (row.one, row.other) == (one, other)}
+    for left, right in pairs:
+        of_pair = {row.query: row for row in compared if (row.left, row.right) == (left, right)}
         values = [of_pair[query].difference.value if query in of_pair else None for query in results.queries]
         plain = _better([(row.difference.value, row.t) for row in of_pair.values()])
         fair = _better([(row.difference.value, row.holm) for row in of_pair.values()])
-        rows.append(Row(f"{one} − {other}", (*values, plain, fair), (False,) * (len(values) + 2)))
+        rows.append(Row(f"{left} − {right}", (*values, plain, fair), (False,) * (len(values) + 2)))
     columns = (*results.queries, "better / worse, t-test", "the same, Holm")
     note = (
         f"Paired t-test over {results.protocol.folds} folds at p < {SIGNIFICANT:g}, as in the paper, and with Holm's "
-        f"correction for all {len(found)} comparisons. Folds share training samples: both find too much rather than "
+        f"correction for all {len(compared)} comparisons. Folds share training samples: both find too much rather than "
         "too little."
     )
     return Table(f"Differences of {results.protocol.measure}", columns, tuple(rows), note)
 
 
-def _better(found: list[tuple[float, float]]) -> str:
+def _better(pairs: list[tuple[float, float]]) -> str:
     """On how many queries a difference is above and below 0 by more than chance."""
-    sure = [value for value, p in found if p < SIGNIFICANT]
+    sure = [value for value, p in pairs if p < SIGNIFICANT]
     return f"{sum(value > 0 for value in sure)} / {sum(value < 0 for value in sure)}"

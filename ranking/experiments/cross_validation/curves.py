@@ -23,14 +23,14 @@ class GridCurve(NamedTuple):
     means: tuple[Interval | None, ...]
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         """What it is of, in words."""
         return f"{self.contender}, {self.others}" if self.others else self.contender
 
     @property
     def known(self) -> list[tuple[float, Interval]]:
         """Each C whose mean is there, with that."""
-        return [(C, one) for C, one in zip(self.C, self.means, strict=True) if one is not None]
+        return [(C, mean) for C, mean in zip(self.C, self.means, strict=True) if mean is not None]
 
 
 def grid_curves(results: Results, query: str) -> list[GridCurve]:
@@ -44,10 +44,10 @@ def grid_curves(results: Results, query: str) -> list[GridCurve]:
                 continue
             rest = tuple(item for item in point if item[0] != PATH)
             folds = results.folds_of(query, contender.name, point)
-            told = None if folds is None else mean_interval(folds)
-            along.setdefault(point_words(rest) if rest else "", {})[values[PATH]] = told
+            mean = None if folds is None else mean_interval(folds)
+            along.setdefault(point_words(rest) if rest else "", {})[values[PATH]] = mean
         curves += [
-            GridCurve(contender.name, others, tuple(found), tuple(found.values()))
-            for others, found in along.items()
+            GridCurve(contender.name, others, tuple(means), tuple(means.values()))
+            for others, means in along.items()
         ]
     return curves

@@ -28,13 +28,13 @@ class Experiment(Study[ExperimentSettings]):
         images = context.images
         assert images is not None
         plan, trials = plan_of(settings, images), TrialStore(context.trials[0], context.trials[1:])
-        result, told = {"done": 0, "total": 0}, -TELL_SECONDS
+        result, reported = {"done": 0, "total": 0}, -TELL_SECONDS
 
-        def tell(progress: Progress) -> None:
-            nonlocal told
+        def report(progress: Progress) -> None:
+            nonlocal reported
             result.update(done=progress.done, total=progress.total)
-            if time.monotonic() - told >= TELL_SECONDS:
-                told = time.monotonic()
+            if time.monotonic() - reported >= TELL_SECONDS:
+                reported = time.monotonic()
                 context.on_result(dict(result))
             left = "" if progress.seconds_left is None else f"; {time_in_words(progress.seconds_left)} left"
             context.on_step(progress.what + left, progress.done, progress.total)
@@ -44,7 +44,7 @@ class Experiment(Study[ExperimentSettings]):
                 plan,
                 lambda: material_of(plan, images, context.features, context.on_step, context.edges),
                 trials,
-                tell,
+                report,
                 context.check,
                 workers_at(settings.scheduler),
             )

@@ -116,11 +116,11 @@ def projections_of(
     """Of each split the projection that the protocol names, fitted on the samples to learn from alone. They are fitted
     here, once, for all trials, so that the weights that they begin from mean the same to all."""
     made, splits = make_projection(plan.protocol.projection), plan.splits.all
-    found: dict[int | None, Projection] = {}
+    projections: dict[int | None, Projection] = {}
     if made is None:
-        return found
+        return projections
     for fold, split in splits.items():
         if on_step is not None:
-            on_step(f"Fitting {made.name}", len(found), len(splits))
-        found[fold] = made.fitted(features, split.learn)
-    return found
+            on_step(f"Fitting {made.name}", len(projections), len(splits))
+        projections[fold] = made.fitted(features, split.learn)
+    return projections

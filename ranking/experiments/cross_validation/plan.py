@@ -157,7 +157,7 @@ def plan_of(protocol: Protocol, image_set: ImageSet) -> Plan:
         raise InputError(
             readable(image_set.title), "classes to rank", "none", "choose an image set with classes"
         )
-    trainings = len(queries) * protocol.folds * sum(len(one.points) for one in contenders)
+    trainings = len(queries) * protocol.folds * sum(len(contender.points) for contender in contenders)
     if trainings > MOST_TRAININGS:
         raise InputError("trials", f"at most {MOST_TRAININGS:,} in the folds", trainings, FEWER)
     graph = graph_in_use(protocol, contenders)
@@ -188,10 +188,10 @@ def _samples(protocol: Protocol, image_set: ImageSet, split: Split, graph: str |
     features = [
         cache_name(image_set.key, feature) for feature, _ in feature_columns(protocol.features, image_set)
     ]
-    told: list[Any] = [image_set.key, features, graph]
+    parts: list[Any] = [image_set.key, features, graph]
     if (projection := whole_projection(protocol.projection)) is not None:
-        told.append(projection)
-    content = hashlib.sha256(json.dumps(told).encode())
+        parts.append(projection)
+    content = hashlib.sha256(json.dumps(parts).encode())
     for rows in (split.learn, split.held):
         content.update(rows.astype("<i8").tobytes())
         content.update(b"|")

@@ -62,8 +62,8 @@ class Contender:
     def beginning(self, point: Point) -> Settings | None:
         """The settings of the HOB-SVM whose weights a training at `point` begins with; None where there is none."""
         if point not in self._beginnings:
-            asked = {**self.fixed, **dict(point)}
-            self._beginnings[point] = begun_by(self.method, self.settings(point), asked)
+            chosen = {**self.fixed, **dict(point)}
+            self._beginnings[point] = begun_by(self.method, self.settings(point), chosen)
         return self._beginnings[point]
 
     def allows(self, name: str, value: float) -> bool:
@@ -72,18 +72,18 @@ class Contender:
         return item.log and (item.minimum or 0.0) <= value <= (item.maximum or math.inf)
 
 
-def begun_by(method: str, settings: Settings, asked: Settings) -> Settings | None:
+def begun_by(method: str, settings: Settings, requested: Settings) -> Settings | None:
     """The settings of the HOB-SVM whose weights a HOAP-SVM of these settings begins with; None for all else.
 
-    Its C is that of the HOAP-SVM, as in the paper, unless start_C is among the settings that a protocol has
-    `asked` for, fixed or in its grids.
+    Its C is that of the HOAP-SVM, as in the paper, unless start_C is among the `requested` settings of the protocol,
+    fixed or in its grids.
     """
     if method != BEGINS or BEGUN_BY not in settings["start"]:
         return None
     shared = {
         name: settings[name] for name in ("C", "unit", "eta", "potentials", "tolerance", "max_iterations")
     }
-    return settings_dict(make_method(BEGUN_BY, **{**shared, "C": asked.get("start_C", shared["C"])}))
+    return settings_dict(make_method(BEGUN_BY, **{**shared, "C": requested.get("start_C", shared["C"])}))
 
 
 def contenders_of(protocol: Protocol) -> list[Contender]:
@@ -100,8 +100,8 @@ def contenders_of(protocol: Protocol) -> list[Contender]:
         if math.prod(map(len, values)) > MOST_TRAININGS:
             size = math.prod(map(len, values))
             raise InputError(f"grids of {method}", f"at most {MOST_TRAININGS:,} grid points", size, FEWER)
-        told = json.dumps(fixed, sort_keys=True)[1:-1].replace('"', "")
-        name = method if named.count(method) == 1 else f"{method} ({told or 'as it is'})"
+        text = json.dumps(fixed, sort_keys=True)[1:-1].replace('"', "")
+        name = method if named.count(method) == 1 else f"{method} ({text or 'as it is'})"
         points = tuple(itertools.product(*values))
         made = Contender(name, method, dict(fixed), points, protocol.tolerance)
         made.settings(points[0])  # of all points: a value that the method does not allow says so itself
@@ -137,7 +137,7 @@ def check(protocol: Protocol) -> None:
         if not some:
             raise InputError(f"{what}s", f"at least one {what}", "none", "choose one or more")
     for what, chosen in (("methods", protocol.methods), ("queries", protocol.queries)):
-        if any(one in chosen[:place] for place, one in enumerate(chosen)):
+        if any(item in chosen[:place] for place, item in enumerate(chosen)):
             named = readable(", ".join(map(str, chosen)), 300)
             raise InputError(what, "each of them once", named, "remove the repetition")
     for method, _ in protocol.methods:
@@ -145,7 +145,7 @@ def check(protocol: Protocol) -> None:
             method_class(method)  # an unknown name says so itself
             there = ", ".join(method_names(ranks="samples"))
             raise InputError("methods", f"methods that rank samples as relevant or not: {there}", method)
-    known = {item.name for one in method_names(ranks="samples") for item in settings_of(method_class(one))}
+    known = {item.name for name in method_names(ranks="samples") for item in settings_of(method_class(name))}
     for name, values in protocol.grids.items():
         if name not in known or name == "tolerance":
             raise InputError(
@@ -157,5 +157,5 @@ def check(protocol: Protocol) -> None:
 
 def part_of_protocol(settings: Protocol) -> dict[str, Any]:
     """What decides the numbers of a run's settings, as JSON: all but where they are computed."""
-    told = settings.to_json()
-    return {item.name: told[item.name] for item in fields(Protocol) if item.name in told}
+    record = settings.to_json()
+    return {item.name: record[item.name] for item in fields(Protocol) if item.name in record}

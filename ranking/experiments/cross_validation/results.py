@@ -42,7 +42,7 @@ class Results:
 
     def contender(self, name: str) -> Contender:
         """The contender of that name."""
-        return next(one for one in self.contenders if one.name == name)
+        return next(contender for contender in self.contenders if contender.name == name)
 
     def value(self, place: Place) -> float | None:
         """The measure of the protocol at a place; None where it is not there yet."""
@@ -58,13 +58,13 @@ class Results:
     def points(self, query: str, contender: str) -> tuple[Point, ...]:
         """The grid of a contender on a query, in the order in which ties are broken: that of the protocol, and where
         the best lies at an end and the protocol widens, the next values beyond it, twice at most."""
-        found = self.contender(contender).points
+        points = self.contender(contender).points
         for _ in range(MOST_WIDER if self.protocol.widen else 0):
-            more = self._beyond(query, contender, found)
+            more = self._beyond(query, contender, points)
             if not more:
                 break
-            found = tuple(sorted({*found, *more}))
-        return found
+            points = tuple(sorted({*points, *more}))
+        return points
 
     def _beyond(self, query: str, contender: str, points: Sequence[Point]) -> set[Point]:
         """The points one step beyond each end of a grid at which the best of `points` lies, if it is known; where that
@@ -73,8 +73,8 @@ class Results:
         more = set(points)
         for name in self._at_end(query, contender, points, best):
             values = sorted({dict(point)[name] for point in points})
-            one, end = (values[-2:]) if dict(best or ())[name] == values[-1] else values[1::-1]
-            value = float(f"{end * end / one:.12g}")
+            inner, end = (values[-2:]) if dict(best or ())[name] == values[-1] else values[1::-1]
+            value = float(f"{end * end / inner:.12g}")
             if self.contender(contender).allows(name, value):
                 more |= {tuple((key, value if key == name else old) for key, old in point) for point in more}
         return more - set(points)
@@ -101,7 +101,7 @@ class Results:
         return None if best is None else best[1]
 
     def _at_end(self, query: str, contender: str, points: Sequence[Point], best: Point | None) -> list[str]:
-        found = []
+        names = []
         for name, value in best or ():
             values = {dict(point)[name] for point in points}
             others = [point for point in points if dict(point)[name] != value]
@@ -112,8 +112,8 @@ class Results:
                     and best is not None
                     and higher(self._mean(query, contender, best), self._mean(query, contender, second))
                 ):
-                    found.append(name)
-        return found
+                    names.append(name)
+        return names
 
     def _mean(self, query: str, contender: str, point: Point) -> float:
         return statistics.fmean(self.folds_of(query, contender, point) or (math.nan,))
@@ -140,10 +140,10 @@ class Results:
         return sum(took) if took else None
 
 
-def higher(one: float, other: float) -> bool:
+def higher(first: float, second: float) -> bool:
     """Whether a measure, or a mean of some, is above another by more than rounding.
 
     >>> statistics.fmean([0.2, 0.2, 0.2]) > statistics.fmean([0.1, 0.2, 0.3]), higher(0.2 + 1e-16, 0.2)
     (True, False)
     """
-    return one > other and not math.isclose(one, other, rel_tol=EQUAL)
+    return first > second and not math.isclose(first, second, rel_tol=EQUAL)

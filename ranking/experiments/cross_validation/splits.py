@@ -38,13 +38,13 @@ class Splits:
     def all(self) -> dict[int | None, Split]:
         """A split for each fold, and by None the one of training and test samples."""
         train = self.fold_of >= 0
-        found: dict[int | None, Split] = {
+        splits: dict[int | None, Split] = {
             fold: Split(
                 fold, np.flatnonzero(train & (self.fold_of != fold)), np.flatnonzero(self.fold_of == fold)
             )
             for fold in range(self.folds)
         }
-        return found | {None: Split(None, np.flatnonzero(train), np.flatnonzero(~train))}
+        return splits | {None: Split(None, np.flatnonzero(train), np.flatnonzero(~train))}
 
 
 def splits_of(image_set: ImageSet, folds: int, seed: int) -> Splits:

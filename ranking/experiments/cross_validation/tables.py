@@ -64,7 +64,9 @@ def validation_table(results: Results) -> Table:
     title = f"{results.protocol.measure} over {results.protocol.folds} folds, best setting of each"
     note = "Each setting was chosen by the folds that it is shown on, so the values are somewhat high for all methods."
     ends = sum(
-        bool(results.at_end(query, one.name)) for query in results.queries for one in results.contenders
+        bool(results.at_end(query, contender.name))
+        for query in results.queries
+        for contender in results.contenders
     )
     if ends:
         note += f" {ends} of the chosen settings lie at the end of their grid: those methods may be better than shown."
@@ -82,7 +84,9 @@ def seconds_table(results: Results) -> Table:
     """How long the trainings of each query and method took together, in seconds of one core."""
     table = _by_query(results, "Seconds of training, all settings and folds", results.seconds)
     rows = tuple(Row(row.name, row.values, (False,) * len(row.best)) for row in table.rows)
-    begun = [one.name for one in results.contenders if any(map(one.beginning, one.points))]
+    begun = [
+        contender.name for contender in results.contenders if any(map(contender.beginning, contender.points))
+    ]
     note = (
         f"Each training of {' and '.join(begun)} without that of {BEGUN_BY} that it begins with."
         if begun
@@ -112,8 +116,8 @@ def point_words(point: tuple[tuple[str, float], ...], at_end: Collection[str] = 
     >>> point_words((("C", 10.0), ("eta", 0.01)), ["eta"])
     'C = 10, eta = 0.01 (end of grid)'
     """
-    told = [f"{name} = {value:g}{AT_END if name in at_end else ''}" for name, value in point]
-    return ", ".join(told) or "as it is"
+    texts = [f"{name} = {value:g}{AT_END if name in at_end else ''}" for name, value in point]
+    return ", ".join(texts) or "as it is"
 
 
 def turned(table: Table) -> Table:
@@ -137,7 +141,7 @@ def _by_query(
     rows = []
     for contender in results.contenders:
         known = [value(query, contender.name) for query in results.queries]
-        whole = [one for one in known if one is not None]
+        whole = [mean for mean in known if mean is not None]
         average = statistics.fmean(whole) if len(whole) == len(known) else None
         rows.append((contender.name, (*known, average)))
     best = list(

@@ -68,7 +68,9 @@ class TrialStore:
             if content is not None:
                 scores: bytes | None = content.partition(b"\n")[2]
             else:
-                scores = next(filter(None, (old_trials.scores(one, key) for one in self._folders)), None)
+                scores = next(
+                    filter(None, (old_trials.scores(folder, key) for folder in self._folders)), None
+                )
         if scores is None:
             raise InputError("trial", "a finished trial", key[:12], "run its experiment first")
         return np.frombuffer(scores, "<f8").astype(np.float64)

@@ -328,8 +328,8 @@ def kept(tmp_path, images):
 
     def looked(settings):
         run = store.create_run("import", FeaturesSettings(key, brought="net.onnx").to_json())
-        run.brought_file.write_bytes(mean_colour())
-        network = {"model": model_name(run.brought_file), "columns": 3, **settings}
+        run.uploaded_file.write_bytes(mean_colour())
+        network = {"model": model_name(run.uploaded_file), "columns": 3, **settings}
         store.end_run(run.id, "finished", result={"network": network})
         return store.run(run.id)
 
