@@ -25,12 +25,12 @@ def steps() -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         row = label_models.choose_set()
-    run_actions.say_deleted(asking_form.PAGE.task)
+    run_actions.show_deleted(asking_form.PAGE.task)
     with right:
         listed = cache.store().runs(set_key=row.key, task=asking_form.PAGE.task)
         run = asking_form.PAGE.choose(listed, named)
     asking_form.PAGE.lay_out(
-        run, lambda: asking_form.show(row), invite, lambda run: show_measured(run, row), say_how_long
+        run, lambda: asking_form.show(row), invite, lambda run: show_measured(run, row), show_remaining_time
     )
 
 
@@ -48,11 +48,11 @@ def invite() -> None:
     )
 
 
-def say_how_long(run: Run) -> jobs_panel.Live:
+def show_remaining_time(run: Run) -> jobs_panel.Live:
     """Roughly how long it still takes, by the folds that are done; before the first one nothing is known. The page runs
     again when one more fold is measured, and shows its curves below."""
 
-    def say(seen: list[jobs_panel.Event]) -> None:
+    def show(seen: list[jobs_panel.Event]) -> None:
         if cache.store().run(run.id).parts_done != run.parts_done:
             st.rerun()
         if (left := seconds_left(run, seen)) is None:
@@ -60,17 +60,17 @@ def say_how_long(run: Run) -> jobs_panel.Live:
         else:
             st.caption(f"Roughly {jobs_panel.in_minutes(left)} to go, by the folds that are done.")
 
-    return say
+    return show
 
 
 def seconds_left(run: Run, seen: list[jobs_panel.Event]) -> float | None:
     """The mean time of a fold for each that is not done, of the one under way for what is left of it; None before
     there is one."""
     took = [float(seconds) for seconds in run.result.get("seconds") or []]
-    told = [event for event in seen if event["event"] == "progress"]
-    if not took or not told:
+    progress = [event for event in seen if event["event"] == "progress"]
+    if not took or not progress:
         return None
-    return max(0.0, told[-1]["total"] - told[-1]["done"]) * sum(took) / len(took)
+    return max(0.0, progress[-1]["total"] - progress[-1]["done"]) * sum(took) / len(took)
 
 
 def show_measured(run: Run, row: ImageSetRow) -> None:
@@ -123,19 +123,19 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     titles, lines = (ways, models) if by == "strategy" else (models, ways)
     looks = looks_of(curves) if by == "strategy" else label_looks.of_ways(ways)
     for column, title in zip(st.columns(len(titles)), titles, strict=True):
-        chosen = [one for one in curves if title == (one.strategy if by == "strategy" else one.name)]
-        chosen.sort(key=lambda one: lines.index(one.name if by == "strategy" else one.strategy))
-        names = [one.name if by == "strategy" else one.strategy for one in chosen]
+        chosen = [curve for curve in curves if title == (curve.strategy if by == "strategy" else curve.name)]
+        chosen.sort(key=lambda curve: lines.index(curve.name if by == "strategy" else curve.strategy))
+        names = [curve.name if by == "strategy" else curve.strategy for curve in chosen]
         figure = asking_charts.panel(chosen, names, looks, reach)
-        said = "; ".join(
-            f"{name} {100 * one.mean[0]:.1f}% to {100 * one.mean[-1]:.1f}%"
-            for one, name in zip(chosen, names, strict=True)
+        text = "; ".join(
+            f"{name} {100 * curve.mean[0]:.1f}% to {100 * curve.mean[-1]:.1f}%"
+            for curve, name in zip(chosen, names, strict=True)
         )
         with column:
             st.markdown(f"### {escaped(title)}")
             key = keys.widget(f"panel {by} {title}")
-            charts.show(figure, key, f"{title}: {said}", f"simulation-{title}", height=360, top=8)
-        shown.append((figure, f"{title}: {said}"))
+            charts.show(figure, key, f"{title}: {text}", f"simulation-{title}", height=360, top=8)
+        shown.append((figure, f"{title}: {text}"))
     bands = "Bands: ± one standard deviation over folds. " if len(curves[0].folds) > 1 else ""
     st.caption(f"{bands}**Notice** {escaped(asking_words.notice(curves))}.")
     return shown
@@ -145,27 +145,27 @@ def looks_of(curves: list[FoldCurve]) -> dict[str, Look]:
     """How the lines of the models look, by their names: that of the method, where one is there with other settings
     too that of the first of them."""
     called, first = (
-        {one.name: one.method for one in curves},
-        {one.method: one.name for one in reversed(curves)},
+        {curve.name: curve.method for curve in curves},
+        {curve.method: curve.name for curve in reversed(curves)},
     )
     telling = {name: method if first[method] == name else name for name, method in called.items()}
     looks = label_looks.of_models(list(telling.values()))
-    return {name: looks[told] for name, told in telling.items()}
+    return {name: looks[key] for name, key in telling.items()}
 
 
 def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     """What each model has above the independent one, on the same folds."""
     shown = []
-    found = asking_table.compared(curves)
-    for name in dict.fromkeys(name for name, _, _ in found):
-        own = [(strategy, apart) for one, strategy, apart in found if one == name]
+    differences = asking_table.compared(curves)
+    for name in dict.fromkeys(name for name, _, _ in differences):
+        own = [(strategy, apart) for model, strategy, apart in differences if model == name]
         st.markdown(f"### {escaped(name)} minus {escaped(asking_table.BASELINE)}")
         figure = asking_charts.differences(own, label_looks.of_ways(asking_table.strategies_of(curves)))
-        said = "; ".join(
+        text = "; ".join(
             f"{strategy} {100 * apart.mean[0]:+.1f} points before any question, {100 * apart.mean[-1]:+.1f} at last"
             for strategy, apart in own
         )
-        charts.show(figure, keys.widget(f"differences of {name}"), said, "differences", height=320, top=8)
+        charts.show(figure, keys.widget(f"differences of {name}"), text, "differences", height=320, top=8)
         if len(curves[0].folds) > 1:
             sure = sum(int((apart.low > 0).sum()) for _, apart in own)
             everywhere = sum(len(apart.mean) for _, apart in own)
@@ -176,7 +176,7 @@ def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
             )
         else:
             st.caption("One fold has no intervals: they come with the second.")
-        shown.append((figure, f"{name} minus {asking_table.BASELINE}: {said}"))
+        shown.append((figure, f"{name} minus {asking_table.BASELINE}: {text}"))
     return shown
 
 

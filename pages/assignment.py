@@ -32,15 +32,15 @@ VIOLATED, PREDICTION = "most violated ranking", "prediction"
 
 def steps() -> None:
     example, seed = choose()
-    found = {solution.solver: solution for solution in solutions(example.problem, seed)}
+    by_solver = {solution.solver: solution for solution in solutions(example.problem, seed)}
     heading = st.container()
-    solution = found[controls.segments("Ranking found by", keys.SOLVER, list(found), ENUMERATION)]
+    solution = by_solver[controls.segments("Ranking found by", keys.SOLVER, list(by_solver), ENUMERATION)]
     order = " ".join(example.ranking(solution.positions))
     heading.markdown(f"## {order}: {measure_of(example)} {solution.value:.3f}")
     show_matrices(example, solution)
     st.markdown(value_in_numbers(example, solution))
     st.caption(notice_matrices(example))
-    show_solvers(example, list(found.values()))
+    show_solvers(example, list(by_solver.values()))
 
 
 def choose() -> tuple[Example, int]:
@@ -95,18 +95,18 @@ def show_matrices(example: Example, solution: AssignmentSolution) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_solvers(example: Example, found: list[AssignmentSolution]) -> None:
+def show_solvers(example: Example, results: list[AssignmentSolution]) -> None:
     st.markdown("### Solvers")
-    best = found[0].value
+    best = results[0].value
     lines = [f"| solver | {measure_of(example)} | gap | ranking |", "|:--|--:|--:|:--|"]
-    for solution in found:
+    for solution in results:
         gap = best - solution.value
         order = "".join(ascii_uppercase[sample] for sample in np.argsort(solution.positions))
         kind = "exact" if solution.exact else "heuristic"
         below = "0" if gap < ROUNDING else f"**{gap:.3f}**"
         lines.append(f"| {solution.solver} ({kind}) | {solution.value:.3f} | {below} | {order} |")
     st.markdown("\n".join(lines))
-    st.caption(f"{notice_solvers(example, found)} {note_of(example)}")
+    st.caption(f"{notice_solvers(example, results)} {note_of(example)}")
     if example.kind == AP:
         frame.next_step("Another score makes AP fast: Most violated ranking", "most_violated", obvious=False)
 

@@ -21,7 +21,7 @@ def steps() -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         row = choose_set(named)
-    run_actions.say_deleted(experiment_form.PAGE.task)
+    run_actions.show_deleted(experiment_form.PAGE.task)
     with right:
         run = choose_experiment(row, named)
     if run is not None:
@@ -53,10 +53,10 @@ def choose_experiment(row: ImageSetRow, named: Run | None) -> Run | None:
     none. One that went on under another id later is not listed again."""
     listed, seen = [], set[str]()
     for run in cache.store().runs(set_key=row.key, task=experiment_form.PAGE.task):
-        told = repr(sorted(run.settings.items(), key=lambda item: item[0]))
-        if told not in seen or (named is not None and run.id == named.id):
+        settings = repr(sorted(run.settings.items(), key=lambda item: item[0]))
+        if settings not in seen or (named is not None and run.id == named.id):
             listed.append(run)
-        seen.add(told)
+        seen.add(settings)
     return experiment_form.PAGE.choose(listed, named, **{keys.EXPERIMENT_SET: row.key})
 
 

@@ -19,7 +19,7 @@ MOST_SELECTED = 12  # samples, of those that are selected, are shown
 
 
 def steps() -> None:
-    home_repair.say()
+    home_repair.show()
     sets.prepare()
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
     with left:
@@ -86,7 +86,7 @@ def sheet_of(images: ImageSet, numbers: Ints) -> Sheet:
     at = [] if chosen is None else np.flatnonzero(numbers == images.image_of[chosen])
     here = int(at[0]) // SHEET_SIZE + 1 if len(at) else 1
     page = address.read(keys.SHEET, address.number(int, 1, pages), here)
-    shown = [int(one) for one in numbers[(page - 1) * SHEET_SIZE : page * SHEET_SIZE]]
+    shown = [int(number) for number in numbers[(page - 1) * SHEET_SIZE : page * SHEET_SIZE]]
     if chosen is None:
         chosen = tiles.samples_of(images, shown[0])[0] if shown else 0
     return Sheet(page, pages, here, shown, chosen)

@@ -61,13 +61,13 @@ def steps() -> None:
         k = choose_k(run, images)
         offer_files(row)
         explain(run)
-    other = None
+    baseline = None
     if beside != "no":
         with against:
-            other = label_models.choose_rival(run)
+            baseline = label_models.choose_rival(run)
     own, *others = [
         Interview.of(player, shown.images, shown.row, way_of(player.run, strategy), k, shown.known)
-        for player in label_models.players(run, other)
+        for player in label_models.players(run, baseline)
     ]
     rival = others[0] if others else None
     with view:
@@ -158,16 +158,16 @@ def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> No
             st.caption("The truth about this image is not known: the baseline is given your answers.")
 
 
-def rival_data(rival: Interview, answers: ImageAnswers, beside: str, asked: int) -> dict[str, object]:
-    """The baseline's ranking now, and in `after` as it will be when the question about label `asked` is answered."""
+def rival_data(rival: Interview, answers: ImageAnswers, beside: str, label: int) -> dict[str, object]:
+    """The baseline's ranking now, and in `after` as it will be when the question about `label` is answered."""
     if beside == "own" and rival.truth is not None:
         count = len(answers.answers)
         now, then = (rival.ranking_of_its_own_questions(number) for number in (count, count + 1))
         return {**now, "after": [then, then, now]}
     position, before = rival.position(answers), rival.position(fold(answers.standing[:-1]))
     after = [
-        rival.ranking(position.after(asked, branch), position)
-        for branch in ((YES, NO, SKIP) if asked >= 0 else ())
+        rival.ranking(position.after(label, branch), position)
+        for branch in ((YES, NO, SKIP) if label >= 0 else ())
     ]
     return {**rival.ranking(position, before), "after": after}
 

@@ -125,9 +125,9 @@ def show_answer(taught: Taught, row: int, step: Step) -> None:
 
 def choose_answer(taught: Taught, row: int) -> tuple[int, bool | None]:
     """The label that is answered, at first what C-star asks, and how, at first by the truth."""
-    asked = taught.asker(OWN, row).question_tree(taught.position({}), depth=0).label
+    question = taught.asker(OWN, row).question_tree(taught.position({}), depth=0).label
     offered = [
-        taught.names[label] for label in dict.fromkeys([asked, *taught.predictions[OWN].core.tolist()])
+        taught.names[label] for label in dict.fromkeys([question, *taught.predictions[OWN].core.tolist()])
     ]
     help = f"“{offered[0]}” is what {OWN} asks here; the others are its core."
     name = controls.segments("The image shows", keys.TOLD_LABEL, offered, offered[0], help=help)
@@ -137,10 +137,10 @@ def choose_answer(taught: Taught, row: int) -> tuple[int, bool | None]:
     return label, ANSWERS[answer]
 
 
-def show_moves(taught: Taught, row: int, model: str, label: int, said: bool | None) -> int:
+def show_moves(taught: Taught, row: int, model: str, label: int, answer: bool | None) -> int:
     """A model's ranking before and after the answer; returns how often others overtake each other."""
     asker, nothing = taught.asker(model, row), taught.position({})
-    position = nothing if said is None else taught.position({label: said})
+    position = nothing if answer is None else taught.position({label: answer})
     before, after = (taught_labels.ranked(asker, at) for at in (nothing, position))
     precision = [asker.precision(taught.labels[row], asker.scores(at), at) for at in (nothing, position)]
     st.markdown(f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}")
@@ -152,12 +152,14 @@ def show_moves(taught: Taught, row: int, model: str, label: int, said: bool | No
 
 
 def show_ties(taught: Taught, label: int) -> None:
-    found = taught_labels.strongest(taught.ties(label), MOST_TIES)
+    interactions = taught_labels.strongest(taught.ties(label), MOST_TIES)
     st.markdown(f"**$F$ of “{taught.names[label]}”**")
-    said = ", ".join(f"{taught.names[other]} {taught_views.signed(weight)}" for other, weight in found)
-    alt = f"Interactions of {taught.names[label]}: {said}"
-    figure = taught_views.ties(taught.names, found)
-    charts.show(figure, keys.widget("ties"), alt, "ties", height=16 + 24 * len(found), top=4)
+    text = ", ".join(
+        f"{taught.names[partner]} {taught_views.signed(weight)}" for partner, weight in interactions
+    )
+    alt = f"Interactions of {taught.names[label]}: {text}"
+    figure = taught_views.ties(taught.names, interactions)
+    charts.show(figure, keys.widget("ties"), alt, "ties", height=16 + 24 * len(interactions), top=4)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -173,13 +175,13 @@ def show_question(taught: Taught, row: int, step: Step) -> None:
         show_scene(taught, row, 3)
     with wide:
         done = controls.slider("Questions that the truth has answered", keys.ASKED, 0, QUESTIONS, 0)
-    asked, precisions = asker.play(taught.position({}), truth, done)
-    position = taught.position({label: bool(truth[label]) for label in asked})
+    questions, precisions = asker.play(taught.position({}), truth, done)
+    position = taught.position({label: bool(truth[label]) for label in questions})
     marginals = asker.prediction(position.answers[None]).max_marginals
     inside, outside = marginals.inside[0], marginals.outside[0]
     open_ = taught_labels.closest(asker, position)
     with left:
-        st.markdown(f"**Precision {precisions[-1]:.3f}**{taught_views.answered(taught, row, asked)}")
+        st.markdown(f"**Precision {precisions[-1]:.3f}**{taught_views.answered(taught, row, questions)}")
     if not len(open_):
         step.headline.markdown("## Nothing is left to ask: the answers settle every label")
         step.end(
@@ -203,19 +205,19 @@ def show_question(taught: Taught, row: int, step: Step) -> None:
 
 
 def show_worth(taught: Taught) -> None:
-    found = taught_labels.curves()
+    curves = taught_labels.curves()
     looks = label_looks.of_models([label_models.OWN, label_models.RIVAL, BY_CHANCE])
-    looks = dict(zip(found, looks.values(), strict=True))
-    lines = [FoldCurve(name, "", values.mean(axis=1)[None]) for name, values in found.items()]
-    figure = asking_charts.panel(lines, list(found), looks, asking_charts.reach_of(lines))
+    looks = dict(zip(curves, looks.values(), strict=True))
+    lines = [FoldCurve(name, "", values.mean(axis=1)[None]) for name, values in curves.items()]
+    figure = asking_charts.panel(lines, list(curves), looks, asking_charts.reach_of(lines))
     wide, narrow = st.columns([3, 2], gap="large", vertical_alignment="center")
     with wide:
-        alt = f"Precision by the number of questions. {taught_views.from_to(found)}"
+        alt = f"Precision by the number of questions. {taught_views.from_to(curves)}"
         charts.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=HEIGHT, top=8)
     with narrow:
-        st.markdown(f"### {taught_views.summed_up(found)}")
-        st.markdown(taught_views.table(found))
-    st.caption(taught_views.notice_worth(taught, found))
+        st.markdown(f"### {taught_views.summed_up(curves)}")
+        st.markdown(taught_views.table(curves))
+    st.caption(taught_views.notice_worth(taught, curves))
     with st.container(horizontal=True):
         frame.next_step("Answer its questions yourself", "label_questions")
         frame.next_step("Simulate other ways to ask", "ask_simulation", obvious=False)

@@ -8,7 +8,7 @@ from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import order_models, run_actions
 from pages.parts.studies import study_charts, study_form
-from pages.parts.studies.study_page import choose_one, offer_files
+from pages.parts.studies.study_page import choose_option, offer_files
 from pages.parts.studies.study_words import TAU, WORDS
 from pages.parts.views import charts
 from ranking.core.run_settings import StudySettings
@@ -25,8 +25,8 @@ def steps() -> None:
     with left:
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)
-    run_actions.say_deleted(study_form.PAGE.task)
-    study = choose_one("What is varied", keys.STUDY, list(FIGURES), figure_name)
+    run_actions.show_deleted(study_form.PAGE.task)
+    study = choose_option("What is varied", keys.STUDY, list(FIGURES), figure_name)
     with right:
         run = choose_run(row, criterion, study, named)
     st.markdown(f"## {WORDS[study].question}")
@@ -132,7 +132,7 @@ def measured_on(run: Run, row: ImageSetRow, measure: str, outcome: AblationResul
 
 def show_paper(study: str) -> None:
     st.markdown("### In the paper")
-    st.markdown("\n".join(f"- {escaped(said)}" for said in WORDS[study].paper))
+    st.markdown("\n".join(f"- {escaped(sentence)}" for sentence in WORDS[study].paper))
     if WORDS[study].of:
         st.caption(
             f"Stars in the chart: {escaped(WORDS[study].of)}. Other images and other features than these."

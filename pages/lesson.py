@@ -191,18 +191,18 @@ def show_measures(step: Step, order: Ranking, place: int, k: int) -> None:
             charts.measure_by_place(values, place, shown, colour, keys.widget(f"by place {field}"), stepped)
     step.end(
         "**Notice** that AP (the mean of these fractions) and NDCG fall steeply near the top and hardly near the "
-        f"bottom. P@{k} {say_changes([measured.precision for measured in by_place])}; the error rate at the cutoff "
-        f"{say_changes([measured.zero_one for measured in by_place])}. {say_step(by_place, place)}"
+        f"bottom. P@{k} {changes_text([measured.precision for measured in by_place])}; the error rate at the cutoff "
+        f"{changes_text([measured.zero_one for measured in by_place])}. {next_step_text(by_place, place)}"
     )
 
 
 def terms_of(order: Ranking) -> str:
     """AP as the mean of its terms, each relevant so far / place."""
-    total = "+".join(rf"\tfrac{{{found}}}{{{at}}}" for found, at in precision_terms(order.relevance))
+    total = "+".join(rf"\tfrac{{{relevant}}}{{{at}}}" for relevant, at in precision_terms(order.relevance))
     return rf"\tfrac1{{{order.positives}}}\bigl({total}\bigr)"
 
 
-def say_changes(values: Sequence[float]) -> str:
+def changes_text(values: Sequence[float]) -> str:
     """At how many steps down a measure (n,) by place changes."""
     steps, places = len(values) - 1, moving.changes(values)
     if not places:
@@ -216,7 +216,7 @@ def down_from(place: int) -> str:
     return f"{place} → {place + 1}"
 
 
-def say_step(by_place: Sequence[Measures], place: int) -> str:
+def next_step_text(by_place: Sequence[Measures], place: int) -> str:
     """What the next step down costs, in AP and in the error rate."""
     if place == len(by_place):
         return "It cannot move further down."
@@ -236,14 +236,14 @@ def show_summary(images: ImageSet, trained: dict[str, Run], standings: Sequence[
     ap = [measured.average_precision for measured in by_place]
     zero_one = [measured.zero_one for measured in by_place]
     charts.cost_of_a_place(ap, zero_one, keys.widget("cost of a place"))
-    st.caption(say_costs(ap, zero_one))
+    st.caption(costs_caption(ap, zero_one))
     st.markdown(f"## {rivals.compared(*standings)} {rivals.verdict(*standings)}")
     st.markdown(beside_average(images, standings))
     st.caption(f"{rivals.why(*standings)} Try other queries, another C, or a larger image set.")
     lessons.offer_training(trained[LESSON.methods[-1]], "train it yourself")
 
 
-def say_costs(ap: Sequence[float], zero_one: Sequence[float]) -> str:
+def costs_caption(ap: Sequence[float], zero_one: Sequence[float]) -> str:
     """Where one rank further down costs something, and where nothing: measures (n,) by rank."""
     gaps = sorted(set(range(1, len(ap))) - set(moving.changes(ap)))
     free = ", ".join(down_from(place) for place in gaps)
@@ -251,7 +251,7 @@ def say_costs(ap: Sequence[float], zero_one: Sequence[float]) -> str:
         "What moving down one rank costs the image of step 2. **Notice**: from rank 1 to 2 it costs "
         f"{ap[0] - ap[1]:.3f} AP, from {SHOWN - 1} to {SHOWN} only {ap[-2] - ap[-1]:.3f}. At the gaps ({free}) the "
         "image moves past another relevant image, which costs no AP. The striped bar: the error rate at the cutoff "
-        f"{say_changes(zero_one)}, where the image leaves the first {RELEVANT}."
+        f"{changes_text(zero_one)}, where the image leaves the first {RELEVANT}."
     )
 
 

@@ -47,7 +47,7 @@ def steps() -> None:
     with left:
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)
-    run_actions.say_deleted(task="orders")
+    run_actions.show_deleted(task="orders")
     view, form = st.container(), st.container()
     with form, st.expander("A new training", icon=":material/model_training:"):
         train_another(row, criterion)

@@ -10,7 +10,7 @@ from pages.parts.app import cache, figures_file, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import jobs_panel, run_actions
 from pages.parts.studies import timing_charts, timing_words
-from pages.parts.studies.study_page import StudyPage, choose_one, offer_files
+from pages.parts.studies.study_page import StudyPage, choose_option, offer_files
 from pages.parts.views import charts
 from ranking.core.run_settings import TimingSettings
 from ranking.experiments.timing_studies import SAMPLES, Point, TimingOutcome
@@ -28,7 +28,7 @@ ROW, AROUND = 52, 90  # pixels of a chart of calls: of an algorithm, and what st
 
 
 def steps() -> None:
-    run_actions.say_deleted(PAGE.task)
+    run_actions.show_deleted(PAGE.task)
     run = PAGE.choose(cache.store().runs(task=PAGE.task), PAGE.named())
     outcome = outcome_of(run)
     kind, _, loss = choose_view().partition(" ")
@@ -42,7 +42,7 @@ def steps() -> None:
         show_form("Measure on this machine", "primary")
     (show_table if kind == "tables" else show_figure)(loss, outcome)
     if run is not None and outcome is not None:
-        say_how(run, outcome)
+        show_method(run, outcome)
         offer_files(
             "All times as CSV",
             lambda: timing_charts.csv_text(outcome),
@@ -63,7 +63,7 @@ def given(run: Run) -> dict[str, str]:
 def words(run: Run) -> str:
     """What tells a timing from others."""
     settings = TimingSettings.from_json(run.settings)
-    known = {(one.share, one.parts): name for name, one in SIZES.items()}
+    known = {(choice.share, choice.parts): name for name, choice in SIZES.items()}
     size = known.get((settings.share, settings.parts), f"{settings.share:g} of the samples, {settings.parts}")
     return f"{size} · {settings.rounds} rounds"
 
@@ -81,7 +81,7 @@ def outcome_of(run: Run | None) -> TimingOutcome | None:
 
 def choose_view() -> str:
     views = timing_words.views()
-    return choose_one("What is shown", keys.TIMED, list(views), views.__getitem__)
+    return choose_option("What is shown", keys.TIMED, list(views), views.__getitem__)
 
 
 def headline(kind: str, loss: str, outcome: TimingOutcome | None) -> str:
@@ -121,7 +121,7 @@ def show_form(label: str, look: Literal["primary", "secondary"]) -> None:
 def show_table(loss: str, outcome: TimingOutcome | None) -> None:
     point = table_point(outcome, loss)
     if point is None and loss not in timing_words.PAPER:
-        say_unmeasured("The paper has no table of this loss.")
+        show_unmeasured("The paper has no table of this loss.")
         return
     left, right = st.columns([2, 3], gap="medium")
     with left:
@@ -131,8 +131,8 @@ def show_table(loss: str, outcome: TimingOutcome | None) -> None:
         charts.show(figure, key, alt, f"calls-{loss}", height=AROUND + ROW * rows, top=8)
     with right:
         st.markdown(timing_words.table(loss, point))
-        said = timing_words.notice_paper(loss) if point is None else timing_words.notice(point)
-        st.caption(f"**Notice** {escaped(said)}")
+        text = timing_words.notice_paper(loss) if point is None else timing_words.notice(point)
+        st.caption(f"**Notice** {escaped(text)}")
         of = ""
         if point is not None:
             of = f" Measured here with {point.positives:,} relevant and {point.negatives:,} irrelevant samples."
@@ -148,7 +148,7 @@ def show_table(loss: str, outcome: TimingOutcome | None) -> None:
 def show_figure(loss: str, outcome: TimingOutcome | None) -> None:
     axes = timing_charts.axes_of([] if outcome is None else outcome.points, loss)
     if not axes[SAMPLES]:
-        say_unmeasured(
+        show_unmeasured(
             f"The paper draws {timing_words.FIGURES[loss]} and prints no numbers of it."
             if loss in timing_words.FIGURES
             else "The paper has no figure of this loss."
@@ -164,14 +164,14 @@ def show_figure(loss: str, outcome: TimingOutcome | None) -> None:
     )
 
 
-def say_unmeasured(paper: str) -> None:
+def show_unmeasured(paper: str) -> None:
     st.info(
         f"{paper} So there is nothing to show before it was measured here: choose “figures too” and press *Measure*.",
         icon=":material/info:",
     )
 
 
-def say_how(run: Run, outcome: TimingOutcome) -> None:
+def show_method(run: Run, outcome: TimingOutcome) -> None:
     st.caption(
         f"Measured on {escaped(outcome.machine)}. Medians of {run.settings.get('rounds', 5)} rounds in which all "
         "take turns, summed over the calls of a complete training (of long trainings 60 calls, evenly, stand for "
@@ -184,8 +184,8 @@ def figures_shown(outcome: TimingOutcome) -> list[figures_file.Shown]:
     shown = []
     for loss in dict.fromkeys(point.loss for point in outcome.points):
         point = table_point(outcome, loss)
-        told = f"{timing_words.table_name(loss)}. {timing_charts.calls_in_words(loss, point)}"
-        shown.append((timing_charts.calls_of(loss, point), told))
+        text = f"{timing_words.table_name(loss)}. {timing_charts.calls_in_words(loss, point)}"
+        shown.append((timing_charts.calls_of(loss, point), text))
         axes = timing_charts.axes_of(outcome.points, loss)
         if axes[SAMPLES]:
             shown += [

@@ -33,7 +33,7 @@ WHAT_THIS_IS = """
 
 
 def steps() -> None:
-    home_repair.say()
+    home_repair.show()
     left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
     with left:
         st.markdown(WHAT_THIS_IS)

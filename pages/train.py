@@ -155,12 +155,12 @@ def invite(settings: TrainSettings) -> None:
 
 def show_live(run: Run) -> None:
     st.markdown(f"#### Training {escaped(runs.short_name(run))}")
-    say_what_changed(run)
+    show_changes(run)
     logarithmic = trainings.log_choice()
     jobs_panel.watch(run, lambda seen: trainings.draw(run, seen, logarithmic))
 
 
-def say_what_changed(run: Run) -> None:
+def show_changes(run: Run) -> None:
     """Where a run was started as another with something changed: what, and what came of it."""
     before = address.read(keys.LIKE, cache.store().run, None)
     if before is None or before.task != SAMPLES:
@@ -178,13 +178,13 @@ def say_what_changed(run: Run) -> None:
 def show_ended(run: Run, obvious: bool) -> None:
     """A training that has ended: `obvious`, whether the next step is to look at its ranking."""
     st.markdown(f"#### {escaped(runs.short_name(run))}")
-    say_what_changed(run)
+    show_changes(run)
     if run.imported:
-        certificate.say_origin(run)
+        certificate.show_origin(run)
     jobs_panel.explain_end(run)
     if run.has_scores and runs.has_numbers(run):
         certificate.show(run)
-        certificate.say_projection(run)
+        certificate.show_projection(run)
     elif run.has_scores:
         st.warning(
             "What this training says it measured is not in numbers that can be shown: delete it in the table below.",
@@ -197,8 +197,8 @@ def show_ended(run: Run, obvious: bool) -> None:
             if runs.leans_on_neighbours(run):
                 for label, page in WITH_NEIGHBOURS.items():
                     frame.next_step(label, page, obvious=False, run=run.id)
-            if (asked := inference_scores.address_of(run)) is not None:
-                frame.next_step("Most violated ranking", "most_violated", obvious=False, **asked)
+            if (parameters := inference_scores.address_of(run)) is not None:
+                frame.next_step("Most violated ranking", "most_violated", obvious=False, **parameters)
         logarithmic = bool(jobs_panel.iterations_of(seen)) and trainings.log_choice()
     trainings.draw(run, seen, logarithmic)
     if run.state == "failed":

@@ -244,7 +244,7 @@ def test_large_images_are_decoded_one_after_the_other(monkeypatch):
     alone = []
 
     def open_image(number: int) -> Image.Image:
-        alone.append(cache._one_large.locked())
+        alone.append(cache._large_image_lock.locked())
         return Image.new("RGB", (20, 20))
 
     images = SimpleNamespace(image_sizes=np.array([[20, 20]]), open_image=open_image)

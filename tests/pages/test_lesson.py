@@ -143,11 +143,11 @@ def test_captions_give_the_steps_at_which_a_measure_changes():
     by_place = moving.measures_by_rank(page.OTHERS, 5)
     average, zero_one = ([getattr(at, name) for at in by_place] for name in ("average_precision", "zero_one"))
     for values, changes in (([0.5] * 12, []), (zero_one, [11, 4, 5]), (average, [8, 11])):
-        assert numbers_in(page.say_changes(values)) == changes
-    assert numbers_in(page.say_step(by_place, 12)) == [], "it cannot go further down"
+        assert numbers_in(page.changes_text(values)) == changes
+    assert numbers_in(page.next_step_text(by_place, 12)) == [], "it cannot go further down"
     fall = average[3] - average[4]
-    assert numbers_in(page.say_step(by_place, 4)) == pytest.approx([fall, 2 / 12], abs=5e-4)
-    costs = numbers_in(page.say_costs(average, zero_one))
+    assert numbers_in(page.next_step_text(by_place, 4)) == pytest.approx([fall, 2 / 12], abs=5e-4)
+    costs = numbers_in(page.costs_caption(average, zero_one))
     ends = [average[0] - average[1], 11, 12, average[-2] - average[-1]]
     assert costs[3:7] == pytest.approx(ends, abs=5e-4)
     assert costs[7:-4] == [6, 7, 8, 9, 10, 11], "where another relevant image is passed"

@@ -116,10 +116,10 @@ def one_of(choices: Sequence[T], show: Show = str) -> Callable[[str], T]:
 
 def some_of(choices: Sequence[str]) -> Callable[[str], list[str]]:
     """A parser of different names joined by commas."""
-    parse_one = one_of(choices)
+    parse_name = one_of(choices)
 
     def parse(text: str) -> list[str]:
-        names = [parse_one(part) for part in text.split(",") if part]
+        names = [parse_name(part) for part in text.split(",") if part]
         if len(set(names)) < len(names):
             raise ValueError("expected each name once")
         return names

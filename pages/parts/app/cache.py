@@ -78,7 +78,7 @@ MOST_PLACES = 20  # places of each of several rankings that are shown
 MOST_LOOKED_AT = 1000  # samples among which the lesson about pairs looks for them
 POLL_SECONDS = 3.0  # between two readings of the trials of an experiment that is running
 
-_one_large = threading.Lock()
+_large_image_lock = threading.Lock()
 
 
 class Gone(Exception):
@@ -234,7 +234,7 @@ def whole_image(home: str, key: str, image: int) -> str:
 def shrunk(images: ImageSet, image: int) -> str:
     """Image number `image` of a set as a data URL, its longest side at most WHOLE_SIDE."""
     width, height = (int(side) for side in images.image_sizes[image])
-    with _one_large if width * height > LARGE else nullcontext():
+    with _large_image_lock if width * height > LARGE else nullcontext():
         picture = images.open_image(image)
         picture.thumbnail((WHOLE_SIDE, WHOLE_SIDE), Image.Resampling.LANCZOS)
     stream = io.BytesIO()

@@ -111,7 +111,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     except (HomeError, Gone) as error:
         note(error)
         with messages:
-            _say(error, "of the page")
+            _show_error(error, "of the page")
     except RerunException:
         complete = False  # the next run shows the messages
         raise
@@ -131,10 +131,10 @@ def in_place() -> Iterator[None]:
         yield
     except (HomeError, Gone) as error:
         note(error)
-        _say(error, f"in place {error}")
+        _show_error(error, f"in place {error}")
 
 
-def _say(error: HomeError | Gone, part: str) -> None:
+def _show_error(error: HomeError | Gone, part: str) -> None:
     """An error, and the way to mend it where that is one press, and not of the room of somebody else."""
     st.error(escaped(rooms.without_paths(str(error))), icon=":material/error:")
     offered: set[Path] = st.session_state[keys.REBUILDS]

@@ -39,7 +39,7 @@ def _rebuild(home: Path) -> None:
     cache.look_again()
 
 
-def say() -> None:
+def show() -> None:
     """What the database did not know: image sets and runs that are listed again, and folders that cannot be read."""
     try:
         taken = cache.taken_in()

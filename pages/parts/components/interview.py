@@ -123,12 +123,12 @@ class Interview:
     def ranking_of_its_own_questions(self, count: int) -> dict[str, Any]:
         """The ranking after `count` questions of this model's own, which the truth has answered."""
         assert self.truth is not None
-        asked, _ = self.asker.play(self._nothing(), self.truth, count)
-        answers = {self.names[label]: bool(self.truth[label]) for label in asked}
+        questions, _ = self.asker.play(self._nothing(), self.truth, count)
+        answers = {self.names[label]: bool(self.truth[label]) for label in questions}
         position = Position.of(self.names, answers)
         before = Position.of(self.names, dict(list(answers.items())[:-1]))
-        last = f", the last: {self.names[asked[-1]]}" if asked else ""
-        note = f"{len(asked)} own questions ({self.strategy}), answered by the truth{last}"
+        last = f", the last: {self.names[questions[-1]]}" if questions else ""
+        note = f"{len(questions)} own questions ({self.strategy}), answered by the truth{last}"
         return self.ranking(position, before, note)
 
     def _node(self, question: Question, position: Position, depth: int) -> dict[str, Any]:

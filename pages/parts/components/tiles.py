@@ -69,7 +69,7 @@ def top_tiles(
 
 def with_terms(shown: Sequence[Tile], relevance: Ints) -> list[Tile]:
     """The tiles of a whole ranking; below a relevant one stands its term of AP: relevant so far / place."""
-    terms = {place: f"{found}/{place}" for found, place in precision_terms(relevance)}
+    terms = {place: f"{relevant}/{place}" for relevant, place in precision_terms(relevance)}
     return [replace(tile, right=terms.get(place, "")) for place, tile in enumerate(shown, start=1)]
 
 
@@ -91,7 +91,11 @@ def image_tiles(images: ImageSet, numbers: Sequence[int]) -> list[Tile]:
         split = "test" if images.image_test[image] else "train"
         name, counted = str(images.image_names[image]), "1 box" if len(rows) == 1 else f"{len(rows)} boxes"
         classes = sorted({shown for row in rows for shown in classes_of(images, row)})
-        shown = _said(classes[:12]) if images.classes else "; ".join(shows(images, row) for row in rows[:12])
+        shown = (
+            _class_names(classes[:12])
+            if images.classes
+            else "; ".join(shows(images, row) for row in rows[:12])
+        )
         tiles.append(
             Tile(
                 str(images.ids[rows[0]]),
@@ -127,7 +131,7 @@ def sample_tiles(images: ImageSet, thumbnails: Thumbnails, rows: Sequence[int]) 
 
 def shows(images: ImageSet, row: int) -> str:
     """What a sample shows, in words; of a set without classes, its numbers."""
-    return _said(classes_of(images, row)) if images.classes else numbers_of(images, row) or "no number"
+    return _class_names(classes_of(images, row)) if images.classes else numbers_of(images, row) or "no number"
 
 
 def numbers_of(images: ImageSet, row: int) -> str:
@@ -136,7 +140,7 @@ def numbers_of(images: ImageSet, row: int) -> str:
     return ", ".join(f"{name} {written(number)}" for name, number in numbers if not math.isnan(number))
 
 
-def _said(classes: Sequence[str]) -> str:
+def _class_names(classes: Sequence[str]) -> str:
     return ", ".join(classes) or "no class"
 
 

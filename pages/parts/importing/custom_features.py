@@ -56,7 +56,7 @@ def _preview_run(images: ImageSet, run_id: str) -> Run:
 def _offer(images: ImageSet, again: Run | None) -> None:
     """A place to drop a file, and one to type a path; how the preview `again` ended; and what was kept before."""
     form = f"own features {images.key}"
-    kept = feature_choice.brought(images)
+    kept = feature_choice.uploaded(images)
     opened = address.get(keys.OWN) is not None
     label = "Bring features of your own" + (f" ({len(kept):,} here)" if kept else "")
     _list_waiting(images)
@@ -85,7 +85,7 @@ def _offer(images: ImageSet, again: Run | None) -> None:
         where = uploads.where_paths_lead()
         larger = "; for a larger one type its path below" if where else ""
         st.caption(f"At most {bounded_uploads.largest()}{larger}.")
-        uploads.say_refused(form)
+        uploads.show_refused(form)
         if where:
             _type_path(images, again, where)
         elif again is not None:

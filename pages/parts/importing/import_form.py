@@ -50,7 +50,7 @@ def _offer_files(again: Run | None, ended: str) -> None:
         f"{bounded_uploads.largest()}{'; for a larger one type its path below' if where else ''}. You "
         "see what is in it before anything of it is imported; unless you import it, nothing of it stays."
     )
-    uploads.say_refused("upload")
+    uploads.show_refused("upload")
     path = ""
     if where:
         hold(PATH, "" if again is None else _path_of(again))

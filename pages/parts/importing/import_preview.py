@@ -34,7 +34,7 @@ def show(run: Run) -> None:
         return
     st.markdown(f"#### {escaped(called(run))}{escaped(f': {preview.source}') if preview.source else ''}")
     source = _choose_source(run, preview)
-    _say_why(preview)
+    _show_reasons(preview)
     values = _settings_of(run, preview, source) if source is not None else {}
     if preview.refused:
         st.error(escaped(preview.refused[0].upper() + preview.refused[1:]), icon=":material/error:")
@@ -64,7 +64,7 @@ def _choose_source(run: Run, preview: ImportPreview) -> str | None:
     return preview.source if chosen is not None else None
 
 
-def _say_why(preview: ImportPreview) -> None:
+def _show_reasons(preview: ImportPreview) -> None:
     """Why it is read as it is, and what else it could be."""
     why = {name: recognised.why for name, recognised in preview.detected.items()}
     if preview.source in why:

@@ -27,7 +27,7 @@ def show() -> None:
     run = address.read(keys.IMPORT, _import, None)
     with place:
         if run is None:
-            trash.say()
+            trash.show_last_change()
             _list_waiting()
             import_form.offer()
             trash.show()

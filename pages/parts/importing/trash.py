@@ -35,7 +35,7 @@ def offer_delete(row: ImageSetRow) -> None:
     )
 
 
-def say() -> None:
+def show_last_change() -> None:
     """What was kept or deleted a moment ago, with a button that undoes it."""
     store = cache.store()
     for name, listed, action, undo in (

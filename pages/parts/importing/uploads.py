@@ -51,7 +51,7 @@ def offer_drop(
         st.rerun()
 
 
-def say_refused(form: str) -> None:
+def show_refused(form: str) -> None:
     """Why the last file that was dropped there was refused, if it was."""
     if refused := st.session_state.get(keys.refused_of(form)):
         st.error(escaped(refused), icon=":material/error:")

@@ -60,7 +60,7 @@ def show(run: Run) -> None:
     else:
         _verdict(proof, runs.tolerance_of(run), imported, convex)
     if (bounds := run.result.get("bounds")) is not None:
-        say_bounds(Bounds(**bounds), convex)
+        show_bounds(Bounds(**bounds), convex)
     measured, (name, key, what) = run.result.get("test") or {}, TASK_SETTINGS[run.task].measure
     with st.container(horizontal=True):
         _number(f"Test {name}", measured.get(key), ".3f", f"{what} on the test images.")
@@ -68,7 +68,7 @@ def show(run: Run) -> None:
             _bounds(proof, imported, convex)
 
 
-def say_bounds(bounds: Bounds, convex: bool) -> None:
+def show_bounds(bounds: Bounds, convex: bool) -> None:
     """Whether scores are differences of max-marginals or of bounds on them."""
     if not bounds.large:
         st.caption(f"Pairs of either sign: the max-marginals of all {bounds.of:,} samples are exact.")
@@ -97,7 +97,7 @@ def in_words(bounds: Bounds) -> str:
     return f"{text}at most {bounds.excess:.3g} above the best labelling known{attained}."
 
 
-def say_origin(run: Run) -> None:
+def show_origin(run: Run) -> None:
     """That a training was imported, and that its numbers are claims."""
     missing = "" if runs.set_is_here(run) else f" {runs.missing_set(run)}"
     st.info(
@@ -107,7 +107,7 @@ def say_origin(run: Run) -> None:
     )
 
 
-def say_projection(run: Run) -> None:
+def show_projection(run: Run) -> None:
     """How many columns the projection of a training run kept, and how much of its training samples; nothing of none."""
     with in_place():
         if (projection := cache.projection(run)) is None:

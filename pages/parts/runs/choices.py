@@ -67,7 +67,7 @@ def training(with_neighbours: bool = False) -> Run:
     """The training run of the address, or the newest that left scores. with_neighbours: only by a method that has a
     similarity graph."""
     sets.prepare()
-    run_actions.say_not_done()
+    run_actions.show_errors()
     run = runs.chosen()
     scored = runs.with_scores()
     listed = [each for each in scored if runs.leans_on_neighbours(each)] if with_neighbours else scored

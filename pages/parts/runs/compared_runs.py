@@ -197,7 +197,7 @@ def titles(shown: Sequence[Run]) -> dict[str, str]:
     short = {run.id: run.name or str(run.settings["method"]) for run in shown}
     names = {}
     for run in shown:
-        like = [other for other in shown if other.id != run.id and short[other.id] == short[run.id]]
+        like = [second for second in shown if second.id != run.id and short[second.id] == short[run.id]]
         names[run.id] = f"{short[run.id]}, {runs.against(run, like[0])}" if like else short[run.id]
     alike = [*names.values()].count
     return {key: f"{name}, {key}" if alike(name) > 1 else name for key, name in names.items()}

@@ -98,7 +98,7 @@ def csv_text(images: ImageSet, rankings: Mapping[str, Ranking]) -> str:
                 "relevant": int(ranked.relevance[place - 1]),
                 "split": split,
                 "sample": str(images.ids[row]),
-                **_told_of(images, row),
+                **_sample_record(images, row),
             }
             for split, ranked in rankings.items()
             for place, row in enumerate(ranked.samples.tolist(), start=1)
@@ -110,13 +110,13 @@ def samples_csv(images: ImageSet) -> str:
     """One line a sample of a set, in its order: the id, as a CSV of pairs names it, and what tells it from others."""
     return rows_csv(
         [
-            {"id": str(images.ids[row]), **_told_of(images, row), "split": "test" if test else "train"}
+            {"id": str(images.ids[row]), **_sample_record(images, row), "split": "test" if test else "train"}
             for row, test in enumerate(images.test)
         ]
     )
 
 
-def _told_of(images: ImageSet, row: int) -> dict[str, str | int | list[str]]:
+def _sample_record(images: ImageSet, row: int) -> dict[str, str | int | list[str]]:
     """The image, the bounding box and the classes of a sample."""
     shown = [name for name, is_shown in zip(images.classes, images.labels[row], strict=True) if is_shown]
     left, top, right, bottom = images.boxes[row].tolist()

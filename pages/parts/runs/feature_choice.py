@@ -26,7 +26,7 @@ NEW = "new"  # of keys.OWN: the form to bring features, before there is a look a
 
 def choose(images: ImageSet) -> list[str]:
     """The names of the features that are chosen for a set, and the way to upload others."""
-    names = [*feature_names(images), *(kept.name for kept in brought(images))]
+    names = [*feature_names(images), *(kept.name for kept in uploaded(images))]
     bound = address.bound(keys.FEATURES, _parser(names), default_names(images), ",".join)
     chosen = st.pills("Features", names, selection_mode="multi", format_func=words(images), **bound)
     st.page_link(
@@ -38,7 +38,7 @@ def choose(images: ImageSet) -> list[str]:
     return list(chosen)
 
 
-def brought(images: ImageSet) -> list[KeptVectors | KeptNetwork]:
+def uploaded(images: ImageSet) -> list[KeptVectors | KeptNetwork]:
     """The vectors that were uploaded for a set, and the models for any whose images are no tables."""
     store = cache.store()
     models = store.networks() if images.image_features is None else []
@@ -47,7 +47,7 @@ def brought(images: ImageSet) -> list[KeptVectors | KeptNetwork]:
 
 def words(images: ImageSet) -> Callable[[str], str]:
     """What is shown of a name."""
-    titles = {kept.name: f"{escaped(kept.title)} ({kept.size:,} own)" for kept in brought(images)}
+    titles = {kept.name: f"{escaped(kept.title)} ({kept.size:,} own)" for kept in uploaded(images)}
     return lambda name: titles.get(name, name)
 
 

@@ -46,10 +46,10 @@ class Player(NamedTuple):
 
 def choose_set() -> ImageSetRow:
     """One of the sets whose images have several labels."""
-    return PICKER.choose_set(lambda row: _labels_of_one(row) >= MOST_LABELS_OF_ONE, _title)
+    return PICKER.choose_set(lambda row: _mean_labels(row) >= MOST_LABELS_OF_ONE, _title)
 
 
-def _labels_of_one(row: ImageSetRow) -> float:
+def _mean_labels(row: ImageSetRow) -> float:
     """How many labels an image of a set has on average."""
     try:
         return float(cache.image_labels(row.key).labels.sum(axis=1).mean())
@@ -59,7 +59,7 @@ def _labels_of_one(row: ImageSetRow) -> float:
 
 def _title(row: ImageSetRow) -> str:
     shown = cache.image_labels(row.key)
-    counts = f"{len(shown):,} images, {len(shown.names)} labels, {_labels_of_one(row):.1f} per image"
+    counts = f"{len(shown):,} images, {len(shown.names)} labels, {_mean_labels(row):.1f} per image"
     return f"{row.title} — {counts}"
 
 
@@ -69,7 +69,7 @@ def choose_training(
     """One of the label-ranking runs on a set. methods: by which of them; None: by any that ranks labels."""
     methods = method_names(ranks="labels") if methods is None else methods
     listed = [run for run in PICKER.runs(row.key) if run.settings["method"] in methods]
-    run_actions.say_deleted(task=PICKER.task)
+    run_actions.show_deleted(task=PICKER.task)
     run = PICKER.choose(
         listed,
         label,
@@ -102,7 +102,7 @@ def _train_another(row: ImageSetRow, methods: Sequence[str]) -> None:
         trainings.offer_start(settings, "train labels")
 
 
-def _other(run: Run) -> str:
+def _baseline_of(run: Run) -> str:
     """The method that is shown beside that of a run."""
     return RIVAL if run.settings["method"] == OWN else OWN
 
@@ -118,7 +118,7 @@ def rivals_of(run: Run) -> list[Run]:
         and rival.id != run.id
         and all(rival.settings.get(part) == run.settings.get(part) for part in same)
     ]
-    return sorted(rivals, key=lambda rival: rival.settings["method"] != _other(run))
+    return sorted(rivals, key=lambda rival: rival.settings["method"] != _baseline_of(run))
 
 
 def choose_rival(run: Run) -> Run | None:
@@ -151,13 +151,13 @@ def players(run: Run, rival: Run | None = None) -> list[Player]:
 
 def offer_rival(run: Run) -> None:
     """Where there is no baseline: a button that trains it, and its progress."""
-    other = _other(run)
+    baseline = _baseline_of(run)
     if any(
-        each.settings["method"] == other and each.state not in ENDED
+        each.settings["method"] == baseline and each.state not in ENDED
         for each in PICKER.runs(run.settings["set"])
     ):
-        st.caption(f"{escaped(other)} is being trained: it is shown as soon as it is ready.")
-    elif frame.pressed(f"Train {other} as a baseline", keys.widget("train rival")):
+        st.caption(f"{escaped(baseline)} is being trained: it is shown as soon as it is ready.")
+    elif frame.pressed(f"Train {baseline} as a baseline", keys.widget("train rival")):
         settings = LabelTrainSettings.from_json(run.settings)
-        trainings.start(replace(settings, method=other, method_settings={}))
+        trainings.start(replace(settings, method=baseline, method_settings={}))
         st.rerun()

@@ -38,13 +38,13 @@ class Lesson:
 
     def trained(self) -> dict[str, Run]:
         """The trainings, ended; while they go on, or where one failed, the page shows that and ends."""
-        found = self.begin()
-        for method, run in found.items():
+        by_method = self.begin()
+        for method, run in by_method.items():
             if run.state not in ENDED:
                 st.markdown(f"#### Training {method} on “{self.query}” … this happens once")
                 jobs_panel.watch(run)
                 frame.end_page()
-        broken = [run for run in found.values() if run.state != "finished"]
+        broken = [run for run in by_method.values() if run.state != "finished"]
         for run in broken:
             jobs_panel.explain_end(run)
         if broken:
@@ -53,7 +53,7 @@ class Lesson:
                     jobs.start_once(cache.common(), "train", run.settings)
                 st.rerun()
             frame.end_page()
-        return found
+        return by_method
 
 
 WHY_AP = Lesson("playing instrument", ("SVM", "AP-SVM"))

@@ -39,18 +39,18 @@ def act_on(chosen: Sequence[Run]) -> None:
             "Choose a training to open, name, star, export or delete it, or to start from its settings."
         )
         return
-    one = chosen[0] if len(chosen) == 1 else None
-    st.markdown(f"**{escaped(runs.short_name(one))}**" if one else f"**{len(chosen)} trainings**")
+    run = chosen[0] if len(chosen) == 1 else None
+    st.markdown(f"**{escaped(runs.short_name(run))}**" if run else f"**{len(chosen)} trainings**")
     with st.container(horizontal=True):
-        _look_at(one)
+        _look_at(run)
         _compare(chosen)
-        _begin_again(one)
+        _begin_again(run)
         _star(chosen)
-        _name(one)
-        _export(one)
+        _name(run)
+        _export(run)
         _delete(chosen)
-    if one is not None and one.state in ENDED:
-        for name, why in export.lacking(one).items():
+    if run is not None and run.state in ENDED:
+        for name, why in export.lacking(run).items():
             st.warning(f"The export goes without {name}: {escaped(why)}", icon=":material/warning:")
 
 
@@ -62,13 +62,13 @@ def manage(run: Run) -> None:
         _delete([run])
 
 
-def _look_at(one: Run | None) -> None:
-    ready = one is not None and one.has_scores
+def _look_at(run: Run | None) -> None:
+    ready = run is not None and run.has_scores
     if (
         frame.pressed("Ranked images", "look at run", icon=":material/photo_library:", disabled=not ready)
-        and one
+        and run
     ):
-        st.switch_page("pages/ranked_images.py", query_params=address.changed(**{keys.RUN: one.id}))
+        st.switch_page("pages/ranked_images.py", query_params=address.changed(**{keys.RUN: run.id}))
 
 
 def _compare(chosen: Sequence[Run]) -> None:
@@ -86,14 +86,14 @@ def _compare(chosen: Sequence[Run]) -> None:
         st.switch_page("pages/compare.py", query_params=address.changed(**{keys.COMPARED: ids}))
 
 
-def _begin_again(one: Run | None) -> None:
+def _begin_again(run: Run | None) -> None:
     st.button(
         "Start again with one thing changed",
         icon=":material/replay:",
         key="begin again",
         on_click=_begin_again_now,
-        args=(one,),
-        disabled=one is None,
+        args=(run,),
+        disabled=run is None,
     )
 
 
@@ -124,24 +124,24 @@ def _star_now(run_ids: Sequence[str], star: bool) -> None:
     _act(cache.store().star_run, run_ids, star)
 
 
-def _name(one: Run | None) -> None:
-    with st.popover("Name", icon=":material/edit:", disabled=one is None or one.lent, key="name run"):
-        if one is not None:
-            with st.form(f"name {one.id}", border=False):
+def _name(run: Run | None) -> None:
+    with st.popover("Name", icon=":material/edit:", disabled=run is None or run.lent, key="name run"):
+        if run is not None:
+            with st.form(f"name {run.id}", border=False):
                 name = st.text_input(
-                    "Name", one.name, LONGEST_NAME, help="Leave it empty to take the name away."
+                    "Name", run.name, LONGEST_NAME, help="Leave it empty to take the name away."
                 )
                 saved = st.form_submit_button("Save", type="primary")
-                if saved and runs.done(cache.store().name_run, one.id, name):
+                if saved and runs.done(cache.store().name_run, run.id, name):
                     st.rerun()
 
 
-def _export(one: Run | None) -> None:
-    ready = one is not None and one.state in ENDED
+def _export(run: Run | None) -> None:
+    ready = run is not None and run.state in ENDED
     st.download_button(
         "Export",
-        rooms.kept(lambda: export.archive(one) if one else b""),
-        f"training-{one.id}.zip" if one else "training.zip",
+        rooms.kept(lambda: export.archive(run) if run else b""),
+        f"training-{run.id}.zip" if run else "training.zip",
         "application/zip",
         icon=":material/download:",
         on_click="ignore",
@@ -172,7 +172,7 @@ def _delete_now(*run_ids: str) -> None:
         chosen = [run for run in cache.store().runs() if run.id in run_ids]
         for run in chosen:
             if run.state not in ENDED:
-                _say(f"{runs.short_name(run)} is still going on: cancel it first, then delete it.")
+                _keep_error(f"{runs.short_name(run)} is still going on: cancel it first, then delete it.")
                 return
     st.session_state[keys.JUST_DELETED] = deleted = _act(cache.store().delete_run, run_ids)
     if not deleted:
@@ -200,13 +200,13 @@ def _act(act: Callable[..., None], run_ids: Iterable[str], *arguments: Any) -> l
             try:
                 act(run_id, *arguments)
             except ValueError as error:
-                _say(str(error))
+                _keep_error(str(error))
             else:
                 done.append(run_id)
     return done
 
 
-def _say(message: str) -> None:
+def _keep_error(message: str) -> None:
     st.session_state.setdefault(keys.NOT_DONE, []).append(message)
 
 
@@ -234,15 +234,15 @@ def _undo(key: str, run_ids: Sequence[str], **look: Any) -> None:
     st.button("Undo", icon=":material/undo:", key=key, on_click=_restore, args=run_ids, **look)
 
 
-def say_not_done() -> None:
+def show_errors() -> None:
     """What could not be done to trainings before this run of the page."""
     for message in st.session_state.pop(keys.NOT_DONE, []):
         st.error(escaped(message), icon=":material/error:")
 
 
-def say_deleted(task: str) -> None:
+def show_deleted(task: str) -> None:
     """What was deleted a moment ago, with a button that undoes it; and what could not be done."""
-    say_not_done()
+    show_errors()
     deleted = {run.id: run for run in cache.store().runs(deleted=True, task=task)}
     just = [deleted[run_id] for run_id in st.session_state.get(keys.JUST_DELETED, []) if run_id in deleted]
     if just:

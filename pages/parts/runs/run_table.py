@@ -29,7 +29,7 @@ def show(row: ImageSetRow) -> None:
         if others:
             counted = run_actions.counted(others, SAMPLES)
             st.markdown(f"{counted} on other image sets", width="content")
-    run_actions.say_deleted(task=SAMPLES)
+    run_actions.show_deleted(task=SAMPLES)
     if listed:
         chosen = _table(listed, everywhere)
         compared = f"{NOTICE} Click a heading to sort. " if len(listed) > 1 else ""

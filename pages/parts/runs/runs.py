@@ -60,7 +60,7 @@ def chosen() -> Run | None:
 def _given(run: Run) -> dict[str, str]:
     """What `run` was trained with, as the address would say it."""
     settings = run.settings
-    told = {
+    parameters = {
         keys.SET: settings["set"],
         keys.FEATURES: ",".join(feature_choice.names_of(settings["features"])),
         keys.QUERY: settings["query"],
@@ -68,12 +68,12 @@ def _given(run: Run) -> dict[str, str]:
         **projections.given(settings.get("projection")),
     }
     if (by := neighbours_of(TrainSettings.from_json(settings))) is not None:
-        told[keys.GRAPH] = by
+        parameters[keys.GRAPH] = by
     given = [("method", settings["method"], settings["method_settings"])]
     given += [("feature", name, values) for name, values in settings["features"]]
     for owner, plugin, values in given:
-        told |= {keys.setting(owner, plugin, name): str(value) for name, value in values.items()}
-    return told
+        parameters |= {keys.setting(owner, plugin, name): str(value) for name, value in values.items()}
+    return parameters
 
 
 def of_task(run_id: str, task: str) -> Run:
@@ -149,10 +149,10 @@ def has_numbers(run: Run) -> bool:
     if proof.get("converged") and proof.get("relative_gap") is None:
         return False
     measured = run.result.get("test") or {}
-    said = [proof.get(name) for name in PROVED] + [
-        measured.get(one.measure.key) for one in TASK_SETTINGS.values()
+    numbers = [proof.get(name) for name in PROVED] + [
+        measured.get(task.measure.key) for task in TASK_SETTINGS.values()
     ]
-    return all(value is None or finite(value) is not None for value in said)
+    return all(value is None or finite(value) is not None for value in numbers)
 
 
 def short_name(run: Run) -> str:
@@ -181,7 +181,7 @@ def labels(listed: Sequence[Run], name: Callable[[Run], str] | None = None) -> d
     """Names of trainings by id, no two alike: a selectbox tells its options apart by what they are called."""
     names = {run.id: (name or name_of)(run) for run in listed}
     often = Counter(names.values())
-    return {key: said if often[said] == 1 else f"{said} · {key}" for key, said in names.items()}
+    return {key: text if often[text] == 1 else f"{text} · {key}" for key, text in names.items()}
 
 
 def name_of(run: Run) -> str:
@@ -189,15 +189,15 @@ def name_of(run: Run) -> str:
     their defaults, because it is in no table that shows them."""
     features = features_of(run)
     star = "★ " if run.star else ""
-    told = [", ".join(differing(run))] if run.learns and run.task != SAMPLES else []
-    parts = [f"{star}{short_name(run)}", *filter(None, told), features, measured(run), when(run)]
+    changed = [", ".join(differing(run))] if run.learns and run.task != SAMPLES else []
+    parts = [f"{star}{short_name(run)}", *filter(None, changed), features, measured(run), when(run)]
     return " · ".join(parts)
 
 
 def features_of(run: Run) -> str:
     """What a training saw of an image, in a few words."""
-    told = list(feature_choice.by_words(run.settings["features"], run.settings["set"]).items())
-    return features_words(told, run.settings.get("projection"))
+    features = list(feature_choice.by_words(run.settings["features"], run.settings["set"]).items())
+    return features_words(features, run.settings.get("projection"))
 
 
 def measured(run: Run) -> str:
@@ -205,8 +205,8 @@ def measured(run: Run) -> str:
     if run.task not in TASK_SETTINGS:
         return run.state
     measure = TASK_SETTINGS[run.task].measure
-    found = finite((run.result.get("test") or {}).get(measure.key))
-    return run.state if found is None else f"test {measure.short} {found:.3f}"
+    value = finite((run.result.get("test") or {}).get(measure.key))
+    return run.state if value is None else f"test {measure.short} {value:.3f}"
 
 
 def when(run: Run) -> str:
@@ -240,26 +240,26 @@ def neighbours_of(settings: TrainSettings) -> str | None:
 
 def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
     """What `after` asks for otherwise than `before`, both complete: ["C 1000 → 10"]."""
-    said = []
+    changes = []
     for what in ("query", "method"):
-        one, other = getattr(before, what), getattr(after, what)
-        if one != other:
-            said.append(f"{what} {one} → {other}")
+        old, new = getattr(before, what), getattr(after, what)
+        if old != new:
+            changes.append(f"{what} {old} → {new}")
     if before.set != after.set:
-        said.append("another image set")
-    one, other = (feature_choice.by_words(asked.features, asked.set) for asked in (before, after))
-    if set(one) != set(other):
-        said.append(f"features {' + '.join(one)} → {' + '.join(other) or 'none'}")
-    for name in one.keys() & other.keys():
-        said += _changes(_feature(name), one[name], other[name], f"{name}: ")
+        changes.append("another image set")
+    old, new = (feature_choice.by_words(settings.features, settings.set) for settings in (before, after))
+    if set(old) != set(new):
+        changes.append(f"features {' + '.join(old)} → {' + '.join(new) or 'none'}")
+    for name in old.keys() & new.keys():
+        changes += _changes(_feature(name), old[name], new[name], f"{name}: ")
     if before.projection != after.projection:
-        one, other = (projection_words(asked.projection) for asked in (before, after))
-        said.append(f"projection {one} → {other}")
+        old, new = (projection_words(settings.projection) for settings in (before, after))
+        changes.append(f"projection {old} → {new}")
     if None not in (before.graph, after.graph) and before.graph != after.graph:
-        said.append(f"neighbours {graph_words(before.graph)} → {graph_words(after.graph)}")
+        changes.append(f"neighbours {graph_words(before.graph)} → {graph_words(after.graph)}")
     both = before.method_settings.keys() & after.method_settings.keys()
-    one, other = ({name: asked.method_settings[name] for name in both} for asked in (before, after))
-    return said + sorted(_changes(_method(after.method), one, other))
+    old, new = ({name: settings.method_settings[name] for name in both} for settings in (before, after))
+    return changes + sorted(_changes(_method(after.method), old, new))
 
 
 def differing(run: Run) -> list[str]:
@@ -267,25 +267,25 @@ def differing(run: Run) -> list[str]:
     given = [("", _method(run.settings["method"]), run.settings.get("method_settings", {}))]
     features = feature_choice.by_words(run.settings["features"], run.settings["set"])
     given += [(f"{name}: ", _feature(name), values) for name, values in features.items()]
-    said, least = list[str](), run.settings.get("min_images", LEAST)
+    texts, least = list[str](), run.settings.get("min_images", LEAST)
     for prefix, plugin, values in given:
         defaults = _complete(plugin, {})
         for name, value in values.items():
             if name not in defaults or defaults[name] != value:
-                said.append(f"{prefix}{_label(plugin, name)} = {spoken(value)}")
-    return said if least == LEAST else [*said, f"images a label ≥ {least}"]
+                texts.append(f"{prefix}{_label(plugin, name)} = {spoken(value)}")
+    return texts if least == LEAST else [*texts, f"images a label ≥ {least}"]
 
 
-def against(run: Run, other: Run) -> str:
+def against(run: Run, second: Run) -> str:
     """The settings of a training that another one by its method has otherwise; its id where there are none."""
-    own, theirs = method_settings(run), method_settings(other)
+    own, theirs = method_settings(run), method_settings(second)
     plugin = _method(run.settings["method"])
-    said = [
+    texts = [
         f"{_label(plugin, name)} = {spoken(value)}"
         for name, value in own.items()
         if theirs.get(name) != value
     ]
-    return ", ".join(said) or run.id
+    return ", ".join(texts) or run.id
 
 
 def telling(run: Run) -> str:
@@ -294,16 +294,16 @@ def telling(run: Run) -> str:
     plugins = [("", _method(given.method), given.method_settings)]
     features = feature_choice.by_words(given.features, given.set)
     plugins += [(f"{name}: ", _feature(name), values) for name, values in features.items()]
-    said = []
+    texts = []
     for prefix, plugin, values in plugins:
         defaults = _complete(plugin, {})
         main = {item.name for item in settings_of(plugin) if not item.advanced} if plugin else set()
         for name, value in {**defaults, **values}.items():
             if name in main or name not in defaults or defaults[name] != value:
-                said.append(f"{prefix}{_label(plugin, name)} = {spoken(value)}")
+                texts.append(f"{prefix}{_label(plugin, name)} = {spoken(value)}")
     if (by := neighbours_of(given)) is not None:
-        said.append(f"neighbours = {graph_words(by)}")
-    return ", ".join(said)
+        texts.append(f"neighbours = {graph_words(by)}")
+    return ", ".join(texts)
 
 
 def is_convex(run: Run) -> bool:
@@ -323,11 +323,11 @@ def tolerance_of(run: Run) -> float | None:
     return None if value is None else float(value)
 
 
-def _changes(plugin: type | None, one: Settings, other: Settings, prefix: str = "") -> list[str]:
+def _changes(plugin: type | None, old: Settings, new: Settings, prefix: str = "") -> list[str]:
     return [
-        f"{prefix}{_label(plugin, name)} {spoken(one.get(name))} → {spoken(other.get(name))}"
-        for name in {**one, **other}
-        if one.get(name) != other.get(name)
+        f"{prefix}{_label(plugin, name)} {spoken(old.get(name))} → {spoken(new.get(name))}"
+        for name in {**old, **new}
+        if old.get(name) != new.get(name)
     ]
 
 

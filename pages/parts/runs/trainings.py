@@ -200,7 +200,7 @@ def look_at(run: Run) -> None:
         jobs_panel.explain_end(run)
         if runs.has_numbers(run):
             certificate.show(run)
-        certificate.say_projection(run)
+        certificate.show_projection(run)
         if events := jobs_panel.events_of(run):
             draw(run, events, log_choice())
         run_actions.manage(run)
@@ -223,10 +223,10 @@ def watch(live: Sequence[Run]) -> None:
     for run in sorted(live, key=lambda run: run.created):
         changed = ", ".join(runs.differing(run))
         st.caption(f"{escaped(runs.short_name(run))}{f' · {escaped(changed)}' if changed else ''}")
-        jobs_panel.watch(run, lambda seen, run=run: _say_iteration(run, seen))
+        jobs_panel.watch(run, lambda seen, run=run: _show_iteration(run, seen))
 
 
-def _say_iteration(run: Run, seen: list[jobs_panel.Event]) -> None:
+def _show_iteration(run: Run, seen: list[jobs_panel.Event]) -> None:
     """The iteration that a run is at, how near the best it is proven to be, and where it stops."""
     iterations = jobs_panel.iterations_of(seen)
     if not iterations:
@@ -263,7 +263,7 @@ def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
     if not convex:
         begun, iterations = iterations, training_charts.in_rounds(iterations)
         if begun and not iterations:
-            say_beginning(run)
+            show_beginning(run)
     if not iterations:
         return
     ranker = iterations[-1].get("round", 0) if convex else 0
@@ -286,7 +286,7 @@ def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
     st.caption(f"{which}{NOTICE[convex]} {scale}Training ends when ${certificate.formula(convex)}$.")
 
 
-def say_beginning(run: Run) -> None:
+def show_beginning(run: Run) -> None:
     """That a method that takes rounds is still busy with the weights that the first one begins with."""
     first = runs.method_settings(run).get("start")
     what = "the weights that it begins with" if first is None else f"{first}, whose weights it begins with"

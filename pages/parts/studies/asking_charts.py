@@ -56,13 +56,13 @@ def panel(
     return figure
 
 
-def differences(found: Sequence[tuple[str, Difference]], looks: Mapping[str, Look]) -> go.Figure:
+def differences(by_strategy: Sequence[tuple[str, Difference]], looks: Mapping[str, Look]) -> go.Figure:
     """How far one model lies above another, in points, with an interval over folds; a line a strategy, whose
     looks are given."""
     figure = go.Figure()
-    for number, (name, apart) in enumerate(found):
+    for number, (name, apart) in enumerate(by_strategy):
         look = looks[name]
-        shift = 0.09 * (number - (len(found) - 1) / 2)  # intervals beside each other
+        shift = 0.09 * (number - (len(by_strategy) - 1) / 2)  # intervals beside each other
         bars = None if np.isnan(apart.low).any() else 100 * (apart.high - apart.mean)
         figure.add_scatter(
             x=np.arange(len(apart.mean)) + shift,
@@ -76,7 +76,7 @@ def differences(found: Sequence[tuple[str, Difference]], looks: Mapping[str, Loo
         )
     figure.add_hline(y=0, line={"color": GREY, "dash": "dot", "width": 2})
     figure.update_yaxes(title_text="points of BEP", rangemode="tozero")
-    _title_questions(figure, len(found[0][1].mean))
+    _title_questions(figure, len(by_strategy[0][1].mean))
     return figure
 
 

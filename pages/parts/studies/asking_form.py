@@ -23,7 +23,7 @@ MOST_QUESTIONS, MOST_FOLDS, MOST_SEED = 50, 10, 1_000_000
 def given(run: Run) -> dict[str, str]:
     """What a simulation was asked for, as the address would say it."""
     settings = AskingSettings.from_json(run.settings)
-    told = {
+    parameters = {
         keys.LABEL_SET: settings.set,
         keys.FEATURES: ",".join(feature_choice.names_of(settings.features)),
         keys.MODELS: ",".join(dict.fromkeys(name for name, _ in settings.methods)),
@@ -35,8 +35,8 @@ def given(run: Run) -> dict[str, str]:
         **projections.given(settings.projection),
     }
     for plugin, values in settings.methods:
-        told |= {keys.setting("method", plugin, name): str(value) for name, value in values.items()}
-    return told
+        parameters |= {keys.setting("method", plugin, name): str(value) for name, value in values.items()}
+    return parameters
 
 
 def show(row: ImageSetRow) -> None:

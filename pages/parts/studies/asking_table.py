@@ -27,19 +27,19 @@ def called(count: int) -> str:
 
 
 def by_name(curves: Sequence[FoldCurve], name: str, strategy: str) -> FoldCurve | None:
-    return next((one for one in curves if (one.name, one.strategy) == (name, strategy)), None)
+    return next((curve for curve in curves if (curve.name, curve.strategy) == (name, strategy)), None)
 
 
 def names_of(curves: Sequence[FoldCurve]) -> list[str]:
     """The models, in their order."""
-    return list(dict.fromkeys(one.name for one in curves))
+    return list(dict.fromkeys(curve.name for curve in curves))
 
 
 def strategies_of(curves: Sequence[FoldCurve]) -> list[str]:
     """The ways to ask, as they are listed wherever a person chooses; those that this version does not know at last."""
     known = list(STRATEGIES)
-    found = dict.fromkeys(one.strategy for one in curves)
-    return sorted(found, key=lambda name: known.index(name) if name in known else len(known))
+    strategies = dict.fromkeys(curve.strategy for curve in curves)
+    return sorted(strategies, key=lambda name: known.index(name) if name in known else len(known))
 
 
 def compared(curves: Sequence[FoldCurve]) -> list[tuple[str, str, Difference]]:
@@ -50,16 +50,16 @@ def compared(curves: Sequence[FoldCurve]) -> list[tuple[str, str, Difference]]:
     base = [name for name in names_of(curves) if by_method(curves, name) == BASELINE]
     if len(base) != 1:
         return []
-    found = []
-    for one in curves:
-        other = by_name(curves, base[0], one.strategy)
-        if one.method != BASELINE and other is not None:
-            found.append((one.name, one.strategy, difference(one, other)))
-    return found
+    differences = []
+    for curve in curves:
+        baseline = by_name(curves, base[0], curve.strategy)
+        if curve.method != BASELINE and baseline is not None:
+            differences.append((curve.name, curve.strategy, difference(curve, baseline)))
+    return differences
 
 
 def by_method(curves: Sequence[FoldCurve], name: str) -> str:
-    return next(one.method for one in curves if one.name == name)
+    return next(curve.method for curve in curves if curve.name == name)
 
 
 def as_markdown(curves: Sequence[FoldCurve]) -> dict[str, str]:
@@ -67,8 +67,8 @@ def as_markdown(curves: Sequence[FoldCurve]) -> dict[str, str]:
     over folds, the best of each number of questions in bold; for each but the independent one what it has above that,
     with an interval."""
     shown, names = columns_of(curves), names_of(curves)
-    best = {count: max(float(one.mean[count]) for one in curves) for count in shown}
-    apart = {(name, strategy): found for name, strategy, found in compared(curves)}
+    best = {count: max(float(curve.mean[count]) for curve in curves) for count in shown}
+    apart = {(name, strategy): gain for name, strategy, gain in compared(curves)}
     strategies = strategies_of(curves)
     tables = {}
     for name in names:
@@ -92,21 +92,21 @@ def _mean(curve: FoldCurve | None, count: int, best: dict[int, float]) -> str:
     if curve is None:
         return NONE
     mean, spread = float(curve.mean[count]), float(curve.spread[count])
-    said = f"{100 * mean:.1f}"
-    said = f"**{said}**" if mean == best[count] else said
-    return said if math.isnan(spread) else f"{said} ± {100 * spread:.1f}"
+    text = f"{100 * mean:.1f}"
+    text = f"**{text}**" if mean == best[count] else text
+    return text if math.isnan(spread) else f"{text} ± {100 * spread:.1f}"
 
 
-def _difference(found: Difference | None, count: int) -> str:
-    if found is None:
+def _difference(gain: Difference | None, count: int) -> str:
+    if gain is None:
         return NONE
-    between = interval(found, count)
-    return signed(100 * found.mean[count]) + (f" ({between})" if between else "")
+    between = interval(gain, count)
+    return signed(100 * gain.mean[count]) + (f" ({between})" if between else "")
 
 
-def interval(found: Difference, count: int) -> str:
+def interval(gain: Difference, count: int) -> str:
     """An interval in points; nothing where one fold alone tells of none."""
-    low, high = (100 * float(end[count]) for end in (found.low, found.high))
+    low, high = (100 * float(end[count]) for end in (gain.low, gain.high))
     return "" if math.isnan(low) else f"{signed(low)} to {signed(high)}"
 
 
@@ -118,10 +118,10 @@ def signed(points: float) -> str:
 def csv_text(curves: Sequence[FoldCurve]) -> str:
     """One line for each model, strategy and number of questions; precision as exact numbers from 0 to 1."""
     folds, rows = [f"fold {number + 1}" for number in range(len(curves[0].folds))], []
-    for one in curves:
-        for count, values in enumerate(one.folds.T):
-            spread = float(one.spread[count])
-            numbers = [float(one.mean[count]), "" if math.isnan(spread) else spread, *values.tolist()]
-            texts = [guarded(one.name), guarded(one.strategy), count]
+    for curve in curves:
+        for count, values in enumerate(curve.folds.T):
+            spread = float(curve.spread[count])
+            numbers = [float(curve.mean[count]), "" if math.isnan(spread) else spread, *values.tolist()]
+            texts = [guarded(curve.name), guarded(curve.strategy), count]
             rows.append([*texts, *numbers])
     return study_page.csv_text(["model", "strategy", "questions", "mean", "standard deviation", *folds], rows)

@@ -14,7 +14,7 @@ UNCERTAIN = ", not certain"
 
 def best_of(curves: Sequence[FoldCurve]) -> FoldCurve:
     """The curve that ends highest."""
-    return max(curves, key=lambda one: float(one.mean[-1]))
+    return max(curves, key=lambda curve: float(curve.mean[-1]))
 
 
 def headline(curves: Sequence[FoldCurve]) -> str:
@@ -28,8 +28,8 @@ def headline(curves: Sequence[FoldCurve]) -> str:
 def notice(curves: Sequence[FoldCurve]) -> str:
     """Which way to ask gains most, and least, with the model that ends highest."""
     best = best_of(curves)
-    own = [one for one in curves if one.name == best.name]
-    gains = {one.strategy: 100 * float(one.mean[-1] - one.mean[0]) for one in own}
+    own = [curve for curve in curves if curve.name == best.name]
+    gains = {curve.strategy: 100 * float(curve.mean[-1] - curve.mean[0]) for curve in own}
     least = min(gains, key=gains.__getitem__)
     if len(gains) < 2:
         return f"how much {best.name} gains: {gains[best.strategy]:+.1f} points with all questions"
@@ -44,15 +44,15 @@ def interactions_add(curves: Sequence[FoldCurve]) -> str:
 
     Asked as the paper does where that was simulated; nothing where nothing can be compared.
     """
-    found = asking_table.compared(curves)
-    found = [one for one in found if one[1] == OF_THE_PAPER] or found
-    if not found:
+    rows = asking_table.compared(curves)
+    rows = [row for row in rows if row[1] == OF_THE_PAPER] or rows
+    if not rows:
         return ""
-    name, strategy, apart = max(found, key=lambda one: float(one[2].mean[-1]))
-    said = [_points(apart, count) for count in dict.fromkeys((0, len(apart.mean) - 1))]
+    name, strategy, apart = max(rows, key=lambda row: float(row[2].mean[-1]))
+    points = [_points(apart, count) for count in dict.fromkeys((0, len(apart.mean) - 1))]
     return (
         f"**Notice** what interactions add: {escaped(name)} by {escaped(strategy)} differs from "
-        f"{escaped(asking_table.BASELINE)} by {' and '.join(said)} points."
+        f"{escaped(asking_table.BASELINE)} by {' and '.join(points)} points."
     )
 
 

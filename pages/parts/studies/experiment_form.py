@@ -33,30 +33,30 @@ SECONDS, MEASURED_ON = {False: 0.06, True: 0.45}, 291
 
 def given(run: Run) -> dict[str, str]:
     """What an experiment was asked for, as the address would say it."""
-    asked = ExperimentSettings.from_json(run.settings)
-    told = {
-        keys.EXPERIMENT_SET: asked.set,
-        keys.FEATURES: ",".join(feature_choice.names_of(asked.features)),
-        keys.CONTENDERS: ",".join(dict.fromkeys(name for name, _ in asked.methods)),
-        keys.FOLDS: str(asked.folds),
-        keys.SEED: str(asked.seed),
-        keys.CHOSEN_BY: asked.measure,
-        keys.WIDEN: str(asked.widen),
-        **projections.given(asked.projection),
+    settings = ExperimentSettings.from_json(run.settings)
+    parameters = {
+        keys.EXPERIMENT_SET: settings.set,
+        keys.FEATURES: ",".join(feature_choice.names_of(settings.features)),
+        keys.CONTENDERS: ",".join(dict.fromkeys(name for name, _ in settings.methods)),
+        keys.FOLDS: str(settings.folds),
+        keys.SEED: str(settings.seed),
+        keys.CHOSEN_BY: settings.measure,
+        keys.WIDEN: str(settings.widen),
+        **projections.given(settings.projection),
     }
-    told |= {f"grid.{name}": _values_shown(list(values)) for name, values in asked.grids.items()}
-    if asked.queries:
-        told[keys.QUERIES] = json.dumps(asked.queries)
-    if asked.graph is not None:
-        told[keys.GRAPH] = asked.graph
-    return told
+    parameters |= {f"grid.{name}": _values_shown(list(values)) for name, values in settings.grids.items()}
+    if settings.queries:
+        parameters[keys.QUERIES] = json.dumps(settings.queries)
+    if settings.graph is not None:
+        parameters[keys.GRAPH] = settings.graph
+    return parameters
 
 
 def begun_with(run: Run) -> dict[str, str]:
     """What the form takes from an experiment that is shown: all, unless it is to begin with something else."""
-    other = address.get(keys.SCALE) in (SMALL, PAPER)
+    preset = address.get(keys.SCALE) in (SMALL, PAPER)
     return {
-        name: value for name, value in given(run).items() if not (other and keys.depends(name, keys.SCALE))
+        name: value for name, value in given(run).items() if not (preset and keys.depends(name, keys.SCALE))
     }
 
 
@@ -222,8 +222,8 @@ def from_file(here: list[ImageSetRow]) -> None:
         st.error(f"A protocol has at most {MOST_MEGABYTES} MB.", icon=":material/error:")
         return
     try:
-        told: Any = json.loads(file.getvalue())
-        settings = ExperimentSettings.from_json(told if isinstance(told, dict) else {})
+        payload: Any = json.loads(file.getvalue())
+        settings = ExperimentSettings.from_json(payload if isinstance(payload, dict) else {})
     except (ValueError, RecursionError) as error:
         st.error(escaped(f"This is no protocol: {error}"), icon=":material/error:")
         return

@@ -23,13 +23,13 @@ def as_markdown(table: Table) -> str:
 def progress_table(results: Results) -> Table:
     """How many trainings of the folds are there, a row a method and a column a query."""
     rows = []
-    for one in results.contenders:
-        told = tuple(_told(results, query, one.name) for query in results.queries)
-        rows.append(Row(one.name, told, (False,) * len(told)))
+    for contender in results.contenders:
+        cells = tuple(_progress(results, query, contender.name) for query in results.queries)
+        rows.append(Row(contender.name, cells, (False,) * len(cells)))
     return Table("Trainings of the folds", results.queries, tuple(rows))
 
 
-def _told(results: Results, query: str, contender: str) -> str:
+def _progress(results: Results, query: str, contender: str) -> str:
     """How many trainings of a method for a query are there, of those of its grid as far as it was widened by now."""
     points = results.points(query, contender)
     done = sum(
@@ -42,7 +42,7 @@ def _told(results: Results, query: str, contender: str) -> str:
 def all_of_them(results: Results) -> Table:
     """The seconds of each method over all queries, beside those of each."""
     rows = []
-    for one in results.contenders:
-        seconds = [results.seconds(query, one.name) for query in results.queries]
-        rows.append(Row(one.name, (*seconds, sum(seconds)), (False,) * (len(seconds) + 1)))
+    for contender in results.contenders:
+        seconds = [results.seconds(query, contender.name) for query in results.queries]
+        rows.append(Row(contender.name, (*seconds, sum(seconds)), (False,) * (len(seconds) + 1)))
     return Table("Seconds of training, all settings and folds", (*results.queries, "all"), tuple(rows))

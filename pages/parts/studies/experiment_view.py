@@ -60,9 +60,9 @@ def show_progress(findings: Findings) -> None:
         "query; tests come last, each by one more training on all training samples."
     )
     if any(
-        findings.results.validation(query, one.name)
+        findings.results.validation(query, contender.name)
         for query in findings.results.queries
-        for one in findings.results.contenders
+        for contender in findings.results.contenders
     ):
         st.markdown(as_markdown(validation_table(findings.results)))
 
@@ -99,15 +99,15 @@ def show_differences(run: Run, findings: Findings) -> None:
     st.markdown("### What one method gains over another")
     names = {f"{left} − {right}": (left, right) for left, right in pairs_of(findings.results)}
     bound = address.bound(keys.DIFFERENCE, address.one_of(list(names)), next(iter(names)))
-    told = st.selectbox("Difference", list(names), **bound)
-    left, right = names[told]
+    pair = st.selectbox("Difference", list(names), **bound)
+    left, right = names[pair]
     apart = cache.differences(run)
     rows = [row for row in apart if (row.left, row.right) == (left, right)]
     measure, look = findings.results.protocol.measure, looks_of(findings.results.contenders)[left]
     figure = experiment_charts.difference_bars(rows, look, measure, experiment_charts.reach_of(apart))
     alt, height = experiment_charts.bars_in_words(rows, measure), HEAD + BAR * len(rows)
     charts.show(
-        go.Figure(figure), keys.widget(f"difference {run.id} {told}"), alt, "difference", height, top=8
+        go.Figure(figure), keys.widget(f"difference {run.id} {pair}"), alt, "difference", height, top=8
     )
     sure = [row for row in rows if row.folds is not None and row.folds.t < SIGNIFICANT]
     held = [row for row in sure if row.folds is not None and row.folds.holm < SIGNIFICANT]
@@ -178,12 +178,12 @@ def show_gallery(findings: Findings, query: str) -> None:
         ranked = findings.rankings(query, fold)
         if not ranked:
             st.caption("No method has a ranking of these samples yet.")
-        for name, one in ranked.items():
-            told = [value_words(one), *([first_wrong(one)] if one.positives else [])]
-            st.markdown(f"**{escaped(name)}** · {' · '.join(told)}")
-            shown_places = range(min(places, len(one)))
-            place = first_mistake(one.relevance)
-            pictures = tiles.ranked_tiles(findings.images, one, shown_places)
+        for name, ranking in ranked.items():
+            texts = [value_words(ranking), *([first_wrong(ranking)] if ranking.positives else [])]
+            st.markdown(f"**{escaped(name)}** · {' · '.join(texts)}")
+            shown_places = range(min(places, len(ranking)))
+            place = first_mistake(ranking.relevance)
+            pictures = tiles.ranked_tiles(findings.images, ranking, shown_places)
             flags = (
                 {} if place is None or place > len(pictures) else {pictures[place - 1].id: "first mistake"}
             )
@@ -218,13 +218,13 @@ def gallery_links(findings: Findings) -> str:
 def _best(findings: Findings, query: str, fold: int | None) -> float | None:
     """The best AP that a method has on the held-out samples; None where none is there."""
     results = findings.results
-    found = []
-    for one in results.contenders:
-        point = results.chosen(query, one.name)
-        outcome = None if point is None else results.outcomes.get((query, one.name, point, fold))
+    values = []
+    for contender in results.contenders:
+        point = results.chosen(query, contender.name)
+        outcome = None if point is None else results.outcomes.get((query, contender.name, point, fold))
         if outcome is not None and "AP" in outcome.measures:
-            found.append(outcome.measures["AP"])
-    return max(found, default=None)
+            values.append(outcome.measures["AP"])
+    return max(values, default=None)
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -34,9 +34,9 @@ def compared(played: Mapping[str, list[float]]) -> str:
     >>> compared({"C-star": [0.5]})
     'Right for good: C-star never.'
     """
-    said = []
+    texts = []
     for name, precisions in played.items():
         count = questions_needed(precisions)
-        word = " question" if count == 1 else "" if said else " questions"
-        said.append(f"{name} never" if count is None else f"{name} after {count}{word}")
-    return f"Right for good: {', '.join(said)}."
+        word = " question" if count == 1 else "" if texts else " questions"
+        texts.append(f"{name} never" if count is None else f"{name} after {count}{word}")
+    return f"Right for good: {', '.join(texts)}."

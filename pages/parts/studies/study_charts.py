@@ -32,11 +32,11 @@ def figure_of(curves: Sequence[Curve], measure: str, across: str, marks: Marks, 
     figure = go.Figure()
     for number, curve in enumerate(curves):
         colour, dash, symbol = LOOKS[number % len(LOOKS)]
-        found = curve.measures[measure]
-        bars = {"type": "data", "array": scaled(found.error, measure), "thickness": 2, "width": 4}
+        measured = curve.measures[measure]
+        bars = {"type": "data", "array": scaled(measured.error, measure), "thickness": 2, "width": 4}
         line = {"color": colour, "width": 3, "dash": dash}
         figure.add_scatter(
-            **along(curve.at, scaled(found.mean, measure), named),
+            **along(curve.at, scaled(measured.mean, measure), named),
             name=curve.line,
             mode="markers" if named else "lines+markers",
             line=line,
@@ -53,12 +53,12 @@ def figure_of(curves: Sequence[Curve], measure: str, across: str, marks: Marks, 
             marker=star,
             hovertemplate="%{x} · %{y}<extra>" + of + "</extra>",
         )
-    told = f"{measure}, %" if measure in SHARES else measure
+    title = f"{measure}, %" if measure in SHARES else measure
     if named:
-        figure.update_xaxes(title_text=told)
+        figure.update_xaxes(title_text=title)
         figure.update_yaxes(autorange="reversed", automargin=True)
         return figure
-    figure.update_yaxes(title_text=told, type="log" if measure == SECONDS else "linear")
+    figure.update_yaxes(title_text=title, type="log" if measure == SECONDS else "linear")
     ticks = sorted({at for curve in curves for at in curve.at})
     figure.update_xaxes(title_text=across, tickvals=ticks, tickangle=0, showgrid=False)
     if measure == SECONDS:
@@ -90,7 +90,7 @@ def csv_text(curves: Sequence[Curve]) -> str:
     rows = [
         [curve.line, at, measure, repr(mean), repr(error)]
         for curve in curves
-        for measure, found in curve.measures.items()
-        for at, mean, error in zip(curve.at, found.mean, found.error, strict=True)
+        for measure, measured in curve.measures.items()
+        for at, mean, error in zip(curve.at, measured.mean, measured.error, strict=True)
     ]
     return study_page.csv_text(["curve", "setting", "measure", "mean", "error"], rows)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts.app import cache, forms, keys
 from pages.parts.runs import feature_choice, projections, runs
-from pages.parts.studies.study_page import StudyPage, choose_number, choose_one
+from pages.parts.studies.study_page import StudyPage, choose_number, choose_option
 from ranking import method_class
 from ranking.core.run_settings import StudySettings
 from ranking.core.settings import settings_of
@@ -42,7 +42,7 @@ def given(run: Run) -> dict[str, str]:
     settings = StudySettings.from_json(run.settings)
     if settings.study not in FIGURES:
         raise ValueError(f"no study is called {settings.study!r:.40}")
-    told = {
+    parameters = {
         keys.ORDER_SET: settings.set,
         keys.CRITERION: settings.criterion,
         keys.STUDY: settings.study,
@@ -56,7 +56,7 @@ def given(run: Run) -> dict[str, str]:
         for name, value in settings.method_settings.items()
         if name not in NOT_ASKED
     }
-    return {**told, **drawn, **own, DRAWN: str(subsequences)}
+    return {**parameters, **drawn, **own, DRAWN: str(subsequences)}
 
 
 def show(row: ImageSetRow, criterion: str, study: str) -> None:
@@ -65,8 +65,8 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
     with left:
         features = feature_choice.choose(cache.image_set(row.key))
         projection = projections.choose()
-        first = choose_one("What comes first", FIRST, [HIGHEST, LOWEST])
-        of = choose_one("Sequences are drawn from", OF, [ANY, ONE_EACH])
+        first = choose_option("What comes first", FIRST, [HIGHEST, LOWEST])
+        of = choose_option("Sequences are drawn from", OF, [ANY, ONE_EACH])
         seed = choose_number("Seed", SEED, 0, 1_000_000, 0)
     with right:
         length = choose_number("Length of the sequences", LENGTH, 3, 500, LENGTHS.get(study, USUAL_LENGTH))

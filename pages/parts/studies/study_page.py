@@ -123,10 +123,10 @@ def choose_number(label: str, name: str, low: int, high: int, default: int) -> i
 def choose_several(label: str, name: str, options: list[str]) -> list[str]:
     bound = address.bound(name, address.some_of(options), options, ",".join)
     chosen = st.pills(label, options, selection_mode="multi", **bound)
-    return [one for one in options if one in chosen]
+    return [option for option in options if option in chosen]
 
 
-def choose_one(label: str, name: str, options: list[str], called: Callable[[str], str] = str) -> str:
+def choose_option(label: str, name: str, options: list[str], called: Callable[[str], str] = str) -> str:
     bound = address.bound(name, address.one_of(options), options[0])
     return str(st.segmented_control(label, options, format_func=called, required=True, **bound))
 

@@ -67,8 +67,8 @@ def of_fusion(curves: Curves) -> str:
 
 
 def of_test_lengths(curves: Curves) -> str:
-    said = ", ".join(f"{line} by length {best_place(curve)}" for line, curve in curves.items())
-    return f"Ordered best, by Kendall tau: {said}."
+    text = ", ".join(f"{line} by length {best_place(curve)}" for line, curve in curves.items())
+    return f"Ordered best, by Kendall tau: {text}."
 
 
 def of_representations(curves: Curves) -> str:
@@ -82,14 +82,14 @@ def of_representations(curves: Curves) -> str:
 
 
 def of_trees(curves: Curves) -> str:
-    found = curves[SEARCH]
-    shares = [mean_at(found, trees, AGREES) for trees in (1, 3, 5)]
-    one, all_orders = mean_at(found, 1), curves[EXHAUSTIVE].measures[TAU].mean[0]
-    than = AS_GOOD if one == all_orders else BETTER if one > all_orders else WORSE
+    searched = curves[SEARCH]
+    shares = [mean_at(searched, trees, AGREES) for trees in (1, 3, 5)]
+    single, all_orders = mean_at(searched, 1), curves[EXHAUSTIVE].measures[TAU].mean[0]
+    than = AS_GOOD if single == all_orders else BETTER if single > all_orders else WORSE
     return (
         f"With 1, 3 and 5 trees {', '.join(f'{100 * share:.1f}%' for share in shares)} of the searches end at an order "
-        f"that no other beats. One tree ({one:.3f}) puts the images in an order {than} the best of all orders by the "
-        f"rankers' own value ({all_orders:.3f})."
+        f"that no other beats. One tree ({single:.3f}) puts the images in an order {than} the best of all orders by "
+        f"the rankers' own value ({all_orders:.3f})."
     )
 
 

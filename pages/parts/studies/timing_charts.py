@@ -30,26 +30,36 @@ def calls_of(loss: str, point: Point | None) -> go.Figure:
     """Milliseconds of a call of each algorithm, a row each: the paper's, and those that were measured here."""
     here, paper = {} if point is None else named(point), PAPER.get(loss, {})
     rows = list(here or paper)
-    found = [
-        (PAPER_S, {name: (one.call, one.deviation) for name, one in paper.items()}, GREY, "square-open"),
-        (HERE, {name: (1e3 * one.mean, 1e3 * one.deviation) for name, one in here.items()}, BLUE, "circle"),
+    series = [
+        (
+            PAPER_S,
+            {name: (timed.call, timed.deviation) for name, timed in paper.items()},
+            GREY,
+            "square-open",
+        ),
+        (
+            HERE,
+            {name: (1e3 * timed.mean, 1e3 * timed.deviation) for name, timed in here.items()},
+            BLUE,
+            "circle",
+        ),
     ]
     figure = go.Figure()
-    for label, told, colour, symbol in found if here else found[:1]:
+    for label, values, colour, symbol in series if here else series[:1]:
         figure.add_scatter(
-            x=[told[name][0] for name in told],
-            y=[rows.index(name) for name in told],
-            error_x={"array": [told[name][1] for name in told], "thickness": 2},
+            x=[values[name][0] for name in values],
+            y=[rows.index(name) for name in values],
+            error_x={"array": [values[name][1] for name in values], "thickness": 2},
             mode="markers+text",
             name=label,
-            text=[f"{told[name][0]:.3g}" for name in told],
+            text=[f"{values[name][0]:.3g}" for name in values],
             textposition="top center" if label == PAPER_S else "bottom center",
             textfont={"size": 14},
             marker={"color": colour, "symbol": symbol, "size": 13, "line": {"width": 3}},
             hovertemplate="%{x:.3f} ± %{error_x.array:.3f} ms<extra>" + label + "</extra>",
         )
     figure.update_layout(showlegend=True)  # also of one alone: whose machine it was
-    every = [value for _, told, _, _ in found for value, _ in told.values()]
+    every = [value for _, values, _, _ in series for value, _ in values.values()]
     ends = [math.log10(min(every)) - 0.35, math.log10(max(every)) + 0.35]
     figure.update_xaxes(type="log", range=ends, dtick=1, title_text="milliseconds a call")
     figure.update_yaxes(
@@ -62,14 +72,14 @@ def calls_of(loss: str, point: Point | None) -> go.Figure:
 
 def calls_in_words(loss: str, point: Point | None) -> str:
     """Every value of `calls_of` as plain text."""
-    told = ["Milliseconds a call"]
+    texts = ["Milliseconds a call"]
     if loss in PAPER:
-        paper = ", ".join(f"{SHORT[name]} {one.call:g}" for name, one in PAPER[loss].items())
-        told.append(f"On {PAPER_S}: {paper}")
+        paper = ", ".join(f"{SHORT[name]} {timed.call:g}" for name, timed in PAPER[loss].items())
+        texts.append(f"On {PAPER_S}: {paper}")
     if point is not None:
-        here = ", ".join(f"{SHORT[one.name]} {1e3 * one.mean:.3g}" for one in point.timed)
-        told.append(f"On {HERE}: {here}")
-    return ". ".join(told)
+        here = ", ".join(f"{SHORT[timed.name]} {1e3 * timed.mean:.3g}" for timed in point.timed)
+        texts.append(f"On {HERE}: {here}")
+    return ". ".join(texts)
 
 
 def across(point: Point) -> int:
@@ -82,7 +92,7 @@ def across(point: Point) -> int:
 def axes_of(points: Sequence[Point], loss: str) -> dict[str, list[Point]]:
     """The points of a figure by what is varied, from small to large."""
     return {
-        axis: sorted((one for one in points if (one.loss, one.varied) == (loss, axis)), key=across)
+        axis: sorted((point for point in points if (point.loss, point.varied) == (loss, axis)), key=across)
         for axis in AXES
     }
 
@@ -91,11 +101,11 @@ def figure_of(points: Sequence[Point], highest: float, lowest: float) -> go.Figu
     """Seconds of a complete training's calls along one axis; both scales are logarithmic, and that of seconds ends at
     `lowest` and `highest`, so that figures can stand side by side."""
     figure = go.Figure()
-    for name in [one.name for one in points[0].timed]:
+    for name in [timed.name for timed in points[0].timed]:
         colour, dash, symbol = LOOKS[name]
         figure.add_scatter(
             x=[across(point) for point in points],
-            y=[next(one.total for one in point.timed if one.name == name) for point in points],
+            y=[next(timed.total for timed in point.timed if timed.name == name) for point in points],
             mode="lines+markers",
             name=SHORT[name],
             line={"color": colour, "dash": dash, "width": 3},
@@ -104,7 +114,10 @@ def figure_of(points: Sequence[Point], highest: float, lowest: float) -> go.Figu
         )
     ticks = [across(point) for point in points]
     figure.update_xaxes(
-        type="log", tickvals=ticks, ticktext=[f"{one:,}" for one in ticks], title_text=AXES[points[0].varied]
+        type="log",
+        tickvals=ticks,
+        ticktext=[f"{tick:,}" for tick in ticks],
+        title_text=AXES[points[0].varied],
     )
     ends = [math.log10(lowest) - 0.1, math.log10(highest) + 0.1]
     figure.update_yaxes(
@@ -115,25 +128,25 @@ def figure_of(points: Sequence[Point], highest: float, lowest: float) -> go.Figu
 
 def figures_of(axes: Mapping[str, Sequence[Point]]) -> dict[str, go.Figure]:
     """The figure of each axis, all on one scale of seconds."""
-    seconds = [one.total for points in axes.values() for point in points for one in point.timed]
+    seconds = [timed.total for points in axes.values() for point in points for timed in point.timed]
     return {axis: figure_of(points, max(seconds), min(seconds)) for axis, points in axes.items()}
 
 
 def in_words(points: Sequence[Point]) -> str:
     """Every value of a figure, as plain text."""
-    told = []
-    for number, one in enumerate(points[0].timed):
+    texts = []
+    for number, timed in enumerate(points[0].timed):
         values = ", ".join(f"{across(point):,} {point.timed[number].total:.3g}" for point in points)
-        told.append(f"{SHORT[one.name]}: {values}")
-    return f"Seconds a training by {AXES[points[0].varied]}. {'. '.join(told)}"
+        texts.append(f"{SHORT[timed.name]}: {values}")
+    return f"Seconds a training by {AXES[points[0].varied]}. {'. '.join(texts)}"
 
 
 def csv_text(outcome: TimingOutcome) -> str:
     """One line a competitor at each size."""
     rows = []
     for point in outcome.points:
-        for one in point.timed:
-            values = [repr(value) for value in (one.total, one.mean, one.deviation)]
+        for timed in point.timed:
+            values = [repr(value) for value in (timed.total, timed.mean, timed.deviation)]
             where = [point.loss, point.varied, point.positives, point.negatives]
-            rows.append([*where, one.name, one.calls, *values, outcome.machine])
+            rows.append([*where, timed.name, timed.calls, *values, outcome.machine])
     return study_page.csv_text(COLUMNS, rows)

@@ -55,8 +55,8 @@ AXES = {
 def views() -> dict[str, str]:
     """The table and the figure of every loss that is timed, as the choice of them calls them."""
     measures = {loss: make_loss(loss).measure for loss in methods_by_loss()}
-    tables = {f"tables {loss}": f"{table_name(loss)} · {one}" for loss, one in measures.items()}
-    figures = {f"figure {loss}": f"{figure_name(loss)} · {one}" for loss, one in measures.items()}
+    tables = {f"tables {loss}": f"{table_name(loss)} · {measure}" for loss, measure in measures.items()}
+    figures = {f"figure {loss}": f"{figure_name(loss)} · {measure}" for loss, measure in measures.items()}
     return {view: name.replace(" and", ",") for view, name in (tables | figures).items()}
 
 
@@ -71,11 +71,11 @@ def figure_name(loss: str) -> str:
 
 def table_point(points: Iterable[Point], loss: str) -> Point | None:
     """The training of the tables of a loss among those that were timed; None where nothing was."""
-    return next((one for one in points if (one.loss, one.varied) == (loss, TABLE)), None)
+    return next((point for point in points if (point.loss, point.varied) == (loss, TABLE)), None)
 
 
 def named(point: Point) -> dict[str, Timed]:
-    return {one.name: one for one in point.timed}
+    return {timed.name: timed for timed in point.timed}
 
 
 def table(loss: str, point: Point | None) -> str:
@@ -89,9 +89,9 @@ def table(loss: str, point: Point | None) -> str:
     for name in here or paper:
         cells = [CALLED[name]]
         if here:
-            one = here[name]
-            call = f"{1000 * one.mean:.3f} ± {1000 * one.deviation:.3f}"
-            cells += [f"{one.calls:,}", f"{one.total:.4f}", call, f"**{_faster(here, name)}**"]
+            timed = here[name]
+            call = f"{1000 * timed.mean:.3f} ± {1000 * timed.deviation:.3f}"
+            cells += [f"{timed.calls:,}", f"{timed.total:.4f}", call, f"**{_faster(here, name)}**"]
         cells += _printed(paper, name)
         lines.append(cells)
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
@@ -101,9 +101,9 @@ def _printed(paper: dict[str, Printed], name: str) -> list[str]:
     """The cells of an algorithm that the paper has; dashes for one that it has not."""
     if name not in paper:
         return ["–"] * 3
-    told = paper[name]
-    ratio = times(paper["greedy"].call / told.call)
-    return [f"{told.total:.4f}", f"{told.call:.3f} ± {told.deviation:.3f}", ratio]
+    printed = paper[name]
+    ratio = times(paper["greedy"].call / printed.call)
+    return [f"{printed.total:.4f}", f"{printed.call:.3f} ± {printed.deviation:.3f}", ratio]
 
 
 def _faster(here: dict[str, Timed], name: str) -> str:
@@ -141,7 +141,7 @@ def notice_paper(loss: str) -> str:
 def notice(point: Point) -> str:
     """What to notice in a table."""
     here = named(point)
-    fastest = min((one for one in point.timed if one.name != BINARY), key=lambda one: one.mean)
+    fastest = min((timed for timed in point.timed if timed.name != BINARY), key=lambda timed: timed.mean)
     against = here[BINARY].mean / here["select"].mean
     simple = (
         f"a call of SELECT takes {times(against)} less than one of the 0-1 loss"
@@ -162,7 +162,7 @@ def notice(point: Point) -> str:
 
 def notice_figure(points: list[Point]) -> str:
     """How greedy and SELECT grow along the axis on which all samples are varied."""
-    first, last = (named(one) for one in (points[0], points[-1]))
+    first, last = (named(point) for point in (points[0], points[-1]))
     more = (points[-1].positives + points[-1].negatives) / (points[0].positives + points[0].negatives)
     grown = {name: last[name].mean / first[name].mean for name in ("greedy", "select")}
     return (

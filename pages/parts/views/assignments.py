@@ -138,11 +138,11 @@ def ap_in_numbers(relevant: Bools, places: Ints) -> str:
     return f"\\tfrac{{1}}{{{len(ranks)}}}({terms})"
 
 
-def notice_solvers(example: Example, found: list[AssignmentSolution]) -> str:
+def notice_solvers(example: Example, results: list[AssignmentSolution]) -> str:
     values = example.problem.values(all_orders(len(example.scores)))
-    best = found[0].value
+    best = results[0].value
     ties = int((values > best - ROUNDING).sum())
-    missed = " and ".join(solution.solver for solution in found if best - solution.value > ROUNDING)
+    missed = " and ".join(solution.solver for solution in results if best - solution.value > ROUNDING)
     outcome = f"{missed} missed the best" if missed else "every solver found the best value this time"
     shared = "one ranking has" if ties == 1 else f"{ties} rankings share"
     return (

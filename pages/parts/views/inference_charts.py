@@ -190,14 +190,14 @@ def tree(trace: Trace, done: int) -> go.Figure:
     return figure
 
 
-def bins(problem: InferenceProblem, found: Bins, trace: Trace) -> go.Figure:
+def bins(problem: InferenceProblem, partition: Bins, trace: Trace) -> go.Figure:
     """How many irrelevant samples each bin holds, and how they were settled."""
     edges = sum(step.what == "edge" for step in trace.steps)
     low, high = trace.bounds_after(edges, problem.highest)
-    counts = np.diff(found.starts)
-    widths = 1 / found.grid.scale
-    centres: Floats = found.grid.top - (np.arange(found.grid.bins) + 0.5) * widths
-    inside = np.minimum(found.starts[:-1], len(low) - 1)
+    counts = np.diff(partition.starts)
+    widths = 1 / partition.grid.scale
+    centres: Floats = partition.grid.top - (np.arange(partition.grid.bins) + 0.5) * widths
+    inside = np.minimum(partition.starts[:-1], len(low) - 1)
     left = high[inside] - low[inside]
     figure = go.Figure()
     for chosen, name, look in (

@@ -41,9 +41,9 @@ class Scores:
     @property
     def token(self) -> str:
         """A content hash."""
-        told = hashlib.sha256(np.ascontiguousarray(self.scores, np.float64).tobytes())
-        told.update(np.ascontiguousarray(self.relevant, np.bool_).tobytes())
-        return told.hexdigest()
+        digest = hashlib.sha256(np.ascontiguousarray(self.scores, np.float64).tobytes())
+        digest.update(np.ascontiguousarray(self.relevant, np.bool_).tobytes())
+        return digest.hexdigest()
 
 
 def choose() -> Scores:

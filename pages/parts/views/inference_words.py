@@ -183,12 +183,12 @@ def notice_tree(trace: Trace) -> str:
     )
 
 
-def notice_bins(problem: InferenceProblem, found: Bins, trace: Trace) -> str:
+def notice_bins(problem: InferenceProblem, partition: Bins, trace: Trace) -> str:
     edges = sum(step.what == "edge" for step in trace.steps)
     low, high = trace.bounds_after(edges, problem.highest)
     met = int(np.count_nonzero(low == high))
     return (
-        f"{found.grid.bins} bins of equal width; {edges} edges were evaluated. Notice that the bounds of bins "
+        f"{partition.grid.bins} bins of equal width; {edges} edges were evaluated. Notice that the bounds of bins "
         f"with {met:,} of {len(low):,} samples meet: those samples need no evaluation. From 6,000 irrelevant samples "
         "on the algorithm “auto” counts like this; with fewer it sorts and halves, which is as fast there."
     )

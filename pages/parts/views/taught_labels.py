@@ -52,17 +52,17 @@ class Taught:
 
     def position(self, answers: dict[int, bool]) -> Position:
         """What was said, by the numbers of labels."""
-        return Position.of(self.names, {self.names[label]: said for label, said in answers.items()})
+        return Position.of(self.names, {self.names[label]: answer for label, answer in answers.items()})
 
     def ties(self, label: int) -> list[tuple[int, float]]:
         """(other label, F) of every pair that `label` interacts in, the greatest F first: those of the core with it,
         or of all where it is of the core."""
         whole = self.predictions[OWN]
-        found = dict(zip(whole.core.tolist(), whole.interactions[:, label].tolist(), strict=True))
-        if label in found:
-            found = dict(enumerate(whole.interactions[whole.core.tolist().index(label)].tolist()))
-            del found[label]
-        return sorted(found.items(), key=lambda tie: -tie[1])
+        interactions = dict(zip(whole.core.tolist(), whole.interactions[:, label].tolist(), strict=True))
+        if label in interactions:
+            interactions = dict(enumerate(whole.interactions[whole.core.tolist().index(label)].tolist()))
+            del interactions[label]
+        return sorted(interactions.items(), key=lambda tie: -tie[1])
 
     @property
     def examples(self) -> list[int]:
@@ -71,15 +71,15 @@ class Taught:
         Of those whose first question is answered with yes, each for another label: by how many labels its answer puts
         right, times the strongest tie of that label.
         """
-        before, after, asked = self._first_answers
-        strongest = np.abs(self.predictions[OWN].interactions).max(axis=0)[asked]
+        before, after, questions = self._first_answers
+        strongest = np.abs(self.predictions[OWN].interactions).max(axis=0)[questions]
         worth = (after - before) * self.labels.sum(axis=1) * strongest
-        worth[~self.labels[np.arange(len(asked)), asked]] = -np.inf
+        worth[~self.labels[np.arange(len(questions)), questions]] = -np.inf
         best: dict[int, int] = {}
         for row in np.argsort(-worth, kind="stable"):
-            best.setdefault(int(asked[row]), int(row))
+            best.setdefault(int(questions[row]), int(row))
         chosen = list(best.values())[:CHOSEN]
-        return [*chosen, *[row for row in range(len(asked)) if row not in chosen][:ANY]]
+        return [*chosen, *[row for row in range(len(questions)) if row not in chosen][:ANY]]
 
     @property
     def _first_answers(self) -> tuple[Floats, Floats, Ints]:
@@ -136,13 +136,13 @@ BY_CHANCE = f"{OWN}, asked by chance"
 @st.cache_data(show_spinner="Asking about every test scene …", max_entries=2)
 def _curves(file: str) -> dict[str, Floats]:
     lesson = _taught(file)
-    found = {
+    by_name = {
         name: precisions(prediction, lesson.labels, closest_maxima, QUESTIONS)
         for name, prediction in lesson.predictions.items()
     }
     order = np.random.default_rng(0).random(lesson.labels.shape)
-    found[BY_CHANCE] = precisions(lesson.predictions[OWN], lesson.labels, lambda _: order, QUESTIONS)
-    return found
+    by_name[BY_CHANCE] = precisions(lesson.predictions[OWN], lesson.labels, lambda _: order, QUESTIONS)
+    return by_name
 
 
 def picture_of(lesson: Taught, row: int) -> str:

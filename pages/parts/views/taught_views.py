@@ -126,10 +126,10 @@ def signed(value: float, digits: int = 3) -> str:
     return f"{value:+.{digits}f}".replace("-", "−")
 
 
-def ties(names: Sequence[str], found: Sequence[tuple[int, float]]) -> go.Figure:
+def ties(names: Sequence[str], interactions: Sequence[tuple[int, float]]) -> go.Figure:
     """Interactions of one label, (other label, F), from the top."""
-    rows = np.arange(len(found))[::-1]
-    values = [weight for _, weight in found]
+    rows = np.arange(len(interactions))[::-1]
+    values = [weight for _, weight in interactions]
     figure = go.Figure()
     figure.add_bar(
         x=values,
@@ -143,7 +143,7 @@ def ties(names: Sequence[str], found: Sequence[tuple[int, float]]) -> go.Figure:
         hoverinfo="skip",
     )
     figure.update_xaxes(range=reach(values, 1.9), tickvals=[], **ZERO)
-    texts = [html.escape(names[label]) for label, _ in found]
+    texts = [html.escape(names[label]) for label, _ in interactions]
     figure.update_yaxes(tickvals=rows, ticktext=texts, tickfont=FONT, showgrid=False)
     figure.update_layout(showlegend=False, bargap=0.3)
     return figure
@@ -225,7 +225,7 @@ def notice_answer(taught: Taught, row: int, label: int, answer: bool | None) -> 
     effects = [
         f"{verb} {quoted(names)}"
         for verb, sign in (("draws in", 1), ("pushes out", -1))
-        if (names := [taught.names[other] for other, weight in reach if sign * weight > 0])
+        if (names := [taught.names[partner] for partner, weight in reach if sign * weight > 0])
     ]
     name = taught.names[label]
     return (
@@ -234,9 +234,9 @@ def notice_answer(taught: Taught, row: int, label: int, answer: bool | None) -> 
     )
 
 
-def answered(taught: Taught, row: int, asked: Sequence[int]) -> str:
+def answered(taught: Taught, row: int, questions: Sequence[int]) -> str:
     """What the truth has answered, after something else that is said; nothing where nothing was asked."""
-    return f" after {_with_truth(taught, row, asked)}" if len(asked) else ""
+    return f" after {_with_truth(taught, row, questions)}" if len(questions) else ""
 
 
 def maxima_alt(taught: Taught, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
@@ -249,12 +249,12 @@ def with_and_without(taught: Taught, asker: LabellingModel, position: Position, 
     answers = np.stack([position.after(label, branch).answers for branch in (YES, NO)])
     inside, outside = asker.prediction(answers).best.members
     also, instead = (
-        [taught.names[i] for i in np.flatnonzero(own & ~other) if i != label]
-        for own, other in ((inside, outside), (outside, inside))
+        [taught.names[i] for i in np.flatnonzero(own & ~opposite) if i != label]
+        for own, opposite in ((inside, outside), (outside, inside))
     )
-    brought = quoted(also) if also else "nothing else"
+    added = quoted(also) if also else "nothing else"
     k = int(inside.sum())
-    return f"**“{taught.names[label]}” in** brings {brought} into the best {k}; **out**, {quoted(instead)}."
+    return f"**“{taught.names[label]}” in** brings {added} into the best {k}; **out**, {quoted(instead)}."
 
 
 def notice_question(taught: Taught, label: int, surest: int, inside: Floats, outside: Floats) -> str:
@@ -283,26 +283,26 @@ def together(taught: Taught, label: int, inside: Floats, outside: Floats) -> str
     return f" {quoted(others)} {so} as long; of equals one is asked."
 
 
-def from_to(found: Mapping[str, Floats]) -> str:
+def from_to(curves: Mapping[str, Floats]) -> str:
     """Where each curve (q + 1, M) begins and ends, in percent."""
-    means = {name: 100 * values.mean(axis=1) for name, values in found.items()}
+    means = {name: 100 * values.mean(axis=1) for name, values in curves.items()}
     return "; ".join(f"{name} {mean[0]:.1f}% to {mean[-1]:.1f}%" for name, mean in means.items())
 
 
-def summed_up(found: Mapping[str, Floats]) -> str:
+def summed_up(curves: Mapping[str, Floats]) -> str:
     """What the answers are worth to both models."""
-    own, rival = (100 * found[name].mean(axis=1) for name in (OWN, RIVAL))
+    own, rival = (100 * curves[name].mean(axis=1) for name in (OWN, RIVAL))
     return (
         f"{len(own) - 1} answers lift {OWN} from {own[0]:.1f}% to {own[-1]:.1f}%, {RIVAL} from {rival[0]:.1f}% to "
         f"{rival[-1]:.1f}%."
     )
 
 
-def table(found: Mapping[str, Floats]) -> str:
+def table(curves: Mapping[str, Floats]) -> str:
     """Precision in percent by the number of questions, as markdown."""
     heads = ["", *(f"Q{count}" if count else "Auto" for count in COLUMNS)]
     lines = [heads, ["---", *["---:"] * len(COLUMNS)]]
-    for name, values in found.items():
+    for name, values in curves.items():
         mean = 100 * values.mean(axis=1)
         lines.append([name, *(f"{mean[count]:.1f}" for count in COLUMNS)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -319,17 +319,17 @@ def interval(apart: Floats) -> tuple[float, float, float]:
     return mean, mean - half, mean + half
 
 
-def notice_worth(taught: Taught, found: Mapping[str, Floats]) -> str:
+def notice_worth(taught: Taught, curves: Mapping[str, Floats]) -> str:
     """What interactions add, and what choosing the question does."""
     ahead = []
     for count in (0, QUESTIONS):
-        mean, low, high = interval(found[OWN][count] - found[RIVAL][count])
+        mean, low, high = interval(curves[OWN][count] - curves[RIVAL][count])
         sure = "" if low > 0 or high < 0 else ", not significant"
         ahead.append(
             f"{signed(mean, 1)} points ({signed(low, 1)} to {signed(high, 1)}{sure}) after {count} questions"
         )
-    well, badly = (100 * float((found[name][-1] - found[name][0]).mean()) for name in (OWN, BY_CHANCE))
-    images = found[OWN].shape[1]
+    well, badly = (100 * float((curves[name][-1] - curves[name][0]).mean()) for name in (OWN, BY_CHANCE))
+    images = curves[OWN].shape[1]
     return (
         "BEP: precision at $k$, where the scene has $k$ labels and the model is told so; answered labels are correct. "
         f"**Notice** what interactions add: {OWN} is ahead by {' and '.join(ahead)}, and what it is worth to ask "

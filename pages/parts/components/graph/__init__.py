@@ -27,13 +27,13 @@ _mount = st.components.v2.component(
 def graph(drawings: Sequence[Drawing], *, name: str, selected: str | None, label: str, key: str) -> None:
     """Show `drawings`, the node `selected` as the selected one. Selecting another writes its id to `name` of the
     address."""
-    shown = [asdict(one) for one in drawings]
+    shown = [asdict(drawing) for drawing in drawings]
     token = hashlib.sha256(json.dumps(shown).encode()).hexdigest()
     key = keys.widget(key)
-    told = grid.told(key, token, selected, [selected] if selected else [])
+    message = grid.selection_message(key, token, selected, [selected] if selected else [])
     _mount(
         key=key,
-        data={"token": token, "drawings": shown, "label": label, "told": told},
+        data={"token": token, "drawings": shown, "label": label, "told": message},
         default={"selected": None},
         on_selected_change=lambda: grid.select(name, key),
     )

@@ -58,7 +58,7 @@ def image_grid(
             "label": label,
             "kind": kind,
             "several": several,
-            "told": told(key, token, selected, ids),
+            "told": selection_message(key, token, selected, ids),
         },
         default={"selected": None},
         on_selected_change=lambda: select(name, key),
@@ -82,7 +82,7 @@ def together(name: str, selected: str | None) -> list[str]:
     return list(ids) if selected in ids else [selected]
 
 
-def told(key: str, token: str, selected: str | None, ids: list[str]) -> list[Any]:
+def selection_message(key: str, token: str, selected: str | None, ids: list[str]) -> list[Any]:
     """[number, id, ids]: what the browser is told to select; it obeys where the number is new to it.
 
     It paints a click at once, so it is told only what it does not know: then what is sent stays equal from
@@ -98,9 +98,9 @@ def told(key: str, token: str, selected: str | None, ids: list[str]) -> list[Any
         if shown == [selected, ids]:
             return [*before["told"]]
     number = before["told"][0] + 1 if before else 1
-    told = [number, selected, ids]
-    memory[key] = {"token": token, "click": click, "told": told}
-    return told
+    message = [number, selected, ids]
+    memory[key] = {"token": token, "click": click, "told": message}
+    return message
 
 
 def select(name: str, key: str) -> None:

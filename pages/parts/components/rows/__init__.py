@@ -66,7 +66,7 @@ def rows(shown: Sequence[Row], *, name: str, selected: str, follow_all: bool, la
             "rows": described,
             "beyond": [row.beyond and row.beyond.item() for row in shown],
             "all": follow_all,
-            "told": grid.told(key, token, selected, [selected]),
+            "told": grid.selection_message(key, token, selected, [selected]),
         },
         default={"selected": None},
         on_selected_change=lambda: grid.select(name, key),
