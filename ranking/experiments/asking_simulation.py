@@ -1,8 +1,8 @@
-"""How much answers are worth, for each ranker of labels and each way to ask (c-star, section 5 and table 1).
+"""The value of answers for each label ranker and question strategy (c-star, section 5 and table 1).
 
-Images are dealt into folds; each method is trained on all folds but one, and the images of that one are asked about,
-with the ground truth answering. Nothing is told of a test image but what was asked for and, as in the paper's
-break-even precision, how many labels it has: that is k, and with it answers can settle labels that nobody asked for.
+Images are split into folds; each method is trained on all folds but one and asks about the images of that fold, with
+the ground truth answering. Of a test image a model knows only the answers and, as in the paper's break-even precision,
+the number of labels k, so answers can settle labels that were not asked about.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OnFold = Callable[
 
 @dataclass(frozen=True, eq=False)
 class Asker:
-    """A method that is to be trained anew in each fold, and the strategies by which it can ask."""
+    """A method that is trained anew in each fold, and the question strategies that it can follow."""
 
     name: str
     settings: Settings
@@ -69,8 +69,11 @@ def asking_curves(
     on_step: OnShare | None = None,
     on_fold: OnFold | None = None,
 ) -> list[FoldCurve]:
-    """The curves of images whose features are there; of `settings` only questions, folds, seed and projection count,
-    and this is fitted in each fold on the images that are learnt from."""
+    """Return the curves of images with computed features.
+
+    Of `settings` only questions, folds, seed and projection are used; the projection is fitted in each fold on its
+    training images.
+    """
     steps = Steps(settings.folds, sum(1 + len(asker.strategies) for asker in askers), on_step)
     asks = [(asker, strategy) for asker in askers for strategy in asker.strategies]
     values = np.empty((len(asks), settings.folds, settings.questions + 1))
@@ -102,7 +105,8 @@ def asking_curves(
 
 
 def trained_share(event: ProgressEvent, tolerance: float) -> float:
-    """How much of a training is done, roughly: how many of the powers of ten from 1 to `tolerance` its gap has gone.
+    """Estimate the finished share of a training run: of the powers of ten from 1 to `tolerance`, those that its gap has
+    passed.
 
     0 before there is a lower bound.
     """
@@ -115,8 +119,10 @@ def trained_share(event: ProgressEvent, tolerance: float) -> float:
 def simulate_in_blocks(
     method: LabelRanker, images: LabelSet, urgency: Urgency, questions: int, on_share: Callable[[float], None]
 ) -> Floats:
-    """(questions + 1,) `ranking.explain.asking.simulate` of all images that have labels, a block at a time; on_share
-    hears before each how large a part of the images is done."""
+    """Return `ranking.explain.asking.simulate` (questions + 1,) of all images that have labels, computed in blocks.
+
+    Before each block, on_share receives the finished share of the images.
+    """
     total, count = np.zeros(questions + 1), 0
     for block in labelled_blocks(images):
         on_share(count / len(images))
@@ -133,7 +139,7 @@ def simulate_in_blocks(
 
 
 def askers_of(settings: AskingSettings) -> list[Asker]:
-    """Each method with the strategies that it can follow; ValueError for settings that make no simulation."""
+    """Return each method with the strategies that it can follow; ValueError for settings that make no simulation."""
     settings.check()
     for what, chosen in (("methods", settings.methods), ("strategies", settings.strategies)):
         if not chosen:
@@ -159,8 +165,9 @@ def askers_of(settings: AskingSettings) -> list[Asker]:
 
 
 def deal(groups: Ints, folds: int, seed: int) -> list[Ints]:
-    """Images split into `folds` parts of nearly equal size, at random by `seed`, those of one group (M,) together;
-    ascending within each.
+    """Split images at random by `seed` into `folds` parts of nearly equal size; images of one group (M,) stay together.
+
+    Rows ascend within each part.
 
     >>> [rows.tolist() for rows in deal(np.arange(5), 2, seed=1)]
     [[1, 3, 4], [0, 2]]
@@ -178,10 +185,10 @@ def deal(groups: Ints, folds: int, seed: int) -> list[Ints]:
 
 
 class Steps:
-    """Tells `on_step` how much of how many folds is done, with what has begun.
+    """Reports to `on_step` the finished share of the folds and the step that is running.
 
-    All folds have equal `steps`. In the first one they count alike; from then on each as much as it has taken of the
-    folds before, so that what is done grows about as evenly as the clock.
+    All folds have the same number of steps. In the first fold they count equally, then each by the time that it took in
+    the folds before, so that progress is about as even as the clock.
     """
 
     def __init__(self, folds: int, steps: int, on_step: OnShare | None) -> None:

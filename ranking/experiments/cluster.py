@@ -25,7 +25,7 @@ STARTED = "`dask scheduler --host localhost --no-dashboard` and `dask worker ADD
 
 
 def content_here() -> int:
-    """What a worker says of the `ranking` that it has; it cannot say so where it has none."""
+    """Return the version of `ranking` on a worker; called there, so it fails where the package is missing."""
     return CONTENT
 
 
@@ -61,7 +61,7 @@ def local_cluster(workers: int, processes: bool = True) -> Iterator[LocalCluster
 
 @contextmanager
 def connected(address: str) -> Iterator[Client]:
-    """A client of the scheduler at `address`, as "tcp://localhost:8786", closed at the end.
+    """Connect to the scheduler at `address`, as "tcp://localhost:8786"; the client is closed at the end.
 
     ValueError without the extra packages, a scheduler that answers, a worker, or the same `ranking` on all workers.
     """

@@ -108,7 +108,7 @@ def by_subsequence_length(bench: Bench) -> list[Curve]:
 
 
 def by_fusion(bench: Bench) -> list[Curve]:
-    """Fig. 4b: the same orders of the rankers, fused in each way."""
+    """Fig. 4b: the rankers' orders, fused in each way."""
     method = bench.fit("Training MidRank, and again on two thirds to choose a length", fusion="best length")
     test = bench.test
     rankings = method.rankings(test.sequences)
@@ -155,7 +155,7 @@ def by_representation(bench: Bench) -> list[Curve]:
 
 
 def by_trees(bench: Bench) -> list[Curve]:
-    """Fig. 6b: how often the search of a ranker ends at the best of all orders, and what that is worth."""
+    """Fig. 6b: how often a ranker's search ends at the best of all orders, and the measures of its orders."""
     n = min(bench.drawing.length, MAX_COMPARED)
     method = bench.fit("Training MidRank", longest=min(bench.plain.longest, n))
     test = bench.test_of(n)
@@ -178,7 +178,7 @@ def by_trees(bench: Bench) -> list[Curve]:
 
 
 def exhaustive_rankings(method: MidRank, drawn: Drawn) -> Rankings:
-    """`MidRank.rankings` with the best of all orders, for sequences that are as long as the longest ranker at least."""
+    """Return `MidRank.rankings` with the best of all orders, for sequences at least as long as the longest ranker."""
     sequences = drawn.sequences
     rankings = method.rankings(sequences)
     results = [
@@ -197,7 +197,7 @@ def exhaustive_rankings(method: MidRank, drawn: Drawn) -> Rankings:
 
 
 def by_time(bench: Bench) -> list[Curve]:
-    """Fig. 6a: what the search of the shortest ranker takes, and what the comparison of all orders does."""
+    """Fig. 6a: the time of the shortest ranker's search and of the comparison of all orders."""
     method = bench.fit("Training MidRank", longest=bench.plain.shortest)
     curves = []
     for line, lengths in ((SEARCH, SEARCH_LENGTHS), (EXHAUSTIVE, EXHAUSTIVE_LENGTHS)):

@@ -1,4 +1,4 @@
-"""Training methods that put sequences in order, and how well they do (midrank, section 5)."""
+"""Training of methods that rank sequences, and their measures (midrank, section 5)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from ranking.metrics import kendall_tau, ndcg, ranking_order
 
 
 class OrderMeasures(NamedTuple):
-    """How well sequences are in order, as arrays (m,) of one number a sequence, or as means over them.
+    """Measures of ranked sequences, as arrays (m,) with a number per sequence, or as their means.
 
-    NDCG is of all places, with linear gain and with the exponential one that the paper writes (its Table 1 has the
-    linear one). pairs: pair accuracy; tau is always twice that minus one.
+    NDCG is of the whole sequence, with linear gain and with the exponential one that the paper writes (its Table 1 has
+    the linear one). pairs: pair accuracy; tau = 2 pairs - 1.
     """
 
     ndcg_linear: Any
@@ -86,8 +86,8 @@ def features_to_order(
     feature_cache: Path,
     on_step: OnStep | None = None,
 ) -> tuple[Features, Projection | None]:
-    """(n, d) what sequences are drawn over, and the projection through which that is seen, fitted on the training
-    samples, also on those whose number is unknown."""
+    """Return the features (n, d) of the samples and the projection of them, fitted on the training samples, also on
+    those without a value of the criterion."""
     features = load_features(image_set, settings.features, feature_cache, on_step)
     projection = fit_projection(settings.projection, features, ~image_set.test, on_step)
     return projected(projection, features), projection
@@ -100,7 +100,7 @@ def make_order_method(name: str, settings: Mapping[str, Any]) -> OrderMethod:
 
 
 def make_drawing(settings: Mapping[str, Any]) -> Drawing:
-    """How sequences are drawn; ValueError for a setting that there is not."""
+    """Return how sequences are sampled; ValueError for an unknown setting."""
     known = [item.name for item in settings_of(Drawing)]
     unknown = [name for name in settings if name not in known]
     if unknown:
@@ -110,7 +110,7 @@ def make_drawing(settings: Mapping[str, Any]) -> Drawing:
 
 
 def training_grades(image_set: ImageSet, criterion: str) -> int:
-    """How many different values the training images have of a criterion, those unknown omitted."""
+    """Return the number of different known values that the training images have of a criterion."""
     numbers = image_set.numbers_of(criterion)[~image_set.test]
     return len(np.unique(numbers[~np.isnan(numbers)]))
 
@@ -118,8 +118,10 @@ def training_grades(image_set: ImageSet, criterion: str) -> int:
 def drawn_for_test(
     image_set: ImageSet, settings: OrderTrainSettings, features: Features | None = None
 ) -> Drawn:
-    """The test sequences of a training. Which samples they hold does not depend on the features: without these all
-    are 0."""
+    """Return the test sequences of a training run.
+
+    Which samples they hold does not depend on the features; without features all are 0.
+    """
     if features is None:
         features = np.zeros((len(image_set), 1), np.float32)
     return draw_sequences(image_set, features, settings.criterion, make_drawing(settings.drawing))[1]
@@ -169,13 +171,13 @@ class Ordered:
 
 
 def mean_measures(drawn: Drawn, scores: Floats, drawing: Drawing) -> dict[str, float]:
-    """The means of `measures` by their names, and how many sequences they are of."""
+    """Return the means of `measures` by name, and the number of sequences."""
     means = [float(values.mean()) for values in measures(drawn, scores, drawing)]
     return {**dict(zip(NAMES, means, strict=True)), "sequences": float(len(drawn.sequences))}
 
 
 def measures(drawn: Drawn, scores: Floats, drawing: Drawing) -> OrderMeasures:
-    """How well scores (N,) of all members put each sequence in order, a number a sequence."""
+    """Return the measures of scores (N,) of all members, a number per sequence."""
     starts = drawn.sequences.starts
     values = [
         measure(relevance, scores[starts[number] : starts[number + 1]])
@@ -185,7 +187,7 @@ def measures(drawn: Drawn, scores: Floats, drawing: Drawing) -> OrderMeasures:
 
 
 def measure(relevance: Ints, scores: Floats) -> OrderMeasures:
-    """How well scores (n,) put one sequence in order; ValueError where all are of one relevance.
+    """Return the measures of scores (n,) of one sequence; ValueError where all have one relevance.
 
     >>> measure(np.array([2, 1, 0]), np.array([3.0, 1.0, 2.0])).tau
     0.3333333333333333
@@ -197,7 +199,7 @@ def measure(relevance: Ints, scores: Floats) -> OrderMeasures:
 
 
 def measure_order(relevance: Ints, order: Ints | Sequence[int]) -> OrderMeasures:
-    """The same for an order (n,) of samples from the first place.
+    """Return the measures of an order (n,) of samples from the top.
 
     >>> measure_order(np.array([2, 1, 0]), [0, 2, 1]).pairs
     0.6666666666666666

@@ -1,4 +1,4 @@
-"""What all studies of MidRank do: draw sequences, train, measure orders, and say how far they are."""
+"""Shared by all MidRank ablations: sampling sequences, training, measuring orders and reporting progress."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def make_mid_rank(settings: Mapping[str, Any]) -> MidRank:
 
 
 class Bench:
-    """The sequences of one study, and its trainings on them."""
+    """The sequences of one ablation, and its training runs on them."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Bench:
         return method
 
     def judged(self, drawn: Drawn, orders: Ints) -> dict[str, Measured]:
-        """How well orders (N,), each sequence from 0 to its length, are those of the grades."""
+        """Return the measures of orders (N,), each sequence numbered from 0, by the grades."""
         scores = scores_of_orders(orders, drawn.sequences.starts)
         results = measures(drawn, scores, self.drawing)
         return {name: over_sequences(values) for name, values in zip(NAMES, results, strict=True)}

@@ -74,7 +74,7 @@ class TimingOutcome:
 
     @classmethod
     def from_json(cls, payload: Mapping[str, Any]) -> TimingOutcome:
-        """What `to_json` gave; ValueError for anything else."""
+        """Return the outcome that `to_json` wrote; ValueError for anything else."""
         try:
             points = [
                 Point(**{**point, "timed": tuple(Timed(**each) for each in point["timed"])})
@@ -95,7 +95,7 @@ def competitors(loss: str) -> list[str]:
 
 
 def machine() -> str:
-    """One line about the machine: what a table of figures needs beside it."""
+    """Describe the machine in one line, for a table of times."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -107,7 +107,7 @@ def machine() -> str:
 
 
 def sizes(share: float, parts: str = TIMED[-1]) -> list[tuple[str, int, int]]:
-    """(what is varied, |P|, |N|) of every training: the tables' first, then each axis of the figures."""
+    """Return (what is varied, |P|, |N|) of every training run: the tables' first, then each axis of the figures."""
     p, n = max(2, round(share * POSITIVES)), max(2, round(share * NEGATIVES))
     few, total = max(2, round(share * FEW_NEGATIVES)), p + n
     shapes = [(TABLE, p, n)]
@@ -161,7 +161,7 @@ def synthetic(positives: int, negatives: int, dimensions: int, seed: int) -> Que
 def _time_training(
     query: Query, loss: str, rounds: int, listen: Callable[[float], None]
 ) -> tuple[Timed, ...]:
-    """Every competitor on the calls of its training. listen hears which share is done, from 0 to 1."""
+    """Time every competitor on the calls of its training run. listen receives the finished share, from 0 to 1."""
     assert query.relevance is not None
     relevant: Bools = np.asarray(query.relevance > 0)
     binary, binary_calls = recorded("SVM", query, listen, 0.1, solver="cutting plane")

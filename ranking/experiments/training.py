@@ -1,6 +1,6 @@
-"""Training methods that rank samples: a class of an image set before all others.
+"""Training of methods that rank samples: those of a class of an image set first.
 
-Which graph a method uses, and what its weights mean, is asked here too.
+Also which graph a method uses, and what its weights depend on.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ def query_of(
     edges: Ints | None = None,
     projection: Projection | None = None,
 ) -> Query:
-    """What a training's method is given: the samples of `rows` (n,), or all, with their graph where it uses one.
+    """Return the query of a training run: the samples of `rows` (n,), or all, with their graph if the method uses one.
 
-    edges: the pairs (m, 2) that the settings name where they name a CSV (`ranking.workspace.store.Store.edges_of`).
-    projection: the one that was fitted for it. Neighbours are found and compared by the features as they are before it:
-    so they are the same whatever is projected, and features of boxes can be told from those of whole images.
+    edges: the pairs (m, 2) of the CSV file that the settings name (`ranking.workspace.store.Store.edges_of`).
+    projection: fitted for this run. The graph is computed from the features before projection, so it is the same with
+    any projection, and features of boxes can be told from those of whole images.
     """
     graph = None
     by = graph_in_use(settings)
@@ -109,16 +109,16 @@ def query_of(
 
 
 def graph_in_use(settings: TrainSettings) -> str | None:
-    """The name of the similarity graph that a training's method leans on; None where it leans on none."""
+    """Return the name of the similarity graph that a training run's method uses; None where it uses none."""
     if not method_class(settings.method).uses_graph:
         return None
     return settings.graph or FIRST_GRAPH
 
 
 def what_is_learnt(settings: TrainSettings) -> str:
-    """What gives weights their meaning, in words: the method and the features with all their settings.
+    """Describe what the weights of a run belong to: the method and the features with all their settings.
 
-    What a projection makes of features depends on the samples that it was fitted on, so on the set too.
+    The result of a projection depends on the samples that it was fitted on, so it depends on the set too.
     """
     features = [make_feature(name, **options) for name, options in settings.features]
     parts = ", ".join(f"{feature.name} {settings_dict(feature)}" for feature in features)

@@ -92,7 +92,7 @@ def _is_round(value: object) -> bool:
 
 
 def last_events(run: Run) -> list[Event]:
-    """The events of the end of the file, however long it is."""
+    """Return the events at the end of the file, however long it is."""
     try:
         size = run.events_file.stat().st_size
     except FileNotFoundError:
@@ -130,8 +130,8 @@ def why_it_ended(run: Run, cause: str = "") -> str:
 
 
 def cancel_reason(run: Run) -> str:
-    """What is left of a run that was cancelled without weights: the finished folds of a simulation, the finished
-    trainings of an experiment, or nothing."""
+    """Return why a run without saved weights was cancelled, and what was kept: finished folds, finished trials, or
+    nothing."""
     if run.learns:
         return NO_WEIGHTS
     if not run.parts_done:

@@ -220,8 +220,11 @@ def _see_off(store: Store, run_id: str) -> None:
 
 
 def recover(store: Store) -> TakenIn:
-    """At the start of a server: take in what the database does not know, settle the runs of dead workers, sweep, and
-    keep a copy of the database; live workers are left alone."""
+    """Recover at the start of a server: add missing rows to the database, end the runs of dead workers, sweep, and copy
+    the database.
+
+    Running workers are left alone. Returns what `Store.take_in` found.
+    """
     taken = store.take_in()
     for run in store.own_runs():
         if run.state not in ENDED:
@@ -239,7 +242,7 @@ def _kill_if_overdue(run: Run) -> None:
 
 
 def _seconds_to_stop(run: Run) -> float:
-    """How long a worker may take from being asked to stop, by what it has said last."""
+    """Return how long a worker may take to stop, by its last reported steps."""
     steps = {event.get("what") for event in last_events(run)}
     if MEASURING in steps:
         return MEASURE_SECONDS
@@ -291,7 +294,7 @@ def cause_of_exit(code: int | None) -> str:
 
 
 def _last_words(file: Path) -> str:
-    """The last lines of a worker's stderr before the dump of a crash, shortened."""
+    """Return the last lines of a worker's stderr before the dump of a crash, shortened."""
     try:
         with open(file, "rb") as stream:
             stream.seek(max(0, file.stat().st_size - TAIL_BYTES))

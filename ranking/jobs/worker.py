@@ -294,7 +294,7 @@ def _uploaded(run: Run, called: str) -> str:
 
 
 def _as_called(run: Run, message: str) -> str:
-    """What is told of an upload, with the name that the person knows it by for the place of its copy."""
+    """Return `message` with the uploaded file's own name in place of the path of its copy."""
     return message.replace(str(run.uploaded_file.absolute()), str(run.settings.get("brought")))
 
 
@@ -333,7 +333,7 @@ def train(store: Store, run: Run, report: Report) -> Result:
 
 
 def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
-    """The trained method of the run that `settings` names, None where none is named."""
+    """Return the trained method of the run that `settings` names as warm start; None where it names none."""
     from ranking.experiments.training import what_is_learnt
     from ranking.methods import method_class
 

@@ -1,4 +1,4 @@
-"""What the methods of an experiment differ by, query by query, with the tests of the paper and their corrections."""
+"""Differences between the methods of an experiment by query, with the paper's tests and corrected ones."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ SIGNIFICANT = 0.05
 
 
 class Comparison(NamedTuple):
-    """`one` minus `other` on a query, fold by fold: the mean with its interval, and the p of the paired t-test.
+    """`left` minus `right` on a query, paired by fold: the mean difference with its interval, and p of the paired
+    t-test.
 
-    holm: that p, corrected for all comparisons of the experiment.
+    holm: p, corrected for all comparisons of the experiment.
     """
 
     query: str
@@ -28,7 +29,7 @@ class Comparison(NamedTuple):
 
 
 def comparisons(results: Results) -> list[Comparison]:
-    """Each two contenders, the later one minus the earlier one, on each query that both have all folds of."""
+    """Compare each two methods, the later minus the earlier, on each query where both have all folds."""
     made = []
     for query in results.queries:
         known = {
@@ -43,7 +44,8 @@ def comparisons(results: Results) -> list[Comparison]:
 
 
 def difference_table(results: Results) -> Table:
-    """The mean difference of each two methods on each query; on how many it is more than chance, either way."""
+    """Return the mean difference of each two methods by query, and the number of queries with a significant
+    difference."""
     compared = comparisons(results)
     pairs = [(left.name, right.name) for right, left in itertools.combinations(results.contenders, 2)]
     rows = []
@@ -63,6 +65,6 @@ def difference_table(results: Results) -> Table:
 
 
 def _better(pairs: list[tuple[float, float]]) -> str:
-    """On how many queries a difference is above and below 0 by more than chance."""
+    """Count the queries with a significant difference above 0 and below 0."""
     sure = [value for value, p in pairs if p < SIGNIFICANT]
     return f"{sum(value > 0 for value in sure)} / {sum(value < 0 for value in sure)}"

@@ -1,4 +1,4 @@
-"""What the settings are worth: the measure over the folds along C, a curve for each method and value of its others."""
+"""The measure over the folds along C: a curve for each method and combination of its other settings."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ranking.metrics.statistics import mean_interval
 
 
 class GridCurve(NamedTuple):
-    """contender: its method. others: its settings but for C, in words, "" where there are none. C: rising, (p,).
+    """contender: its method. others: its settings except C, in words, "" where there are none. C: rising, (p,).
 
-    means: the mean over the folds at each C with Student's interval of 95%, None where it is not there yet.
+    means: the mean over the folds at each C with its 95% Student interval, None where folds are missing.
     """
 
     contender: str
@@ -24,17 +24,17 @@ class GridCurve(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What it is of, in words."""
+        """The method and its other settings, for a legend."""
         return f"{self.contender}, {self.others}" if self.others else self.contender
 
     @property
     def known(self) -> list[tuple[float, Interval]]:
-        """Each C whose mean is there, with that."""
+        """Each C that has a mean, with that mean."""
         return [(C, mean) for C, mean in zip(self.C, self.means, strict=True) if mean is not None]
 
 
 def grid_curves(results: Results, query: str) -> list[GridCurve]:
-    """The curves of a query; of a contender without a grid of C none."""
+    """Return the curves of a query; none for a method without a grid of C."""
     curves = []
     for contender in results.contenders:
         along: dict[str, dict[float, Interval | None]] = {}

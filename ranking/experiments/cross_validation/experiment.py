@@ -1,4 +1,4 @@
-"""Methods compared by cross-validation, as a study."""
+"""Cross-validated comparison of methods, as a study."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ TELL_SECONDS = 1.0  # between two results at least
 
 
 class Experiment(Study[ExperimentSettings]):
-    """See `ranking.experiments.cross_validation`. Its trials are kept path by path, for all experiments of a home.
+    """See `ranking.experiments.cross_validation`. Its trials are kept path by path, for all experiments of a workspace.
 
-    The result has how many trials are there, and at the end how many were not proven to have ended.
+    The result has the number of finished trials, and at the end the number of those that did not converge.
     """
 
     settings = ExperimentSettings

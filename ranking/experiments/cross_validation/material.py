@@ -23,7 +23,7 @@ SIDES_KEPT = 4  # of splits: so many have their rows in memory a second time
 
 
 class Side(NamedTuple):
-    """Some samples: their rows in the set, ascending, and their similar pairs (m, 2), numbered among themselves."""
+    """Some samples: their rows in the set, ascending, and their similar pairs (m, 2) by position in `rows`."""
 
     rows: Ints
     edges: Ints
@@ -90,9 +90,9 @@ def material_of(
     on_features: OnFeatures | None = None,
     edges: Ints | None = None,
 ) -> Material:
-    """The material of a plan on its set; on_features hears of features that have to be computed, and of projections.
+    """Return the input arrays of a plan; on_features receives the progress of features and projections.
 
-    edges: the pairs (m, 2) that the protocol names where it names a CSV (`ranking.workspace.store.Store.edges_of`).
+    edges: the pairs (m, 2) of the CSV file that the protocol names (`ranking.workspace.store.Store.edges_of`).
     """
     features = load_features(image_set, plan.protocol.features, cache, on_features)
     graph = plan.graph
@@ -113,8 +113,10 @@ def material_of(
 def projections_of(
     plan: Plan, features: Features, on_step: OnFeatures | None = None
 ) -> dict[int | None, Projection]:
-    """Of each split the projection that the protocol names, fitted on the samples to learn from alone. They are fitted
-    here, once, for all trials, so that the weights that they begin from mean the same to all."""
+    """Fit the protocol's projection on the training samples of each split.
+
+    Fitted once for all trials, so that weights of a warm start refer to the same projection.
+    """
     made, splits = make_projection(plan.protocol.projection), plan.splits.all
     projections: dict[int | None, Projection] = {}
     if made is None:

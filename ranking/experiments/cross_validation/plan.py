@@ -150,7 +150,7 @@ class Plan:
 
 
 def plan_of(protocol: Protocol, image_set: ImageSet) -> Plan:
-    """What `protocol` comes to on the set that it names; ValueError where it comes to nothing. Reads no features."""
+    """Return the plan of `protocol` on its image set; ValueError for a protocol without trials. Reads no features."""
     contenders = contenders_of(protocol)
     queries = protocol.queries or image_set.classes
     if not queries:
@@ -183,8 +183,10 @@ def _check_places(measure: str, splits: Splits) -> None:
 
 
 def _samples(protocol: Protocol, image_set: ImageSet, split: Split, graph: str | None) -> str:
-    """A hash of the samples of a split: their set, features, graph, and on which side each is; and their projection,
-    where there is one, so that trials of before there were any keep theirs."""
+    """Return a hash of the samples of a split: set, features, graph, the rows of both sides, and the projection.
+
+    Without a projection the hash equals that of versions that had none, so their trials stay valid.
+    """
     features = [
         cache_name(image_set.key, feature) for feature, _ in feature_columns(protocol.features, image_set)
     ]

@@ -38,7 +38,7 @@ Point = tuple[
 
 @dataclass(frozen=True, eq=False)
 class Contender:
-    """A method with what is fixed for it and the points that cross-validation chooses among.
+    """A compared method with its fixed settings and the points of its grid.
 
     name: of the method, with its fixed settings where two contenders have one method. points: in the order in which
     ties are broken.
@@ -60,20 +60,20 @@ class Contender:
         return self._settings[point]
 
     def beginning(self, point: Point) -> Settings | None:
-        """The settings of the HOB-SVM whose weights a training at `point` begins with; None where there is none."""
+        """Return the settings of the HOB-SVM that is the warm start at `point`; None where there is none."""
         if point not in self._beginnings:
             chosen = {**self.fixed, **dict(point)}
             self._beginnings[point] = begun_by(self.method, self.settings(point), chosen)
         return self._beginnings[point]
 
     def allows(self, name: str, value: float) -> bool:
-        """Whether a grid of a setting may be widened to that value: the setting rises by factors, and has it."""
+        """Whether a grid of a setting may be extended to a value: the setting has a logarithmic scale and allows it."""
         item = next(item for item in settings_of(method_class(self.method)) if item.name == name)
         return item.log and (item.minimum or 0.0) <= value <= (item.maximum or math.inf)
 
 
 def begun_by(method: str, settings: Settings, requested: Settings) -> Settings | None:
-    """The settings of the HOB-SVM whose weights a HOAP-SVM of these settings begins with; None for all else.
+    """Return the settings of the HOB-SVM whose weights are the warm start of a HOAP-SVM; None for all else.
 
     Its C is that of the HOAP-SVM, as in the paper, unless start_C is among the `requested` settings of the protocol,
     fixed or in its grids.
@@ -87,7 +87,7 @@ def begun_by(method: str, settings: Settings, requested: Settings) -> Settings |
 
 
 def contenders_of(protocol: Protocol) -> list[Contender]:
-    """The methods of a protocol in its order; ValueError for a protocol that makes no experiment."""
+    """Return the methods of a protocol in its order; ValueError for a protocol that makes no experiment."""
     check(protocol)
     named = [method for method, _ in protocol.methods]
     contenders = []
@@ -127,7 +127,7 @@ def graph_in_use(protocol: Protocol, contenders: list[Contender]) -> str | None:
 
 
 def check(protocol: Protocol) -> None:
-    """ValueError unless the parts of a protocol are known, and each is there once."""
+    """Raise ValueError unless the protocol names known methods, queries and grids, each once."""
     protocol.check()
     if protocol.measure not in MEASURES:
         raise InputError("measure", f"one of {', '.join(MEASURES)}", readable(protocol.measure))
@@ -156,6 +156,6 @@ def check(protocol: Protocol) -> None:
 
 
 def part_of_protocol(settings: Protocol) -> dict[str, Any]:
-    """What decides the numbers of a run's settings, as JSON: all but where they are computed."""
+    """Return the settings that determine the numbers of a run, as JSON: all except where it is computed."""
     record = settings.to_json()
     return {item.name: record[item.name] for item in fields(Protocol) if item.name in record}

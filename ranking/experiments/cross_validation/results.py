@@ -1,4 +1,4 @@
-"""What is known of an experiment so far, and the points that cross-validation chooses: from validation folds only."""
+"""Results of an experiment so far, and the grid points that cross-validation chooses by the validation folds alone."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Results:
         return sum(not outcome.certificate.converged for outcome in self.outcomes.values())
 
     def contender(self, name: str) -> Contender:
-        """The contender of that name."""
+        """Return the contender of that name."""
         return next(contender for contender in self.contenders if contender.name == name)
 
     def value(self, place: Place) -> float | None:
@@ -56,8 +56,10 @@ class Results:
         return known if len(known) == len(values) else None
 
     def points(self, query: str, contender: str) -> tuple[Point, ...]:
-        """The grid of a contender on a query, in the order in which ties are broken: that of the protocol, and where
-        the best lies at an end and the protocol widens, the next values beyond it, twice at most."""
+        """Return the grid of a contender on a query, in the order in which ties are broken.
+
+        Where the best point lies at an end and the protocol extends grids, the next values are added, twice at most.
+        """
         points = self.contender(contender).points
         for _ in range(MOST_WIDER if self.protocol.widen else 0):
             more = self._beyond(query, contender, points)
@@ -67,8 +69,8 @@ class Results:
         return points
 
     def _beyond(self, query: str, contender: str, points: Sequence[Point]) -> set[Point]:
-        """The points one step beyond each end of a grid at which the best of `points` lies, if it is known; where that
-        is a corner, beyond it too."""
+        """Return the points one step beyond each end of the grid at which the best of `points` lies, corners
+        included."""
         best = self._best(query, contender, points)
         more = set(points)
         for name in self._at_end(query, contender, points, best):
@@ -141,7 +143,7 @@ class Results:
 
 
 def higher(first: float, second: float) -> bool:
-    """Whether a measure, or a mean of some, is above another by more than rounding.
+    """Whether `first` exceeds `second` by more than rounding.
 
     >>> statistics.fmean([0.2, 0.2, 0.2]) > statistics.fmean([0.1, 0.2, 0.3]), higher(0.2 + 1e-16, 0.2)
     (True, False)

@@ -36,7 +36,7 @@ class Splits:
 
     @cached_property
     def all(self) -> dict[int | None, Split]:
-        """A split for each fold, and by None the one of training and test samples."""
+        """The split of each fold, and by None the split into training and test samples."""
         train = self.fold_of >= 0
         splits: dict[int | None, Split] = {
             fold: Split(

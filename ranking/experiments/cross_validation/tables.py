@@ -55,7 +55,7 @@ class Table:
 
 
 def validation_table(results: Results) -> Table:
-    """The mean over the folds at the best setting of each query and method (high-order, Table 1)."""
+    """Return the mean over the folds at the best setting of each query and method (high-order, Table 1)."""
 
     def mean(query: str, contender: str) -> float | None:
         folds = results.validation(query, contender)
@@ -81,7 +81,7 @@ def test_table(results: Results) -> Table:
 
 
 def seconds_table(results: Results) -> Table:
-    """How long the trainings of each query and method took together, in seconds of one core."""
+    """Return the total seconds of training of each query and method, on one core."""
     table = _by_query(results, "Seconds of training, all settings and folds", results.seconds)
     rows = tuple(Row(row.name, row.values, (False,) * len(row.best)) for row in table.rows)
     begun = [
@@ -111,7 +111,7 @@ def _chosen_words(results: Results, query: str, contender: str) -> str | None:
 
 
 def point_words(point: tuple[tuple[str, float], ...], at_end: Collection[str] = ()) -> str:
-    """A point of a grid in words; at_end: the settings to mark.
+    """Describe a grid point; at_end: the settings to mark.
 
     >>> point_words((("C", 10.0), ("eta", 0.01)), ["eta"])
     'C = 10, eta = 0.01 (end of grid)'
@@ -137,7 +137,7 @@ def turned(table: Table) -> Table:
 def _by_query(
     results: Results, title: str, value: Callable[[str, str], float | None], note: str = ""
 ) -> Table:
-    """A row a contender, a column a query, and the average of those rows that are whole."""
+    """Return a table with a row per method, a column per query, and the average of the complete rows."""
     rows = []
     for contender in results.contenders:
         known = [value(query, contender.name) for query in results.queries]

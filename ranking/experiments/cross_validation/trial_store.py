@@ -62,7 +62,8 @@ class TrialStore:
             return {key: self._known[key] for key in wanted if key in self._known}
 
     def scores(self, key: str) -> Floats:
-        """(h,) of the held-out samples of a trial, in the order of its split; InputError where it is not finished."""
+        """Return the scores (h,) of the held-out samples of a trial, in the order of its split; InputError if it is not
+        finished."""
         with explained(self._explained):
             content = self._content(key)
             if content is not None:
