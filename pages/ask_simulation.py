@@ -1,4 +1,4 @@
-"""Ask simulation: how much better the ranking of labels becomes with each answer, for each model and way to ask."""
+"""Labelling simulation: the precision after each answer, for each model and question strategy."""
 
 from __future__ import annotations
 
@@ -49,8 +49,10 @@ def invite() -> None:
 
 
 def show_remaining_time(run: Run) -> jobs_panel.Live:
-    """Roughly how long it still takes, by the folds that are done; before the first one nothing is known. The page runs
-    again when one more fold is measured, and shows its curves below."""
+    """Return a view of a running simulation that estimates the remaining time from the finished folds.
+
+    The page runs again when one more fold is finished, and shows its curves below.
+    """
 
     def show(seen: list[jobs_panel.Event]) -> None:
         if cache.store().run(run.id).parts_done != run.parts_done:
@@ -64,8 +66,8 @@ def show_remaining_time(run: Run) -> jobs_panel.Live:
 
 
 def seconds_left(run: Run, seen: list[jobs_panel.Event]) -> float | None:
-    """The mean time of a fold for each that is not done, of the one under way for what is left of it; None before
-    there is one."""
+    """Estimate the remaining seconds: the mean time of a fold times the folds that remain, the running one in part;
+    None before the first fold."""
     took = [float(seconds) for seconds in run.result.get("seconds") or []]
     progress = [event for event in seen if event["event"] == "progress"]
     if not took or not progress:
@@ -74,7 +76,7 @@ def seconds_left(run: Run, seen: list[jobs_panel.Event]) -> float | None:
 
 
 def show_measured(run: Run, row: ImageSetRow) -> None:
-    """What the folds that are done have shown; of a simulation without any only what is wrong with it."""
+    """Show the results of the finished folds; for a simulation without any, only its error."""
     if run.state != "finished" and not run.parts_done:
         return
     with cache.or_gone():
@@ -107,13 +109,14 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
 
 
 def folds_in_words(run: Run) -> str:
-    """How far a simulation has come that has not finished: "3 of 5 folds, cancelled." """
+    """Return the progress of an unfinished simulation, such as “3 of 5 folds, cancelled.”"""
     how = run.state if run.state in ENDED else "so far"
     return f"{run.parts_done} of {AskingSettings.from_json(run.settings).folds} folds, {how}."
 
 
 def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
-    """A panel for each strategy with a line a model, or the other way round; all on one scale."""
+    """Show a panel per strategy with a line per model, or a panel per model with a line per strategy, all on one
+    scale."""
     bound = address.bound(keys.PANELS, address.one_of(list(PANELS)), "strategy")
     by = st.segmented_control(
         "A panel for each", list(PANELS), format_func=PANELS.__getitem__, required=True, **bound
@@ -142,8 +145,10 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
 
 
 def looks_of(curves: list[FoldCurve]) -> dict[str, Look]:
-    """How the lines of the models look, by their names: that of the method, where one is there with other settings
-    too that of the first of them."""
+    """Return the line style of each model by its name.
+
+    The first model of a method has the method's style; the same method with other settings has a style of its own.
+    """
     called, first = (
         {curve.name: curve.method for curve in curves},
         {curve.method: curve.name for curve in reversed(curves)},
@@ -154,7 +159,7 @@ def looks_of(curves: list[FoldCurve]) -> dict[str, Look]:
 
 
 def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
-    """What each model has above the independent one, on the same folds."""
+    """Show each model's precision minus the independent model's on the same folds."""
     shown = []
     differences = asking_table.compared(curves)
     for name in dict.fromkeys(name for name, _, _ in differences):

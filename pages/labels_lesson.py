@@ -1,4 +1,5 @@
-"""The lesson about labels: a picture whose labels are ranked, an answer that moves them, and why it was asked for."""
+"""The lesson about label ranking: an image whose labels are ranked, an answer that moves them, and why its question was
+asked."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def steps() -> None:
 
 
 def letters() -> dict[str, int]:
-    """The rows of the scenes of the lesson by the letters that stand for them."""
+    """Return the rows of the lesson's scenes by their letters."""
     return {chr(ord("A") + place): row for place, row in enumerate(taught_labels.examples())}
 
 
@@ -48,7 +49,7 @@ def read_scene() -> int:
 
 
 def choose_scene(step: int) -> None:
-    """The scene of the lesson, which its first step chooses where all of them are on one page."""
+    """Show the control that chooses the scene; where all steps are on one page, only the first step has it."""
     if step > 1 and lessons.on_one_page():
         return
     known = list(letters())
@@ -124,7 +125,7 @@ def show_answer(taught: Taught, row: int, step: Step) -> None:
 
 
 def choose_answer(taught: Taught, row: int) -> tuple[int, bool | None]:
-    """The label that is answered, at first what C-star asks, and how, at first by the truth."""
+    """Return the answered label, by default C-star's first question, and its answer, by default the ground truth."""
     question = taught.asker(OWN, row).question_tree(taught.position({}), depth=0).label
     offered = [
         taught.names[label] for label in dict.fromkeys([question, *taught.predictions[OWN].core.tolist()])
@@ -138,7 +139,8 @@ def choose_answer(taught: Taught, row: int) -> tuple[int, bool | None]:
 
 
 def show_moves(taught: Taught, row: int, model: str, label: int, answer: bool | None) -> int:
-    """A model's ranking before and after the answer; returns how often others overtake each other."""
+    """Show a model's ranking before and after the answer; return how many pairs of the other labels change their
+    order."""
     asker, nothing = taught.asker(model, row), taught.position({})
     position = nothing if answer is None else taught.position({label: answer})
     before, after = (taught_labels.ranked(asker, at) for at in (nothing, position))

@@ -109,7 +109,7 @@ def show_rivals(
 
 
 def beside_average(images: ImageSet, standings: Sequence[Standing]) -> str:
-    """The difference on this query beside the average over all actions, so that one query is not taken for the rule."""
+    """Compare the difference on this query with the mean over all actions, because one query is not representative."""
     shown = {stands.method: stands.average_precision for stands in standings}
     return all_actions.beside_average(all_actions.measured(images), LESSON.query, shown, [LESSON.methods])
 
@@ -153,7 +153,7 @@ def show_moving(step: Step, images: ImageSet, ranked: Ranking) -> None:
 
 
 def show_small_ranking(images: ImageSet, order: Ranking, place: int) -> None:
-    """Real images in an order that was made up, with the terms of AP below the relevant ones."""
+    """Show real images in an invented ranking, with the terms of AP below the relevant ones."""
     shown = tiles.with_terms(tiles.top_tiles(images, order), order.relevance)
     mover = shown[place - 1].id
     strip(
@@ -197,13 +197,13 @@ def show_measures(step: Step, order: Ranking, place: int, k: int) -> None:
 
 
 def terms_of(order: Ranking) -> str:
-    """AP as the mean of its terms, each relevant so far / place."""
+    """Return AP as the mean of its terms in LaTeX: relevant samples so far / rank."""
     total = "+".join(rf"\tfrac{{{relevant}}}{{{at}}}" for relevant, at in precision_terms(order.relevance))
     return rf"\tfrac1{{{order.positives}}}\bigl({total}\bigr)"
 
 
 def changes_text(values: Sequence[float]) -> str:
-    """At how many steps down a measure (n,) by place changes."""
+    """Say at how many steps down a measure (n,) by rank changes."""
     steps, places = len(values) - 1, moving.changes(values)
     if not places:
         return "does not change at all"
@@ -217,7 +217,7 @@ def down_from(place: int) -> str:
 
 
 def next_step_text(by_place: Sequence[Measures], place: int) -> str:
-    """What the next step down costs, in AP and in the error rate."""
+    """Say what moving down one rank costs in AP and in the error rate at the cutoff."""
     if place == len(by_place):
         return "It cannot move further down."
     now, then = by_place[place - 1], by_place[place]
@@ -244,7 +244,7 @@ def show_summary(images: ImageSet, trained: dict[str, Run], standings: Sequence[
 
 
 def costs_caption(ap: Sequence[float], zero_one: Sequence[float]) -> str:
-    """Where one rank further down costs something, and where nothing: measures (n,) by rank."""
+    """Say at which ranks moving down costs AP and at which it costs nothing; both measures are (n,) by rank."""
     gaps = sorted(set(range(1, len(ap))) - set(moving.changes(ap)))
     free = ", ".join(down_from(place) for place in gaps)
     return (

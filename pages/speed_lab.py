@@ -1,4 +1,4 @@
-"""Speed lab: how long loss-augmented inference takes on one's own machine, beside what the paper prints."""
+"""Inference timing: the time of loss-augmented inference on this machine, beside the paper's."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def steps() -> None:
 
 
 def given(run: Run) -> dict[str, str]:
-    """Nothing: the address of a timing says no more than its id."""
+    """Return no parameters: the address of a timing holds only its id."""
     return {}
 
 
 def words(run: Run) -> str:
-    """What tells a timing from others."""
+    """Describe a timing: its size and its number of rounds."""
     settings = TimingSettings.from_json(run.settings)
     known = {(choice.share, choice.parts): name for name, choice in SIZES.items()}
     size = known.get((settings.share, settings.parts), f"{settings.share:g} of the samples, {settings.parts}")
@@ -72,7 +72,7 @@ PAGE = StudyPage(TimingSettings.task, keys.TIMING, "Measured", "Measure again", 
 
 
 def outcome_of(run: Run | None) -> TimingOutcome | None:
-    """What was measured; None where nothing was yet."""
+    """Return what a run has measured; None where it has measured nothing yet."""
     if run is None or run.state != "finished":
         return None
     with cache.or_gone():
@@ -95,7 +95,7 @@ def table_point(outcome: TimingOutcome | None, loss: str) -> Point | None:
 
 
 def show_form(label: str, look: Literal["primary", "secondary"]) -> None:
-    """The button that measures."""
+    """Show the button that starts a timing."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         size = str(
             st.segmented_control(
@@ -180,7 +180,7 @@ def show_method(run: Run, outcome: TimingOutcome) -> None:
 
 
 def figures_shown(outcome: TimingOutcome) -> list[figures_file.Shown]:
-    """All charts of a timing, with what is said of each."""
+    """Return all charts of a timing with their texts."""
     shown = []
     for loss in dict.fromkeys(point.loss for point in outcome.points):
         point = table_point(outcome, loss)

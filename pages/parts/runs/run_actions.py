@@ -1,4 +1,4 @@
-"""What a person does with trainings: look, begin again, name, star, take along, delete; bring in, bring back.
+"""Actions on training runs: open, repeat, name, star, export, delete, import and restore.
 
 Each is on disk before the page says so.
 """
@@ -33,7 +33,7 @@ SHOWN_AS: dict[str, tuple[str, str | None]] = {
 
 
 def act_on(chosen: Sequence[Run]) -> None:
-    """The buttons for the chosen trainings; those that are for one alone wait until one alone is chosen."""
+    """Show the buttons for the chosen runs; buttons for a single run are disabled while several are chosen."""
     if not chosen:
         st.caption(
             "Choose a training to open, name, star, export or delete it, or to start from its settings."
@@ -72,7 +72,7 @@ def _look_at(run: Run | None) -> None:
 
 
 def _compare(chosen: Sequence[Run]) -> None:
-    """To the page Compare with two to four rankings of the same images for the same query."""
+    """Show the button that opens the page Compare with two to four rankings of the same images and query."""
     alike = len({(run.settings["set"], run.settings["query"]) for run in chosen}) == 1
     ready = alike and 2 <= len(chosen) <= MOST_COMPARED and all(run.has_scores for run in chosen)
     if frame.pressed(
@@ -163,7 +163,7 @@ def _delete(chosen: Sequence[Run]) -> None:
 
 
 def _lent(chosen: Sequence[Run]) -> bool:
-    """Whether one of them is of another room, where it can only be looked at."""
+    """Whether one of the runs belongs to the shared workspace, which is read-only."""
     return any(run.lent for run in chosen)
 
 
@@ -190,9 +190,9 @@ def _leave(run: Run) -> None:
 
 
 def _act(act: Callable[..., None], run_ids: Iterable[str], *arguments: Any) -> list[str]:
-    """The ids of those that `act` could be done to. What was gone meanwhile is said where the table stands.
+    """Do `act` to each run and return the ids of those that still existed; errors are shown above the table.
 
-    Called before the page runs: a page that is run again halfway forgets that a button was pressed in it.
+    Called before the page runs: a page that is interrupted and run again forgets that a button was pressed in it.
     """
     done = []
     with frame.in_place():
@@ -216,8 +216,8 @@ def _keep_error(message: str) -> None:
 
 
 def offer_undo(run: Run, elsewhere: bool = False) -> None:
-    """That a training was deleted, until when it can be brought back, and the button for it, unless it is
-    `elsewhere` on the page."""
+    """Say that a training run was deleted and until when it can be restored, with a button that restores it, unless it
+    is `elsewhere` on the page."""
     deleted = datetime.fromtimestamp(run.deleted or 0.0)
     last = (deleted + timedelta(days=DELETED_DAYS)).strftime("%d %b")
     with st.container(border=True):
@@ -235,13 +235,13 @@ def _undo(key: str, run_ids: Sequence[str], **look: Any) -> None:
 
 
 def show_errors() -> None:
-    """What could not be done to trainings before this run of the page."""
+    """Show why actions on training runs failed before this run of the page."""
     for message in st.session_state.pop(keys.NOT_DONE, []):
         st.error(escaped(message), icon=":material/error:")
 
 
 def show_deleted(task: str) -> None:
-    """What was deleted a moment ago, with a button that undoes it; and what could not be done."""
+    """Show what was just deleted, with an undo button, and the errors of failed actions."""
     show_errors()
     deleted = {run.id: run for run in cache.store().runs(deleted=True, task=task)}
     just = [deleted[run_id] for run_id in st.session_state.get(keys.JUST_DELETED, []) if run_id in deleted]
@@ -253,7 +253,7 @@ def show_deleted(task: str) -> None:
 
 
 def bring_back(task: str, name_of: Callable[[Run], str] = runs.name_of) -> None:
-    """The deleted runs of a task, one button each, by their names, and the one that empties."""
+    """Show the deleted runs of a task, a button per run that restores it, and a button that empties the trash."""
     deleted = cache.store().runs(deleted=True, task=task)
     if not deleted:
         return
@@ -281,7 +281,7 @@ def _restore(*run_ids: str) -> None:
 
 
 def bring_in() -> None:
-    """Import a training that was exported here or elsewhere."""
+    """Import a training run that was exported as a ZIP file."""
     with (
         st.expander("Import a training", icon=":material/upload:"),
         st.form("import run", clear_on_submit=True, border=False),
@@ -302,5 +302,5 @@ def bring_in() -> None:
 
 
 def counted(count: int, task: str) -> str:
-    """So many runs of a task, in words: trainings of all tasks are called trainings."""
+    """Count runs of a task in words; runs of all tasks are called trainings."""
     return in_number(count, CALLED[task].partition(" of ")[0])

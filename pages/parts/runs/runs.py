@@ -1,4 +1,4 @@
-"""Trainings as the pages speak of them: which one is chosen, what it is called, how it differs from another."""
+"""Training runs on the pages: which run is chosen, its name, and how its settings differ from those of another run."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ STATES = {
 
 
 def chosen() -> Run | None:
-    """The training that the address names, None where it names none that is known.
+    """Return the training run that the address names; None where it names no known run.
 
-    The address then need not say what the training was given: it implies that. Where its image set is not here,
-    set and query are left open.
+    The run also implies its settings, so the address need not hold them. Where the image set of the run is missing, set
+    and query stay open.
     """
     run = address.read(keys.RUN, lambda run_id: of_task(run_id, SAMPLES), None)
     given = {} if run is None else _given(run)
@@ -58,7 +58,7 @@ def chosen() -> Run | None:
 
 
 def _given(run: Run) -> dict[str, str]:
-    """What `run` was trained with, as the address would say it."""
+    """Return the settings of `run` as URL parameters."""
     settings = run.settings
     parameters = {
         keys.SET: settings["set"],
@@ -77,7 +77,7 @@ def _given(run: Run) -> dict[str, str]:
 
 
 def of_task(run_id: str, task: str) -> Run:
-    """The run of that id; ValueError unless it is of the task."""
+    """Return the run of that id; ValueError unless it is of the task."""
     run = cache.store().run(run_id)
     if run.task != task:
         raise ValueError(f"expected: {CALLED[task]}, got: {run.called}")
@@ -93,7 +93,7 @@ def kept_of_task(run_id: str, task: str) -> Run:
 
 
 def with_scores() -> list[Run]:
-    """The trainings that have something to rank by: first those on the image set of the address, then the newest."""
+    """Return the training runs that have scores: those on the image set of the address first, then the newest."""
     here = {row.key for row in cache.store().image_sets()}
     scored = [
         run for run in cache.store().runs(task=SAMPLES) if run.has_scores and run.settings["set"] in here
@@ -102,24 +102,25 @@ def with_scores() -> list[Run]:
 
 
 def leans_on_neighbours(run: Run) -> bool:
-    """Whether a training's method has a similarity graph; one that this version does not know has none."""
+    """Whether the method of a run uses a similarity graph; False for a method that this version does not have."""
     method = _method(run.settings["method"])
     return method is not None and method.uses_graph
 
 
 def loss_of(run: Run) -> str | None:
-    """The ranking loss whose most violated ranking a training's method asks for; None where it asks for none."""
+    """Return the ranking loss of the method's most violated ranking; None for a method without loss-augmented
+    inference."""
     method = _method(run.settings["method"])
     return method and method.loss
 
 
 def set_is_here(run: Run) -> bool:
-    """Whether the image set that a training learnt from is in this home."""
+    """Whether the image set of a training run exists in this workspace."""
     return run.settings["set"] in {row.key for row in cache.store().image_sets()}
 
 
 def missing_set(run: Run) -> str:
-    """Which image set a training needs that is not here, and what to do."""
+    """Name the missing image set of a training run, and what to do."""
     title = (run.imported or {}).get("set_title") or "a set without title"
     return (
         f"The image set of this training is not here: {title}, with the key {run.settings['set']}. Import the same "
@@ -128,7 +129,7 @@ def missing_set(run: Run) -> str:
 
 
 def done(act: Callable[..., None], run_id: str, *arguments: Any) -> bool:
-    """Whether `act` could be done to a training; where it is gone meanwhile, that is said in place."""
+    """Do `act` to a training run and return True; False with an error on the page where the run no longer exists."""
     try:
         act(run_id, *arguments)
     except ValueError as error:
@@ -138,13 +139,14 @@ def done(act: Callable[..., None], run_id: str, *arguments: Any) -> bool:
 
 
 def finite(value: Any) -> float | None:
-    """A number of a result as a float; None where it is none that a float holds: a result may be a stranger's."""
+    """Return a number of a result as a float; None if it is no finite number, because imported results are not
+    trusted."""
     numeric = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if numeric and abs(value) <= sys.float_info.max else None
 
 
 def has_numbers(run: Run) -> bool:
-    """Whether what a training says it measured and proved can be shown: numbers, or nothing."""
+    """Whether the metrics and the certificate of a training run are finite numbers or absent."""
     proof = run.result.get("certificate") or {}
     if proof.get("converged") and proof.get("relative_gap") is None:
         return False
@@ -156,7 +158,7 @@ def has_numbers(run: Run) -> bool:
 
 
 def short_name(run: Run) -> str:
-    """What a person calls a training, else what it does."""
+    """Return the name that a training run was given, else one made of its method and query."""
     if run.name:
         return run.name
     if run.task == "asking":
@@ -173,20 +175,20 @@ def short_name(run: Run) -> str:
 
 
 def contenders(run: Run) -> list[str]:
-    """The methods that an experiment compares, each once."""
+    """Return the methods that an experiment compares, each once."""
     return list(dict.fromkeys(name for name, _ in ExperimentSettings.from_json(run.settings).methods))
 
 
 def labels(listed: Sequence[Run], name: Callable[[Run], str] | None = None) -> dict[str, str]:
-    """Names of trainings by id, no two alike: a selectbox tells its options apart by what they are called."""
+    """Return a unique name of each training run by its id, for the options of a selectbox."""
     names = {run.id: (name or name_of)(run) for run in listed}
     often = Counter(names.values())
     return {key: text if often[text] == 1 else f"{text} · {key}" for key, text in names.items()}
 
 
 def name_of(run: Run) -> str:
-    """One line that tells a training from its neighbours; unless it ranks samples also the settings that are not at
-    their defaults, because it is in no table that shows them."""
+    """Describe a training run in one line; runs of labels and sequences with their non-default settings, because no
+    table shows them."""
     features = features_of(run)
     star = "★ " if run.star else ""
     changed = [", ".join(differing(run))] if run.learns and run.task != SAMPLES else []
@@ -195,13 +197,13 @@ def name_of(run: Run) -> str:
 
 
 def features_of(run: Run) -> str:
-    """What a training saw of an image, in a few words."""
+    """Name the features of a training run in a few words."""
     features = list(feature_choice.by_words(run.settings["features"], run.settings["set"]).items())
     return features_words(features, run.settings.get("projection"))
 
 
 def measured(run: Run) -> str:
-    """How well a training ranks what it has not seen, else the state of the run."""
+    """Return the test metric of a training run as text, else the state of the run."""
     if run.task not in TASK_SETTINGS:
         return run.state
     measure = TASK_SETTINGS[run.task].measure
@@ -219,7 +221,7 @@ def when(run: Run) -> str:
 
 
 def settings_given(run: Run) -> TrainSettings:
-    """What a training was asked for, complete: what it was not given had its default."""
+    """Return the settings of a training run, completed by the defaults."""
     given = TrainSettings.from_json(run.settings)
     features = tuple((name, _complete(_feature(name), values)) for name, values in given.features)
     method = _complete(_method(given.method), given.method_settings)
@@ -234,12 +236,12 @@ def settings_given(run: Run) -> TrainSettings:
 
 
 def neighbours_of(settings: TrainSettings) -> str | None:
-    """The name of the graph: which samples lean on which; None where the method uses that not."""
+    """Return the name of the similarity graph that a run uses; None where its method uses none."""
     return graph_in_use(settings) if settings.method in method_names() else settings.graph
 
 
 def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
-    """What `after` asks for otherwise than `before`, both complete: ["C 1000 → 10"]."""
+    """List the settings in which `after` differs from `before`, both complete: ["C 1000 → 10"]."""
     changes = []
     for what in ("query", "method"):
         old, new = getattr(before, what), getattr(after, what)
@@ -263,7 +265,7 @@ def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
 
 
 def differing(run: Run) -> list[str]:
-    """The settings of a training that are not at their defaults, in words: ["Labels in the core = 0"]."""
+    """List the settings of a training run that differ from their defaults: ["Labels in the core = 0"]."""
     given = [("", _method(run.settings["method"]), run.settings.get("method_settings", {}))]
     features = feature_choice.by_words(run.settings["features"], run.settings["set"])
     given += [(f"{name}: ", _feature(name), values) for name, values in features.items()]
@@ -277,7 +279,8 @@ def differing(run: Run) -> list[str]:
 
 
 def against(run: Run, second: Run) -> str:
-    """The settings of a training that another one by its method has otherwise; its id where there are none."""
+    """List the settings in which a run differs from `second`, a run of the same method; the run's id where there are
+    none."""
     own, theirs = method_settings(run), method_settings(second)
     plugin = _method(run.settings["method"])
     texts = [
@@ -289,7 +292,7 @@ def against(run: Run, second: Run) -> str:
 
 
 def telling(run: Run) -> str:
-    """The settings that tell a training from others, in words: the main ones, and those not at their defaults."""
+    """List the settings that identify a training run: the main ones and those that differ from their defaults."""
     given = TrainSettings.from_json(run.settings)
     plugins = [("", _method(given.method), given.method_settings)]
     features = feature_choice.by_words(given.features, given.set)
@@ -307,18 +310,18 @@ def telling(run: Run) -> str:
 
 
 def is_convex(run: Run) -> bool:
-    """Whether a training's certificate bounds the optimum; where not, how far one more round could go down."""
+    """Whether the certificate of a run bounds the optimum; for CCCP it bounds the convex problem of the last round."""
     method = _method(run.settings["method"])
     return method is None or method.is_convex(method_settings(run))
 
 
 def method_settings(run: Run) -> Settings:
-    """What the method of a training was given, complete: the rest had its default."""
+    """Return the settings of a run's method, completed by the defaults."""
     return _complete(_method(run.settings["method"]), run.settings.get("method_settings", {}))
 
 
 def tolerance_of(run: Run) -> float | None:
-    """The relative gap at which a training stops by itself, where its method has one."""
+    """Return the relative duality gap at which training stops; None for a method without one."""
     value = method_settings(run).get("tolerance")
     return None if value is None else float(value)
 
@@ -346,7 +349,7 @@ def _complete(plugin: type | None, values: Settings) -> Settings:
 
 
 def _method(name: str) -> Any | None:
-    """The class of a method; None where this version has none of that name."""
+    """Return the class of a method; None if this version has no method of that name."""
     return method_class(name) if name in method_names() else None
 
 

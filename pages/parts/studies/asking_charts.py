@@ -1,4 +1,4 @@
-"""What answers are worth, as curves over the number of questions, and what two models differ by."""
+"""Charts of a labelling simulation: precision over the number of questions, and the difference of two models."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ranking.reports.looks import Look
 def panel(
     curves: Sequence[FoldCurve], names: Sequence[str], looks: Mapping[str, Look], reach: tuple[float, float]
 ) -> go.Figure:
-    """Means in percent over the number of questions, each with a band of one standard deviation over folds.
+    """Plot means in percent over the number of questions, each with a band of one standard deviation over folds.
 
-    names: of the lines; looks: of each name. reach: the lowest and the highest value of all panels, which so can be
-    compared.
+    names: of the lines. looks: the line style of each name. reach: the lowest and the highest value of all panels, so
+    that they share a scale.
     """
     figure = go.Figure()
     questions = np.arange(len(curves[0].mean))
@@ -57,8 +57,8 @@ def panel(
 
 
 def differences(by_strategy: Sequence[tuple[str, Difference]], looks: Mapping[str, Look]) -> go.Figure:
-    """How far one model lies above another, in points, with an interval over folds; a line a strategy, whose
-    looks are given."""
+    """Plot how far one model lies above another, in points with an interval over folds, a line per strategy in the
+    given style."""
     figure = go.Figure()
     for number, (name, apart) in enumerate(by_strategy):
         look = looks[name]
@@ -81,7 +81,7 @@ def differences(by_strategy: Sequence[tuple[str, Difference]], looks: Mapping[st
 
 
 def reach_of(curves: Sequence[FoldCurve]) -> tuple[float, float]:
-    """The lowest and the highest value of all bands, in percent."""
+    """Return the lowest and the highest value of all bands, in percent."""
     low: Floats = np.concatenate([curve.mean - np.nan_to_num(curve.spread) for curve in curves])
     high: Floats = np.concatenate([curve.mean + np.nan_to_num(curve.spread) for curve in curves])
     return 100 * float(low.min()), 100 * float(high.max())

@@ -1,4 +1,4 @@
-"""What a simulation of questions needs to know, and the button that starts it."""
+"""The form of a labelling simulation, and the button that starts it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_QUESTIONS, MOST_FOLDS, MOST_SEED = 50, 10, 1_000_000
 
 
 def given(run: Run) -> dict[str, str]:
-    """What a simulation was asked for, as the address would say it."""
+    """Return the settings of a simulation as URL parameters."""
     settings = AskingSettings.from_json(run.settings)
     parameters = {
         keys.LABEL_SET: settings.set,
@@ -40,7 +40,7 @@ def given(run: Run) -> dict[str, str]:
 
 
 def show(row: ImageSetRow) -> None:
-    """What a simulation needs to know, and the button that starts it; pressed twice it starts one."""
+    """Show the form and the start button; pressing it twice starts one simulation."""
     left, right = st.columns(2, gap="large")
     with left:
         features = feature_choice.choose(cache.image_set(row.key))
@@ -88,7 +88,7 @@ def show(row: ImageSetRow) -> None:
 
 
 def words(run: Run) -> str:
-    """What tells a simulation from others."""
+    """Describe a simulation in one line."""
     settings = AskingSettings.from_json(run.settings)
     models = " and ".join(dict.fromkeys(name for name, _ in settings.methods))
     return f"{models} · {runs.features_of(run)} · {settings.questions} questions, {settings.folds} folds"

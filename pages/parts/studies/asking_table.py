@@ -1,4 +1,4 @@
-"""A simulation as a table in the form of the c-star paper's Table 1, and as CSV."""
+"""A labelling simulation as a table in the form of the c-star paper's Table 1, and as CSV."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NONE = "–"
 
 
 def columns_of(curves: Sequence[FoldCurve]) -> list[int]:
-    """The numbers of questions that the table shows: those of Table 1 as far as asked, and the last."""
+    """Return the numbers of questions that the table shows: those of Table 1 up to the last, and the last."""
     last = len(curves[0].mean) - 1
     return sorted({count for count in COLUMNS if count <= last} | {last})
 
@@ -31,21 +31,22 @@ def by_name(curves: Sequence[FoldCurve], name: str, strategy: str) -> FoldCurve 
 
 
 def names_of(curves: Sequence[FoldCurve]) -> list[str]:
-    """The models, in their order."""
+    """Return the names of the models, in their order."""
     return list(dict.fromkeys(curve.name for curve in curves))
 
 
 def strategies_of(curves: Sequence[FoldCurve]) -> list[str]:
-    """The ways to ask, as they are listed wherever a person chooses; those that this version does not know at last."""
+    """Return the question strategies in the order of STRATEGIES; those that this version does not have come last."""
     known = list(STRATEGIES)
     strategies = dict.fromkeys(curve.strategy for curve in curves)
     return sorted(strategies, key=lambda name: known.index(name) if name in known else len(known))
 
 
 def compared(curves: Sequence[FoldCurve]) -> list[tuple[str, str, Difference]]:
-    """(model, strategy, difference) of every other model minus the independent one, where both asked that way.
+    """Return (model, strategy, difference) of every other model minus the independent one, where both used the
+    strategy.
 
-    Nothing where the independent one was simulated with several settings: it would not be clear with which.
+    Empty where the independent model was simulated with several settings, because the baseline would be ambiguous.
     """
     base = [name for name in names_of(curves) if by_method(curves, name) == BASELINE]
     if len(base) != 1:
@@ -63,9 +64,11 @@ def by_method(curves: Sequence[FoldCurve], name: str) -> str:
 
 
 def as_markdown(curves: Sequence[FoldCurve]) -> dict[str, str]:
-    """A table under each title, with a row a strategy: for each model the mean in percent with its standard deviation
-    over folds, the best of each number of questions in bold; for each but the independent one what it has above that,
-    with an interval."""
+    """Return a table per model and one per difference to the independent model, by title, with a row per strategy.
+
+    Means are in percent with standard deviations over folds; the best of each number of questions is bold. Differences
+    have intervals.
+    """
     shown, names = columns_of(curves), names_of(curves)
     best = {count: max(float(curve.mean[count]) for curve in curves) for count in shown}
     apart = {(name, strategy): gain for name, strategy, gain in compared(curves)}
@@ -105,7 +108,7 @@ def _difference(gain: Difference | None, count: int) -> str:
 
 
 def interval(gain: Difference, count: int) -> str:
-    """An interval in points; nothing where one fold alone tells of none."""
+    """Return an interval in points as text; "" for a single fold, which has none."""
     low, high = (100 * float(end[count]) for end in (gain.low, gain.high))
     return "" if math.isnan(low) else f"{signed(low)} to {signed(high)}"
 
@@ -116,7 +119,7 @@ def signed(points: float) -> str:
 
 
 def csv_text(curves: Sequence[FoldCurve]) -> str:
-    """One line for each model, strategy and number of questions; precision as exact numbers from 0 to 1."""
+    """Return a line for each model, strategy and number of questions; precision as exact numbers from 0 to 1."""
     folds, rows = [f"fold {number + 1}" for number in range(len(curves[0].folds))], []
     for curve in curves:
         for count, values in enumerate(curve.folds.T):

@@ -1,4 +1,4 @@
-"""What a simulation of questions has shown, in words that follow from its numbers."""
+"""Captions of a labelling simulation, computed from its numbers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ UNCERTAIN = ", not certain"
 
 
 def best_of(curves: Sequence[FoldCurve]) -> FoldCurve:
-    """The curve that ends highest."""
+    """Return the curve with the highest last value."""
     return max(curves, key=lambda curve: float(curve.mean[-1]))
 
 
 def headline(curves: Sequence[FoldCurve]) -> str:
-    """What all answers are worth to the model that ends highest, for markdown."""
+    """Say how much all answers raise the precision of the best model, as Markdown."""
     best = best_of(curves)
     last = len(best.mean) - 1
     before, after = (100 * float(best.mean[at]) for at in (0, last))
@@ -26,7 +26,7 @@ def headline(curves: Sequence[FoldCurve]) -> str:
 
 
 def notice(curves: Sequence[FoldCurve]) -> str:
-    """Which way to ask gains most, and least, with the model that ends highest."""
+    """Say which strategy raises the precision of the best model most, and which least."""
     best = best_of(curves)
     own = [curve for curve in curves if curve.name == best.name]
     gains = {curve.strategy: 100 * float(curve.mean[-1] - curve.mean[0]) for curve in own}
@@ -40,9 +40,9 @@ def notice(curves: Sequence[FoldCurve]) -> str:
 
 
 def interactions_add(curves: Sequence[FoldCurve]) -> str:
-    """The paper's comparison on these images, for markdown: the difference before any question and after the last.
+    """Say how far the best model lies above the independent one before any question and after the last, as Markdown.
 
-    Asked as the paper does where that was simulated; nothing where nothing can be compared.
+    By the paper's strategy if it was simulated; "" where nothing can be compared.
     """
     rows = asking_table.compared(curves)
     rows = [row for row in rows if row[1] == OF_THE_PAPER] or rows

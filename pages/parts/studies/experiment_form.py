@@ -1,4 +1,4 @@
-"""What an experiment needs to know, how much that comes to, and the button that starts it."""
+"""The form of an experiment, its cost, and the button that starts it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SECONDS, MEASURED_ON = {False: 0.06, True: 0.45}, 291
 
 
 def given(run: Run) -> dict[str, str]:
-    """What an experiment was asked for, as the address would say it."""
+    """Return the settings of an experiment as URL parameters."""
     settings = ExperimentSettings.from_json(run.settings)
     parameters = {
         keys.EXPERIMENT_SET: settings.set,
@@ -53,7 +53,7 @@ def given(run: Run) -> dict[str, str]:
 
 
 def begun_with(run: Run) -> dict[str, str]:
-    """What the form takes from an experiment that is shown: all, unless it is to begin with something else."""
+    """Return the settings of the shown experiment for the form, except those that a scale in the address replaces."""
     preset = address.get(keys.SCALE) in (SMALL, PAPER)
     return {
         name: value for name, value in given(run).items() if not (preset and keys.depends(name, keys.SCALE))
@@ -61,7 +61,7 @@ def begun_with(run: Run) -> dict[str, str]:
 
 
 def words(run: Run) -> str:
-    """What tells an experiment from others."""
+    """Describe an experiment in one line."""
     settings = ExperimentSettings.from_json(run.settings)
     queries = f"{len(settings.queries)} queries" if settings.queries else "all queries"
     if len(settings.queries) == 1:
@@ -75,7 +75,8 @@ PAGE = StudyPage(
 
 
 def show(row: ImageSetRow, shown: Run | None) -> None:
-    """What an experiment needs to know, and the button; pressed twice it starts one. shown: the one above it."""
+    """Show the form and the start button; pressing it twice starts one experiment. shown: the experiment above the
+    form."""
     scales = [SMALL, PAPER] if shown is None else [LIKE, SMALL, PAPER]
     bound = address.bound(keys.SCALE, address.one_of(scales), scales[0])
     scale = str(st.segmented_control("Begin with", scales, required=True, **bound))
@@ -116,7 +117,7 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
 
 
 def offer(row: ImageSetRow, settings: ExperimentSettings) -> None:
-    """How much it comes to, and the button that starts it; why it cannot be started where it cannot."""
+    """Show the cost and the start button, or why the experiment cannot be started."""
     with frame.in_place():
         count, seconds = cost(row, settings)
         PAGE.offer_start("Start the experiment", settings, "start experiment")
@@ -130,7 +131,8 @@ def offer(row: ImageSetRow, settings: ExperimentSettings) -> None:
 
 
 def cost(row: ImageSetRow, settings: ExperimentSettings) -> tuple[int, float]:
-    """How many trainings the folds take, and roughly how many seconds; Gone where the settings make no experiment."""
+    """Return the number of training runs in the folds and an estimate of their seconds; Gone where the settings make no
+    experiment."""
     with cache.or_gone():
         return _cost(str(cache.store().home), row.key, json.dumps(settings.to_json(), sort_keys=True))
 
@@ -151,7 +153,8 @@ def _cost(home: str, key: str, settings: str) -> tuple[int, float]:
 
 
 def choose_queries(row: ImageSetRow, scale: str) -> list[str]:
-    """Classes to rank, in the order of the set; as JSON in the address, since a class may have a comma in its name."""
+    """Choose the classes to rank, in the order of the set; as JSON in the address, because a class name may contain a
+    comma."""
     first = list(row.classes if scale == PAPER else row.classes[:FEW_QUERIES])
     bound = address.bound(keys.QUERIES, lambda text: _parse_queries(text, row.classes), first, json.dumps)
     chosen = st.multiselect("Queries: each class is ranked by itself", list(row.classes), **bound)
@@ -169,7 +172,7 @@ def _parse_queries(text: str, classes: tuple[str, ...]) -> list[str]:
 
 
 def choose_contenders() -> list[str]:
-    """Methods, in the order of the paper, then the others: what comes first is what others are compared with."""
+    """Choose the methods, those of the paper first; differences are taken to earlier ones."""
     names = [*METHODS, *(name for name in method_names(ranks="samples") if name not in METHODS)]
     bound = address.bound(keys.CONTENDERS, address.some_of(names), METHODS, ",".join)
     chosen = st.multiselect("Methods", names, **bound)
@@ -177,7 +180,7 @@ def choose_contenders() -> list[str]:
 
 
 def choose_values(label: str, name: str, setting: str, scale: str) -> list[float]:
-    """The values of a grid; powers of ten are offered, the address may ask for any others."""
+    """Choose the values of a grid; powers of ten are offered, the address may hold any others."""
     usual = list((PAPER_GRIDS if scale == PAPER else SMALL_GRIDS)[setting])
     bound = address.bound(name, _parse_values, usual, _values_shown)
     offered = sorted({*OFFERED, *st.session_state[bound["key"]]})
@@ -185,7 +188,7 @@ def choose_values(label: str, name: str, setting: str, scale: str) -> list[float
 
 
 def choose_widen() -> bool:
-    """Whether a grid goes on beyond an end where the best value lies."""
+    """Choose whether a grid is extended where its best value is the first or the last."""
     bound = address.bound(keys.WIDEN, address.one_of((True, False)), True)
     words = "Try the next values, twice at most, where a method is best at an end of its grid."
     return bool(st.toggle("Widen a grid at its end", help=words, **bound))
@@ -209,7 +212,7 @@ def _values_shown(values: list[float]) -> str:
 
 
 def from_file(here: list[ImageSetRow]) -> None:
-    """Start an experiment from the protocol that another one gave."""
+    """Start an experiment from a protocol file."""
     file = st.file_uploader(
         "A protocol as JSON, as reports hold it",
         type="json",

@@ -1,4 +1,4 @@
-"""The tables of an experiment as the page shows them."""
+"""Tables of an experiment on its page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ranking.reports.exports import shown
 
 
 def as_markdown(table: Table) -> str:
-    """A table whose best values are bold."""
+    """Return a table whose best values are bold."""
     lines = [["", *map(escaped, table.columns)], ["---", *("---:" for _ in table.columns)]]
     for row in table.rows:
         cells = []
@@ -21,7 +21,7 @@ def as_markdown(table: Table) -> str:
 
 
 def progress_table(results: Results) -> Table:
-    """How many trainings of the folds are there, a row a method and a column a query."""
+    """Return the number of finished training runs in the folds, a row per method and a column per query."""
     rows = []
     for contender in results.contenders:
         cells = tuple(_progress(results, query, contender.name) for query in results.queries)
@@ -30,7 +30,7 @@ def progress_table(results: Results) -> Table:
 
 
 def _progress(results: Results, query: str, contender: str) -> str:
-    """How many trainings of a method for a query are there, of those of its grid as far as it was widened by now."""
+    """Return how many training runs of a method for a query are finished, of those of its grid as extended so far."""
     points = results.points(query, contender)
     done = sum(
         (query, contender, point, fold) in results.outcomes for point in points for fold in results.folds
@@ -40,7 +40,7 @@ def _progress(results: Results, query: str, contender: str) -> str:
 
 
 def all_of_them(results: Results) -> Table:
-    """The seconds of each method over all queries, beside those of each."""
+    """Return the seconds of each method by query, and over all queries."""
     rows = []
     for contender in results.contenders:
         seconds = [results.seconds(query, contender.name) for query in results.queries]

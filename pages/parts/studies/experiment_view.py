@@ -1,4 +1,4 @@
-"""What came of an experiment, part by part: tables, differences, settings, time, galleries, and the files."""
+"""The results of an experiment: tables, differences, settings, time, galleries and files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HEAD, BAR = 130, 46  # pixels of a chart of differences: what stands around the 
 
 
 def show(run: Run, findings: Findings) -> None:
-    """All that is there of an experiment that has ended."""
+    """Show all results of an experiment that has ended."""
     show_tables(run, findings)
     if len(findings.results.contenders) > 1:
         show_differences(run, findings)
@@ -53,7 +53,7 @@ def show(run: Run, findings: Findings) -> None:
 
 
 def show_progress(findings: Findings) -> None:
-    """How many trainings of each query and method are there, and the values as far as they are."""
+    """Show how many training runs of each query and method are finished, and the values so far."""
     st.markdown(as_markdown(experiment_tables.progress_table(findings.results)))
     st.caption(
         "Trainings of the folds by method and query. A value comes when all settings of a method have all folds of a "
@@ -73,7 +73,7 @@ def show_progress(findings: Findings) -> None:
 
 
 def show_tables(run: Run, findings: Findings) -> None:
-    """Tables 1 and 2 of the high-order paper, of one's own images."""
+    """Show Tables 1 and 2 of the high-order paper for this image set."""
     results, rows = findings.results, cache.differences(run)
     table = signed_validation_table(results, rows)
     st.markdown(f"### {escaped(table.title)}")
@@ -95,7 +95,7 @@ def show_tables(run: Run, findings: Findings) -> None:
 
 
 def show_differences(run: Run, findings: Findings) -> None:
-    """One method minus another, query by query, as on the project page of the paper."""
+    """Show the difference of two methods by query, as on the project page of the paper."""
     st.markdown("### What one method gains over another")
     names = {f"{left} − {right}": (left, right) for left, right in pairs_of(findings.results)}
     bound = address.bound(keys.DIFFERENCE, address.one_of(list(names)), next(iter(names)))
@@ -126,7 +126,7 @@ def show_differences(run: Run, findings: Findings) -> None:
 
 
 def show_settings(findings: Findings, query: str) -> None:
-    """What was chosen, what it took, and how the measure depends on it for one query."""
+    """Show the chosen settings, the seconds of training, and the measure along the grid for one query."""
     st.markdown("### Settings and time")
     table = chosen_table(findings.results)
     st.markdown(as_markdown(table))
@@ -156,7 +156,7 @@ def show_settings(findings: Findings, query: str) -> None:
 
 
 def choose_query(findings: Findings) -> str:
-    """The query whose pictures and settings are shown."""
+    """Choose the query whose images and settings are shown."""
     st.markdown("### What is ranked first")
     names = list(findings.results.queries)
     bound = address.bound(keys.GALLERY, address.one_of(names), names[0])
@@ -164,7 +164,7 @@ def choose_query(findings: Findings) -> str:
 
 
 def show_gallery(findings: Findings, query: str) -> None:
-    """The first held-out samples by each method, below each other (high-order, Fig. 1)."""
+    """Show the highest-ranked held-out samples of each method (high-order, Fig. 1)."""
     by_words = {split_words(fold): fold for fold in findings.splits}
     words, first = list(by_words), split_words(findings.splits[-1])
     left, right = st.columns([3, 1])
@@ -199,7 +199,7 @@ def show_gallery(findings: Findings, query: str) -> None:
 
 
 def gallery_links(findings: Findings) -> str:
-    """A row a query, a link for each fold and the test."""
+    """Return a row per query with a link for each fold and the test."""
     here = address.changed()
     lines = [
         ["", *(split_words(fold) for fold in findings.splits)],
@@ -216,7 +216,7 @@ def gallery_links(findings: Findings) -> str:
 
 
 def _best(findings: Findings, query: str, fold: int | None) -> float | None:
-    """The best AP that a method has on the held-out samples; None where none is there."""
+    """Return the best AP of a method on the held-out samples; None where there is none."""
     results = findings.results
     values = []
     for contender in results.contenders:
@@ -233,7 +233,7 @@ def _best(findings: Findings, query: str, fold: int | None) -> float | None:
 
 
 def offer_files(run: Run, findings: Findings) -> None:
-    """The report, the trials, the tables and the protocol, each made when its button is pressed."""
+    """Offer the report, the trials, the tables and the protocol; each is made when its button is pressed."""
     st.markdown("### To take along")
     with in_place():
         pictures = cache.thumbnails(findings.images.key)

@@ -1,4 +1,4 @@
-"""Two models that ask the truth about one image: which is right after fewer questions."""
+"""Comparison of two models that ask about one image: which one needs fewer questions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEIGHT = 220
 
 
 def show(played: Mapping[str, list[float]], looks: Mapping[str, Look], key: str) -> None:
-    """Break-even precision (from 0 questions on) of each player, by its name, as are their looks."""
+    """Show the break-even precision of each player, from 0 questions on, by its name, in its line style."""
     figure = go.Figure()
     for name, precisions in played.items():
         x, line = list(range(len(precisions))), looks[name].line(4)
@@ -27,7 +27,7 @@ def show(played: Mapping[str, list[float]], looks: Mapping[str, Look], key: str)
 
 
 def compared(played: Mapping[str, list[float]]) -> str:
-    """How many questions each player needs until the ranking is right for good.
+    """Say after how many questions the ranking of each player is correct and stays so.
 
     >>> compared({"C-star": [0.5, 1.0], "Independent": [0.5, 0.5, 1.0]})
     'Right for good: C-star after 1 question, Independent after 2.'

@@ -1,4 +1,4 @@
-"""The curves of a study as a chart and as a table, with the values that the paper prints as stars."""
+"""Curves of a MidRank ablation as a chart and as a table; stars mark the values that the paper prints."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Marks = Sequence[tuple[At, float]]
 
 
 def figure_of(curves: Sequence[Curve], measure: str, across: str, marks: Marks, of: str) -> go.Figure:
-    """A line a curve, each point with its error; where settings have names, points beside the names.
+    """Plot a line per curve with the error of each point; where settings are names, points beside the names.
 
-    marks: values of the paper, `of` which data they are.
+    marks: values of the paper. of: the data that they were measured on.
     """
     named = isinstance(curves[0].at[0], str)
     figure = go.Figure()
@@ -75,7 +75,7 @@ def scaled(values: Sequence[float], measure: str) -> list[float]:
 
 
 def in_words(curves: Sequence[Curve], measure: str) -> str:
-    """Every value of a measure, as plain text."""
+    """Return every value of a measure as plain text."""
     return f"{measure}. " + ". ".join(
         f"{curve.line}: "
         + ", ".join(
@@ -86,7 +86,7 @@ def in_words(curves: Sequence[Curve], measure: str) -> str:
 
 
 def csv_text(curves: Sequence[Curve]) -> str:
-    """One line a value: the curve, the setting, the measure, its mean, and half of the interval around it."""
+    """Return a line per value: the curve, the setting, the measure, its mean, and half the width of its interval."""
     rows = [
         [curve.line, at, measure, repr(mean), repr(error)]
         for curve in curves

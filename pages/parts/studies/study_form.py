@@ -1,4 +1,4 @@
-"""What a study of MidRank needs to know, and the button that starts it."""
+"""The form of a MidRank ablation, and the button that starts it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LENGTH, TRAINED, TESTED, DRAWN, SEED = (
 
 
 def given(run: Run) -> dict[str, str]:
-    """What a study was asked for, as the address would say it."""
+    """Return the settings of an ablation as URL parameters."""
     settings = StudySettings.from_json(run.settings)
     if settings.study not in FIGURES:
         raise ValueError(f"no study is called {settings.study!r:.40}")
@@ -60,7 +60,7 @@ def given(run: Run) -> dict[str, str]:
 
 
 def show(row: ImageSetRow, criterion: str, study: str) -> None:
-    """What the study needs to know, and the button; pressed twice it starts one."""
+    """Show the form and the start button; pressing it twice starts one ablation."""
     left, right = st.columns(2, gap="large")
     with left:
         features = feature_choice.choose(cache.image_set(row.key))
@@ -105,7 +105,7 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
 
 
 def words(run: Run) -> str:
-    """What tells a study from others of the same figure."""
+    """Describe an ablation among others of the same figure."""
     drawn = make_drawing(StudySettings.from_json(run.settings).drawing)
     return f"{runs.features_of(run)} · {drawn.train:,} sequences of {drawn.length}"
 

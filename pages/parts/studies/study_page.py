@@ -1,4 +1,4 @@
-"""What is the same on the page of every study: a run is chosen, begun, watched, shown, taken along and managed."""
+"""What the pages of all studies share: choosing, starting, watching, showing, exporting and deleting runs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ranking.workspace.run import ENDED, Run
 
 @dataclass(frozen=True)
 class StudyPage:
-    """task: of the runs that it shows. run: the part of the address that names one. box: the label of the box to choose
-    one. new: the title of the form for another. given: what a run was asked for, as the address would say it. words:
-    what tells a run from others, in one line, the same while it goes on."""
+    """task: of the runs of the page. run: the URL parameter that names a run. box: the label of the box that chooses
+    one. new: the title of the form for another. given: returns the settings of a run as URL parameters. words:
+    describes a run in one line, the same while it is running."""
 
     task: str
     run: str
@@ -31,8 +31,8 @@ class StudyPage:
     words: Callable[[Run], str]
 
     def named(self) -> Run | None:
-        """The run that the address names, which then implies what the run was given. None where it names none; a way
-        on where its image set is not here."""
+        """Return the run that the address names, which then implies its settings; None where it names none. Where its
+        image set is missing, the page says what to do."""
         run = address.read(self.run, self.read, None)
         if run is None:
             return None
@@ -42,15 +42,18 @@ class StudyPage:
         return run
 
     def read(self, run_id: str) -> Run:
-        """The run of that id; ValueError where it is of another task, was deleted, or has settings that this version
-        cannot read."""
+        """Return the run of that id; ValueError if it is of another task, was deleted, or has settings that this
+        version cannot read."""
         run = runs.kept_of_task(run_id, self.task)
         self.given(run)
         return run
 
     def choose(self, listed: Iterable[Run], named: Run | None, **along: str) -> Run | None:
-        """One of the runs that are listed and go on or have something to show, or the one that is `named`, at first the
-        foremost, None where there is none. The address then names it, and what goes `along`, in one step."""
+        """Return the `named` run, or one of the listed runs that are running or have results, by default the first;
+        None where there is none.
+
+        The address then names it, together with the parameters `along`.
+        """
         known = {
             run.id: run
             for run in listed
@@ -103,7 +106,7 @@ class StudyPage:
                 run_actions.manage(run)
 
     def offer_start(self, label: str, settings: AnyStudySettings, key: str, **look: Any) -> None:
-        """The button that starts a run, which is then shown; pressed twice it starts one."""
+        """Show the button that starts a run, which is then shown; pressing it twice starts one."""
         if frame.pressed(label, key, icon=":material/play_arrow:", **{"type": "primary", **look}):
             run = jobs.start_once(cache.store(), "study", settings.to_json())
             address.put(**{self.run: run.id})
@@ -143,7 +146,7 @@ def offer_files(
     figures: Sequence[figures_file.Shown],
     file: Callable[[str], str],
 ) -> None:
-    """All values as CSV, and the charts as one HTML file. file: the name of a file by its ending."""
+    """Offer all values as CSV and the charts as one HTML file. file: the name of a file by its ending."""
     with st.container(horizontal=True):
         st.download_button(
             label, table, file("csv"), "text/csv", icon=":material/table_view:", on_click="ignore"

@@ -1,4 +1,4 @@
-"""What a study of MidRank asks, what the paper prints of it, and what to notice of curves that were measured here."""
+"""Questions, printed values and captions of the MidRank ablations."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Curves = dict[str, Curve]
 
 @dataclass(frozen=True)
 class Words:
-    """question: what is asked. paper: what it says, one thing each; `of`: which data its marks are of. marks: the
-    values that it prints, by measure. notice: what to say of curves by their lines."""
+    """question: of the ablation. paper: the paper's findings, a sentence each. of: the data of its marks. marks: its
+    printed values by measure. notice: makes the caption from the curves by their lines."""
 
     question: str
     paper: tuple[str, ...]
@@ -28,7 +28,7 @@ class Words:
 
 
 def best_place(curve: Curve, measure: str = TAU) -> At:
-    """Where the mean is greatest, of equal ones the first."""
+    """Return the setting with the greatest mean, of equal ones the first."""
     means = curve.measures[measure].mean
     return curve.at[means.index(max(means))]
 
@@ -38,7 +38,7 @@ def mean_at(curve: Curve, at: At, measure: str = TAU) -> float:
 
 
 def ahead(name: str, value: float, rival: float) -> str:
-    """How a value compares with that of RankSVM."""
+    """Compare a value with that of RankSVM in words."""
     if value == rival:
         return f"{name} has what {RANK_SVM} has, {rival:.3f}"
     side = ABOVE if value > rival else BELOW

@@ -1,4 +1,4 @@
-"""Times of loss-augmented inference by the numbers of samples, as the paper's Figs. 1 and 2, and as a table."""
+"""Charts and a table of the time of loss-augmented inference by the numbers of samples (quicksort, Figs. 1 and 2)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COLUMNS = (
 
 
 def calls_of(loss: str, point: Point | None) -> go.Figure:
-    """Milliseconds of a call of each algorithm, a row each: the paper's, and those that were measured here."""
+    """Plot the milliseconds per call of each algorithm, a row each: the paper's and those measured on this machine."""
     here, paper = {} if point is None else named(point), PAPER.get(loss, {})
     rows = list(here or paper)
     series = [
@@ -71,7 +71,7 @@ def calls_of(loss: str, point: Point | None) -> go.Figure:
 
 
 def calls_in_words(loss: str, point: Point | None) -> str:
-    """Every value of `calls_of` as plain text."""
+    """Return every value of `calls_of` as plain text."""
     texts = ["Milliseconds a call"]
     if loss in PAPER:
         paper = ", ".join(f"{SHORT[name]} {timed.call:g}" for name, timed in PAPER[loss].items())
@@ -83,14 +83,14 @@ def calls_in_words(loss: str, point: Point | None) -> str:
 
 
 def across(point: Point) -> int:
-    """Where a point stands on the axis of its figure."""
+    """Return the position of a point on the axis of its figure."""
     if point.varied == NEGATIVE:
         return point.negatives
     return point.positives if point.varied == POSITIVE else point.positives + point.negatives
 
 
 def axes_of(points: Sequence[Point], loss: str) -> dict[str, list[Point]]:
-    """The points of a figure by what is varied, from small to large."""
+    """Return the points of a figure by what is varied, in rising order."""
     return {
         axis: sorted((point for point in points if (point.loss, point.varied) == (loss, axis)), key=across)
         for axis in AXES
@@ -98,8 +98,10 @@ def axes_of(points: Sequence[Point], loss: str) -> dict[str, list[Point]]:
 
 
 def figure_of(points: Sequence[Point], highest: float, lowest: float) -> go.Figure:
-    """Seconds of a complete training's calls along one axis; both scales are logarithmic, and that of seconds ends at
-    `lowest` and `highest`, so that figures can stand side by side."""
+    """Plot the seconds of all calls of a training run along one axis.
+
+    Both scales are logarithmic; that of seconds ends at `lowest` and `highest`, so that figures can be compared.
+    """
     figure = go.Figure()
     for name in [timed.name for timed in points[0].timed]:
         colour, dash, symbol = LOOKS[name]
@@ -127,13 +129,13 @@ def figure_of(points: Sequence[Point], highest: float, lowest: float) -> go.Figu
 
 
 def figures_of(axes: Mapping[str, Sequence[Point]]) -> dict[str, go.Figure]:
-    """The figure of each axis, all on one scale of seconds."""
+    """Return the figure of each axis, all on one scale of seconds."""
     seconds = [timed.total for points in axes.values() for point in points for timed in point.timed]
     return {axis: figure_of(points, max(seconds), min(seconds)) for axis, points in axes.items()}
 
 
 def in_words(points: Sequence[Point]) -> str:
-    """Every value of a figure, as plain text."""
+    """Return every value of a figure as plain text."""
     texts = []
     for number, timed in enumerate(points[0].timed):
         values = ", ".join(f"{across(point):,} {point.timed[number].total:.3g}" for point in points)
@@ -142,7 +144,7 @@ def in_words(points: Sequence[Point]) -> str:
 
 
 def csv_text(outcome: TimingOutcome) -> str:
-    """One line a competitor at each size."""
+    """Return a line per competitor and size."""
     rows = []
     for point in outcome.points:
         for timed in point.timed:

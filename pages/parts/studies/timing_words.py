@@ -1,4 +1,4 @@
-"""What the paper prints about the time of loss-augmented inference, and what is said of one's own measurements."""
+"""The paper's printed times of loss-augmented inference, and captions of those measured on this machine."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ AXES = {
 
 
 def views() -> dict[str, str]:
-    """The table and the figure of every loss that is timed, as the choice of them calls them."""
+    """Return the titles of the table and the figure of every timed loss, for the choice of the view."""
     measures = {loss: make_loss(loss).measure for loss in methods_by_loss()}
     tables = {f"tables {loss}": f"{table_name(loss)} · {measure}" for loss, measure in measures.items()}
     figures = {f"figure {loss}": f"{figure_name(loss)} · {measure}" for loss, measure in measures.items()}
@@ -61,7 +61,7 @@ def views() -> dict[str, str]:
 
 
 def table_name(loss: str) -> str:
-    """What the paper calls its tables of a loss; of a loss that it does not have, what they are."""
+    """Return the paper's numbers of the tables of a loss; a title for a loss that the paper does not time."""
     return TABLES.get(loss, "Table")
 
 
@@ -70,7 +70,7 @@ def figure_name(loss: str) -> str:
 
 
 def table_point(points: Iterable[Point], loss: str) -> Point | None:
-    """The training of the tables of a loss among those that were timed; None where nothing was."""
+    """Return the measured point of the tables of a loss; None where it was not measured."""
     return next((point for point in points if (point.loss, point.varied) == (loss, TABLE)), None)
 
 
@@ -79,8 +79,8 @@ def named(point: Point) -> dict[str, Timed]:
 
 
 def table(loss: str, point: Point | None) -> str:
-    """Seconds of a training, milliseconds of a call, and how many times faster than greedy: as the paper prints them,
-    and before that as they were measured here, where they were."""
+    """Return the seconds of a training run, the milliseconds per call, and the speed-up over greedy: measured, then as
+    the paper prints them."""
     here, paper = {} if point is None else named(point), PAPER.get(loss, {})
     columns = ("s a training", "ms a call", "greedy / this")
     heads = ["", *(["calls", *(f"here: {name}" for name in columns)] if here else [])]
@@ -98,7 +98,7 @@ def table(loss: str, point: Point | None) -> str:
 
 
 def _printed(paper: dict[str, Printed], name: str) -> list[str]:
-    """The cells of an algorithm that the paper has; dashes for one that it has not."""
+    """Return the paper's cells of an algorithm; dashes where the paper has none."""
     if name not in paper:
         return ["–"] * 3
     printed = paper[name]
@@ -128,7 +128,7 @@ def headline(loss: str, point: Point | None) -> str:
 
 
 def notice_paper(loss: str) -> str:
-    """What to notice before anything was measured."""
+    """Return the caption of the paper's table, before anything was measured."""
     paper = PAPER[loss]
     greedy, select, simple = (paper[name].call for name in ("greedy", "select", BINARY))
     return (
@@ -139,7 +139,7 @@ def notice_paper(loss: str) -> str:
 
 
 def notice(point: Point) -> str:
-    """What to notice in a table."""
+    """Return the caption of a measured table."""
     here = named(point)
     fastest = min((timed for timed in point.timed if timed.name != BINARY), key=lambda timed: timed.mean)
     against = here[BINARY].mean / here["select"].mean
@@ -161,7 +161,7 @@ def notice(point: Point) -> str:
 
 
 def notice_figure(points: list[Point]) -> str:
-    """How greedy and SELECT grow along the axis on which all samples are varied."""
+    """Compare the growth of greedy and SELECT along the axis on which all samples are varied."""
     first, last = (named(point) for point in (points[0], points[-1]))
     more = (points[-1].positives + points[-1].negatives) / (points[0].positives + points[0].negatives)
     grown = {name: last[name].mean / first[name].mean for name in ("greedy", "select")}

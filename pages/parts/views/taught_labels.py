@@ -1,5 +1,7 @@
-"""What the lesson about labels is made of: scenes that two models rank the labels of, as data/labels_lesson.py has
-trained them. Only scores are kept; what follows from an answer is computed here."""
+"""Data of the lesson about label ranking: scenes and two models of data/labels_lesson.py.
+
+Only scores are stored; the effects of answers are computed here.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,8 @@ CHOSEN, ANY = 3, 3  # scenes of the lesson: chosen ones, and the first that come
 class Taught:
     """M test scenes, `scenes` (M,) by their numbers, with labels (M, L); predictions of both models without answers.
 
-    k is the number of labels of each scene, as the paper evaluates. learnt: from how many others the models have
-    learnt. gap: the relative duality gap of the training that is further from its optimum.
+    k is the number of labels of each scene, as the paper evaluates. learnt: the number of training scenes. gap: the
+    larger relative duality gap of the two training runs.
     """
 
     names: tuple[str, ...]
@@ -42,7 +44,7 @@ class Taught:
     gap: float
 
     def asker(self, model: str, row: int) -> LabellingModel:
-        """A model in conversation about one scene, which asks as the paper does."""
+        """Return a model that asks about one scene by the paper's strategy."""
         whole = self.predictions[model]
         part = slice(row, row + 1)
         alone = LabelPrediction(
@@ -51,12 +53,12 @@ class Taught:
         return LabellingModel(alone, closest_maxima)
 
     def position(self, answers: dict[int, bool]) -> Position:
-        """What was said, by the numbers of labels."""
+        """Return the answers, given by label number, as a position of the question tree."""
         return Position.of(self.names, {self.names[label]: answer for label, answer in answers.items()})
 
     def ties(self, label: int) -> list[tuple[int, float]]:
-        """(other label, F) of every pair that `label` interacts in, the greatest F first: those of the core with it,
-        or of all where it is of the core."""
+        """Return (other label, F) of every pair that `label` interacts in, the greatest F first: with the core, or with
+        all labels if it is of the core."""
         whole = self.predictions[OWN]
         interactions = dict(zip(whole.core.tolist(), whole.interactions[:, label].tolist(), strict=True))
         if label in interactions:
@@ -66,10 +68,10 @@ class Taught:
 
     @property
     def examples(self) -> list[int]:
-        """The rows of the scenes of the lesson: CHOSEN where an answer helps much, and the first ANY others.
+        """Return the rows of the lesson's scenes: CHOSEN where an answer helps much, and the first ANY others.
 
-        Of those whose first question is answered with yes, each for another label: by how many labels its answer puts
-        right, times the strongest tie of that label.
+        The chosen scenes have a first question that is answered with yes, each about another label. They maximise the
+        number of labels that the answer corrects times the strongest interaction of that label.
         """
         before, after, questions = self._first_answers
         strongest = np.abs(self.predictions[OWN].interactions).max(axis=0)[questions]
@@ -83,14 +85,14 @@ class Taught:
 
     @property
     def _first_answers(self) -> tuple[Floats, Floats, Ints]:
-        """(M,) the precision before and after the first answer to C-star, and what is asked."""
+        """Return the precision (M,) before and after the first answer to C-star, and the label (M,) of its question."""
         own = self.predictions[OWN]
         before, after = precisions(own, self.labels, closest_maxima, 1)
         return before, after, np.argmax(closest_maxima(own), axis=1)
 
 
 def taught() -> Taught:
-    """The stored trainings; Gone where they cannot be read."""
+    """Return the stored training runs; Gone where they cannot be read."""
     with cache.or_gone():
         return _taught(str(FILE))
 
@@ -125,8 +127,8 @@ def _examples(file: str) -> list[int]:
 
 
 def curves() -> dict[str, Floats]:
-    """(QUESTIONS + 1, M) the precision on each scene after 0, 1, ... answers, of both models, and of C-star where
-    labels are asked for by chance."""
+    """Return by model the precision (QUESTIONS + 1, M) on each scene after 0, 1, ... answers, and that of C-star with
+    random questions."""
     return _curves(str(FILE))
 
 
@@ -146,7 +148,7 @@ def _curves(file: str) -> dict[str, Floats]:
 
 
 def picture_of(lesson: Taught, row: int) -> str:
-    """The scene as a data URL, painted again; Gone where it does not show what its labels say."""
+    """Generate the scene again as a data URL; Gone where its labels differ from the stored ones."""
     with cache.or_gone():
         return _picture(str(FILE), row)
 
@@ -162,20 +164,22 @@ def _picture(file: str, row: int) -> str:
 
 
 def ranked(asker: LabellingModel, position: Position) -> Ints:
-    """(L,) the labels from the top. Labels that change sides together have equal scores but for rounding, which shall
-    not order them: of equals the one that scores more by itself comes first."""
+    """Return the labels (L,) from the top.
+
+    Labels that flip together have equal scores up to rounding; these are ordered by their unary scores.
+    """
     return asker.order(np.round(asker.scores(position), DIGITS), position)
 
 
 def closest(asker: LabellingModel, position: Position) -> Ints:
-    """The labels that can still be either, the next question first, the surest last; none where all is settled."""
+    """Return the unsettled labels, the next question first, the surest last; empty where all are settled."""
     difference = asker.prediction(position.answers[None]).max_marginals.difference[0]
     order = asker.in_order_of_urgency(position)
     return order[np.isfinite(difference[order])]
 
 
 def strongest(ties: list[tuple[int, float]], most: int) -> list[tuple[int, float]]:
-    """The `most` ties that are strongest, in the order of `ties`.
+    """Return the `most` interactions with the greatest absolute value, in the order of `ties`.
 
     >>> strongest([(4, 0.3), (2, 0.1), (7, -0.2)], 2)
     [(4, 0.3), (7, -0.2)]
@@ -185,7 +189,7 @@ def strongest(ties: list[tuple[int, float]], most: int) -> list[tuple[int, float
 
 
 def overtakings(before: Ints, after: Ints, answered: int) -> int:
-    """How many pairs of other labels change their order.
+    """Return how many pairs of the other labels change their order.
 
     >>> overtakings(np.array([0, 1, 2]), np.array([1, 2, 0]), 0)
     0

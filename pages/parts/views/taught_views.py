@@ -1,4 +1,4 @@
-"""The charts of the lesson about labels, and what it says in words that follow from its numbers."""
+"""Charts and captions of the lesson about label ranking; the captions are computed from its numbers."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def ranked(names: Sequence[str], order: Ints, scores: Floats, truth: Bools, k: i
 
 
 def moves(names: Sequence[str], before: Ints, after: Ints, answered: int, truth: Bools, k: int) -> go.Figure:
-    """Labels before an answer at the left and after it at the right, each (L,) from the top, joined by lines; what
-    moved among the other labels is blue (up) or dashed vermilion (down)."""
+    """Plot the labels before an answer at the left and after it at the right, each (L,) from the top, joined by lines;
+    other labels that moved up are blue, those that moved down dashed vermilion."""
     was, now = np.argsort(before) + 1, np.argsort(after) + 1
     last = k + BELOW
     change = _among_others(before, answered) - _among_others(after, answered)
@@ -111,7 +111,7 @@ def moves(names: Sequence[str], before: Ints, after: Ints, answered: int, truth:
 
 
 def _among_others(order: Ints, answered: int) -> Ints:
-    """(L,) the place of each label among those that are not answered; 0 of the one that is."""
+    """Return the rank (L,) of each label among the unanswered ones; 0 for the answered label."""
     place = np.zeros(len(order), np.int64)
     place[order[order != answered]] = np.arange(1, len(order))
     return place
@@ -127,7 +127,7 @@ def signed(value: float, digits: int = 3) -> str:
 
 
 def ties(names: Sequence[str], interactions: Sequence[tuple[int, float]]) -> go.Figure:
-    """Interactions of one label, (other label, F), from the top."""
+    """Plot the interactions of one label, (other label, F), from the top."""
     rows = np.arange(len(interactions))[::-1]
     values = [weight for _, weight in interactions]
     figure = go.Figure()
@@ -150,8 +150,8 @@ def ties(names: Sequence[str], interactions: Sequence[tuple[int, float]]) -> go.
 
 
 def maxima(names: Sequence[str], shown: Sequence[int], inside: Floats, outside: Floats) -> go.Figure:
-    """The two maxima (L,) of the labels `shown`, the first on top and pointed at; joined by a line as long as the
-    model is sure."""
+    """Plot the two max-marginals (L,) of the labels `shown`, the next question on top; the line between them is as long
+    as their difference."""
     figure = go.Figure()
     rows = np.arange(len(shown))[::-1]
     for row, label in zip(rows, shown, strict=True):
@@ -196,7 +196,7 @@ def _with_truth(taught: Taught, row: int, labels: Sequence[int]) -> str:
 
 
 def first_mistakes(taught: Taught, row: int, order: Ints, k: int) -> str:
-    """Which labels are incorrectly among the first k, and which are missing there."""
+    """Name the incorrect labels among the first k, and the correct ones that are missing there."""
     truth = taught.labels[row]
     wrong = [taught.names[i] for i in order[:k] if not truth[i]]
     missed = [taught.names[i] for i in order[k:] if truth[i]]
@@ -206,7 +206,7 @@ def first_mistakes(taught: Taught, row: int, order: Ints, k: int) -> str:
 
 
 def moved(taught: Taught, before: Ints, after: Ints, answered: int, k: int) -> str:
-    """Which labels come among the first k by an answer, and which leave; but the answered one."""
+    """Name the labels, except the answered one, that enter or leave the first k after an answer."""
     was, now = ({int(i) for i in order[:k] if i != answered} for order in (before, after))
     comes = [taught.names[int(i)] for i in after if int(i) in now - was]
     goes = [taught.names[int(i)] for i in before if int(i) in was - now]
@@ -214,7 +214,7 @@ def moved(taught: Taught, before: Ints, after: Ints, answered: int, k: int) -> s
 
 
 def notice_answer(taught: Taught, row: int, label: int, answer: bool | None) -> str:
-    """What to see in the two rankings beside each other."""
+    """Return the caption of the two rankings: which labels the answer moves up and down."""
     legend = "Dotted: the answered label. Blue: up among the others; dashed: down."
     if answer is None:
         return f"{legend} **Notice** that nothing moves before an answer."
@@ -235,17 +235,17 @@ def notice_answer(taught: Taught, row: int, label: int, answer: bool | None) -> 
 
 
 def answered(taught: Taught, row: int, questions: Sequence[int]) -> str:
-    """What the truth has answered, after something else that is said; nothing where nothing was asked."""
+    """Return the answered questions as the end of a sentence; "" where there are none."""
     return f" after {_with_truth(taught, row, questions)}" if len(questions) else ""
 
 
 def maxima_alt(taught: Taught, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
-    """The two maxima of labels."""
+    """Return the two max-marginals of the labels as text."""
     return "; ".join(f"{taught.names[i]}: {inside[i]:.4f} with it, {outside[i]:.4f} without" for i in shown)
 
 
 def with_and_without(taught: Taught, asker: LabellingModel, position: Position, label: int) -> str:
-    """What each of the two best sets of labels, with a label and without it, has that the other has not."""
+    """Say which labels are only in the best k with a label, and which only in the best k without it."""
     answers = np.stack([position.after(label, branch).answers for branch in (YES, NO)])
     inside, outside = asker.prediction(answers).best.members
     also, instead = (
@@ -258,7 +258,7 @@ def with_and_without(taught: Taught, asker: LabellingModel, position: Position, 
 
 
 def notice_question(taught: Taught, label: int, surest: int, inside: Floats, outside: Floats) -> str:
-    """The distance of the asked label's maxima beside that of the surest one."""
+    """Compare the max-marginal difference of the asked label with that of the surest one."""
     near, far = (abs(float(inside[i] - outside[i])) for i in (label, surest))
     return (
         r"The best $t^\top s+t^\top Ft$ with each label among the $k$ and without it; one of "
@@ -269,7 +269,8 @@ def notice_question(taught: Taught, label: int, surest: int, inside: Floats, out
 
 
 def together(taught: Taught, label: int, inside: Floats, outside: Floats) -> str:
-    """Which labels share the distance of the asked one, for the two best answers differ by all of them."""
+    """Name the labels with the same max-marginal difference as the asked one: the two best labellings differ in all of
+    them."""
     distance = np.abs(inside - outside)
     same = np.flatnonzero(np.isfinite(distance) & np.isclose(distance, distance[label], rtol=1e-9, atol=0.0))
     others = [taught.names[i] for i in same if i != label]
@@ -284,13 +285,13 @@ def together(taught: Taught, label: int, inside: Floats, outside: Floats) -> str
 
 
 def from_to(curves: Mapping[str, Floats]) -> str:
-    """Where each curve (q + 1, M) begins and ends, in percent."""
+    """Return the first and last value of each curve (q + 1, M) in percent."""
     means = {name: 100 * values.mean(axis=1) for name, values in curves.items()}
     return "; ".join(f"{name} {mean[0]:.1f}% to {mean[-1]:.1f}%" for name, mean in means.items())
 
 
 def summed_up(curves: Mapping[str, Floats]) -> str:
-    """What the answers are worth to both models."""
+    """Say how much the answers raise the precision of both models."""
     own, rival = (100 * curves[name].mean(axis=1) for name in (OWN, RIVAL))
     return (
         f"{len(own) - 1} answers lift {OWN} from {own[0]:.1f}% to {own[-1]:.1f}%, {RIVAL} from {rival[0]:.1f}% to "
@@ -309,7 +310,7 @@ def table(curves: Mapping[str, Floats]) -> str:
 
 
 def interval(apart: Floats) -> tuple[float, float, float]:
-    """The mean of paired differences (M,) in points, and the ends of its interval of 95% over the scenes.
+    """Return the mean of paired differences (M,) in points, and its 95% confidence interval over the scenes.
 
     >>> [round(value, 2) for value in interval(np.array([0.0, 0.02]))]
     [1.0, -0.96, 2.96]
@@ -320,7 +321,7 @@ def interval(apart: Floats) -> tuple[float, float, float]:
 
 
 def notice_worth(taught: Taught, curves: Mapping[str, Floats]) -> str:
-    """What interactions add, and what choosing the question does."""
+    """Say what the interactions add, and what the choice of the questions adds."""
     ahead = []
     for count in (0, QUESTIONS):
         mean, low, high = interval(curves[OWN][count] - curves[RIVAL][count])
