@@ -278,7 +278,7 @@ class TimingSettings(StoredSettings):
     share: float = limited(1.0, LEAST_SHARE, 1)
     dimensions: int = limited(2404, 1, 100_000)
     rounds: int = limited(5, 1, 1000)
-    seed: int = 0
+    seed: int = limited(0, 0, 2**63)
     parts: str = one_of(TIMED[-1], *TIMED)
 
 
@@ -371,6 +371,6 @@ def study_settings(values: Mapping[str, Any]) -> AnyStudySettings:
 
 
 def _class_of(task: Any, known: Mapping[str, type[T]]) -> type[T]:
-    if task not in known:
+    if not isinstance(task, str) or task not in known:
         raise InputError("task", f"one of: {', '.join(known)}", f"{task!r:.80}")
     return known[task]

@@ -77,12 +77,20 @@ def ask(module: str, arguments: list[str], data: bytes = b"") -> bytes:
     if not ended.returncode:
         return ended.stdout
     last_line = ended.stderr.decode(errors="replace").strip().rpartition("\n")[2]  # not where our files lie
-    if ended.returncode == REFUSED:
-        parts = json.loads(last_line)
+    if ended.returncode == REFUSED and (parts := _refusal_parts(last_line)):
         raise InputError(*parts) if len(parts) > 1 else ValueError(*parts)
     if ended.returncode == -signal.SIGXCPU:
         raise Crashed(f"more than {SECONDS} seconds of a processor")
     raise Crashed(f"a crash ({ending(ended.returncode, last_line)})")
+
+
+def _refusal_parts(line: str) -> list[str]:
+    """The parts of the error in a line of JSON; none where something else wrote the line."""
+    try:
+        parts = json.loads(line)
+    except ValueError:
+        return []
+    return parts if isinstance(parts, list) and 1 <= len(parts) <= 4 else []
 
 
 class Program:
@@ -145,8 +153,9 @@ def ending(code: int, last_words: str) -> str:
 
 
 def _command(module: str, arguments: list[str]) -> list[str]:
-    """No bytecode is written (-B), which a limit on files would cut short."""
-    return [sys.executable, "-B", "-m", module, *arguments]
+    """No bytecode is written (-B), which a limit on files would cut short, and no module of the current folder is
+    found before ours (-P)."""
+    return [sys.executable, "-P", "-B", "-m", module, *arguments]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -185,6 +185,8 @@ def _features_within_quota(
 def import_(store: Store, run: Run, report: Report) -> Result:
     """Import, or look at, what a person brings, who decides about it."""
     works = {"images": import_images, "look": look, "features": look_at_features}
+    if run.task not in works:
+        raise InputError("task of an import", f"one of: {', '.join(works)}", f"{run.task!r:.80}")
     return works[run.task](store, run, report)
 
 

@@ -18,7 +18,7 @@ from ranking.jobs.own_image import describe, describe_apart
 from ranking.workspace.store import Store
 
 PROGRAM = """
-import os, time
+import os, sys, time
 import numpy as np
 from ranking.core.errors import InputError
 from ranking.files import isolated
@@ -26,6 +26,9 @@ from ranking.files import isolated
 def work(arguments, data):
     if data == b"die":
         os.abort()
+    if data in (b"[]", b"goodbye"):
+        print(data.decode(), file=sys.stderr, flush=True)
+        os._exit(isolated.REFUSED)
     if data == b"grow":
         return bytes(2**33)
     if data == b"wait":
@@ -82,6 +85,10 @@ def test_what_crashes_or_takes_too_long_is_refused(program, monkeypatch):
     with refused(READER) as caught:
         ask(program, [], b"die")
     assert caught.value.came == "a crash (signal 6)"
+    for last_words in (b"[]", b"goodbye"):  # no refusal of ours, though the exit code is
+        with refused(READER) as caught:
+            ask(program, [], last_words)
+        assert str(caught.value.came).startswith("a crash (")
     with refused(READER) as caught:
         ask(program, [], b"spin")
     assert caught.value.came == f"more than {SECONDS} seconds of a processor"

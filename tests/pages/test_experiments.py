@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -184,6 +184,20 @@ def test_words_of_charts_hold_every_value(here):
     assert experiment_tables.progress_table(findings.results).rows[1].values == ("✓ 12", "✓ 12")
     row = next(row for row in differences(findings) if row.query == CLASSES[0])
     assert SCRIPT in experiment_charts.bars_in_words([row], "AP")
+
+
+def test_seconds_of_a_query_that_was_not_reached_are_left_open(here):
+    results = here.findings.results
+    reached = {
+        place: outcome for place, outcome in results.outcomes.items() if place[0] == results.queries[0]
+    }
+    for outcomes, count in ((reached, 1), ({}, 0)):
+        table = experiment_tables.all_of_them(replace(results, outcomes=outcomes))
+        for row in table.rows:
+            first, *unreached, total = row.values
+            assert unreached == [None] * (len(results.queries) - 1)
+            assert (first, total) == ((total, total) if count else (None, None))
+        assert "–" in experiment_tables.as_markdown(table)
 
 
 def test_a_protocol_file_starts_its_experiment_but_does_not_choose_where_it_is_trained(

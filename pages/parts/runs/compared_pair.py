@@ -151,7 +151,8 @@ def show_scores(pair: Pair, sample: int) -> None:
         kind = drawn[(relevance[drawn] > 0) == relevant]
         charts.points(
             figure,
-            *pair.scores[:, kind],
+            pair.scores[0, kind],
+            pair.scores[1, kind],
             colour,
             symbol,
             edge=(colour, 1 if relevant else 2),
@@ -160,9 +161,8 @@ def show_scores(pair: Pair, sample: int) -> None:
             text=[f"ranks {first:,} and {second:,}" for first, second in pair.places[:, kind].T],
             hovertemplate="%{text}<br>scores %{x:.3g} and %{y:.3g}<extra>" + name + "</extra>",
         )
-    charts.points(
-        figure, *pair.scores[:, [sample]], "rgba(0,0,0,0)", "circle", 20, (GREY, 4), name="selected"
-    )
+    at_first, at_second = pair.scores[:, [sample]]
+    charts.points(figure, at_first, at_second, "rgba(0,0,0,0)", "circle", 20, (GREY, 4), name="selected")
     figure.update_xaxes(title_text=f"score by {html.escape(before)}")
     figure.update_yaxes(title_text=f"score by {html.escape(after)}")
     correlation = np.corrcoef(pair.places)[0, 1] if len(ids) > 1 else 1.0

@@ -92,7 +92,7 @@ def called(name: str, set_key: str) -> str:
     """What lists of runs on an image set call an uploaded feature: its title; beside it what no other has, where
     something else is called so; that alone, where it is not here."""
     store = cache.store()
-    kept = [*store.vectors_of(set_key), *store.networks()]
+    kept: list[KeptVectors | KeptNetwork] = [*store.vectors_of(set_key), *store.networks()]
     titles = {uploaded.name: readable(uploaded.title, LONGEST_TITLE) for uploaded in kept}
     title = titles.get(name)
     if not title:

@@ -44,5 +44,7 @@ def all_of_them(results: Results) -> Table:
     rows = []
     for contender in results.contenders:
         seconds = [results.seconds(query, contender.name) for query in results.queries]
-        rows.append(Row(contender.name, (*seconds, sum(seconds)), (False,) * (len(seconds) + 1)))
+        known = [value for value in seconds if value is not None]
+        row = (*seconds, sum(known) if known else None)
+        rows.append(Row(contender.name, row, (False,) * len(row)))
     return Table("Seconds of training, all settings and folds", (*results.queries, "all"), tuple(rows))

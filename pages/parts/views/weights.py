@@ -90,9 +90,11 @@ def looks_of(
     looks = []
     for part, weights in parts:
         if isinstance(part, HOG):
-            seen, cells = colours.get(part.whole_image, (None, None)), part.side // part.cell
-            drawn = strokes(part, weights)
-            looks.append(Look(part.name, cells, drawn, *seen, part.orientations, part.whole_image))
+            middles, colour_weights = colours.get(part.whole_image, (None, None))
+            cells, drawn = part.side // part.cell, strokes(part, weights)
+            looks.append(
+                Look(part.name, cells, drawn, middles, colour_weights, part.orientations, part.whole_image)
+            )
     return looks
 
 
