@@ -138,6 +138,7 @@ def loss_terms(loss: str, positives: int, n: int) -> np.ndarray:
     index, position = np.arange(1, positives + 1)[:, None], np.arange(1, n + 1)[None, :]
     if loss == "ap":
         return (1 - index / position) / positives
+    assert loss == "ndcg", f"add the terms of {loss}"
     gained, ideal = 1 / np.log2(1.0 + position), 1 / np.log2(1.0 + index)
     return (ideal - gained) / ideal.sum()
 

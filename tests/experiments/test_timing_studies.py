@@ -127,7 +127,7 @@ def test_what_listens_can_stop_it():
         TimingStudy().run(SMALL, Context(on_step=stop))
     assert all(part in heard[0][0] for part in ("AP-SVM", "11", "156"))
     assert heard[-1][1] < 1.5
-    assert heard[-1][2] == 2 * len(sizes(1.0))
+    assert heard[-1][2] == len(methods_by_loss()) * len(sizes(1.0))
 
 
 def test_outcomes_and_settings_come_back_from_json(outcome):
