@@ -97,7 +97,7 @@ def _finish(
         figure.update_yaxes(title_text="objective", rangemode="tozero", row=1, col=1)
     else:
         figure.update_yaxes(title_text="objective", type="log", exponentformat="power", row=1, col=1)
-    figure.update_yaxes(title_text="gap / primal", type="log", exponentformat="power", **BELOW)
+    figure.update_yaxes(title_text="gap / primal", type="log", exponentformat="power", nticks=4, **BELOW)
     figure.update_xaxes(type="log" if log_iterations else "linear")
     figure.update_xaxes(title_text="iteration", **BELOW)
     show(figure, key, alt, "training", height=440)
