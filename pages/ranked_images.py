@@ -153,22 +153,29 @@ def show_curve(ranked: Ranking, k: int) -> None:
 
 
 def show_errors(images: ImageSet, ranked: Ranking) -> None:
-    """The irrelevant samples of the highest ranks, and the relevant ones of the lowest."""
-    first = np.flatnonzero(ranked.relevance == 0)[:MOST_SHOWN]
-    last = np.flatnonzero(ranked.relevance)[-MOST_SHOWN:][::-1]
+    """The highest irrelevant samples that a relevant one stands below, and the lowest relevant ones below an irrelevant
+    one: none where all relevant samples stand first."""
+    relevant, irrelevant = np.flatnonzero(ranked.relevance), np.flatnonzero(ranked.relevance == 0)
+    first = irrelevant[irrelevant < relevant.max(initial=0)][:MOST_SHOWN]
+    last = relevant[relevant > irrelevant.min(initial=len(ranked.relevance))][-MOST_SHOWN:][::-1]
+    none = "All relevant samples of this split rank above all irrelevant ones."
+    if not len(relevant) or not len(irrelevant):
+        none = f"No sample of this split is {'relevant' if len(irrelevant) else 'irrelevant'}."
     left, right = st.columns(2, gap="medium")
     with left:
-        show_few(images, ranked, first, "First errors", "No sample of this split is irrelevant.")
-        st.caption(
-            f"The first {IRRELEVANT_GLYPH} from the top. **Notice** what they share with the relevant samples: "
-            "shape, colour, or what stands around them? Is one of them labelled incorrectly?"
-        )
+        show_few(images, ranked, first, "First errors", none)
+        if len(first):
+            st.caption(
+                f"The first {IRRELEVANT_GLYPH} from the top. **Notice** what they share with the relevant samples: "
+                "shape, colour, or what stands around them? Is one of them labelled incorrectly?"
+            )
     with right:
-        show_few(images, ranked, last, "Misses", "No sample of this split is relevant.")
-        st.caption(
-            f"The last {RELEVANT_GLYPH}, the lowest first. **Notice** why they are hard to find: an unusual view, "
-            "something in front, a tiny box?"
-        )
+        show_few(images, ranked, last, "Misses", none)
+        if len(last):
+            st.caption(
+                f"The last {RELEVANT_GLYPH}, the lowest first. **Notice** why they are hard to find: an unusual view, "
+                "something in front, a tiny box?"
+            )
 
 
 def show_few(images: ImageSet, ranked: Ranking, places: Ints, name: str, otherwise: str) -> None:

@@ -200,13 +200,24 @@ def test_selected_together_are_listed_by_rank(laboratory, digits, ranked, open_p
 def test_first_errors_and_misses_are_those_of_the_ranking(laboratory, ranked, open_page):
     app = open_page("ranked_images", run=laboratory.finished)
     irrelevant, relevant = np.flatnonzero(ranked.relevance == 0), np.flatnonzero(ranked.relevance)
+    errors = [place for place in irrelevant if (relevant > place).any()]
+    misses = [place for place in relevant[::-1] if (irrelevant < place).any()]
     for name, places, mark in (
-        ("First errors", irrelevant[:10], "irrelevant"),
-        ("Misses", relevant[::-1][:10], "relevant"),
+        ("First errors", np.array(errors[:10]), "irrelevant"),
+        ("Misses", np.array(misses[:10]), "relevant"),
     ):
         items = grid_of(app, name)["items"]
         assert [int(item["left"]) for item in items] == (places + 1).tolist()
         assert {item["mark"] for item in items} == {mark}
+
+
+def test_a_ranking_without_an_error_shows_none(laboratory, ranked, open_page, monkeypatch):
+    perfect = replace(ranked, relevance=np.sort(ranked.relevance)[::-1])
+    monkeypatch.setattr(cache, "ranking", lambda run, split: perfect)
+    app = open_page("ranked_images", run=laboratory.finished)
+    captions = [caption.value for caption in app.caption]
+    assert captions.count("All relevant samples of this split rank above all irrelevant ones.") == 2
+    assert not any("hard to find" in caption for caption in captions)
 
 
 def test_whole_image_with_the_box_of_the_sample(laboratory, shapes, open_page):
