@@ -46,13 +46,23 @@ def elsewhere(tmp_path):
     return Store(tmp_path / "elsewhere")
 
 
+MEMORY = resource.getrlimit(resource.RLIMIT_AS)
+
+
+@pytest.fixture(autouse=True)
+def memory_for_the_next_test():
+    """The limit on memory that a worker takes for an import, in the process of a test, ends with the test: a browser
+    that a later test starts would inherit it, and crash."""
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, MEMORY)
+
+
 @pytest.fixture
 def worker_here(monkeypatch):
     """What the worker's main does to its process (see working.here) is undone or left out."""
     monkeypatch.setattr(faulthandler, "enable", lambda: None)
-    handler, memory = signal.getsignal(signal.SIGTERM), resource.getrlimit(resource.RLIMIT_AS)
+    handler = signal.getsignal(signal.SIGTERM)
     yield
-    resource.setrlimit(resource.RLIMIT_AS, memory)
     signal.signal(signal.SIGTERM, handler)
 
 
