@@ -35,9 +35,8 @@ RELEVANT = int(OTHERS.sum()) + 1
 
 HEADLINES = (
     f"Query “{LESSON.query}”: two methods, one answer each",
-    f"{RELEVANT} of {SHOWN} images show “{LESSON.query}”. What does it cost to move one of them?",
-    "AP depends on *where* the relevant images are ranked. The error rate depends only on *which side of a cutoff* "
-    "they are on.",
+    f"{RELEVANT} of {SHOWN} show “{LESSON.query}”. If one moves: the cost?",
+    "AP depends on *where* the relevant images rank, the error rate only on *which side of a cutoff*.",
 )
 
 CUT = "Error rate at the cutoff"  # not the loss of step 1: there the sign of the score labels
@@ -103,8 +102,8 @@ def show_rivals(
     step.end(f"### {rivals.compared(*standings)} {rivals.verdict(*standings)}", headline=True)
     st.markdown(beside_average(images, standings))
     st.caption(
-        f"{rivals.why(*standings)} These people come from the lesson's small set of {len(images.image_names)} scenes. "
-        "None of them was used for training."
+        f"{rivals.why(*standings)} These people are of the lesson's small set of {len(images.image_names)} scenes; "
+        "none was used for training."
     )
 
 
