@@ -32,7 +32,7 @@ MOST_MEMORY = 2**63 - 1  # bytes; what the system can be told
 INTAKE_MEMORY = 4 * 2**30
 SECONDS = 60  # of a processor for one answer, and twice as many by the clock
 AT_ONCE = 2  # so many processes answer; who comes then waits
-READER = "reader process"
+READER, ANOTHER_FILE = "reader process", "try another file or a smaller one"
 REFUSED = 3  # the exit code of a program that says on its last line why
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 LOOK_SECONDS = 0.5  # between two looks whether the process that asked still lives
@@ -49,7 +49,7 @@ class Crashed(InputError):
     """A program gave no answer; `came` says how it ended."""
 
     def __init__(self, ending: str) -> None:
-        super().__init__(READER, "an answer", ending, "try another file or a smaller one")
+        super().__init__(READER, "an answer", ending, ANOTHER_FILE)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -183,7 +183,11 @@ def serve(work: Callable[[list[str], bytes], bytes]) -> None:
         limit(resource.RLIMIT_CORE, 0)
         answer = work(sys.argv[1:], sys.stdin.buffer.read())
     except Exception as error:  # a stranger's bytes may fail their readers in any way
-        parts = error.args if isinstance(error, InputError) else [reason_of(error, INTAKE_MEMORY)]
+        parts = (
+            error.args
+            if isinstance(error, InputError)
+            else [reason_of(error, INTAKE_MEMORY, READER, ANOTHER_FILE)]
+        )
         print(json.dumps(parts, default=_plain), file=sys.stderr)
         sys.exit(REFUSED)
     sys.stdout.buffer.write(answer)
@@ -232,14 +236,19 @@ def lift_memory_limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (allowed, allowed))
 
 
-def reason_of(error: Exception, default: int | None = None) -> str:
-    """An error in one line, for a person; `default` as `limit_memory` was given it."""
+def reason_of(
+    error: Exception,
+    default: int | None = None,
+    process: str = "worker",
+    remedy: str = "choose fewer features or a smaller image set",
+) -> str:
+    """An error in one line, for a person; `default` as `limit_memory` was given it. remedy: where memory ran out."""
     message = " ".join(str(error).split())[:500]
     if _lost_memory(error):
         most = os.environ.get(MEMORY_VARIABLE) or default
         allowed = f" (it may use {int(most) / 1e9:.3g} GB, set by {MEMORY_VARIABLE})" if most else ""
         details = f": {message}" if message else ""
-        return f"the worker ran out of memory{allowed}{details}; choose fewer features or a smaller image set"
+        return f"the {process} ran out of memory{allowed}{details}; {remedy}"
     if _lacks_space(error):
         return (
             f"there is no space left on the disk of the home folder ({message}); free some, then start again"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from ranking.core import Problem
 from ranking.core.errors import InputError
@@ -24,19 +23,6 @@ class Unusable(Exception):
     def __init__(self, expected: str, came: str) -> None:
         super().__init__(expected, came)
         self.expected, self.came = expected, came
-
-
-@dataclass(frozen=True)
-class Recognised:
-    """How sure a source is, and why, in a sentence for a person; and the settings that fit the tree.
-
-    sure: 0.9 or more where files begin as those of the format alone do; 0.8 where their contents were read and fit;
-    0.4 for what many a set of another format has too, such as folders with images. The surest is what a person sees.
-    """
-
-    sure: float
-    why: str
-    settings: dict[str, Any] = field(default_factory=dict)
 
 
 class FileTree(ABC):
