@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import order_models, run_actions
 from pages.parts.studies import study_charts, study_form
-from pages.parts.studies.study_page import choose_option, offer_files
+from pages.parts.studies.study_page import offer_files
 from pages.parts.studies.study_words import TAU, WORDS
 from pages.parts.views import charts
 from ranking.core.run_settings import StudySettings
@@ -26,7 +26,9 @@ def steps() -> None:
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)
     run_actions.show_deleted(study_form.PAGE.task)
-    study = choose_option("What is varied", keys.STUDY, list(FIGURES), figure_name)
+    study = controls.segments(
+        "What is varied", keys.STUDY, {name: figure_name(name) for name in FIGURES}, next(iter(FIGURES))
+    )
     with right:
         run = choose_run(row, criterion, study, named)
     st.markdown(f"## {WORDS[study].question}")

@@ -6,11 +6,11 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.parts.app import cache, figures_file, frame, keys
+from pages.parts.app import cache, controls, figures_file, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import jobs_panel, run_actions
 from pages.parts.studies import timing_charts, timing_words
-from pages.parts.studies.study_page import StudyPage, choose_option, offer_files
+from pages.parts.studies.study_page import StudyPage, offer_files
 from pages.parts.views import charts
 from ranking.core.run_settings import TimingSettings
 from ranking.experiments.timing_studies import SAMPLES, Point, TimingOutcome
@@ -81,7 +81,7 @@ def outcome_of(run: Run | None) -> TimingOutcome | None:
 
 def choose_view() -> str:
     views = timing_words.views()
-    return choose_option("What is shown", keys.TIMED, list(views), views.__getitem__)
+    return controls.segments("What is shown", keys.TIMED, views, next(iter(views)))
 
 
 def headline(kind: str, loss: str, outcome: TimingOutcome | None) -> str:

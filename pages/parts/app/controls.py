@@ -41,9 +41,16 @@ def several(label: str, name: str, options: Options[str], default: Sequence[str]
     return list(st.multiselect(label, list(options), format_func=shown, **bound, **looks))
 
 
+def pills(label: str, name: str, options: Sequence[str]) -> list[str]:
+    """Some of a few options, side by side and in their order; all of them at first."""
+    bound = address.bound(name, address.some_of(list(options)), list(options), ",".join)
+    chosen = st.pills(label, options, selection_mode="multi", **bound)
+    return [option for option in options if option in chosen]
+
+
 def number(label: str, name: str, low: int, high: int, default: int, **looks: Any) -> int:
-    """A whole number in a box."""
-    bound = address.bound(name, address.number(int, low, high), default)
+    """A whole number in a box; a default above `high` is `high`."""
+    bound = address.bound(name, address.number(int, low, high), min(default, high))
     return int(st.number_input(label, low, high, step=1, **bound, **looks))
 
 

@@ -15,6 +15,7 @@ KINDS = {
     "html": ("text/html", ":material/article:"),
     "json": ("application/json", ":material/receipt_long:"),
     "jsonl": ("application/jsonl", ":material/list:"),
+    "parquet": ("application/octet-stream", ":material/table:"),
     "png": ("image/png", ":material/image:"),
     "svg": ("image/svg+xml", ":material/image:"),
     "tex": ("text/plain", ":material/functions:"),

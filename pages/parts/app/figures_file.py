@@ -6,8 +6,9 @@ import html
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
-import streamlit as st
 from plotly.offline import get_plotlyjs
+
+from pages.parts.app import downloads
 
 Shown = tuple[go.Figure, str]  # a chart and what is said of it, as plain text
 
@@ -29,11 +30,4 @@ def as_html(title: str, figures: Sequence[Shown]) -> str:
 
 def offer(title: str, figures: Sequence[Shown], file: str) -> None:
     """The button for it, made when it is pressed."""
-    st.download_button(
-        "Charts as HTML",
-        lambda: as_html(title, figures),
-        file,
-        "text/html",
-        icon=":material/insert_chart:",
-        on_click="ignore",
-    )
+    downloads.offer("Charts as HTML", lambda: as_html(title, figures), file)

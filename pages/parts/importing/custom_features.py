@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.app import address, bounded_uploads, cache, frame, keys
+from pages.parts.app import address, bounded_uploads, cache, downloads, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import custom_previews, uploads
 from pages.parts.runs import export, feature_choice, jobs_panel
@@ -66,14 +66,8 @@ def _offer(images: ImageSet, again: Run | None) -> None:
             "sample in the order of the list, `.npz` or Parquet with ids beside them; or a network, `.onnx`, that this "
             "app asks for them. You see what is in it before anything is kept."
         )
-        st.download_button(
-            "List of samples (CSV)",
-            lambda: export.samples_csv(images),
-            f"samples-{images.key[:8]}.csv",
-            "text/csv",
-            icon=":material/list:",
-            on_click="ignore",
-        )
+        file = f"samples-{images.key[:8]}.csv"
+        downloads.offer("List of samples (CSV)", lambda: export.samples_csv(images), file)
         uploads.offer_drop(
             form,
             "Drop features here",

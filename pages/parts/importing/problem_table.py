@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
 import streamlit as st
 
+from pages.parts.app import downloads
 from ranking.core import Problem
-from ranking.core.spreadsheets import guarded
+from ranking.core.spreadsheets import rows_csv
 
 COLUMNS = ("file", "expected", "came", "done")  # those of ranking.core.Problem
 Row = dict[str, str]
@@ -19,14 +18,7 @@ def show(problems: Sequence[Row], caption: str, file_name: str) -> None:
     """The table with its caption, and the button that saves it."""
     st.dataframe(problems, hide_index=True)
     st.caption(caption)
-    st.download_button(
-        "Report as CSV",
-        lambda: as_csv(problems),
-        file_name,
-        "text/csv",
-        icon=":material/table_view:",
-        on_click="ignore",
-    )
+    downloads.offer("Report as CSV", lambda: as_csv(problems), file_name)
 
 
 def show_first(problems: Sequence[Problem], count: int, caption: str, file_name: str) -> None:
@@ -38,8 +30,4 @@ def show_first(problems: Sequence[Problem], count: int, caption: str, file_name:
 
 def as_csv(problems: Sequence[Row]) -> str:
     """The rows under their heading; no text is taken for a formula."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, COLUMNS, extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows({name: guarded(text) for name, text in row.items()} for row in problems)
-    return stream.getvalue()
+    return rows_csv([{name: row[name] for name in COLUMNS} for row in problems])

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys, rooms
+from pages.parts.app import address, cache, downloads, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import export, runs
 from ranking.core.run_settings import CALLED
@@ -138,13 +138,10 @@ def _name(run: Run | None) -> None:
 
 def _export(run: Run | None) -> None:
     ready = run is not None and run.state in ENDED
-    st.download_button(
+    downloads.offer(
         "Export",
-        rooms.kept(lambda: export.archive(run) if run else b""),
+        lambda: export.archive(run) if run else b"",
         f"training-{run.id}.zip" if run else "training.zip",
-        "application/zip",
-        icon=":material/download:",
-        on_click="ignore",
         disabled=not ready,
         help="Settings, result, curve, model and scores, and the ranking as CSV and PNG, in one ZIP file.",
         key="export run",

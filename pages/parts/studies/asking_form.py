@@ -6,10 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import cache, forms, keys
+from pages.parts.app import cache, controls, forms, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import feature_choice, projections, runs
-from pages.parts.studies.study_page import StudyPage, choose_number, choose_several
+from pages.parts.studies.study_page import StudyPage
 from ranking import method_class, method_names
 from ranking.core.run_settings import AskingSettings
 from ranking.explain.asking import STRATEGIES
@@ -45,26 +45,26 @@ def show(row: ImageSetRow) -> None:
     with left:
         features = feature_choice.choose(cache.image_set(row.key))
         projection = projections.choose()
-        strategies = choose_several("Ways to ask", keys.STRATEGIES, list(STRATEGIES))
+        strategies = controls.pills("Ways to ask", keys.STRATEGIES, list(STRATEGIES))
         st.caption(
             "  \n".join(f"**{escaped(name)}**: {escaped(STRATEGIES[name].summary)}" for name in strategies)
         )
-        questions = choose_number(
+        questions = controls.number(
             "Questions for each image", keys.QUESTIONS, 1, MOST_QUESTIONS, USUAL.questions
         )
-        folds = choose_number("Folds", keys.FOLDS, 2, MOST_FOLDS, USUAL.folds)
+        folds = controls.number("Folds", keys.FOLDS, 2, MOST_FOLDS, USUAL.folds)
     with right:
-        names = choose_several("Models", keys.MODELS, method_names(ranks="labels"))
+        names = controls.pills("Models", keys.MODELS, method_names(ranks="labels"))
         values: dict[str, dict[str, Any]] = {}
         for name in names:
             with st.expander(f"Settings of {name}"):
                 values |= forms.settings_form(
                     "method", [(name, method_class(name))], f"More settings of {name}"
                 )
-        least = choose_number(
+        least = controls.number(
             "Images that must show a label", keys.MIN_IMAGES, 1, row.images, USUAL.min_images
         )
-        seed = choose_number("Seed of the folds", keys.SEED, 0, MOST_SEED, USUAL.seed)
+        seed = controls.number("Seed of the folds", keys.SEED, 0, MOST_SEED, USUAL.seed)
     settings = AskingSettings(
         row.key,
         feature_choice.named(features),

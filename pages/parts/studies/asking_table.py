@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from pages.parts.app.frame import escaped
-from pages.parts.studies import study_page
-from ranking.core.spreadsheets import guarded
+from ranking.core.spreadsheets import rows_csv
 from ranking.explain.asking import STRATEGIES
 from ranking.metrics.fold_curves import Difference, FoldCurve, difference
 
@@ -120,11 +119,14 @@ def signed(points: float) -> str:
 
 def csv_text(curves: Sequence[FoldCurve]) -> str:
     """Return a line for each model, strategy and number of questions; precision as exact numbers from 0 to 1."""
-    folds, rows = [f"fold {number + 1}" for number in range(len(curves[0].folds))], []
+    rows = []
     for curve in curves:
         for count, values in enumerate(curve.folds.T):
             spread = float(curve.spread[count])
-            numbers = [float(curve.mean[count]), "" if math.isnan(spread) else spread, *values.tolist()]
-            texts = [guarded(curve.name), guarded(curve.strategy), count]
-            rows.append([*texts, *numbers])
-    return study_page.csv_text(["model", "strategy", "questions", "mean", "standard deviation", *folds], rows)
+            row = {"model": curve.name, "strategy": curve.strategy, "questions": count}
+            row |= {
+                "mean": float(curve.mean[count]),
+                "standard deviation": "" if math.isnan(spread) else spread,
+            }
+            rows.append(row | {f"fold {fold}": value for fold, value in enumerate(values.tolist(), start=1)})
+    return rows_csv(rows)

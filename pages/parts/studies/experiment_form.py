@@ -9,11 +9,11 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import feature_choice, graph_choice, projections, runs
 from pages.parts.runs.jobs_panel import in_minutes
-from pages.parts.studies.study_page import StudyPage, choose_number
+from pages.parts.studies.study_page import StudyPage
 from ranking import method_names
 from ranking.core.run_settings import PAPER_GRIDS, PAPER_METHODS, SMALL_GRIDS, ExperimentSettings
 from ranking.experiments.cross_validation.plan import Plan, paths_of, plan_of
@@ -93,8 +93,8 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
         if leaning:
             grids["eta"] = choose_values("η: how strong neighbours are", keys.GRID_ETA, "eta", scale)
         widen = choose_widen()
-        folds = choose_number("Folds", keys.FOLDS, 2, MOST_FOLDS, FOLDS)
-        seed = choose_number("Seed of the folds", keys.SEED, 0, MOST_SEED, 0)
+        folds = controls.number("Folds", keys.FOLDS, 2, MOST_FOLDS, FOLDS)
+        seed = controls.number("Seed of the folds", keys.SEED, 0, MOST_SEED, 0)
         by = address.bound(keys.CHOSEN_BY, address.one_of(MEASURES), "AP")
         measure = st.selectbox("Settings are chosen by, and methods compared by", MEASURES, **by)
     if not (queries and features and names and all(grids.values())):

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts.app import address, cache, keys, rooms
+from pages.parts.app import address, cache, downloads, keys
 from pages.parts.app.frame import escaped, in_place
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
@@ -239,46 +239,22 @@ def offer_files(run: Run, findings: Findings) -> None:
         pictures = cache.thumbnails(findings.images.key)
         results, name, apart = findings.results, run.name, cache.differences(run)
         with st.container(horizontal=True):
-            for label, make, file, kind, icon in (
+            for label, make, file in (
                 (
                     "Report (HTML)",
                     lambda: report_html(findings, apart, pictures, name),
                     f"experiment-{run.id}.html",
-                    "text/html",
-                    "article",
                 ),
-                (
-                    "All trials (CSV)",
-                    lambda: rows_csv(trial_rows(results)),
-                    f"trials-{run.id}.csv",
-                    "text/csv",
-                    "table_view",
-                ),
+                ("All trials (CSV)", lambda: rows_csv(trial_rows(results)), f"trials-{run.id}.csv"),
                 (
                     "All trials (Parquet)",
                     lambda: rows_parquet(trial_rows(results)),
                     f"trials-{run.id}.parquet",
-                    "application/octet-stream",
-                    "table",
                 ),
-                (
-                    "Tables (LaTeX)",
-                    lambda: latex_tables(findings, apart),
-                    f"tables-{run.id}.tex",
-                    "text/plain",
-                    "functions",
-                ),
-                (
-                    "Protocol (JSON)",
-                    lambda: protocol_json(results.protocol),
-                    f"protocol-{run.id}.json",
-                    "application/json",
-                    "receipt_long",
-                ),
+                ("Tables (LaTeX)", lambda: latex_tables(findings, apart), f"tables-{run.id}.tex"),
+                ("Protocol (JSON)", lambda: protocol_json(results.protocol), f"protocol-{run.id}.json"),
             ):
-                st.download_button(
-                    label, rooms.kept(make), file, kind, icon=f":material/{icon}:", on_click="ignore"
-                )
+                downloads.offer(label, make, file)
     st.caption(
         "The report is one file with all tables, charts and pictures, which needs no network and prints well. The "
         "protocol starts the same experiment again, here below or with `python -m ranking experiment`."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
-from pages.parts.studies import study_page
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.order_studies import AGREES, SECONDS
 from ranking.experiments.order_training import NAMES
 from ranking.metrics.study_curves import At, Curve
@@ -88,9 +88,9 @@ def in_words(curves: Sequence[Curve], measure: str) -> str:
 def csv_text(curves: Sequence[Curve]) -> str:
     """Return a line per value: the curve, the setting, the measure, its mean, and half the width of its interval."""
     rows = [
-        [curve.line, at, measure, repr(mean), repr(error)]
+        {"curve": curve.line, "setting": at, "measure": measure, "mean": mean, "error": error}
         for curve in curves
         for measure, measured in curve.measures.items()
         for at, mean, error in zip(curve.at, measured.mean, measured.error, strict=True)
     ]
-    return study_page.csv_text(["curve", "setting", "measure", "mean", "error"], rows)
+    return rows_csv(rows)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.app import cache, forms, keys
+from pages.parts.app import cache, controls, forms, keys
 from pages.parts.runs import feature_choice, projections, runs
-from pages.parts.studies.study_page import StudyPage, choose_number, choose_option
+from pages.parts.studies.study_page import StudyPage
 from ranking import method_class
 from ranking.core.run_settings import StudySettings
 from ranking.core.settings import settings_of
@@ -65,14 +65,14 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
     with left:
         features = feature_choice.choose(cache.image_set(row.key))
         projection = projections.choose()
-        first = choose_option("What comes first", FIRST, [HIGHEST, LOWEST])
-        of = choose_option("Sequences are drawn from", OF, [ANY, ONE_EACH])
-        seed = choose_number("Seed", SEED, 0, 1_000_000, 0)
+        first = controls.segments("What comes first", FIRST, (HIGHEST, LOWEST), HIGHEST)
+        of = controls.segments("Sequences are drawn from", OF, (ANY, ONE_EACH), ANY)
+        seed = controls.number("Seed", SEED, 0, 1_000_000, 0)
     with right:
-        length = choose_number("Length of the sequences", LENGTH, 3, 500, LENGTHS.get(study, USUAL_LENGTH))
-        train = choose_number("Sequences to train on", TRAINED, 1, 20_000, TRAIN)
-        test = choose_number("Sequences to test on", TESTED, 2, 20_000, TESTS.get(study, TEST))
-        subsequences = choose_number(
+        length = controls.number("Length of the sequences", LENGTH, 3, 500, LENGTHS.get(study, USUAL_LENGTH))
+        train = controls.number("Sequences to train on", TRAINED, 1, 20_000, TRAIN)
+        test = controls.number("Sequences to test on", TESTED, 2, 20_000, TESTS.get(study, TEST))
+        subsequences = controls.number(
             "Subsequences a length, and as many scrambled",
             DRAWN,
             10,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, figures_file, frame
+from pages.parts.app import address, cache, downloads, figures_file, frame
 from pages.parts.runs import jobs_panel, run_actions, runs
 from ranking.core.run_settings import AnyStudySettings
 from ranking.jobs import jobs
@@ -114,27 +112,6 @@ class StudyPage:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# The parts of a form
-# ---------------------------------------------------------------------------------------------------------
-
-
-def choose_number(label: str, name: str, low: int, high: int, default: int) -> int:
-    bound = address.bound(name, address.number(int, low, high), min(default, high))
-    return int(st.number_input(label, low, high, step=1, **bound))
-
-
-def choose_several(label: str, name: str, options: list[str]) -> list[str]:
-    bound = address.bound(name, address.some_of(options), options, ",".join)
-    chosen = st.pills(label, options, selection_mode="multi", **bound)
-    return [option for option in options if option in chosen]
-
-
-def choose_option(label: str, name: str, options: list[str], called: Callable[[str], str] = str) -> str:
-    bound = address.bound(name, address.one_of(options), options[0])
-    return str(st.segmented_control(label, options, format_func=called, required=True, **bound))
-
-
-# ---------------------------------------------------------------------------------------------------------
 # Files
 # ---------------------------------------------------------------------------------------------------------
 
@@ -148,15 +125,5 @@ def offer_files(
 ) -> None:
     """Offer all values as CSV and the charts as one HTML file. file: the name of a file by its ending."""
     with st.container(horizontal=True):
-        st.download_button(
-            label, table, file("csv"), "text/csv", icon=":material/table_view:", on_click="ignore"
-        )
+        downloads.offer(label, table, file("csv"))
         figures_file.offer(title, figures, file("html"))
-
-
-def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream)
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return stream.getvalue()

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
-from pages.parts.studies import study_page
 from pages.parts.studies.timing_words import AXES, CALLED, HERE, PAPER, PAPER_S, SHORT, named
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.timing_studies import BINARY, NEGATIVE, POSITIVE, Point, TimingOutcome
 
 LOOKS = {
@@ -148,7 +148,7 @@ def csv_text(outcome: TimingOutcome) -> str:
     rows = []
     for point in outcome.points:
         for timed in point.timed:
-            values = [repr(value) for value in (timed.total, timed.mean, timed.deviation)]
-            where = [point.loss, point.varied, point.positives, point.negatives]
-            rows.append([*where, timed.name, timed.calls, *values, outcome.machine])
-    return study_page.csv_text(COLUMNS, rows)
+            where = (point.loss, point.varied, point.positives, point.negatives)
+            values = (timed.name, timed.calls, timed.total, timed.mean, timed.deviation)
+            rows.append(dict(zip(COLUMNS, (*where, *values, outcome.machine), strict=True)))
+    return rows_csv(rows)
