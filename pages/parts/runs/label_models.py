@@ -99,7 +99,8 @@ def _train_another(row: ImageSetRow, methods: Sequence[str]) -> None:
         settings = LabelTrainSettings(
             row.key, form.features, form.method, form.method_settings, int(least), form.projection
         )
-        trainings.offer_start(settings, "train labels")
+        if trainings.offer_start(settings, "train labels"):
+            st.rerun()
 
 
 def _baseline_of(run: Run) -> str:

@@ -181,14 +181,16 @@ def form(
     return Form(method, values[method], features, projection)
 
 
-def offer_start(settings: AnyTrainSettings, key: str) -> None:
-    """The button that starts a run; pressed twice it starts one."""
+def offer_start(settings: AnyTrainSettings, key: str, **look: Any) -> Run | None:
+    """The button that starts a run, and the run once it is pressed; pressed twice it starts one."""
     icon, ready = ":material/play_arrow:", bool(settings.features)
-    if frame.pressed("Train", key, type="primary", icon=icon, disabled=not ready):
-        start(settings)
-        st.rerun()
+    if frame.pressed("Train", key, type="primary", icon=icon, disabled=not ready, **look):
+        return start(settings)
     if not ready:
-        st.info("Choose at least one feature.", icon=":material/info:")
+        st.info(
+            "Choose at least one feature: it is what the method sees of an image.", icon=":material/info:"
+        )
+    return None
 
 
 def look_at(run: Run) -> None:
