@@ -63,7 +63,7 @@ def steps() -> None:
         show_sequence(images, criterion, shown, ordered, task)
         show_means(shown, ordered, task.number)
         offer_files(images, criterion, shown, ordered, task)
-        trainings.look_at(run)
+        order_models.PICKER.look_at(run)
     with form:
         run_actions.bring_back(task="orders")
 

@@ -76,7 +76,7 @@ def choose_training(
         f"rank the labels of {row.title}",
         lambda method: LabelTrainSettings(row.key, trainings.usual_features(row.key), method),
     )
-    trainings.look_at(run)
+    PICKER.look_at(run)
     _train_another(row, sorted(methods, key=lambda name: name != OWN))
     PICKER.show_new(listed)
     run_actions.bring_back(task=PICKER.task)
