@@ -63,7 +63,7 @@ def steps() -> None:
         show_sequence(images, criterion, shown, ordered, task)
         show_means(shown, ordered, task.number)
         offer_files(images, criterion, shown, ordered, task)
-        trainings.look_at(run)
+        order_models.PICKER.look_at(run)
     with form:
         run_actions.bring_back(task="orders")
 
@@ -84,7 +84,8 @@ def train_another(row: ImageSetRow, criterion: str) -> None:
     settings = OrderTrainSettings(
         row.key, form.features, criterion, form.method, form.method_settings, drawing, form.projection
     )
-    trainings.offer_start(settings, "train orders")
+    if trainings.offer_start(settings, "train orders"):
+        st.rerun()
     st.caption(
         "Training runs that are tested on the same sequences can be shown side by side: the same criterion, and the "
         "same settings of the sequences. Features, their scale, methods and the training sequences may differ."

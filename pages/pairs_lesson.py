@@ -21,7 +21,7 @@ from ranking.experiments.order_studies import FIGURES
 from ranking.features import default_names
 from ranking.jobs import jobs
 from ranking.metrics.study_curves import AblationResult
-from ranking.workspace.run import ENDED, Run
+from ranking.workspace.run import ENDED
 
 STEPS = ("1 · Pairs", "2 · A sequence", "3 · Rankers")
 HEADLINES = (
@@ -101,17 +101,10 @@ def settings_of(images: ImageSet, criterion: str) -> StudySettings:
     return StudySettings(images.key, features, criterion, STUDY, {}, DRAWING)
 
 
-def newest(settings: StudySettings) -> Run | None:
-    """The equal study that is best to show: finished, else under way, else failed; none that was imported."""
-    runs = [run for run in cache.store().equal_runs("study", settings.to_json()) if run.imported is None]
-    ranked = sorted(runs, key=lambda run: (run.state != "finished", run.state in ENDED))
-    return ranked[0] if ranked else None
-
-
 def show_rankers(images: ImageSet, criterion: str) -> None:
     """RankSVM, which learns from pairs, beside the rankers of longer subsequences, from the same ten sequences."""
-    settings = settings_of(images, criterion)
-    run = newest(settings)
+    settings = settings_of(images, criterion).to_json()
+    run = lessons.best_equal(cache.store(), "study", settings)
     if run is not None and run.state not in ENDED:
         jobs_panel.watch(run)
         return
@@ -119,7 +112,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         if run is not None:
             jobs_panel.explain_end(run)
         if frame.pressed("Train them", keys.widget("train the lesson's rankers"), type="primary"):
-            jobs.start_once(cache.store(), "study", settings.to_json())
+            jobs.start_once(cache.store(), "study", settings)
             st.rerun()
         st.caption("RankSVM learns from pairs, MidRank from subsequences of 3 to 8. It takes half a minute.")
         return

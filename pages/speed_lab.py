@@ -50,7 +50,7 @@ def steps() -> None:
             figures_shown(outcome),
             lambda ending: f"times-{run.id}.{ending}",
         )
-        run_actions.manage(run)
+        run_actions.manage(run, PAGE.run, PAGE.set)
         show_form(PAGE.new, "secondary")
     run_actions.bring_back(PAGE.task, PAGE.name_of)
 
@@ -68,7 +68,7 @@ def words(run: Run) -> str:
     return f"{size} · {settings.rounds} rounds"
 
 
-PAGE = StudyPage(TimingSettings.task, keys.TIMING, "Measured", "Measure again", given, words)
+PAGE = StudyPage(TimingSettings.task, keys.TIMING, None, "Measured", "Measure again", given, words)
 
 
 def outcome_of(run: Run | None) -> TimingOutcome | None:

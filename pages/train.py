@@ -105,19 +105,13 @@ def describe(method: type[Method], settings: Mapping[str, Any]) -> None:
 
 
 def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> None:
-    """The button that starts a run; pressed twice it starts one. `changes`: how it differs from `run`.
+    """The button that starts a run, which is then shown. `changes`: how it differs from `run`.
 
     What is said of it stands below, so that the button stays where it is.
     """
-    ready, icon = bool(settings.features), ":material/play_arrow:"
-    if frame.pressed("Train", "train", type="primary", icon=icon, disabled=not ready, width="stretch"):
-        started = trainings.start(settings)
+    if started := trainings.offer_start(settings, "train", width="stretch"):
         address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})
         st.rerun()
-    if not ready:
-        st.info(
-            "Choose at least one feature: it is what the method sees of an image.", icon=":material/info:"
-        )
     if run is not None and changes:
         st.info(
             f"Like **{escaped(runs.short_name(run))}** but **{escaped('; '.join(changes))}**: "

@@ -15,7 +15,6 @@ from pages.parts.runs import jobs_panel, lessons, runs, trainings
 from pages.parts.runs.run_actions import MOST_COMPARED
 from ranking import method_names
 from ranking.core.run_settings import TrainSettings
-from ranking.jobs import jobs
 from ranking.reports.comparison_words import listed as listed_in_words
 from ranking.reports.looks import LOOKS, Look, looks_by
 from ranking.workspace.run import ENDED, SAMPLES, Run
@@ -268,7 +267,7 @@ def offer_missing(listed: Sequence[Run], primary: bool) -> None:
         begun = []
         for name in missing:
             settings = TrainSettings(like.set, like.features, like.query, name, projection=like.projection)
-            begun.append(jobs.start_once(cache.store(), "train", settings.to_json()))
+            begun.append(trainings.start(settings))
         newest = {run.settings["method"]: run.id for run in reversed([*listed, *begun])}
         _begin_with([newest[name] for name in PAPER if name in newest])
         st.rerun()

@@ -76,7 +76,7 @@ def choose_training(
         f"rank the labels of {row.title}",
         lambda method: LabelTrainSettings(row.key, trainings.usual_features(row.key), method),
     )
-    trainings.look_at(run)
+    PICKER.look_at(run)
     _train_another(row, sorted(methods, key=lambda name: name != OWN))
     PICKER.show_new(listed)
     run_actions.bring_back(task=PICKER.task)
@@ -99,7 +99,8 @@ def _train_another(row: ImageSetRow, methods: Sequence[str]) -> None:
         settings = LabelTrainSettings(
             row.key, form.features, form.method, form.method_settings, int(least), form.projection
         )
-        trainings.offer_start(settings, "train labels")
+        if trainings.offer_start(settings, "train labels"):
+            st.rerun()
 
 
 def _baseline_of(run: Run) -> str:

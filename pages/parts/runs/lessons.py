@@ -14,7 +14,8 @@ from pages.parts.importing import sets
 from pages.parts.runs import feature_choice, jobs_panel
 from ranking.core.run_settings import TrainSettings
 from ranking.jobs import jobs
-from ranking.workspace.run import ENDED, Run
+from ranking.workspace.run import ENDED, Kind, Run
+from ranking.workspace.store import Store
 
 FEATURES = ("HOG", "Colour")
 
@@ -33,8 +34,12 @@ class Lesson:
 
     def begin(self) -> dict[str, Run]:
         """The trainings of the lesson by method; those that nobody began are begun."""
-        key = sets.ready_made()
-        return {method: _training(self.settings_of(key, method)) for method in self.methods}
+        key, store, by_method = sets.ready_made(), cache.common(), dict[str, Run]()
+        for method in self.methods:
+            settings = self.settings_of(key, method).to_json()
+            best = best_equal(store, "train", settings)
+            by_method[method] = best or jobs.start_once(store, "train", settings)
+        return by_method
 
     def trained(self) -> dict[str, Run]:
         """The trainings, ended; while they go on, or where one failed, the page shows that and ends."""
@@ -61,18 +66,14 @@ VIOLATED = Lesson("playing instrument", ("AP-SVM",))
 NEIGHBOURS = Lesson("phoning", ("SVM", "HOB-SVM", "AP-SVM", "HOAP-SVM"))
 
 
-def _training(settings: TrainSettings) -> Run:
-    """The newest equal run: one that has a ranking, else one that is running, else one that failed, else a new one.
+def best_equal(store: Store, kind: Kind, settings: dict[str, Any]) -> Run | None:
+    """The newest run of these settings that has finished with a result, else that is running, else that failed.
 
     None that was imported: whoever imports a file shall not choose what all others are shown.
     """
-    equal = [run for run in cache.common().equal_runs("train", settings.to_json()) if run.imported is None]
-    done = [run for run in equal if run.state == "finished" and run.has_scores]
-    live = [run for run in equal if run.state not in ENDED and run.cancelled is None]
-    failed = [run for run in equal if run.state in ("failed", "cancelled")]
-    for run in (*done, *live, *failed):
-        return run
-    return jobs.start_once(cache.common(), "train", settings.to_json())
+    equal = [run for run in store.equal_runs(kind, settings) if run.imported is None]
+    shown = [run for run in equal if run.state != "finished" or run.usable or not run.learns]
+    return min(shown, key=lambda run: (run.state != "finished", run.state in ENDED), default=None)
 
 
 def offer_training(run: Run, key: str) -> None:

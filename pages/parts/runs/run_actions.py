@@ -21,15 +21,6 @@ from ranking.workspace.run import ENDED, Run
 from ranking.workspace.run_store import DELETED_DAYS, LONGEST_NAME
 
 MOST_COMPARED = 4  # rankings below each other
-# What the address calls a run, and its image set where it has one, where a page shows one alone.
-SHOWN_AS: dict[str, tuple[str, str | None]] = {
-    "labels": (keys.LABEL_RUN, keys.LABEL_SET),
-    "asking": (keys.SIMULATION, keys.LABEL_SET),
-    "orders": (keys.ORDER_RUN, keys.ORDER_SET),
-    "midrank": (keys.STUDY_RUN, keys.ORDER_SET),
-    "experiment": (keys.EXPERIMENT, keys.EXPERIMENT_SET),
-    "timing": (keys.TIMING, None),
-}
 
 
 def act_on(chosen: Sequence[Run]) -> None:
@@ -48,18 +39,19 @@ def act_on(chosen: Sequence[Run]) -> None:
         _star(chosen)
         _name(run)
         _export(run)
-        _delete(chosen)
+        _delete(chosen, {})
     if run is not None and run.state in ENDED:
         for name, why in export.lacking(run).items():
             st.warning(f"The export goes without {name}: {escaped(why)}", icon=":material/warning:")
 
 
-def manage(run: Run) -> None:
-    """Star, name or delete the run that a page shows."""
+def manage(run: Run, name: str, set_name: str | None) -> None:
+    """Star, name or delete the run that a page shows. name, set_name: the URL parameters of the run and its image set;
+    once it is deleted, the page goes on with another one on the same images."""
     with st.container(horizontal=True):
         _star([run])
         _name(run)
-        _delete([run])
+        _delete([run], {name: None} | ({set_name: run.settings["set"]} if set_name else {}))
 
 
 def _look_at(run: Run | None) -> None:
@@ -148,13 +140,14 @@ def _export(run: Run | None) -> None:
     )
 
 
-def _delete(chosen: Sequence[Run]) -> None:
+def _delete(chosen: Sequence[Run], after: dict[str, str | None]) -> None:
+    """after: how the address changes then."""
     st.button(
         "Delete",
         icon=":material/delete:",
         key="delete runs",
         on_click=_delete_now,
-        args=[run.id for run in chosen],
+        args=([run.id for run in chosen], after),
         disabled=_lent(chosen),
     )
 
@@ -164,7 +157,7 @@ def _lent(chosen: Sequence[Run]) -> bool:
     return any(run.lent for run in chosen)
 
 
-def _delete_now(*run_ids: str) -> None:
+def _delete_now(run_ids: Sequence[str], after: dict[str, str | None]) -> None:
     with frame.in_place():
         chosen = [run for run in cache.store().runs() if run.id in run_ids]
         for run in chosen:
@@ -176,14 +169,7 @@ def _delete_now(*run_ids: str) -> None:
         return
     chosen_last = next(run for run in chosen if run.id == deleted[-1])
     st.toast(f"Deleted {counted(len(deleted), chosen_last.task)}.", icon=":material/delete:")
-    if chosen_last.task in SHOWN_AS:  # the page goes on with another one, on the same images
-        _leave(chosen_last)
-
-
-def _leave(run: Run) -> None:
-    named, set_named = SHOWN_AS[run.task]
-    if address.get(named) == run.id:
-        address.amend(**{named: None, **({set_named: run.settings["set"]} if set_named else {})})
+    address.amend(**after)
 
 
 def _act(act: Callable[..., None], run_ids: Iterable[str], *arguments: Any) -> list[str]:

@@ -101,6 +101,20 @@ class Picker:
             lambda: run_actions.bring_back(task=self.task),
         )
 
+    def look_at(self, run: Run) -> None:
+        """What a training proves, its bounds over the iterations, and what a person does with it; made when opened."""
+        folded = st.expander("How it was trained", key=keys.widget("how it was trained"), on_change="rerun")
+        if not folded.open:
+            return
+        with folded:
+            jobs_panel.explain_end(run)
+            if runs.has_numbers(run):
+                certificate.show(run)
+            certificate.show_projection(run)
+            if events := jobs_panel.events_of(run):
+                draw(run, events, log_choice())
+            run_actions.manage(run, self.run, self.set)
+
     def show_new(self, listed: Sequence[Run]) -> None:
         """The listed runs that are running, and what became of the one that this tab has started last: until it is
         shown, or another one is started."""
@@ -181,29 +195,16 @@ def form(
     return Form(method, values[method], features, projection)
 
 
-def offer_start(settings: AnyTrainSettings, key: str) -> None:
-    """The button that starts a run; pressed twice it starts one."""
+def offer_start(settings: AnyTrainSettings, key: str, **look: Any) -> Run | None:
+    """The button that starts a run, and the run once it is pressed; pressed twice it starts one."""
     icon, ready = ":material/play_arrow:", bool(settings.features)
-    if frame.pressed("Train", key, type="primary", icon=icon, disabled=not ready):
-        start(settings)
-        st.rerun()
+    if frame.pressed("Train", key, type="primary", icon=icon, disabled=not ready, **look):
+        return start(settings)
     if not ready:
-        st.info("Choose at least one feature.", icon=":material/info:")
-
-
-def look_at(run: Run) -> None:
-    """What a training proves, its bounds over the iterations, and what a person does with it; made when opened."""
-    folded = st.expander("How it was trained", key=keys.widget("how it was trained"), on_change="rerun")
-    if not folded.open:
-        return
-    with folded:
-        jobs_panel.explain_end(run)
-        if runs.has_numbers(run):
-            certificate.show(run)
-        certificate.show_projection(run)
-        if events := jobs_panel.events_of(run):
-            draw(run, events, log_choice())
-        run_actions.manage(run)
+        st.info(
+            "Choose at least one feature: it is what the method sees of an image.", icon=":material/info:"
+        )
+    return None
 
 
 def usual_features(set_key: str) -> Named:

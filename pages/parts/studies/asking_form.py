@@ -94,4 +94,6 @@ def words(run: Run) -> str:
     return f"{models} · {runs.features_of(run)} · {settings.questions} questions, {settings.folds} folds"
 
 
-PAGE = StudyPage(AskingSettings.task, keys.SIMULATION, "Simulation", "A new simulation", given, words)
+PAGE = StudyPage(
+    AskingSettings.task, keys.SIMULATION, keys.LABEL_SET, "Simulation", "A new simulation", given, words
+)

@@ -70,7 +70,13 @@ def words(run: Run) -> str:
 
 
 PAGE = StudyPage(
-    ExperimentSettings.task, keys.EXPERIMENT, "Experiment", "A new experiment", begun_with, words
+    ExperimentSettings.task,
+    keys.EXPERIMENT,
+    keys.EXPERIMENT_SET,
+    "Experiment",
+    "A new experiment",
+    begun_with,
+    words,
 )
 
 

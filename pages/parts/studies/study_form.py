@@ -110,4 +110,6 @@ def words(run: Run) -> str:
     return f"{runs.features_of(run)} · {drawn.train:,} sequences of {drawn.length}"
 
 
-PAGE = StudyPage(StudySettings.task, keys.STUDY_RUN, "Measured", "Measure it again", given, words)
+PAGE = StudyPage(
+    StudySettings.task, keys.STUDY_RUN, keys.ORDER_SET, "Measured", "Measure it again", given, words
+)

@@ -17,12 +17,13 @@ from ranking.workspace.run import ENDED, Run
 
 @dataclass(frozen=True)
 class StudyPage:
-    """task: of the runs of the page. run: the URL parameter that names a run. box: the label of the box that chooses
-    one. new: the title of the form for another. given: returns the settings of a run as URL parameters. words:
-    describes a run in one line, the same while it is running."""
+    """task: of the runs of the page. run, set: the URL parameters that name a run and its image set, where it has one.
+    box: the label of the box that chooses a run. new: the title of the form for another. given: returns the settings of
+    a run as URL parameters. words: describes a run in one line, the same while it is running."""
 
     task: str
     run: str
+    set: str | None
     box: str
     new: str
     given: Callable[[Run], dict[str, str]]
@@ -101,7 +102,7 @@ class StudyPage:
                 jobs_panel.watch(run, live and live(run))
             show(run)
             if run.state in ENDED:
-                run_actions.manage(run)
+                run_actions.manage(run, self.run, self.set)
 
     def offer_start(self, label: str, settings: AnyStudySettings, key: str, **look: Any) -> None:
         """Show the button that starts a run, which is then shown; pressing it twice starts one."""
