@@ -7,34 +7,34 @@ import streamlit as st
 from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import order_models, run_actions
-from pages.parts.studies import study_charts, study_form
+from pages.parts.studies import ablation_charts, ablation_form
+from pages.parts.studies.ablation_words import TAU, WORDS
 from pages.parts.studies.study_page import offer_files
-from pages.parts.studies.study_words import TAU, WORDS
 from pages.parts.views import charts
-from ranking.core.run_settings import StudySettings
-from ranking.experiments.order_studies import AGREES, FIGURES, ROUNDS, SECONDS
+from ranking.core.run_settings import AblationSettings
+from ranking.experiments.ablations import AGREES, FIGURES, ROUNDS, SECONDS
 from ranking.experiments.order_training import make_drawing
-from ranking.metrics.study_curves import AblationResult
+from ranking.metrics.ablation_curves import AblationResult
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
 
 def steps() -> None:
-    named = study_form.PAGE.named()
+    named = ablation_form.PAGE.named()
     left, right = st.columns(2, gap="medium")
     with left:
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)
-    run_actions.show_deleted(study_form.PAGE.task)
+    run_actions.show_deleted(ablation_form.PAGE.task)
     study = controls.segments(
-        "What is varied", keys.STUDY, {name: figure_name(name) for name in FIGURES}, next(iter(FIGURES))
+        "What is varied", keys.ABLATION, {name: figure_name(name) for name in FIGURES}, next(iter(FIGURES))
     )
     with right:
         run = choose_run(row, criterion, study, named)
     st.markdown(f"## {WORDS[study].question}")
-    study_form.PAGE.lay_out(
+    ablation_form.PAGE.lay_out(
         run,
-        lambda: study_form.show(row, criterion, study),
+        lambda: ablation_form.show(row, criterion, study),
         lambda: invite(study),
         lambda run: show_measured(run, row, study),
     )
@@ -49,11 +49,11 @@ def choose_run(row: ImageSetRow, criterion: str, study: str, named: Run | None) 
     none."""
     listed = [
         run
-        for run in cache.store().runs(set_key=row.key, task=study_form.PAGE.task)
+        for run in cache.store().runs(set_key=row.key, task=ablation_form.PAGE.task)
         if (run.settings["criterion"], run.settings["study"]) == (criterion, study)
     ]
-    along = {keys.ORDER_SET: row.key, keys.CRITERION: criterion, keys.STUDY: study}
-    return study_form.PAGE.choose(listed, named, **along)
+    along = {keys.ORDER_SET: row.key, keys.CRITERION: criterion, keys.ABLATION: study}
+    return ablation_form.PAGE.choose(listed, named, **along)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -63,8 +63,8 @@ def choose_run(row: ImageSetRow, criterion: str, study: str, named: Run | None) 
 
 def invite(study: str) -> None:
     st.caption(
-        f"Figure {FIGURES[study].figure} of the MidRank paper asks this of its own images. Nobody has asked it of "
-        "these yet: the button below trains what it needs and measures it on images that were not trained on."
+        f"Figure {FIGURES[study].figure} of the MidRank paper answers this for its own images. It has not been "
+        "measured on this image set yet. The button below trains the models and measures them on the test images."
     )
     show_paper(study)
 
@@ -76,10 +76,10 @@ def show_measured(run: Run, row: ImageSetRow, study: str) -> None:
         outcome = AblationResult.from_json(run.result)
     measure = choose_measure(outcome)
     words, curves = WORDS[study], outcome.curves
-    figure = study_charts.figure_of(
+    figure = ablation_charts.figure_of(
         curves, measure, FIGURES[study].across, words.marks.get(measure, ()), words.of
     )
-    alt = study_charts.in_words(curves, measure)
+    alt = ablation_charts.in_words(curves, measure)
     charts.show(figure, keys.widget(f"study {study} {measure}"), alt, f"figure-{study}", height=420, top=8)
     st.caption(escaped(measured_on(run, row, measure, outcome)))
     left, right = st.columns(2, gap="large")
@@ -90,7 +90,7 @@ def show_measured(run: Run, row: ImageSetRow, study: str) -> None:
         show_paper(study)
     offer_files(
         "All values as CSV",
-        lambda: study_charts.csv_text(curves),
+        lambda: ablation_charts.csv_text(curves),
         f"{words.question} {row.title}",
         [(figure, alt)],
         lambda ending: f"study-{run.id}.{ending}",
@@ -109,7 +109,7 @@ def choose_measure(outcome: AblationResult) -> str:
 
 def measured_on(run: Run, row: ImageSetRow, measure: str, outcome: AblationResult) -> str:
     """What the values are of, how sure they are, and whether the trainings are proven to have ended."""
-    settings = StudySettings.from_json(run.settings)
+    settings = AblationSettings.from_json(run.settings)
     drawn = make_drawing(settings.drawing)
     if measure == SECONDS:
         sure = (

@@ -10,17 +10,17 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.runs import jobs_panel, lessons, order_models
 from pages.parts.runs.order_models import frames_of
-from pages.parts.studies import study_charts
-from pages.parts.studies.study_words import TAU, WORDS
+from pages.parts.studies import ablation_charts
+from pages.parts.studies.ablation_words import TAU, WORDS
 from pages.parts.views import charts
 from pages.parts.views.pair_cues import CUES, explained
 from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints
-from ranking.core.run_settings import StudySettings
-from ranking.experiments.order_studies import FIGURES
+from ranking.core.run_settings import AblationSettings
+from ranking.experiments.ablations import FIGURES
 from ranking.features import default_names
 from ranking.jobs import jobs
-from ranking.metrics.study_curves import AblationResult
+from ranking.metrics.ablation_curves import AblationResult
 from ranking.workspace.run import ENDED
 
 STEPS = ("1 · Pairs", "2 · A sequence", "3 · Rankers")
@@ -95,10 +95,10 @@ def show_sequence(images: ImageSet, criterion: str) -> None:
     )
 
 
-def settings_of(images: ImageSet, criterion: str) -> StudySettings:
+def settings_of(images: ImageSet, criterion: str) -> AblationSettings:
     """The study of the lesson: ten training sequences, all lengths."""
     features = tuple((name, {}) for name in default_names(images))
-    return StudySettings(images.key, features, criterion, STUDY, {}, DRAWING)
+    return AblationSettings(images.key, features, criterion, STUDY, {}, DRAWING)
 
 
 def show_rankers(images: ImageSet, criterion: str) -> None:
@@ -118,8 +118,8 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         return
     with cache.or_gone():
         outcome = AblationResult.from_json(run.result)
-    figure = study_charts.figure_of(outcome.curves, TAU, FIGURES[STUDY].across, (), "")
-    alt = study_charts.in_words(outcome.curves, TAU)
+    figure = ablation_charts.figure_of(outcome.curves, TAU, FIGURES[STUDY].across, (), "")
+    alt = ablation_charts.in_words(outcome.curves, TAU)
     charts.show(figure, keys.widget("lesson of pairs"), alt, "pairs-and-subsequences", height=380, top=8)
     notice = WORDS[STUDY].notice({curve.line: curve for curve in outcome.curves})
     st.caption(
@@ -127,7 +127,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         f"bars are 95% intervals over sequences. **Notice** {escaped(notice)}"
     )
     if frame.pressed("Measure it yourself", "to the page lengths", type="primary"):
-        st.switch_page("pages/lengths.py", query_params=address.only(**{keys.STUDY_RUN: run.id}))
+        st.switch_page("pages/lengths.py", query_params=address.only(**{keys.ABLATION_RUN: run.id}))
 
 
 frame.show_page("pairs_lesson", "A few ordered pairs leave the criterion open; a sequence reveals it.", steps)

@@ -71,7 +71,7 @@ def read_train_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return _read(settings, settings.get("method"))
 
 
-def read_study_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+def read_ablation_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return stored settings of a MidRank ablation in today's meaning."""
     return _read(settings, "MidRank")
 

@@ -11,8 +11,8 @@ from ranking.core.errors import InputError
 from ranking.core.first_settings import (
     as_first_meant,
     as_stored,
+    read_ablation_settings,
     read_source_settings,
-    read_study_settings,
     read_train_settings,
 )
 from ranking.core.stored_settings import OPTIONAL, Grids, StoredSettings, limited, one_of
@@ -231,11 +231,11 @@ class AskingSettings(StoredSettings):
 
 
 @dataclass(frozen=True)
-class StudySettings(StoredSettings):
-    """A study of MidRank: the key of its image set, features, the criterion, and which of
-    `ranking.experiments.order_studies.FIGURES`.
+class AblationSettings(StoredSettings):
+    """A figure of the MidRank paper: the key of its image set, features, the criterion, and which of
+    `ranking.experiments.ablations.FIGURES`.
 
-    method_settings: of MidRank, but for what the study varies. drawing: as in `OrderTrainSettings`.
+    method_settings: of MidRank, but for what the figure varies. drawing: as in `OrderTrainSettings`.
     """
 
     task: ClassVar[str] = "midrank"
@@ -251,7 +251,7 @@ class StudySettings(StoredSettings):
 
     @classmethod
     def as_meant(cls, read: dict[str, Any]) -> dict[str, Any]:
-        return read_study_settings(read)
+        return read_ablation_settings(read)
 
     def to_json(self) -> dict[str, Any]:
         return {**super().to_json(), "method_settings": as_stored("MidRank", self.method_settings)}
@@ -345,12 +345,12 @@ class ExperimentSettings(Protocol):
 # ---------------------------------------------------------------------------------------------------------
 
 AnyTrainSettings = TrainSettings | LabelTrainSettings | OrderTrainSettings
-AnyStudySettings = ExperimentSettings | AskingSettings | StudySettings | TimingSettings
+AnyStudySettings = ExperimentSettings | AskingSettings | AblationSettings | TimingSettings
 TASK_SETTINGS: dict[str, type[AnyTrainSettings]] = {
     cls.task: cls for cls in (TrainSettings, LabelTrainSettings, OrderTrainSettings)
 }
 STUDY_SETTINGS: dict[str, type[AnyStudySettings]] = {
-    cls.task: cls for cls in (ExperimentSettings, AskingSettings, StudySettings, TimingSettings)
+    cls.task: cls for cls in (ExperimentSettings, AskingSettings, AblationSettings, TimingSettings)
 }
 # What people call a run of each task.
 CALLED: dict[str, str] = {

@@ -11,7 +11,7 @@ import numpy as np
 
 from ranking.core import Features, Floats, ImageSet, Ints, OnProgress, OnStep
 from ranking.core.errors import InputError
-from ranking.core.run_settings import OrderTrainSettings, StudySettings
+from ranking.core.run_settings import AblationSettings, OrderTrainSettings
 from ranking.core.settings import settings_of
 from ranking.core.text import readable
 from ranking.datasets.sequences import GROUPS, Drawing, Drawn, dense_ranks, draw_sequences
@@ -82,7 +82,7 @@ class OrderTask(Task[OrderTrainSettings, OrderData]):
 
 def features_to_order(
     image_set: ImageSet,
-    settings: StudySettings,
+    settings: AblationSettings,
     feature_cache: Path,
     on_step: OnStep | None = None,
 ) -> tuple[Features, Projection | None]:

@@ -2,7 +2,7 @@
 
 Given an image set with criteria, for example from `ranking.datasets.load_image_set`::
 
-    settings = StudySettings(image_set.key, (("HOG", {}),), "year", "subsequence length", drawing={"length": 20})
+    settings = AblationSettings(image_set.key, (("HOG", {}),), "year", "subsequence length", drawing={"length": 20})
     result = run(settings, Context(image_set, Path("features")))
 """
 
@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from ranking.core.run_settings import AnyStudySettings
+from ranking.experiments.ablations import MidRankStudy
 from ranking.experiments.asking_simulation import AskingStudy
 from ranking.experiments.cross_validation.experiment import Experiment
-from ranking.experiments.order_studies import MidRankStudy
 from ranking.experiments.study import Context, Result, Study
 from ranking.experiments.timing_studies import TimingStudy
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ranking.core.errors import HomeError, InputError
-from ranking.core.first_settings import read_study_settings, read_train_settings
-from ranking.core.run_settings import StudySettings
+from ranking.core.first_settings import read_ablation_settings, read_train_settings
+from ranking.core.run_settings import AblationSettings
 from ranking.workspace.home import Home
 from ranking.workspace.job_queue import JobQueue
 from ranking.workspace.room_layout import home_in_words, lenders_of
@@ -469,7 +469,7 @@ def _as_meant(kind: str, settings: dict[str, Any]) -> dict[str, Any]:
     """Stored settings as they are meant today."""
     if kind == "train":
         return read_train_settings(settings)
-    return read_study_settings(settings) if task_of(kind, settings) == StudySettings.task else settings
+    return read_ablation_settings(settings) if task_of(kind, settings) == AblationSettings.task else settings
 
 
 def is_unused(folder: Path) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from refusals import refused
 
 from ranking.core.run_settings import (
+    AblationSettings,
     AskingSettings,
     ExperimentSettings,
     FeaturesSettings,
@@ -17,7 +18,6 @@ from ranking.core.run_settings import (
     LabelTrainSettings,
     LookSettings,
     OrderTrainSettings,
-    StudySettings,
     TimingSettings,
     TrainSettings,
 )
@@ -31,7 +31,7 @@ LATER = {"ties": "equal", "votes": "remaining order"}
 ORDERS = OrderTrainSettings(
     "key", (("HOG", {}),), "year", "MidRank", {**LATER, "trees": 2}, {"first": "lowest number", "length": 20}
 )
-STUDY = StudySettings(
+STUDY = AblationSettings(
     "key", (("HOG", {}),), "year", "number of trees", {**LATER, "longest": 5}, {"length": 8}
 )
 LEARNING = {"training": TRAINING, "training of labels": LABELS, "training of orders": ORDERS}

@@ -13,12 +13,12 @@ from trainings import Listener
 
 from ranking.core import Features, LabelSet
 from ranking.core.run_settings import (
+    AblationSettings,
     AskingSettings,
     ExperimentSettings,
     LabelTrainSettings,
     OrderTrainSettings,
     Protocol,
-    StudySettings,
     TrainSettings,
 )
 from ranking.experiments import task
@@ -50,7 +50,7 @@ PLAIN: list[Any] = [
     LabelTrainSettings("key", PARTS, "C-star p@k"),
     AskingSettings("key", PARTS, (("C-star p@k", {}),), ("entropy",)),
     OrderTrainSettings("key", PARTS, "year", "ListNet"),
-    StudySettings("key", PARTS, "year", "number of trees", {"ties": "equal", "votes": "kept"}),
+    AblationSettings("key", PARTS, "year", "number of trees", {"ties": "equal", "votes": "kept"}),
     Protocol("key", PARTS),
     ExperimentSettings("key", PARTS),
 ]

@@ -30,17 +30,17 @@ from ranking import Query, method_class, method_names
 from ranking.core import ImageSet, SampleMethod
 from ranking.core.errors import InputError
 from ranking.core.run_settings import (
+    AblationSettings,
     AskingSettings,
     FeaturesSettings,
     ImportSettings,
     LabelTrainSettings,
     LookSettings,
     OrderTrainSettings,
-    StudySettings,
     TimingSettings,
 )
+from ranking.experiments.ablations import MidRankStudy
 from ranking.experiments.asking_simulation import AskingStudy
-from ranking.experiments.order_studies import MidRankStudy
 from ranking.experiments.study import Context
 from ranking.experiments.timing_studies import TimingOutcome
 from ranking.files import Limits, isolated
@@ -60,7 +60,7 @@ from ranking.jobs.events import (
 )
 from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
-from ranking.metrics.study_curves import AblationResult
+from ranking.metrics.ablation_curves import AblationResult
 from ranking.workspace.room_layout import FOLDERS
 from ranking.workspace.room_quotas import DiskWatch, FullError, bytes_of
 from ranking.workspace.rooms import Rooms
@@ -162,7 +162,7 @@ def asked(digits: ImageSet, images: ImageSet, dated_images: ImageSet) -> dict[st
         "labels": labels.to_json(),
         "orders": OrderTrainSettings(*orders, "MidRank", given, drawing).to_json(),
         "asking": replace(asking, questions=2, folds=3, min_images=4).to_json(),
-        "midrank": StudySettings(*orders, "subsequence length", given, drawing).to_json(),
+        "midrank": AblationSettings(*orders, "subsequence length", given, drawing).to_json(),
         "timing": TimingSettings(share=0.05, dimensions=5, rounds=1, seed=3).to_json(),
     }
 
@@ -481,7 +481,7 @@ def test_a_model_is_kept_before_it_is_measured(store, asked, monkeypatch):
 def test_a_study_ends_with_its_curves_and_a_timing_with_its_times(store, dated_images, asked, monkeypatch):
     run = here(store, asked["midrank"], "study")
     assert (run.state, run.reason) == ("finished", "")
-    settings = StudySettings.from_json(run.settings)
+    settings = AblationSettings.from_json(run.settings)
     expected = MidRankStudy().run(settings, Context(dated_images, store.features))
     assert AblationResult.from_json(run.result) == AblationResult.from_json(expected)
     assert events_of(run, "progress")[-1]["what"] == "Training MidRank"

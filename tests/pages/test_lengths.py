@@ -11,23 +11,23 @@ import pytest
 from order_home import OrderHome
 from shown import charts_of, choose, kinds, numbers_in, plain_texts, press, turn_to, values
 
-from pages.parts.studies import study_charts, study_form
-from pages.parts.studies.study_words import ABOVE, AS_GOOD, BELOW, BETTER, TAU, WORDS, WORSE
-from ranking.core.run_settings import StudySettings
-from ranking.experiments import order_studies
-from ranking.experiments.order_studies import AGREES, FIGURES, SECONDS, MidRankStudy
+from pages.parts.studies import ablation_charts, ablation_form
+from pages.parts.studies.ablation_words import ABOVE, AS_GOOD, BELOW, BETTER, TAU, WORDS, WORSE
+from ranking.core.run_settings import AblationSettings
+from ranking.experiments import ablations
+from ranking.experiments.ablations import AGREES, FIGURES, SECONDS, MidRankStudy
 from ranking.experiments.study import Context
-from ranking.metrics.study_curves import AblationResult, Curve
+from ranking.metrics.ablation_curves import AblationResult, Curve
 from ranking.workspace.run import Run
 
 LATER = {"ties": "equal", "votes": "remaining order"}
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or measured beside
 
 
-def settings_of(key: str, name: str) -> StudySettings:
+def settings_of(key: str, name: str) -> AblationSettings:
     given = {"subsequences": 20, "longest": 4}
     drawing = {"length": 9 if name == "test length" else 5, "train": 10, "test": 10}
-    return StudySettings(key, (("Colour", {"bins": 3}),), "year", name, given, drawing)
+    return AblationSettings(key, (("Colour", {"bins": 3}),), "year", name, given, drawing)
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +35,10 @@ def outcomes(order_home: OrderHome, tmp_path_factory: pytest.TempPathFactory) ->
     """Of a study of each kind, which was really made, of little."""
     images, features = order_home.store.image_set(order_home.key), tmp_path_factory.mktemp("features")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(order_studies, "TEST_LENGTHS", (5, 8))
-        patched.setattr(order_studies, "EXHAUSTIVE_LENGTHS", (4, 8))
-        patched.setattr(order_studies, "SEARCH_LENGTHS", (4, 8))
-        patched.setattr(order_studies, "ROUND_SECONDS", 0.001)
+        patched.setattr(ablations, "TEST_LENGTHS", (5, 8))
+        patched.setattr(ablations, "EXHAUSTIVE_LENGTHS", (4, 8))
+        patched.setattr(ablations, "SEARCH_LENGTHS", (4, 8))
+        patched.setattr(ablations, "ROUND_SECONDS", 0.001)
         return {
             name: AblationResult.from_json(
                 MidRankStudy().run(settings_of(order_home.key, name), Context(images, features))
@@ -65,7 +65,7 @@ def check_chart(chart: dict[str, Any], name: str, measure: str, curves: list[Cur
     """The lines are the curves with their errors, and the stars what the paper prints."""
     lines, stars = chart["data"], WORDS[name].marks.get(measure, ())
     assert len(lines) == len(curves) + bool(stars), name
-    times = 100 if measure in study_charts.SHARES else 1
+    times = 100 if measure in ablation_charts.SHARES else 1
     along, errors = ("x", "error_x") if isinstance(curves[0].at[0], str) else ("y", "error_y")
     for line, curve in zip(lines, curves, strict=False):
         assert line["name"] == curve.line
@@ -83,7 +83,7 @@ def test_a_chart_and_a_text_of_every_study_are_of_its_outcome(outcomes):
         assert {"number of trees": AGREES, "time": SECONDS}.get(name, TAU) in outcome.curves[0].measures
         for measure in outcome.curves[0].measures:
             marks = WORDS[name].marks.get(measure, ())
-            figure = study_charts.figure_of(outcome.curves, measure, "across", marks, "the paper")
+            figure = ablation_charts.figure_of(outcome.curves, measure, "across", marks, "the paper")
             check_chart(figure.to_plotly_json(), name, measure, outcome.curves)
         assert numbers_in(WORDS[name].notice({curve.line: curve for curve in outcome.curves})), name
 
@@ -122,7 +122,7 @@ def test_a_study_is_started_once_with_the_settings_of_the_form(keep, orders_here
     app.number_input(key="widget study.drawing.subsequences").set_value(50)
     press(app, "start study")
     [run] = kinds(started, "midrank")
-    settings = StudySettings.from_json(run.settings)
+    settings = AblationSettings.from_json(run.settings)
     assert (settings.set, settings.criterion, settings.study) == (orders_here.key, "brightness", "fusion")
     assert settings.method_settings == {"C": 10.0, "constant": 0.0, "subsequences": 50, **LATER}
     assert settings.drawing == {"first": "highest number", "of": "any samples", **drawing}
@@ -137,7 +137,7 @@ def test_the_form_has_the_settings_of_the_study_that_is_shown(keep, orders_here,
     app = open_page("lengths", order_set=orders_here.key, study="fusion", **{"study.drawing.train": "31"})
     press(app, "start study")
     [run] = kinds(started, "midrank")
-    settings = StudySettings.from_json(run.settings)
+    settings = AblationSettings.from_json(run.settings)
     assert settings.method_settings == {"subsequences": 20, **LATER}
     assert (settings.drawing["train"], settings.drawing["length"]) == (31, 5)
 
@@ -150,10 +150,10 @@ def test_a_study_without_an_outcome_gives_the_reason(keep, orders_here, open_pag
     assert not charts_of(app)
     assert turn_to(app, study_run=broken.id).error
     with pytest.raises(ValueError, match=orders_here.store.run(orders_here.own).called):
-        study_form.PAGE.read(orders_here.own)
+        ablation_form.PAGE.read(orders_here.own)
     unknown = orders_here.store.create_run("study", {**broken.settings, "study": "of tomorrow"})
     with pytest.raises(ValueError, match="of tomorrow"):
-        study_form.PAGE.read(unknown.id)
+        ablation_form.PAGE.read(unknown.id)
 
 
 def test_what_to_notice_follows_from_the_values():
@@ -183,7 +183,7 @@ def test_what_to_notice_follows_from_the_values():
 
 def test_the_csv_has_every_value(outcomes):
     measured = outcomes["fusion"].curves
-    rows = list(csv.DictReader(io.StringIO(study_charts.csv_text(measured))))
+    rows = list(csv.DictReader(io.StringIO(ablation_charts.csv_text(measured))))
     assert len(rows) == sum(len(curve.at) * len(curve.measures) for curve in measured)
     wanted = ("MidRank", "winner takes all", TAU)
     [row] = [row for row in rows if (row["curve"], row["setting"], row["measure"]) == wanted]

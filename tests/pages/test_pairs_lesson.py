@@ -12,7 +12,7 @@ from shown import all_steps, charts_of, choose, kinds, numbers_in, page_of, pres
 from pages.parts.app import cache, keys
 from pages.parts.views import pair_cues
 from pages.parts.views.pair_cues import APART, CUES, cues_of, explained, find_examples
-from ranking.core.run_settings import StudySettings
+from ranking.core.run_settings import AblationSettings
 
 pytestmark = pytest.mark.usefixtures("started")
 
@@ -63,7 +63,7 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
     press(app, "next step")
     press(app, keys.widget("train the lesson's rankers"))
     [run] = kinds(started, "midrank")
-    settings = StudySettings.from_json(run.settings)
+    settings = AblationSettings.from_json(run.settings)
     assert (settings.study, settings.drawing["train"]) == ("subsequence length", 10)
     assert app.get("progress")
     curve = {"at": [3, 4], "measures": {"Kendall tau": {"mean": [0.25, 0.5], "error": [0.1, 0.1]}}}

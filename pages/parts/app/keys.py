@@ -62,8 +62,8 @@ ORDER_VIEW = "order_view"  # whether methods put it in order, or the person
 ORDER_METHOD = "order_method"  # that a new training of orders has
 LENGTH = "length"  # of the subsequences whose ranker's search is shown
 TREES = "trees"  # that its search grows
-STUDY = "study"  # which figure about MidRank is measured
-STUDY_RUN = "study_run"  # id of the study that is shown
+ABLATION = "study"  # which figure about MidRank is measured
+ABLATION_RUN = "study_run"  # id of the study that is shown
 MEASURE = "measure"  # by which its curves are shown
 EXPERIMENT_SET = "experiment_set"  # key of the image set on which methods are compared
 EXPERIMENT = "experiment"  # id of the experiment that is shown
@@ -111,7 +111,7 @@ SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 # What the address would say of a run's features and of the settings of a run.
 _FEATURES = (FEATURES, PROJECTION, PROJECTED_TO)
 _PLUGINS = ("method.", "feature.")
-_SEQUENCES = (ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT, STUDY_RUN)
+_SEQUENCES = (ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT, ABLATION_RUN)
 _SHOWN = (PAGE, SAMPLE, COMPONENTS)  # of a ranking
 
 # What a change of a name makes meaningless. A run stands for the set and the settings that it was trained with.
@@ -145,7 +145,7 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
     LABEL_SET: (LABEL_RUN, RIVAL_RUN, CORE, SIMULATION, IMAGE, LABEL_K),
     LABEL_RUN: (LABEL_SET, RIVAL_RUN, CORE, LABEL_K),
     ORDER_RUN: (ORDER_SET, CRITERION, BESIDE, LENGTH, TREES, VISIT),
-    STUDY: (STUDY_RUN, MEASURE),
+    ABLATION: (ABLATION_RUN, MEASURE),
     EXPERIMENT_SET: (EXPERIMENT, QUERIES, DIFFERENCE, GALLERY, GALLERY_SPLIT),
     EXPERIMENT: (
         *(
@@ -164,7 +164,7 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
         *(DIFFERENCE, GALLERY, GALLERY_SPLIT),
     ),
     SCALE: (QUERIES, CONTENDERS, "grid.", FOLDS),
-    STUDY_RUN: (*_FEATURES, "study."),
+    ABLATION_RUN: (*_FEATURES, "study."),
     **dict.fromkeys((SEQUENCE, LENGTH, TREES), (VISIT,)),
     SIMULATION: (
         *(LABEL_SET, *_FEATURES, *_PLUGINS, MODELS, STRATEGIES, QUESTIONS, FOLDS, SEED, MIN_IMAGES),

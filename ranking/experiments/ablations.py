@@ -2,7 +2,7 @@
 
 Given an image set with criteria, for example from `ranking.datasets.load_image_set`::
 
-    settings = StudySettings(image_set.key, (("HOG", {}),), "year", "subsequence length", drawing={"length": 20})
+    settings = AblationSettings(image_set.key, (("HOG", {}),), "year", "subsequence length", drawing={"length": 20})
     result = MidRankStudy().run(settings, Context(image_set, Path("features")))
     AblationResult.from_json(result).curves[0].measures["Kendall tau"].mean
 """
@@ -18,11 +18,11 @@ import numpy as np
 
 from ranking.core import Features, Ints
 from ranking.core.errors import InputError
-from ranking.core.run_settings import StudySettings
+from ranking.core.run_settings import AblationSettings
 from ranking.datasets.sequences import GROUPS, Drawn
+from ranking.experiments.ablation_bench import Bench, make_mid_rank
 from ranking.experiments.order_training import features_to_order, make_drawing
 from ranking.experiments.study import Context, Result, Study
-from ranking.experiments.study_bench import Bench, make_mid_rank
 from ranking.inference.best_permutation import (
     MAX_COMPARED,
     as_good,
@@ -33,7 +33,7 @@ from ranking.methods.length_rankings import Rankings
 from ranking.methods.mid_rank import MidRank
 from ranking.methods.mid_rank_settings import FUSIONS
 from ranking.methods.subsequence_maps import REPRESENTATIONS
-from ranking.metrics.study_curves import AblationResult, Curve, Measured, over_sequences
+from ranking.metrics.ablation_curves import AblationResult, Curve, Measured, over_sequences
 
 TEST_LENGTHS = (5, 10, 15, 20)  # of Fig. 5, right
 MOST_TREES = 5  # of Fig. 6b
@@ -53,16 +53,16 @@ RANK_SVM, FUSED, ALONE, EXHAUSTIVE, SEARCH = (
 )
 
 
-class MidRankStudy(Study[StudySettings]):
+class MidRankStudy(Study[AblationSettings]):
     """What a figure needs is trained on sequences of training images, and measured on sequences of test images.
 
     Equal settings give equal curves, but for times. on_step hears of the features and of what is trained or measured,
     after every iteration too. The result is an `AblationResult`, and none of it is there before the end.
     """
 
-    settings = StudySettings
+    settings = AblationSettings
 
-    def run(self, settings: StudySettings, context: Context) -> Result:
+    def run(self, settings: AblationSettings, context: Context) -> Result:
         images = context.images
         assert images is not None
         if settings.study not in FIGURES:

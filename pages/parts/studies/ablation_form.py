@@ -8,10 +8,10 @@ from pages.parts.app import cache, controls, forms, keys
 from pages.parts.runs import feature_choice, projections, runs
 from pages.parts.studies.study_page import StudyPage
 from ranking import method_class
-from ranking.core.run_settings import StudySettings
+from ranking.core.run_settings import AblationSettings
 from ranking.core.settings import settings_of
 from ranking.datasets.sequences import ANY, HIGHEST, LOWEST, ONE_EACH
-from ranking.experiments.order_studies import FIGURES
+from ranking.experiments.ablations import FIGURES
 from ranking.experiments.order_training import make_drawing
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
@@ -39,13 +39,13 @@ LENGTH, TRAINED, TESTED, DRAWN, SEED = (
 
 def given(run: Run) -> dict[str, str]:
     """Return the settings of an ablation as URL parameters."""
-    settings = StudySettings.from_json(run.settings)
+    settings = AblationSettings.from_json(run.settings)
     if settings.study not in FIGURES:
         raise ValueError(f"no study is called {settings.study!r:.40}")
     parameters = {
         keys.ORDER_SET: settings.set,
         keys.CRITERION: settings.criterion,
-        keys.STUDY: settings.study,
+        keys.ABLATION: settings.study,
         keys.FEATURES: ",".join(feature_choice.names_of(settings.features)),
         **projections.given(settings.projection),
     }
@@ -85,7 +85,7 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
     usual = {item.name: item.default for item in settings_of(plugin)}
     changed = {name: value for name, value in values.items() if value != usual[name]}
     drawing = {"first": first, "of": of, "length": length, "train": train, "test": test, "seed": seed}
-    settings = StudySettings(
+    settings = AblationSettings(
         row.key,
         feature_choice.named(features),
         criterion,
@@ -106,10 +106,10 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
 
 def words(run: Run) -> str:
     """Describe an ablation among others of the same figure."""
-    drawn = make_drawing(StudySettings.from_json(run.settings).drawing)
+    drawn = make_drawing(AblationSettings.from_json(run.settings).drawing)
     return f"{runs.features_of(run)} · {drawn.train:,} sequences of {drawn.length}"
 
 
 PAGE = StudyPage(
-    StudySettings.task, keys.STUDY_RUN, keys.ORDER_SET, "Measured", "Measure it again", given, words
+    AblationSettings.task, keys.ABLATION_RUN, keys.ORDER_SET, "Measured", "Measure it again", given, words
 )

@@ -13,10 +13,10 @@ import pytest
 from refusals import refused
 
 from ranking.core import Floats, ImageSet
-from ranking.core.run_settings import OrderTrainSettings, StudySettings
+from ranking.core.run_settings import AblationSettings, OrderTrainSettings
 from ranking.datasets.sequences import GROUPS, Drawn, draw_sequences
-from ranking.experiments import order_studies
-from ranking.experiments.order_studies import (
+from ranking.experiments import ablations
+from ranking.experiments.ablations import (
     AGREES,
     ALONE,
     EXHAUSTIVE,
@@ -37,11 +37,11 @@ from ranking.methods.mid_rank import MidRank
 from ranking.methods.mid_rank_settings import FUSIONS
 from ranking.methods.subsequence_maps import REPRESENTATIONS
 from ranking.metrics import kendall_tau
-from ranking.metrics.study_curves import AblationResult, Curve
+from ranking.metrics.ablation_curves import AblationResult, Curve
 
 GIVEN = {"longest": 5, "subsequences": 100, "C": 100.0}
 PARTS, DRAWING = (("Colour", {"bins": 3}),), {"length": 7, "train": 30, "test": 20}
-SETTINGS = StudySettings("key", PARTS, "year", "subsequence length", GIVEN, DRAWING)
+SETTINGS = AblationSettings("key", PARTS, "year", "subsequence length", GIVEN, DRAWING)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_every_fusion_and_representation_is_trained_with(painted, cache, setting
 
 
 def test_test_lengths_leave_out_rankers_that_are_longer(painted, cache, monkeypatch):
-    monkeypatch.setattr(order_studies, "TEST_LENGTHS", (4, 9))
+    monkeypatch.setattr(ablations, "TEST_LENGTHS", (4, 9))
     found = study(painted, cache, "test length")
     assert {line: curve.at for line, curve in found.items()} == {
         "test sequences of 4": [3, 4],
@@ -131,8 +131,8 @@ def test_exhaustive_rankings_have_the_greatest_value_of_all_permutations(painted
 
 
 def test_times_are_taken_of_lengths_that_the_pool_has(painted, cache, monkeypatch):
-    monkeypatch.setattr(order_studies, "EXHAUSTIVE_LENGTHS", (2, 4, 8))
-    monkeypatch.setattr(order_studies, "SEARCH_LENGTHS", (4, 8, 12, 40))
+    monkeypatch.setattr(ablations, "EXHAUSTIVE_LENGTHS", (2, 4, 8))
+    monkeypatch.setattr(ablations, "SEARCH_LENGTHS", (4, 8, 12, 40))
     found = study(painted, cache, "time")
     assert found[SEARCH].at == [4, 8, 12]  # there are 19 test samples, and no ranker is shorter than 3
     assert found[EXHAUSTIVE].at == [4, 8]

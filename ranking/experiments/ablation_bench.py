@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from ranking.core import Features, ImageSet, Ints, OnStep, ProgressEvent
-from ranking.core.run_settings import StudySettings
+from ranking.core.run_settings import AblationSettings
 from ranking.datasets.sequences import Drawn, draw_sequences
 from ranking.experiments.order_training import NAMES, make_drawing, make_order_method, measures
 from ranking.methods.length_rankings import scores_of_orders
 from ranking.methods.mid_rank import MidRank
-from ranking.metrics.study_curves import Measured, over_sequences
+from ranking.metrics.ablation_curves import Measured, over_sequences
 
 
 def make_mid_rank(settings: Mapping[str, Any]) -> MidRank:
@@ -28,7 +28,7 @@ class Bench:
         self,
         image_set: ImageSet,
         features: Features,
-        settings: StudySettings,
+        settings: AblationSettings,
         steps: int,
         on_step: OnStep | None,
     ) -> None:

@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking.core.spreadsheets import rows_csv
-from ranking.experiments.order_studies import AGREES, SECONDS
+from ranking.experiments.ablations import AGREES, SECONDS
 from ranking.experiments.order_training import NAMES
-from ranking.metrics.study_curves import At, Curve
+from ranking.metrics.ablation_curves import At, Curve
 
 # Colour, dash and mark of a line, by its place: each tells it from the others alone.
 LOOKS = (

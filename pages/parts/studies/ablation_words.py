@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ranking.experiments.order_studies import AGREES, ALONE, EXHAUSTIVE, FUSED, RANK_SVM, SEARCH, SECONDS
+from ranking.experiments.ablations import AGREES, ALONE, EXHAUSTIVE, FUSED, RANK_SVM, SEARCH, SECONDS
 from ranking.experiments.order_training import NAMES
-from ranking.metrics.study_curves import At, Curve
+from ranking.metrics.ablation_curves import At, Curve
 
 TAU = NAMES.tau
 ABOVE, BELOW = "above", "below"
