@@ -176,7 +176,7 @@ def offer_files(problem: InferenceProblem, traces: dict[str, Trace]) -> None:
     rankings = inference_words.three(problem, traces["select"].ranks)
     with st.container(horizontal=True):
         file = "most-violated-ranking"
-        downloads.offer("All steps as CSV", lambda: csv_text(problem, traces), f"{file}.csv")
+        downloads.offer("All steps as CSV", lambda: csv_text(traces), f"{file}.csv")
         figure = inference_charts.patterns(problem, list(rankings.items()))
         shown = [(figure, inference_words.patterns_alt(problem, rankings))]
         shown += [
@@ -186,7 +186,7 @@ def offer_files(problem: InferenceProblem, traces: dict[str, Trace]) -> None:
         figures_file.offer("The most violated ranking", shown, f"{file}.html")
 
 
-def csv_text(problem: InferenceProblem, traces: dict[str, Trace]) -> str:
+def csv_text(traces: dict[str, Trace]) -> str:
     """One line a step of each algorithm; places and ranks from 1."""
     return rows_csv(
         [

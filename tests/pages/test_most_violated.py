@@ -164,7 +164,7 @@ def test_long_rankings_are_thinned_evenly_with_both_kinds(filled):
 
 def test_table_holds_every_step():
     traces = {name: trace_of(PROBLEM, name) for name in ("select", "buckets")}
-    rows = list(csv.DictReader(io.StringIO(most_violated.csv_text(PROBLEM, traces))))
+    rows = list(csv.DictReader(io.StringIO(most_violated.csv_text(traces))))
     assert len(rows) == sum(len(trace.steps) for trace in traces.values())
     first, step = rows[0], traces["select"].steps[0]
     assert (first["algorithm"], first["step"], first["follows from"]) == ("select", "1", "")

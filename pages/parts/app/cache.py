@@ -146,14 +146,19 @@ def or_gone() -> Iterator[None]:
 
 
 def of_home(entries: int = EACH, spinner: str | bool = False, needs: str = "") -> Callable[[Any], Any]:
-    """Caches what a function makes of a home, its first parameter, which callers leave out: it is the visitor's own.
+    """Caches what a function makes of the visitor's home, for each home apart.
 
     Errors come as Gone. needs: "scores" or "model", which the run that is the first argument must have.
     """
 
     def decorate(make: Callable[..., Any]) -> Any:
+        def made(home: str, *arguments: Any) -> Any:
+            return make(*arguments)
+
+        # Streamlit tells caches apart by these.
+        made.__module__, made.__qualname__ = make.__module__, make.__qualname__
         kept = st.cache_resource(
-            make, show_spinner=spinner, max_entries=entries, hash_funcs={Run: lambda run: run.id}
+            made, show_spinner=spinner, max_entries=entries, hash_funcs={Run: lambda run: run.id}
         )
 
         @wraps(make)
@@ -226,7 +231,7 @@ def _ready_made(folder: str) -> tuple[ImageSet, Thumbnails]:
 
 
 @of_home(entries=64)
-def whole_image(home: str, key: str, image: int) -> str:
+def whole_image(key: str, image: int) -> str:
     """Image number `image` as a data URL, its longest side at most WHOLE_SIDE."""
     return shrunk(image_set(key), image)
 
@@ -251,26 +256,26 @@ def splits(images: ImageSet) -> list[str]:
 
 
 @of_home()
-def criteria(home: str, key: str) -> tuple[str, ...]:
+def criteria(key: str) -> tuple[str, ...]:
     """By what the samples of an image set can be put in order; () where that cannot be known."""
-    return Store(home).image_set(key).criteria  # not from the cache, which holds few: all sets are looked at
+    return store().image_set(key).criteria  # not from the cache, which holds few: all sets are looked at
 
 
 @of_home()
-def image_labels(home: str, key: str) -> LabelSet:
+def image_labels(key: str) -> LabelSet:
     """The images of a set with all labels that any of their samples shows, and no features."""
-    images = Store(home).image_set(key)  # not from the cache, which holds few: all sets are looked at
+    images = store().image_set(key)  # not from the cache, which holds few: all sets are looked at
     return label_set(images, np.zeros((len(images), 0), np.float32))
 
 
 @of_home()
-def answers(home: str) -> AnswerStore:
+def answers() -> AnswerStore:
     """The answers about images of this home."""
-    return AnswerStore(home)
+    return AnswerStore(store().home)
 
 
 @of_home(entries=SOME, spinner="Looking for pairs …")
-def pair_examples(home: str, key: str, criterion: str) -> tuple[Examples, Floats]:
+def pair_examples(key: str, criterion: str) -> tuple[Examples, Floats]:
     """Pairs and a sequence of training samples for the lesson about pairs, and (n, c) the cues of all samples, NaN of
     those that are not looked at; Gone where a set has no such pairs."""
     from pages.parts.views.pair_cues import Examples, all_cues, find_examples
@@ -308,13 +313,13 @@ def method_of(run: Run) -> Any:
 
 
 @of_home()
-def projection(home: str, run: Run) -> Projection | None:
+def projection(run: Run) -> Projection | None:
     """The projection through which a run's method sees features; None where it sees them as they are."""
     return projection_of(run)
 
 
 @of_home(needs="scores")
-def ranking(home: str, run: Run, split: str) -> Ranking:
+def ranking(run: Run, split: str) -> Ranking:
     """The samples of a split as a run ranks them."""
     images = image_set(run.settings["set"])
     scores = read_scores(run.scores_file, f"training {run.id}", len(images))
@@ -323,13 +328,13 @@ def ranking(home: str, run: Run, split: str) -> Ranking:
 
 
 @of_home()
-def comparison(home: str, shown: Sequence[Run], split: str) -> Comparison:
+def comparison(shown: Sequence[Run], split: str) -> Comparison:
     """The rankings of ended runs of one image set and one query."""
     return Comparison.of([ranking(run, split) for run in shown])
 
 
 @of_home(spinner="Drawing images again …")
-def redrawn(home: str, shown: Sequence[Run], split: str) -> Resampled:
+def redrawn(shown: Sequence[Run], split: str) -> Resampled:
     """Their measures, and the same on images of the split that are drawn again; Gone where there are too few."""
     compared = comparison(shown, split)
     units = blocks_of(image_set(shown[0].settings["set"]), compared.samples)
@@ -338,7 +343,7 @@ def redrawn(home: str, shown: Sequence[Run], split: str) -> Resampled:
 
 
 @of_home(entries=SOME, spinner="Ranking with weaker and stronger neighbours …", needs="model")
-def leaning(home: str, run: Run) -> EdgeStrengthCurve:
+def leaning(run: Run) -> EdgeStrengthCurve:
     """The test samples of a run ranked with weaker and stronger neighbours. Only for a method that uses a graph."""
     from ranking.explain.edge_strength import edge_strength_curve
 
@@ -349,7 +354,7 @@ def leaning(home: str, run: Run) -> EdgeStrengthCurve:
 
 
 @of_home(needs="model")
-def direction(home: str, run: Run) -> Floats | None:
+def direction(run: Run) -> Floats | None:
     """(d,) the direction, in the space of the features before any projection, in which the scores of a run's method
     grow; None where it has no weights."""
     direction = score_direction(method_of(run))
@@ -358,7 +363,7 @@ def direction(home: str, run: Run) -> Floats | None:
 
 
 @of_home(entries=SOME, spinner="Asking the neighbours …", needs="model")
-def neighbourhood(home: str, run: Run) -> Neighbourhood:
+def neighbourhood(run: Run) -> Neighbourhood:
     """What its neighbours did to each sample of a run's image set; Gone where its method is not the one that gave its
     scores."""
     from ranking.experiments.training import query_of
@@ -384,7 +389,7 @@ def neighbourhood(home: str, run: Run) -> Neighbourhood:
 
 
 @of_home(spinner="Counting which labels come together …", needs="model")
-def label_pairs(home: str, run: Run) -> LabelPairs:
+def label_pairs(run: Run) -> LabelPairs:
     """What a label-ranking run learned of pairs, beside how often its training images have both; Gone where its method
     is not of the set's labels."""
     method, images = method_of(run), image_labels(run.settings["set"])
@@ -399,7 +404,7 @@ def label_pairs(home: str, run: Run) -> LabelPairs:
 
 
 @of_home(needs="model")
-def label_ranker(home: str, run: Run) -> tuple[LabelRanker, LabelSet]:
+def label_ranker(run: Run) -> tuple[LabelRanker, LabelSet]:
     """The method of a label-ranking run, and the images of its set as it sees them."""
     images, settings = image_set(run.settings["set"]), LabelTrainSettings.from_json(run.settings)
     features = projected(projection(run), features_of(run, settings.features))
@@ -409,7 +414,7 @@ def label_ranker(home: str, run: Run) -> tuple[LabelRanker, LabelSet]:
 
 
 @of_home()
-def label_entropy(home: str, run: Run) -> LabelEntropy:
+def label_entropy(run: Run) -> LabelEntropy:
     """The probabilities of single labels by a label-ranking run, fitted on its training images."""
     from ranking.explain.asking import LabelEntropy
 
@@ -418,7 +423,7 @@ def label_entropy(home: str, run: Run) -> LabelEntropy:
 
 
 @of_home(spinner="Reading the test sequences …", needs="scores")
-def ordered(home: str, run: Run) -> Ordered:
+def ordered(run: Run) -> Ordered:
     """The test sequences of a sequence-ranking run in the order that its method predicts."""
     from ranking.experiments.order_training import Ordered, drawn_for_test, make_drawing
 
@@ -429,7 +434,7 @@ def ordered(home: str, run: Run) -> Ordered:
 
 
 @of_home(entries=SOME, needs="model")
-def mid_rank(home: str, run: Run) -> tuple[MidRank, Features]:
+def mid_rank(run: Run) -> tuple[MidRank, Features]:
     """The MidRank of a sequence-ranking run, and (n, d) the features of the pool of its test sequences."""
     from ranking.experiments.order_training import drawn_for_test
 
@@ -439,7 +444,7 @@ def mid_rank(home: str, run: Run) -> tuple[MidRank, Features]:
 
 
 @of_home(spinner="Searching …")
-def tree_search(home: str, run: Run, number: int, length: int, trees: int) -> TreeSearch:
+def tree_search(run: Run, number: int, length: int, trees: int) -> TreeSearch:
     """The search of a MidRank's ranker of one length for the best order of test sequence `number`, from 0."""
     from ranking.explain.tree_search import tree_search as search
 
@@ -470,17 +475,17 @@ def _as_of(run: Run) -> tuple[str, str]:
 
 
 @of_home()
-def _findings(home: str, settings: str, when: str) -> Findings:
+def _findings(settings: str, when: str) -> Findings:
     from ranking.experiments.cross_validation.running import results_of
     from ranking.reports.at_home import trials_of
     from ranking.reports.findings import Findings
 
-    plan, kept = _plan(settings), trials_of(Store(home))
+    plan, kept = _plan(settings), trials_of(store())
     return Findings(plan, results_of(plan, kept), image_set(plan.protocol.set), kept)
 
 
 @of_home()
-def _plan(home: str, settings: str) -> Plan:
+def _plan(settings: str) -> Plan:
     from ranking.experiments.cross_validation.plan import plan_of
 
     protocol = ExperimentSettings.from_json(json.loads(settings))
@@ -488,7 +493,7 @@ def _plan(home: str, settings: str) -> Plan:
 
 
 @of_home(spinner="Drawing test images again …")
-def _differences(home: str, settings: str, when: str) -> list[Difference]:
+def _differences(settings: str, when: str) -> list[Difference]:
     from ranking.reports.differences import differences
 
     return differences(_findings(settings, when))

@@ -17,7 +17,6 @@ from ranking.workspace.run import Run
 FORMULA = r"\text{primal}(w)-\text{dual}(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
 LOCAL_FORMULA = r"\text{primal}(w)-\text{dual}_w(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
 CLAIMED = "says the laboratory that trained it"
-CHECKED_SCORES = "its scores against its model"
 
 LOCAL = (
     "**Ends where no round goes lower.** This objective is not convex. Each round bounds it from above by a convex "

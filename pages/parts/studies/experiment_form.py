@@ -139,12 +139,12 @@ def offer(row: ImageSetRow, settings: ExperimentSettings) -> None:
 def cost(row: ImageSetRow, settings: ExperimentSettings) -> tuple[int, float]:
     """Return the number of training runs in the folds and an estimate of their seconds; Gone where the settings make no
     experiment."""
-    with cache.or_gone():
-        return _cost(str(cache.store().home), row.key, json.dumps(settings.to_json(), sort_keys=True))
+    cost: tuple[int, float] = _cost(row.key, json.dumps(settings.to_json(), sort_keys=True))
+    return cost
 
 
-@st.cache_data(show_spinner=False, max_entries=64)
-def _cost(home: str, key: str, settings: str) -> tuple[int, float]:
+@cache.of_home(entries=64)
+def _cost(key: str, settings: str) -> tuple[int, float]:
     images = cache.image_set(key)
     plan: Plan = plan_of(ExperimentSettings.from_json(json.loads(settings)), images)
     trials = [trial for path in paths_of(plan.validation.values()) for trial in path]
