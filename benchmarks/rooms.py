@@ -39,7 +39,7 @@ from ranking.workspace.store import Store
 
 MUST = 0.5  # seconds: the median interaction
 QUERIES = ("phoning", "running", "walking", "playing instrument", "reading")
-PAGES = ("", "image_sets", "train", "compare", "sample_graph")
+PAGES = ("", "image_sets", "train", "compare", "neighbours")
 QUESTIONS = "widget questions"
 
 

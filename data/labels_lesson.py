@@ -1,7 +1,7 @@
 """What the lesson about labels shows: ``python data/labels_lesson.py`` trains and writes data/labels_lesson.npz.
 
-Both rankers of labels are trained as the page Label questions trains them, on the label scenes as they come. Kept are
-their scores of the test scenes, the star, and what is proven of the trainings; pictures are those of
+Both rankers of labels are trained as the page Interactive labelling trains them, on the label scenes as they come.
+Kept are their scores of the test scenes, the star, and what is proven of the trainings; pictures are those of
 data/label_scenes.zip. It takes some minutes.
 """
 

@@ -1,4 +1,4 @@
-"""Lengths: what the length of subsequences, and the other choices of MidRank, are worth on one's own images."""
+"""MidRank ablations: what the length of subsequences, and other choices of MidRank, are worth on one's own images."""
 
 from __future__ import annotations
 

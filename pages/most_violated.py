@@ -169,7 +169,7 @@ def show_counts(problem: InferenceProblem, traces: dict[str, Trace]) -> None:
     st.markdown("## What does it take?")
     st.markdown(inference_words.counts_table(problem, traces))
     st.caption(inference_words.notice_counts(traces))
-    frame.next_step("How long does that take? Speed lab", "speed_lab", obvious=False)
+    frame.next_step("How long does that take?", "speed_lab", obvious=False)
 
 
 def offer_files(problem: InferenceProblem, traces: dict[str, Trace]) -> None:

@@ -121,7 +121,7 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
     )
     if runs.leans_on_neighbours(run):
         st.page_link(
-            "pages/max_marginals.py",
+            "pages/neighbours.py",
             label="What its neighbours did to it",
             icon=":material/hub:",
             query_params=address.changed(**{keys.SAMPLE: str(images.ids[row])}),

@@ -33,9 +33,6 @@ from ranking.workspace.store import ImageSetRow
 FIRST_METHOD = "AP-SVM"
 FIRST_QUERY = "8"
 
-# Where to look besides at a ranking whose method uses the similarity graph.
-WITH_NEIGHBOURS = {"What neighbours did": "max_marginals", "Similarity graph": "sample_graph"}
-
 
 def steps() -> None:
     run = runs.chosen()
@@ -189,8 +186,7 @@ def show_ended(run: Run, obvious: bool) -> None:
         if run.has_scores:
             frame.next_step("Look at the ranked images", "ranked_images", obvious=obvious, run=run.id)
             if runs.leans_on_neighbours(run):
-                for label, page in WITH_NEIGHBOURS.items():
-                    frame.next_step(label, page, obvious=False, run=run.id)
+                frame.next_step("What neighbours did", "neighbours", obvious=False, run=run.id)
             if (parameters := inference_scores.address_of(run)) is not None:
                 frame.next_step("Most violated ranking", "most_violated", obvious=False, **parameters)
         logarithmic = bool(jobs_panel.iterations_of(seen)) and trainings.log_choice()

@@ -1,4 +1,4 @@
-"""What the page Search tree shows is the search that MidRank's prediction does."""
+"""What the page MidRank search shows is the search that MidRank's prediction does."""
 
 from __future__ import annotations
 

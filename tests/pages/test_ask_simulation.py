@@ -1,4 +1,4 @@
-"""The page Ask simulation: what it asks the worker for, and that curves, differences and table are its result's."""
+"""The page Labelling simulation: what the worker is to do, and that curves, differences and table are its result's."""
 
 from __future__ import annotations
 

@@ -59,5 +59,5 @@ def test_pages_that_need_classes_name_the_set_and_lead_to_orders(dated, open_pag
     assert address(app)["order_set"] == dated
     with pytest.raises(cache.Gone, match=r"Dated \*boards\*"):
         cache.image_labels(dated)
-    for page in ("label_interactions", "sample_graph", "max_marginals"):
+    for page in ("label_interactions", "neighbours"):
         open_page(page, set=dated)

@@ -15,23 +15,23 @@ ADDRESS = re.findall(
 HOSTILE = "<script>alert(1)</script>](x) '\"; drop table run; ..\\../\x00 2e999"
 SAMPLES = ("laboratory", keys.RUN, "neighbours")
 LABELS, ORDERS = ("labels_here", keys.LABEL_RUN, "own"), ("orders_here", keys.ORDER_RUN, "own")
-# By section of the menu, or by page: the home that has something to show, and what names it in the address.
+# By place of the menu, or by page: the home that has something to show, and what names it in the address.
 SHOWN = {
-    **dict.fromkeys(("", "Lessons", "Neighbours", "Side by side", "Inference"), SAMPLES),
+    **dict.fromkeys(("Start", "Lessons", "Data", "Train", "Compare", "Inside training"), SAMPLES),
     **dict.fromkeys(("Labels", "labels_lesson"), LABELS),
-    **dict.fromkeys(("Orders", "pairs_lesson"), ORDERS),
+    **dict.fromkeys(("Sequences", "pairs_lesson"), ORDERS),
 }
 
 
 def has_menu(app):
-    return set(frame.PAGES.values()) <= {link.proto.label for link in app.get("page_link")}
+    return set(frame.PLACES) <= {link.proto.label.strip("*") for link in app.get("page_link")}
 
 
 @pytest.fixture
 def address_of_something(request, page):
     """The home with what this page shows, and the address that names it."""
-    [section] = [name for name, pages in frame.SECTIONS.items() if page in pages]
-    home, key, run = SHOWN.get(page) or SHOWN[section]
+    [place] = [name for name, pages in frame.PLACES.items() if page in pages]
+    home, key, run = SHOWN.get(page) or SHOWN[place]
     return {key: getattr(request.getfixturevalue(home), run)}
 
 

@@ -171,8 +171,8 @@ def test_every_page_finds_them_again(laboratory, open_page, on_edges, images, ed
     inside = {tuple(edge) for edge in edges.tolist() if images.test[edge[0]] == images.test[edge[1]]}
     known = cache.neighbourhood(on_edges)
     assert {tuple(sorted(edge)) for edge in known.components.edges.tolist()} == inside
-    assert not open_page("max_marginals", run=on_edges.id).error
-    app = open_page("sample_graph", run=on_edges.id)
+    assert not open_page("neighbours", run=on_edges.id).error
+    app = open_page("neighbours", neighbours_view="graph", run=on_edges.id)
     assert not app.error
     [graph] = components(app, "ranking_sample_graph")
     row = {str(name): number for number, name in enumerate(images.ids)}
@@ -209,7 +209,9 @@ def test_pairs_that_are_damaged_or_gone_are_uploaded_again(open_page, on_edges, 
     assert app.file_uploader, "where they can be uploaded again"
     file.unlink()
     cache.neighbourhood.clear()
-    shown = [open_page(page, run=on_edges.id) for page in ("max_marginals", "sample_graph")]
+    shown = [
+        open_page("neighbours", neighbours_view=view, run=on_edges.id) for view in ("labellings", "graph")
+    ]
     assert [len(missing.error) for missing in shown] == [1, 1]
     turn_to(app, run=on_edges.id)
     assert short_name(graph) in warnings(app)

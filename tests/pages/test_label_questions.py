@@ -1,4 +1,4 @@
-"""The page Label questions without a browser: what it sends to the component, and what it offers where things are
+"""The page Interactive labelling without a browser: what it sends to the component, and what it offers where things are
 missing."""
 
 from __future__ import annotations

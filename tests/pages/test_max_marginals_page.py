@@ -1,4 +1,4 @@
-"""The page Max-marginals, and what it shares with the sample graph: numbers, selection, what is missing."""
+"""The page Neighbours: the two labellings of a sample, and what both views share, what is missing."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from shown import (
     turn_to,
 )
 
-from pages import max_marginals
 from pages.parts.app import cache
-from pages.parts.runs import neighbours
+from pages.parts.runs import labellings, neighbours
 
 COMPUTE = "widget compute features"
 
@@ -68,7 +67,7 @@ def test_labels_of_neighbours_that_hurt_are_counted():
 def test_measures_grid_and_movers_are_those_with_and_without_neighbours(
     laboratory, open_page, neighbourhood, figures
 ):
-    app = open_page("max_marginals")
+    app = open_page("neighbours")
     for test in (False, True):
         turn_to(app, run=laboratory.neighbours, split="test" if test else "train")
         assert not app.error
@@ -83,7 +82,7 @@ def test_measures_grid_and_movers_are_those_with_and_without_neighbours(
     assert [item["id"] for item in items] == figures.ids[ranked.samples[:200]].tolist()
     assert [item["mark"] == "relevant" for item in items] == (ranked.relevance[:200] > 0).tolist()
     for label, sign in (("Helped most", 1), ("Hurt most", -1)):
-        moved = neighbours.most_moved(neighbourhood, True, max_marginals.MOST_MOVED, hurt=sign < 0)
+        moved = neighbours.most_moved(neighbourhood, True, labellings.MOST_MOVED, hurt=sign < 0)
         helped = sign * neighbourhood.helped[moved]
         assert helped.tolist() == sorted(helped, reverse=True)
         assert helped[0] == max(sign * neighbourhood.helped[figures.test]) > 0
@@ -107,14 +106,12 @@ def test_selected_sample_has_its_ranks_labellings_and_parts(laboratory, open_pag
         neighbourhood.rank[moved],
     ]
     assert numbers_in(neighbours.moved(neighbourhood, still)) == [neighbourhood.rank[still]]
-    assert len({max_marginals.notice(neighbourhood, moved, others) for others in (0, 1, 2)}) == 3
-    app = open_page("max_marginals", run=laboratory.neighbours)
+    assert len({labellings.notice(neighbourhood, moved, others) for others in (0, 1, 2)}) == 3
+    app = open_page("neighbours", run=laboratory.neighbours)
     for row in turning:
         turn_to(app, run=laboratory.neighbours, sample=str(figures.ids[row]))
         assert neighbours.moved(neighbourhood, row) in texts(app)
-        assert max_marginals.notice(neighbourhood, row, int(neighbourhood.turning(row).sum()) - 1) in texts(
-            app
-        )
+        assert labellings.notice(neighbourhood, row, int(neighbourhood.turning(row).sum()) - 1) in texts(app)
         members = np.flatnonzero(figures.image_of == figures.image_of[row])
         for picture, label in zip(components(app, "ranking_picture"), (True, False), strict=True):
             labels = neighbourhood.marginals.labelling(row, label)[members].tolist()
@@ -132,33 +129,33 @@ def test_selected_sample_has_its_ranks_labellings_and_parts(laboratory, open_pag
 
 def test_component_of_several_images_is_shown_as_thumbnails(laboratory, open_page):
     use_graph(laboratory, "nearest")
-    app = open_page("max_marginals", run=laboratory.neighbours)
+    app = open_page("neighbours", run=laboratory.neighbours)
     assert not app.error
     assert not components(app, "ranking_picture")
     positive, negative = (strip["items"] for strip in components(app, "ranking_strip"))
-    assert len(positive) == len(negative) == max_marginals.MOST_MEMBERS
+    assert len(positive) == len(negative) == labellings.MOST_MEMBERS
     assert [items[0]["mark"] for items in (positive, negative)] == ["relevant", "irrelevant"]
     assert [items[0]["flag"] for items in (positive, negative)] == ["selected"] * 2
     turns = {item["id"] for item in positive if item["flag"]}
     marks = [{item["id"]: item["mark"] for item in items} for items in (positive, negative)]
     assert {one for one, mark in marks[0].items() if mark != marks[1][one]} == turns
-    assert any(numbers_in(text.value)[:1] == [max_marginals.MOST_MEMBERS] for text in app.caption)
+    assert any(numbers_in(text.value)[:1] == [labellings.MOST_MEMBERS] for text in app.caption)
 
 
 def test_pairs_without_use_change_nothing(laboratory, open_page):
-    assert not open_page("max_marginals", run=laboratory.neighbours).info
+    assert not open_page("neighbours", run=laboratory.neighbours).info
     use_graph(laboratory, "none")
-    app = open_page("max_marginals", run=laboratory.neighbours)
+    app = open_page("neighbours", run=laboratory.neighbours)
     assert len(app.info) == 1
     assert app.metric[2].value == "+0.000"
     assert waterfall_of(app)[1:3] == [0.0, 0.0]
-    app = open_page("sample_graph", run=laboratory.neighbours)
+    app = open_page("neighbours", neighbours_view="graph", run=laboratory.neighbours)
     [graph] = components(app, "ranking_sample_graph")
     assert {len(drawing["nodes"]) for drawing in graph["drawings"]} == {1}
 
 
 def test_run_without_neighbours_leads_to_one_that_has_them(laboratory, open_page):
-    app = open_page("max_marginals", run=laboratory.finished)
+    app = open_page("neighbours", run=laboratory.finished)
     assert "AP\\-SVM" in app.warning[0].value
     assert address(app)["run"] == laboratory.neighbours
     laboratory.store.update_run(laboratory.neighbours, result={})
@@ -172,10 +169,10 @@ def test_run_without_neighbours_leads_to_one_that_has_them(laboratory, open_page
 
 
 def test_features_that_are_gone_are_computed_on_demand(laboratory, open_page):
-    for page in ("max_marginals", "sample_graph"):
+    for view in ("labellings", "graph"):
         cache.neighbourhood.clear()
         shutil.rmtree(laboratory.store.features)
-        app = open_page(page, run=laboratory.neighbours)
+        app = open_page("neighbours", neighbours_view=view, run=laboratory.neighbours)
         assert not app.metric
         assert button_keys(app) == [COMPUTE]
         press(app, COMPUTE)
@@ -185,7 +182,7 @@ def test_features_that_are_gone_are_computed_on_demand(laboratory, open_page):
 def test_method_that_is_gone_or_another_is_an_error_on_the_page(laboratory, open_page):
     run, reasons = laboratory.store.run(laboratory.neighbours), set()
     np.save(run.scores_file, np.load(run.scores_file)[::-1])
-    app = open_page("max_marginals")
+    app = open_page("neighbours")
     for harm in (cache.neighbourhood.clear, run.model_file.unlink):
         harm()
         with pytest.raises(cache.Gone) as gone:

@@ -99,7 +99,7 @@ def test_weights_are_drawn_in_the_space_of_the_features(through_nine, open_page)
 def test_what_neighbours_did_is_shown_through_it(laboratory, open_page):
     settings = train_settings(laboratory.figures, "playing instrument", "HOB-SVM", C=1.0, max_iterations=5)
     run = finished(laboratory.store, {**settings, "projection": WHITE})
-    assert not open_page("max_marginals", run=run.id).error
+    assert not open_page("neighbours", run=run.id).error
 
 
 def test_orders_and_their_studies_are_learnt_through_one(orders_here, started, open_page):

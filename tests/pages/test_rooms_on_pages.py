@@ -182,7 +182,7 @@ def test_nothing_of_a_room_is_shown_in_another(anna, server, started, open_page)
     compared = f"{anna.on_shapes},{anna.finished}"
     for page, run, shown in (
         ("compare", anna.on_shapes, "disc"),
-        ("sample_graph", anna.neighbours, "playing instrument"),
+        ("neighbours", anna.neighbours, "playing instrument"),
         ("image_sets", anna.on_shapes, "shapes — "),
     ):
         app = open_page(page, room=ANNA, run=run, set=anna.shapes, compared=compared)

@@ -1,4 +1,4 @@
-"""The page Sample graph: components of connected samples as they are, in order, on pages, and as a file."""
+"""The page Neighbours with the similarity graph: components as they are, in order, on pages, and as a file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def nodes_of(drawings):
 
 def test_components_are_whole_and_pairs_are_as_learnt(laboratory, open_page, neighbourhood, figures, row_of):
     pairs = {frozenset(map(int, edge)): number for number, edge in enumerate(neighbourhood.components.edges)}
-    app = open_page("sample_graph")
+    app = open_page("neighbours", neighbours_view="graph")
     for split in ("test", "train"):
         turn_to(app, run=laboratory.neighbours, split=split, order="size")
         assert not app.error
@@ -58,7 +58,7 @@ def test_components_are_whole_and_pairs_are_as_learnt(laboratory, open_page, nei
 
 def test_colours_order_and_size_are_as_chosen(laboratory, open_page, neighbourhood, figures, row_of):
     labels, best = neighbourhood.relevant, neighbourhood.marginals.map
-    app = open_page("sample_graph", run=laboratory.neighbours)
+    app = open_page("neighbours", neighbours_view="graph", run=laboratory.neighbours)
     for colour, glyphs in (
         ("label", np.where(labels, "✓", "✗")),
         ("map", np.where(best, "1", "0")),
@@ -97,7 +97,7 @@ def test_pages_hold_every_component_and_follow_the_sample(
     def shown():
         return [node["id"] for node in nodes_of(drawings_on(app))]
 
-    app = open_page("sample_graph", run=laboratory.neighbours)
+    app = open_page("neighbours", neighbours_view="graph", run=laboratory.neighbours)
     pages, everybody = [shown()], shown()
     app.get("pagination")[0].set_value(2).run()
     assert address(app)["components"] == "2"
@@ -121,7 +121,7 @@ def test_large_component_is_shown_around_the_selected_sample(laboratory, open_pa
         cache.neighbourhood(store.run(run_id))
     neighbourhood = use_graph(laboratory, "nearest")
     row = int(neighbourhood.members(0)[figures.test[neighbourhood.members(0)]][-1])
-    app = open_page("sample_graph", run=run_id, sample=str(figures.ids[row]))
+    app = open_page("neighbours", neighbours_view="graph", run=run_id, sample=str(figures.ids[row]))
     assert not app.error
     shown = [{node["id"] for node in drawn["nodes"]} for drawn in drawings_on(app)]
     [large] = [ids for ids in shown if figures.ids[row] in ids]

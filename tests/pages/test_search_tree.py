@@ -1,4 +1,4 @@
-"""The page Search tree: every point is an order that the search of the trained ranker visited."""
+"""The page MidRank search: every point is an order that the search of the trained ranker visited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page Speed lab: what the worker is to time, and that tables and charts are those of the outcome."""
+"""The page Inference timing: what the worker is to time, and that tables and charts are those of the outcome."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def test_runs_that_ended_in_every_way(laboratory, open_page):
 def test_a_training_leads_on_to_what_its_method_can_show(laboratory, open_page):
     """HOB-SVM has neighbours, and AP-SVM a loss whose most violated ranking it asks for."""
     for run, linked, besides in (
-        (laboratory.neighbours, "max_marginals", {"max_marginals", "sample_graph"}),
+        (laboratory.neighbours, "neighbours", {"neighbours"}),
         (laboratory.finished, "most_violated", {"most_violated"}),
     ):
         for page in besides:

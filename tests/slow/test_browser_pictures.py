@@ -12,7 +12,7 @@ from browsing import Page, Server, choose, metric, settle
 from filled_home import Laboratory
 from walking import CONTRASTS, READABLE, narrow, of_focus, served, tab_until
 
-from pages.parts.app.frame import PAGES, SECTIONS
+from pages.parts.app.frame import PAGES, PLACES
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +23,8 @@ def server(filled: Laboratory, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 def ready(page: Page) -> Page:
-    """The page once its last step has run: the menu comes last, and names the page of the address."""
-    page.locator(".st-key-menu a").nth(len(SECTIONS[""]) - 1).wait_for(state="attached")  # a phone folds it
+    """The page once its last step has run."""
+    page.locator(".st-key-menu a").nth(len(PLACES) - 1).wait_for(state="attached")  # a phone folds it
     settle(page)
     return page
 
@@ -46,9 +46,9 @@ def ranked_grid(page: Page) -> Any:
     return page.get_by_role("listbox", name=re.compile("^Ranked"))
 
 
-@pytest.mark.parametrize("name", [next(iter(section)) for section in SECTIONS.values()])
+@pytest.mark.parametrize("name", [next(iter(pages)) for pages in PLACES.values()])
 def test_a_deep_link_may_be_the_first_request_of_a_server(visit, server, name):
-    """One page of each part of the menu: all begin by the guard that this is about (`test_parts.py` sees to that)."""
+    """The first page of each place: all begin by the guard that this is about (`test_parts.py` sees to that)."""
     server.stop()
     server.start()
     page = ready(visit(path_of(name)))
@@ -72,13 +72,12 @@ def test_the_menu_of_a_phone_is_one_button(visit):
         train.wait_for()
         assert button.get_attribute("aria-expanded") == "true"
         page.keyboard.press("Tab")
-        assert of_focus(page, "focus.innerText") == SECTIONS[""]["start"]
+        assert of_focus(page, "focus.innerText") == "Start"
         page.keyboard.press("Escape")
         train.wait_for(state="hidden")
         assert of_focus(page, "focus.className") == "menu-button"
     button.click()
-    page.get_by_role("button", name=re.compile("^Inference: Speed lab")).click()
-    page.get_by_role("link", name="Most violated ranking").click()
+    menu.get_by_role("link", name="Inside training").click()
     page.get_by_role("heading", level=1, name="Most violated ranking").wait_for()
     train.wait_for(state="hidden")
     assert button.get_attribute("aria-expanded") == "false", "on another page it is closed again"
@@ -87,7 +86,8 @@ def test_the_menu_of_a_phone_is_one_button(visit):
 def test_from_the_bare_address_to_a_ranked_result(visit, filled):
     """The two-minute walk, and the first thing that one does there: move k, look at the first error."""
     page = ready(visit("/"))
-    page.get_by_role("link", name="Ranked images").click()
+    page.get_by_role("link", name="Train").click()
+    page.get_by_role("link", name="Ranking", exact=True).click()
     ranked_grid(page).wait_for()
     ready(page)
     before = [metric(page, name) for name in ("AP", "P@10")]
@@ -116,7 +116,7 @@ def test_several_are_selected_and_stay_so_on_other_pages(visit, filled):
     chosen = [number for number in range(12) if tiles.nth(number).get_attribute("aria-selected") == "true"]
     assert chosen == [3, 5, 6, 9]
     sample = sample_of(ready(page))
-    page.get_by_role("link", name="Image sets").click()
+    page.get_by_role("link", name="Data").click()
     page.get_by_role("heading", name=f"Image {sample.partition('#')[0]}").wait_for()
     page.get_by_text("4 samples selected").wait_for()
     page.get_by_role("listbox", name=re.compile("^Images")).get_by_role("option").nth(2).click()
@@ -124,7 +124,8 @@ def test_several_are_selected_and_stay_so_on_other_pages(visit, filled):
         "before => !decodeURIComponent(location.href).includes(before)", arg=f"sample={sample}"
     )
     other = sample_of(ready(page))
-    page.get_by_role("link", name="Ranked images").click()
+    page.get_by_role("link", name="Train").click()
+    page.get_by_role("link", name="Ranking", exact=True).click()
     ranked_grid(page).locator(".tile[aria-selected=true]").wait_for()
     assert sample_of(page) == other
 
@@ -160,7 +161,7 @@ def test_the_grid_by_keys_alone(visit, filled):
 
 
 def test_the_sample_graph_by_keys_alone(visit, filled):
-    page = ready(visit(f"/sample_graph?run={filled.neighbours}"))
+    page = ready(visit(f"/neighbours?neighbours_view=graph&run={filled.neighbours}"))
     nodes = page.get_by_role("listbox", name=re.compile("^Components")).get_by_role("option")
     tab_until(page, IS_OPTION)
     ids = nodes.evaluate_all("nodes => nodes.map((node) => node.dataset.id)")
@@ -192,13 +193,11 @@ def test_the_sample_graph_by_keys_alone(visit, filled):
     page.keyboard.press("Space")
     page.wait_for_function("id => new URLSearchParams(location.search).get('sample') === id", arg=ids[0])
     ready(page)
-    page.get_by_role("link", name="Its two labellings").click()
-    page.get_by_role("heading", name="Max-marginals", level=1).wait_for()
+    page.get_by_role("radio", name="Two labellings of a sample").click()
+    page.get_by_role("heading", name="Max-marginals by rank").wait_for()
     ready(page)
     assert sample_of(page) == ids[0]
-    page.get_by_role("button", name="Neighbours").click()
-    page.get_by_role("link", name="Sample graph").click()
-    page.get_by_role("heading", name="Sample graph", level=1).wait_for()
+    page.get_by_role("radio", name="Similarity graph").click()
     ready(page)
     selected = page.locator(".graph [aria-selected=true]")
     assert selected.get_attribute("data-id") == ids[0]

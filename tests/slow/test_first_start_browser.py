@@ -20,7 +20,7 @@ def test_from_an_empty_home_to_a_ranking(visit):
     page = visit("/")
     page.get_by_role("button", name="Why optimise AP?").click()
     page.get_by_text("One query is an example, not a proof.").first.wait_for()
-    page.get_by_role("link", name="Image sets").click()
+    page.get_by_role("link", name="Data").click()
     page.locator(".tile").first.wait_for()
     choose(page, "set", "Digits — ", milliseconds=10 * MILLISECONDS)
     page.get_by_role("heading", name="Image 0000").wait_for()

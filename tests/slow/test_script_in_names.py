@@ -186,10 +186,11 @@ ALL = "&".join(
 )
 PAGES = {name: f"/{'' if name == next(iter(frame.PAGES)) else name}?{ALL}" for name in frame.PAGES}
 PAGES["own order"] = f"{PAGES['orders']}&order_view=own"
+PAGES["graph"] = f"{PAGES['neighbours']}&neighbours_view=graph"
 # Pages that show a name of this set for certain: lessons, for example, have sets of their own.
 NAMED = (
-    *("image_sets", "train", "ranked_images", "compare", "sample_graph", "experiments", "label_questions"),
-    *("label_interactions", "orders", "own order", "max_marginals"),
+    *("image_sets", "train", "ranked_images", "compare", "graph", "experiments", "label_questions"),
+    *("label_interactions", "orders", "own order", "neighbours"),
 )
 
 

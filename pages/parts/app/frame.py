@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -22,46 +23,58 @@ from ranking.reports.prose import escaped as escaped  # what every page needs
 from ranking.workspace.room_quotas import FullError
 
 log = logging.getLogger(__name__)
-# The menu: what stands in it by itself, and what opens from a heading.
-SECTIONS = {
-    "": {
-        "start": "Ranking laboratory",  # stands at the bare address
-        "image_sets": "Image sets",
-        "train": "Train",
-        "ranked_images": "Ranked images",
-    },
+
+
+class Title(NamedTuple):
+    """What a page is called at its top, and in the tabs of its place; without the latter it has none there."""
+
+    page: str
+    tab: str = ""
+
+
+# The menu: places, each with its pages. A place opens at its first page.
+PLACES = {
+    "Start": {"start": Title("Ranking laboratory")},  # stands at the bare address
     "Lessons": {
-        "lesson": "Why optimise AP?",
-        "neighbours_lesson": "Do neighbours help?",
-        "pairs_lesson": "What did these pairs mean?",
-        "violated_lesson": "One ranking among n!",
-        "labels_lesson": "Labels that ask",
+        "lessons": Title("Lessons"),
+        "lesson": Title("Why optimise AP?"),
+        "neighbours_lesson": Title("Do neighbours help?"),
+        "pairs_lesson": Title("Pairs or sequences?"),
+        "violated_lesson": Title("Finding the most violated ranking"),
+        "labels_lesson": Title("Which label to ask about?"),
     },
-    "Neighbours": {
-        "max_marginals": "Max-marginals",
-        "sample_graph": "Sample graph",
+    "Data": {"image_sets": Title("Image sets")},
+    "Train": {
+        "train": Title("Train", "Training"),
+        "ranked_images": Title("Ranked images", "Ranking"),
+        "neighbours": Title("Neighbours", "Neighbours"),
     },
-    "Side by side": {
-        "compare": "Compare",
-        "experiments": "Experiments",
+    "Compare": {
+        "compare": Title("Compare rankings", "Runs"),
+        "experiments": Title("Experiments", "Experiments"),
     },
-    "Inference": {
-        "most_violated": "Most violated ranking",
-        "assignment": "Ranking as assignment",
-        "speed_lab": "Speed lab",
+    "Inside training": {
+        "most_violated": Title("Most violated ranking", "Most violated ranking"),
+        "assignment": Title("Ranking as assignment", "Assignment"),
+        "speed_lab": Title("Inference timing", "Timing"),
     },
-    "Orders": {
-        "orders": "Orders",
-        "search_tree": "Search tree",
-        "lengths": "Lengths",
+    "Sequences": {
+        "orders": Title("Sequence ranking", "Ranking"),
+        "search_tree": Title("MidRank search", "Search"),
+        "lengths": Title("MidRank ablations", "Ablations"),
     },
     "Labels": {
-        "label_questions": "Label questions",
-        "label_interactions": "Label interactions",
-        "ask_simulation": "Ask simulation",
+        "label_questions": Title("Interactive labelling", "Answer"),
+        "label_interactions": Title("Label interactions", "Interactions"),
+        "ask_simulation": Title("Labelling simulation", "Simulation"),
     },
 }
-PAGES = {name: title for section in SECTIONS.values() for name, title in section.items()}
+PAGES = {name: title.page for place in PLACES.values() for name, title in place.items()}
+# Addresses of before, and what they show now.
+MOVED = {
+    "max_marginals": ("neighbours", {keys.NEIGHBOURS_VIEW: "labellings"}),
+    "sample_graph": ("neighbours", {keys.NEIGHBOURS_VIEW: "graph"}),
+}
 
 
 # Not isolated from the page, unlike a component's style is by default: it is the page's own. With it comes the button
@@ -76,9 +89,18 @@ _mount_style = st.components.v2.component(
 
 
 def all_pages() -> list[st.Page]:
-    """Every page of the laboratory, in the order of the menu."""
+    """Every page of the laboratory, in the order of the menu, and those that lead on from the addresses of before."""
     first = next(iter(PAGES))
-    return [st.Page(f"pages/{name}.py", title=title, default=name == first) for name, title in PAGES.items()]
+    pages = [st.Page(f"pages/{name}.py", title=title, default=name == first) for name, title in PAGES.items()]
+    moved = [
+        st.Page(partial(_lead_on, page, changes), title=PAGES[page], url_path=name)
+        for name, (page, changes) in MOVED.items()
+    ]
+    return pages + moved
+
+
+def _lead_on(page: str, changes: dict[str, str]) -> NoReturn:
+    st.switch_page(f"pages/{page}.py", query_params={**st.query_params.to_dict(), **changes})
 
 
 def guard() -> None:
@@ -97,8 +119,10 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     st.session_state[keys.PAGE_RUNS], st.session_state[keys.MENU_ROW] = True, None
     st.session_state[keys.REBUILDS] = set()
     st.session_state[keys.MENU] = st.container(key="menu", gap=None)
+    before = st.query_params.to_dict()
     with st.session_state[keys.MENU]:
         _mount_style(key="style", data={"page": name}, height="content")
+        _draw_menu("menu-first")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.title(PAGES[name], anchor=False, width="content")
         st.caption(purpose, width="content")
@@ -118,7 +142,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     finally:
         if complete:
             st.session_state[keys.PAGE_DONE] = name
-            _finish(messages)
+            _finish(messages, before)
 
 
 @contextmanager
@@ -153,37 +177,52 @@ def note(error: Exception) -> None:
 
 
 def show_menu() -> None:
-    """The menu, which carries the address on. The one fragment of a page that changes the address ends with this, for
-    it runs again without its page.
+    """The menu once more, for an address that has changed. The one fragment of a page that changes the address ends
+    with this, for it runs again without its page.
 
     While the page itself runs, the fragment only makes the row, since it can write again to a place outside of it that
-    it has written to before, and the page fills that row at its end. So the menu is drawn once a run, which it must be:
-    Streamlit joins what is not sent yet, and the browser shows nothing more of a place that was filled twice.
+    it has written to before, and the page fills that row at its end where it has to. frame.css hides the first menu
+    where there is a second: a place that is filled twice in one run shows nothing more.
     """
     row = st.session_state[keys.MENU_ROW]
     if row is None:
-        row = st.session_state[keys.MENU].container(horizontal=True, vertical_alignment="center")
+        row = st.session_state[keys.MENU].container(gap=None)
     if st.session_state[keys.PAGE_RUNS]:
         st.session_state[keys.MENU_ROW] = row
         return
     with row:
-        for heading, section in SECTIONS.items():
-            with st.popover(_of_menu(heading), type="tertiary") if heading else nullcontext():
-                for name, title in section.items():
-                    link = address.changed()
-                    st.page_link(f"pages/{name}.py", label=title, query_params=link, width="content")
+        _draw_menu("menu-again")
 
 
-def _of_menu(heading: str) -> str:
-    """A heading of the menu; the page that is shown stands with it, for what opens from a heading is not in sight."""
-    shown = SECTIONS[heading].get(st.session_state[keys.PAGE_SHOWN])
-    return f"{heading}: **{shown}**" if shown else heading
+def _draw_menu(key: str) -> None:
+    """The places, and below them the tabs of the one that is shown, if it has any. All carry the address on."""
+    here = st.session_state[keys.PAGE_SHOWN]
+    with st.container(gap=None, key=key):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            for place, pages in PLACES.items():
+                _link(next(iter(pages)), place, here in pages)
+        tabs = {name: title.tab for name, title in _place_of(here).items() if title.tab}
+        if tabs:
+            with st.container(horizontal=True, vertical_alignment="center", key=f"{key}-tabs"):
+                for name, tab in tabs.items():
+                    _link(name, tab, name == here)
 
 
-def _finish(messages: DeltaGenerator) -> None:
-    """What is known when a page has run: its address, which the menu carries on, and what was wrong with it."""
+def _place_of(page: str) -> dict[str, Title]:
+    return next(pages for pages in PLACES.values() if page in pages)
+
+
+def _link(page: str, label: str, here: bool) -> None:
+    """A link of the menu, bold where it leads to what is shown."""
+    text = f"**{label}**" if here else label
+    st.page_link(f"pages/{page}.py", label=text, query_params=address.changed(), width="content")
+
+
+def _finish(messages: DeltaGenerator, before: dict[str, str]) -> None:
+    """What is known when a page has run: its address, `before` it ran another perhaps, and what was wrong with it."""
     st.session_state[keys.PAGE_RUNS] = False
-    show_menu()
+    if st.query_params.to_dict() != before:
+        show_menu()
     st.session_state[keys.MENU_ROW] = None
     if st.session_state.get(keys.ROOM_FULL):
         with messages:

@@ -37,6 +37,7 @@ NEIGHBOURS_STEP = "neighbours_step"  # of the lesson about neighbours, from 1
 PAIRS_STEP = "pairs_step"  # of the lesson about pairs, from 1
 GUESS = "guess"  # what its pairs mean to the person
 STRENGTH = "strength"  # of neighbours in that lesson, of what was learnt
+NEIGHBOURS_VIEW = "neighbours_view"  # labellings of a sample, or the similarity graph
 COLOUR = "colour"  # what the colours of the sample graph tell
 ORDER = "order"  # of the components of the sample graph
 SIZE = "size"  # of the components that the sample graph shows

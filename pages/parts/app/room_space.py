@@ -155,7 +155,7 @@ def _in_use() -> Iterator[str]:
         )
     answered = cache.answers().bytes_of(deleted=False)
     if answered > most_disk() // 100:
-        yield f"Answers take {format_bytes(answered)}: delete those of an image set on *Label questions*."
+        yield f"Answers take {format_bytes(answered)}: delete those of an image set on *Interactive labelling*."
     for row in store.image_sets():
         users = [] if row.lent else store.users_of_set(row.key)
         if users:

@@ -18,6 +18,7 @@ from ranking.workspace.run import ENDED, Kind, Run
 from ranking.workspace.store import Store
 
 FEATURES = ("HOG", "Colour")
+DONE = "lessons"  # folder of a workspace with an empty file for each lesson seen to its end
 
 
 @dataclass(frozen=True)
@@ -123,11 +124,14 @@ def each_step(titles: Sequence[str], name: str) -> Iterator[Step]:
         for number, title in enumerate(titles, start=1):
             st.header(title, anchor=False, divider="gray")
             yield Step(number, st.container(), titles, name)
+        _mark_done()
     else:
         headline, choice = st.columns([5, 4], vertical_alignment="center")
         with choice:
             numbered = dict(enumerate(titles, start=1))
             number = controls.segments("Step", name, numbered, 1, label_visibility="collapsed")
+        if number == len(titles):
+            _mark_done()
         yield Step(number, headline, titles, name)
     with st.container(key="all-steps" if on_one_page() else "one-step"):
         controls.toggle(
@@ -135,6 +139,20 @@ def each_step(titles: Sequence[str], name: str) -> Iterator[Step]:
             keys.ALL_STEPS,
             help="To read the lesson as a whole, or to print it from the browser.",
         )
+
+
+def done() -> set[str]:
+    """The pages of the lessons of which the last step was seen in this workspace."""
+    folder = cache.store().home / DONE
+    return {file.name for file in folder.iterdir()} if folder.is_dir() else set()
+
+
+def _mark_done() -> None:
+    """Remember the lesson that is shown as seen to its end."""
+    with cache.or_gone():
+        folder = cache.store().home / DONE
+        folder.mkdir(exist_ok=True)
+        (folder / st.session_state[keys.PAGE_SHOWN]).touch()
 
 
 def on_one_page() -> bool:

@@ -1,4 +1,4 @@
-"""What the pages about neighbours share: the model of a training run on all samples, and what it did in words."""
+"""What both views of neighbours share: the model of a training run on all samples, and what it did in words."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.parts.app import address, cache, keys
 from pages.parts.app.colours import RELEVANT_GLYPH
+from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.tile import Tile
 from pages.parts.runs import certificate, choices, trainings
@@ -193,20 +194,28 @@ def in_words(images: ImageSet, model: Neighbourhood, row: int) -> str:
 
 def jump_buttons(images: ImageSet, model: Neighbourhood, test: bool) -> None:
     """To the samples that neighbours helped most and hurt most."""
-    with st.container(horizontal=True):
-        for label, hurt in (("Helped most", False), ("Hurt most", True)):
-            rows, key = most_moved(model, test, 1, hurt), keys.widget(f"go to {label}")
-            if not len(rows):
-                st.button(f"{label}: no sample", key=key, disabled=True)
-                continue
-            row = int(rows[0])
-            ranks = f"{tiles.glyph(model.relevant[row])} rank {model.alone[row]:,} → {model.rank[row]:,}"
-            st.button(
-                f"{label}: {ranks}",
-                key=key,
-                on_click=address.put,
-                kwargs={keys.SAMPLE: str(images.ids[row])},
-            )
+    for label, hurt in (("Helped most", False), ("Hurt most", True)):
+        rows, key = most_moved(model, test, 1, hurt), keys.widget(f"go to {label}")
+        if not len(rows):
+            st.button(f"{label}: no sample", key=key, disabled=True)
+            continue
+        row = int(rows[0])
+        ranks = f"{tiles.glyph(model.relevant[row])} rank {model.alone[row]:,} → {model.rank[row]:,}"
+        st.button(
+            f"{label}: {ranks}",
+            key=key,
+            on_click=address.put,
+            kwargs={keys.SAMPLE: str(images.ids[row])},
+        )
+
+
+def show_selected(images: ImageSet, model: Neighbourhood, row: int) -> None:
+    """The selected sample in a line: what it shows, and what its neighbours did to it."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        shown = tiles.shows(images, row)
+        st.image(cache.thumbnails(images.key).crop(row), width=44, alt=f"The selected sample: {shown}")
+        glyph = tiles.glyph(model.relevant[row])
+        st.markdown(f"#### {glyph} {escaped(shown)}: {moved(model, row)}")
 
 
 def where(images: ImageSet, model: Neighbourhood, ranked: Ranking) -> choices.Shown:

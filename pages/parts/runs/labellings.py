@@ -1,11 +1,11 @@
-"""Max-marginals: what a sample's score is made of where the method uses the similarity graph."""
+"""The view of max-marginals: what a sample's score is made of where the method uses the similarity graph."""
 
 from __future__ import annotations
 
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import controls, frame, keys
+from pages.parts.app import controls, keys
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid, tiles
@@ -22,41 +22,22 @@ NO_SAMPLE = "No sample of this split."
 MOST_MEMBERS = 16  # of a component that spans several images
 
 
-def steps() -> None:
-    look(*neighbours.choose())
-
-
-@st.fragment
-def look(run: Run, images: ImageSet, model: Neighbourhood, split: str) -> None:
-    """What answers to a click, without the rest of the page running again."""
-    test = split == "test"
-    with frame.in_place():
-        neighbours.show_measures(model, test)
-        neighbours.jump_buttons(images, model, test)
-        ranked = model.ranking(test)
-        shown = neighbours.where(images, model, ranked)
-        row = int(ranked.samples[shown.place])
-        show_selected(run, images, model, row)
-        left, right = st.columns([1, 1], gap="large")
-        with left:
-            show_grid(images, model, ranked, shown, split)
-        with right:
-            show_curves(model, ranked, shown.place)
-        show_moved(images, model, test)
-    frame.show_menu()
-
-
-def show_selected(run: Run, images: ImageSet, model: Neighbourhood, row: int) -> None:
-    """One sample: what its neighbours did to it, its two labellings, and what its score adds up from."""
-    relevant = model.relevant[row]
-    st.markdown(
-        f"## {tiles.glyph(relevant)} This sample is {tiles.judged(relevant)}: {neighbours.moved(model, row)}"
-    )
+def show(
+    run: Run, images: ImageSet, model: Neighbourhood, ranked: Ranking, shown: choices.Shown, split: str
+) -> None:
+    """The two labellings of the selected sample, what its score adds up from, and the whole ranking."""
+    row = int(ranked.samples[shown.place])
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
         show_labellings(run, images, model, row)
     with narrow:
         show_parts(model, row)
+    left, right = st.columns([1, 1], gap="large")
+    with left:
+        show_grid(images, model, ranked, shown, split)
+    with right:
+        show_curves(model, ranked, shown.place)
+    show_moved(images, model, split == "test")
 
 
 def show_labellings(run: Run, images: ImageSet, model: Neighbourhood, row: int) -> None:
@@ -211,10 +192,3 @@ def show_most_moved(images: ImageSet, model: Neighbourhood, test: bool, title: s
     if len(rows):
         grid.image_grid(neighbours.moved_tiles(images, model, rows), label=title, kind="row", key=title)
     return rows
-
-
-frame.show_page(
-    "max_marginals",
-    "How neighbours change the score of a sample: its two best labellings and their difference.",
-    steps,
-)

@@ -1,4 +1,4 @@
-"""Similarity graph: which samples are neighbours, and whether that improved their ranks."""
+"""The view of the similarity graph: which samples are neighbours, and whether that improved their ranks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, downloads, frame, keys
+from pages.parts.app import address, cache, controls, downloads, keys
 from pages.parts.app.colours import (
     DARK_BLUE,
     DARK_GREY,
@@ -16,11 +16,10 @@ from pages.parts.app.colours import (
     RELEVANT_GLYPH,
     RELEVANT_LABEL,
 )
-from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.graph import graph
 from pages.parts.components.picture import data_url
-from pages.parts.runs import export, neighbours
+from pages.parts.runs import choices, export, neighbours
 from pages.parts.views.graph_picture import MOST_NODES, Drawing, Node, Tie, as_svg, drawing, pages_of, widths
 from ranking.core import ImageSet, Ints
 from ranking.core.text import counted
@@ -45,26 +44,16 @@ SIZES: dict[str, tuple[str, float, float]] = {
 }
 
 
-def steps() -> None:
-    look(*neighbours.choose())
-
-
-@st.fragment
-def look(run: Run, images: ImageSet, model: Neighbourhood, split: str) -> None:
-    """What answers to a click, without the rest of the page running again."""
-    with frame.in_place():
-        ranked = model.ranking(split == "test")
-        neighbours.show_measures(model, split == "test")
-        neighbours.jump_buttons(images, model, split == "test")
-        place = neighbours.where(images, model, ranked).place
-        row = int(ranked.samples[place])
-        colour, numbers = choose(model, ranked)
-        show_selected(images, model, row)
-        if len(numbers):
-            show_components(run, images, model, row, numbers, colour, split)
-        else:
-            st.info("There is no component of this size; choose another size.")
-    frame.show_menu()
+def show(
+    run: Run, images: ImageSet, model: Neighbourhood, ranked: Ranking, shown: choices.Shown, split: str
+) -> None:
+    """The components of the samples of a split, with the selected sample in its own."""
+    row = int(ranked.samples[shown.place])
+    colour, numbers = choose(model, ranked)
+    if len(numbers):
+        show_components(run, images, model, row, numbers, colour, split)
+    else:
+        st.info("There is no component of this size; choose another size.")
 
 
 def choose(model: Neighbourhood, ranked: Ranking) -> tuple[str, Ints]:
@@ -83,21 +72,6 @@ def choose(model: Neighbourhood, ranked: Ranking) -> tuple[str, Ints]:
         helped = model.component_helped[numbers]
         numbers = numbers[np.argsort(-helped if order == "helped" else helped, kind="stable")]
     return colour, numbers
-
-
-def show_selected(images: ImageSet, model: Neighbourhood, row: int) -> None:
-    """The selected sample in a line, and the way to its labellings."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        shown = tiles.shows(images, row)
-        st.image(cache.thumbnails(images.key).crop(row), width=44, alt=f"The selected sample: {shown}")
-        glyph = tiles.glyph(model.relevant[row])
-        st.markdown(f"#### {glyph} {escaped(shown)}: {neighbours.moved(model, row)}")
-        st.page_link(
-            "pages/max_marginals.py",
-            label="Its two labellings",
-            icon=":material/compare:",
-            query_params=address.changed(**{keys.SAMPLE: str(images.ids[row])}),
-        )
 
 
 def show_components(
@@ -200,6 +174,3 @@ def look_of(model: Neighbourhood, row: int, colour: str) -> tuple[str, str, bool
     if colour == "correct":
         return ("=", DARK_BLUE, False) if best == relevant else ("≠", IRRELEVANT_LABEL, True)
     return tiles.glyph(relevant), RELEVANT_LABEL if relevant else IRRELEVANT_LABEL, not relevant
-
-
-frame.show_page("sample_graph", "Which samples are neighbours, and whether that improved their ranks.", steps)

@@ -1,0 +1,45 @@
+"""Lessons: what each teaches, how long it takes, and which ones were gone through in this workspace."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from pages.parts.app import frame
+from pages.parts.runs import lessons
+
+
+class Card(NamedTuple):
+    """A lesson: its page, what one learns, and how many minutes it takes."""
+
+    page: str
+    learns: str
+    minutes: int
+
+
+CARDS = (
+    Card("lesson", "Which errors a loss forgives, and which ones cost most", 2),
+    Card("neighbours_lesson", "When the people beside someone help to rank them, and when they mislead", 4),
+    Card("pairs_lesson", "What a sequence says that its pairs do not", 3),
+    Card("violated_lesson", "How training finds the worst of n! rankings without trying them", 4),
+    Card("labels_lesson", "Which question about an image is worth its answer", 4),
+)
+
+
+def steps() -> None:
+    with frame.in_place():
+        done = lessons.done()
+        for column, card in zip(st.columns(len(CARDS)), CARDS, strict=True):
+            with column, st.container(border=True, height="stretch"):
+                show(card, card.page in done)
+
+
+def show(card: Card, done: bool) -> None:
+    st.markdown(f"### {frame.PAGES[card.page]}")
+    st.markdown(card.learns)
+    st.caption(f"{card.minutes} minutes{' · ✓ done' if done else ''}")
+    frame.next_step("Again" if done else "Begin", card.page, obvious=not done)
+
+
+frame.show_page("lessons", "Short walks through one idea each.", steps)

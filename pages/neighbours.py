@@ -1,0 +1,44 @@
+"""Neighbours: what they did to each sample of a training run, and which samples are neighbours of which."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts.app import controls, frame, keys
+from pages.parts.runs import labellings, neighbours, similarity_graph
+from ranking.core import ImageSet
+from ranking.explain.neighbourhood import Neighbourhood
+from ranking.workspace.run import Run
+
+VIEWS = {"labellings": "Two labellings of a sample", "graph": "Similarity graph"}
+
+
+def steps() -> None:
+    look(*neighbours.choose())
+
+
+@st.fragment
+def look(run: Run, images: ImageSet, model: Neighbourhood, split: str) -> None:
+    """What answers to a click, without the rest of the page running again."""
+    test = split == "test"
+    with frame.in_place():
+        neighbours.show_measures(model, test)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            view = controls.segments(
+                "View", keys.NEIGHBOURS_VIEW, VIEWS, "labellings", label_visibility="collapsed"
+            )
+            neighbours.jump_buttons(images, model, test)
+        ranked = model.ranking(test)
+        shown = neighbours.where(images, model, ranked)
+        neighbours.show_selected(images, model, int(ranked.samples[shown.place]))
+        (labellings if view == "labellings" else similarity_graph).show(
+            run, images, model, ranked, shown, split
+        )
+    frame.show_menu()
+
+
+frame.show_page(
+    "neighbours",
+    "How neighbours change the scores and ranks of samples, and which samples are neighbours.",
+    steps,
+)
