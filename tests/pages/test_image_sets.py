@@ -114,42 +114,46 @@ def imported(laboratory, tmp_path):
     return import_here(laboratory.store, "PASCAL VOC", folder=str(write_shapes(tmp_path / "more", images=18)))
 
 
-def test_an_import_waits_until_it_is_discarded(laboratory, open_page, imported):
+def test_an_import_that_has_finished_is_an_image_set(laboratory, open_page, imported):
     app = open_page("image_sets", set=laboratory.shapes)
-    waits = f"widget decide {imported.id}"
-    assert app.button(key=waits).label.startswith("more: 18 ")
-    press(app, waits)
+    key = imported.result["key"]
+    assert address(app) == {"set": key, "import": imported.id}, "it is shown, and what it came to"
+    assert key in [row.key for row in laboratory.store.image_sets()]
     report = app.dataframe[0].value
     assert list(report.columns) == ["file", "expected", "came", "done"]
     assert "missing" in report["file"].iloc[0]
-    shown = [len(grid["items"]) for grid in components(app, "ranking_image_grid")]
-    assert shown == [12, 24, 2], "examples, images, boxes of the chosen one"
-    press(app, "discard import")
-    assert "import" not in address(app)
-    assert waits not in button_keys(app)
-    assert imported.result["key"] not in [row.key for row in laboratory.store.image_sets()]
-    turn_to(app, **{"import": imported.id})
+    press(app, "widget go to train")
+    assert address(app)["set"] == key, "the next step is to train on it"
+
+
+def test_an_import_that_was_discarded_says_so(laboratory, open_page, imported):
+    laboratory.store.discard(imported.id)
+    app = open_page("image_sets", **{"import": imported.id})
     assert "discarded" in text_of(app)
-    assert not {"keep import", "discard import"} & set(button_keys(app))
+    assert not {"keep import", "discard import", "undo import"} & set(button_keys(app))
 
 
 def test_what_is_damaged_of_an_import_is_reported(open_page, imported, monkeypatch):
     def keep(store, run_id, copies_together):
         raise ValueError("the files are gone")
 
-    app = open_page("image_sets", **{"import": imported.id})
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "keep", keep)
+        app = open_page("image_sets", **{"import": imported.id})
+        assert "the files are gone" in plain(app.error[0])
+        assert "discard import" in button_keys(app)
+    app.run()
+    assert not app.error, "it could be kept now"
     for content in (None, "", '[{"file": "a', "[1]", "[" * 100_000):
         imported.problems_file.unlink() if content is None else imported.problems_file.write_text(content)
         app.run()
         assert len(app.warning) == 1, content
-    with monkeypatch.context() as patch:
-        patch.setattr(Store, "keep", keep)
-        press(app, "keep import")
-    assert "the files are gone" in plain(app.error[0])
+
+
+def test_an_import_without_its_files_is_discarded(open_page, imported):
     shutil.rmtree(imported.draft)
-    app.run()
+    app = open_page("image_sets", **{"import": imported.id})
     assert len(app.error) == 1
-    assert "keep import" not in button_keys(app)
     press(app, "discard import")
     assert "import" not in address(app)
 
@@ -183,7 +187,7 @@ def test_an_import_of_a_known_set_leaves_nothing_to_decide(laboratory, open_page
     again = import_here(laboratory.store, "PASCAL VOC", folder=str(folder))
     assert again.result["key"] == laboratory.shapes
     app = open_page("image_sets", set=laboratory.figures)
-    assert f"widget decide {again.id}" not in button_keys(app)
+    assert "import" not in address(app)
     turn_to(app, set=laboratory.figures, **{"import": again.id})
     assert any("**shapes**" in info.value for info in app.info)
     assert not {"keep import", "discard import"} & set(button_keys(app))

@@ -320,16 +320,15 @@ def test_a_kept_import_is_undone_restored_and_deleted_for_good(laboratory, open_
     def is_here():
         return key in [row.key for row in store.image_sets()]
 
-    press(app, "keep import")
     assert is_here()
-    assert address(app) == {"set": key}
-    press(app, "widget undo Kept")
+    assert address(app) == {"set": key, "import": imported.id}
+    press(app, "undo import")
     assert not is_here()
-    assert address(app)["set"] != key
-    press(app, "widget undo Taken away")
+    assert "import" not in address(app)
+    press(app, "widget undo delete of set")
     assert is_here()
     assert address(app)["set"] == key
-    assert not {"widget undo Kept", "widget undo Taken away"} & set(button_keys(app))
+    assert not {"undo import", "widget undo delete of set"} & set(button_keys(app))
     press(app, "take set away")
     press(app, f"widget restore set {key}")
     assert is_here()

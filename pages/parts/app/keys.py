@@ -209,7 +209,6 @@ K_RAISED = "k was raised beside the question"  # whether
 STARTED = "training run that was just started"  # id
 NOT_DONE = "what could not be done to trainings"  # messages
 UPLOADED = "what came of what was uploaded"  # id of each file: dropped.TakenUp
-JUST_KEPT = "image set that was just kept"  # its key
 JUST_DELETED_SET = "image set that was just deleted"  # its key
 EDGES_BROUGHT = "CSVs of pairs that were brought"  # how many
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import re
+from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -17,6 +19,19 @@ from ranking.core.text import written
 from ranking.workspace.store import ImageSetRow
 
 BARS = 40
+# Words of criteria and classes about what a person is rather than does: none of them is what a page opens on.
+PERSONAL = frozenset(
+    "male female man woman sex gender white black asian indian race skin ethnicity young old age chubby".split()
+)
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The criterion or class that a page opens on: the first that is not about a person's sex, skin, age or build.
+
+    >>> first_of(("Male", "White", "Young", "Smiling"))
+    'Smiling'
+    """
+    return next((name for name in names if not PERSONAL & set(re.findall("[a-z]+", name.lower()))), names[0])
 
 
 def need_classes(row: ImageSetRow) -> None:
@@ -35,10 +50,13 @@ def need_classes(row: ImageSetRow) -> None:
 def show(images: ImageSet) -> None:
     """How the numbers of one criterion are spread, in train and test."""
     st.subheader("Numbers and split", anchor=False)
-    criterion = images.criteria[0]
+    criterion = first_of(images.criteria)
     if len(images.criteria) > 1:
         criterion = st.selectbox(
-            "Criterion", images.criteria, key=keys.widget(f"criterion of {images.key[:12]}")
+            "Criterion",
+            images.criteria,
+            images.criteria.index(criterion),
+            key=keys.widget(f"criterion of {images.key[:12]}"),
         )
     numbers = images.numbers_of(criterion)
     known = ~np.isnan(numbers)

@@ -1,4 +1,5 @@
-"""An import from the form to the person's decision: keep the image set, or discard it."""
+"""An import from the form to the image set. It is kept unasked, unless near copies lie across its split: then a person
+decides about the split first."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from pages.parts.importing import import_form, import_preview, near_copies, prob
 from pages.parts.runs import jobs_panel
 from ranking.core import ImageSet
 from ranking.datasets import Thumbnails, load_image_set
+from ranking.datasets.found_copies import stored_copies
 from ranking.workspace.run import ENDED, Run
 
 EXAMPLES = 12
@@ -39,13 +41,18 @@ def show() -> None:
 
 
 def _list_waiting() -> None:
-    """A line for each import that waits for a decision; pressing it shows the import."""
+    """A line for each preview, and for each import with near copies across its split, that waits for a decision;
+    pressing it shows it. Other imports that have finished meanwhile are kept."""
     here = _keys_here()
     for run in cache.store().runs("import"):
         if run.task == "features":
             continue
         if run.state == "finished" and "decision" not in run.result and run.result.get("key") not in here:
-            jobs_panel.offer_decision(run, _waiting(run), keys.IMPORT)
+            if run.looks or has_copies_across(run):
+                jobs_panel.offer_decision(run, _waiting(run), keys.IMPORT)
+            else:
+                with frame.in_place():
+                    _keep(run, None)
 
 
 def _waiting(run: Run) -> str:
@@ -80,13 +87,19 @@ def _show(run: Run) -> None:
         import_form.close()
     elif run.looks:
         import_preview.show(run)
+    elif run.result.get("decision") == "kept" and run.result["key"] in _keys_here():
+        _show_kept(run)
     elif run.result.get("decision") != "discarded" and run.result["key"] in _keys_here():
         _show_known(run)
     elif "decision" in run.result:
         st.markdown(f"This import of **{escaped(run.result['title'])}** was {run.result['decision']}.")
         import_form.close()
-    else:
+    elif has_copies_across(run):
         _decide(run)
+    else:
+        with frame.in_place():
+            _keep(run, None)
+        uploads.offer_discard(run, "discard import")
 
 
 def _keys_here() -> set[str]:
@@ -121,17 +134,16 @@ def _import(run_id: str) -> Run:
     return run
 
 
+def has_copies_across(run: Run) -> bool:
+    """Whether an import has found near copies on both sides of its split."""
+    copies = stored_copies(run.draft)
+    return copies is not None and len(copies.across) > 0
+
+
 def _decide(run: Run) -> None:
-    """Its counts and examples, then the two buttons."""
-    result = run.result
-    st.markdown(f"#### Imported {escaped(result['title'])}: keep it?")
-    with st.container(horizontal=True, gap="large"):
-        st.metric("Images", f"{result['images']:,}", width="content")
-        st.metric("Samples", f"{result['samples']:,}", width="content")
-        st.metric("Classes", f"{len(result['classes']):,}", width="content")
-        if result.get("criteria"):
-            st.metric("Criteria", f"{len(result['criteria']):,}", width="content")
-        st.metric("Problems", f"{result['problems']:,}", width="content")
+    """What was imported, the near copies across its split, and the two buttons."""
+    st.markdown(f"#### Imported {escaped(run.result['title'])}: keep near copies together?")
+    _show_counts(run)
     complete, together = _examples_of(run)
     with st.container(horizontal=True):
         keep = complete and frame.pressed(
@@ -139,18 +151,38 @@ def _decide(run: Run) -> None:
         )
         uploads.offer_discard(run, "discard import")
     if keep:
-        _keep(run, together)
+        with frame.in_place():
+            _keep(run, together)
     _show_problems(run)
 
 
 def _keep(run: Run, copies_together: bool | None) -> None:
-    """Where it cannot be, as where its files are damaged, the person can still discard it: the page goes on."""
-    with frame.in_place():
-        with cache.or_gone():
-            key = cache.store().keep(run.id, copies_together)
-        st.session_state[keys.JUST_KEPT] = key
-        address.put(**{keys.SET: key, keys.IMPORT: None})
-        st.rerun()
+    """Make it an image set, and show what it came to; Gone where it cannot be, as where its files are damaged."""
+    with cache.or_gone():
+        key = cache.store().keep(run.id, copies_together)
+    address.put(**{keys.SET: key, keys.IMPORT: run.id})
+    st.rerun()
+
+
+def _show_kept(run: Run) -> None:
+    """An import that has become an image set: what it came to, and the way back."""
+    st.markdown(f"#### Imported {escaped(run.result['title'])}")
+    _show_counts(run)
+    with st.container(horizontal=True):
+        import_form.close()
+        trash.offer_undo(run.result["key"])
+    _show_problems(run)
+
+
+def _show_counts(run: Run) -> None:
+    result = run.result
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Images", f"{result['images']:,}", width="content")
+        st.metric("Samples", f"{result['samples']:,}", width="content")
+        st.metric("Classes", f"{len(result['classes']):,}", width="content")
+        if result.get("criteria"):
+            st.metric("Criteria", f"{len(result['criteria']):,}", width="content")
+        st.metric("Problems", f"{result['problems']:,}", width="content")
 
 
 def _examples_of(run: Run) -> tuple[bool, bool | None]:

@@ -35,19 +35,21 @@ def offer_delete(row: ImageSetRow) -> None:
     )
 
 
+def offer_undo(key: str) -> None:
+    """The button that deletes a set that was just imported, as long as nothing uses it."""
+    if not cache.store().users_of_set(key):
+        st.button("Undo", key="undo import", icon=":material/undo:", on_click=_delete, args=(key,))
+
+
 def show_last_change() -> None:
-    """What was kept or deleted a moment ago, with a button that undoes it."""
-    store = cache.store()
-    for name, listed, action, undo in (
-        (keys.JUST_KEPT, store.image_sets, "Kept", _delete),
-        (keys.JUST_DELETED_SET, store.deleted_image_sets, "Taken away", _restore),
-    ):
-        row = {row.key: row for row in listed()}.get(st.session_state.get(name, ""))
-        if row is not None and not (undo is _delete and cache.store().users_of_set(row.key)):
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(f"{action}: {escaped(row.title)}.", width="content")
-                key = keys.widget(f"undo {action}")
-                st.button("Undo", key=key, icon=":material/undo:", on_click=undo, args=(row.key,))
+    """What was deleted a moment ago, with a button that undoes it."""
+    deleted = {row.key: row for row in cache.store().deleted_image_sets()}
+    row = deleted.get(st.session_state.get(keys.JUST_DELETED_SET, ""))
+    if row is not None:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"Taken away: {escaped(row.title)}.", width="content")
+            key = keys.widget("undo delete of set")
+            st.button("Undo", key=key, icon=":material/undo:", on_click=_restore, args=(row.key,))
 
 
 def show() -> None:
@@ -81,8 +83,8 @@ def _delete(key: str) -> None:
     except ValueError as error:  # somebody began to train on it, in another tab
         address.complain(str(error))
         return
-    st.session_state[keys.JUST_KEPT], st.session_state[keys.JUST_DELETED_SET] = None, key
-    address.put(**{keys.SET: None})
+    st.session_state[keys.JUST_DELETED_SET] = key
+    address.put(**{keys.SET: None, keys.IMPORT: None})
 
 
 def _restore(key: str) -> None:

@@ -105,11 +105,12 @@ def _usable(run: Run) -> bool:
 
 
 def by_subject(usable: Sequence[Run]) -> dict[Subject, list[Run]]:
-    """Training runs that can be compared with each other, the newest first; foremost those by the most methods."""
+    """Training runs that can be compared with each other, the newest first; foremost those on the image set of the
+    address, then those of which one was trained last."""
     grouped: dict[Subject, list[Run]] = {}
-    for run in usable:
+    for run in sorted(usable, key=lambda run: run.settings["set"] != address.get(keys.SET)):
         grouped.setdefault(subject_of(run), []).append(run)
-    return dict(sorted(grouped.items(), key=lambda item: -len(_methods(item[1]))))
+    return grouped
 
 
 def _methods(listed: Sequence[Run]) -> set[str]:

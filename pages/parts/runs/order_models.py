@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pages.parts.app import cache, controls, keys
 from pages.parts.components.picture import data_url
+from pages.parts.importing import criteria
 from pages.parts.runs import runs, trainings
 from pages.parts.views.strips import Frame, Strip
 from ranking import method_names
@@ -49,7 +50,7 @@ def _criteria(row: ImageSetRow) -> tuple[str, ...]:
 def choose_criterion(row: ImageSetRow) -> str:
     """By what the samples of a set are put in order; nothing is shown where there is one answer."""
     names = cache.criteria(row.key)
-    run, first = PICKER.named(), names[0]
+    run, first = PICKER.named(), criteria.first_of(names)
     if run is not None and run.settings["set"] == row.key and run.settings["criterion"] in names:
         first = run.settings["criterion"]
     return first if len(names) == 1 else controls.select("Criterion", keys.CRITERION, names, first)
