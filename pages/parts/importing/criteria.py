@@ -21,7 +21,25 @@ from ranking.workspace.store import ImageSetRow
 BARS = 40
 # Words of criteria and classes about what a person is rather than does: none of them is what a page opens on.
 PERSONAL = frozenset(
-    "male female man woman sex gender white black asian indian race skin ethnicity young old age chubby".split()
+    [
+        "male",
+        "female",
+        "man",
+        "woman",
+        "sex",
+        "gender",
+        "white",
+        "black",
+        "asian",
+        "indian",
+        "race",
+        "skin",
+        "ethnicity",
+        "young",
+        "old",
+        "age",
+        "chubby",
+    ]
 )
 
 
