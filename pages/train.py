@@ -65,12 +65,8 @@ def choose_task(row: ImageSetRow) -> tuple[str, str]:
     counts = zip(images.classes, images.labels.sum(axis=0), strict=True)
     shown = {name: f"{name} — {count:,} of {len(images):,} samples" for name, count in counts}
     label = "Query: which class shall be ranked first?"
-    query = controls.select(
-        label,
-        keys.QUERY,
-        shown,
-        FIRST_QUERY if FIRST_QUERY in row.classes else criteria.first_of(row.classes),
-    )
+    first = FIRST_QUERY if FIRST_QUERY in row.classes else criteria.first_of(row.classes)
+    query = controls.select(label, keys.QUERY, shown, first)
     names = method_names(ranks="samples")
     return query, controls.select("Method", keys.METHOD, names, preferred(FIRST_METHOD, names))
 

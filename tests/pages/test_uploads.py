@@ -15,9 +15,9 @@ from shown import address, button_keys, choose, components, counts_in, errors, p
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 from pages.parts.app import address as page_address
+from pages.parts.app import cache
 from pages.parts.importing import problem_table, uploads
 from ranking.core.errors import HomeError
-from ranking.datasets import load_image_set
 from ranking.formats.tree_source import tree_sources
 
 PATH = "widget path of an import"
@@ -282,7 +282,7 @@ def test_columns_are_named_and_another_role_of_one_begins_another_look(bring, st
     assert boxes_of(german, again) == COLUMNS[2:]
     press(german, "import brought")
     done = look(german)
-    assert load_image_set(done.draft).boxes.tolist()[:2] == [[0, 2, 20, 17], [1, 2, 21, 17]]
+    assert cache.store().image_set(done.result["key"]).boxes.tolist()[:2] == [[0, 2, 20, 17], [1, 2, 21, 17]]
 
 
 def test_a_file_that_no_source_knows_is_explained_by_a_person(bring, started, look, tmp_path):

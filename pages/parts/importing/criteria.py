@@ -20,26 +20,9 @@ from ranking.workspace.store import ImageSetRow
 
 BARS = 40
 # Words of criteria and classes about what a person is rather than does: none of them is what a page opens on.
-PERSONAL = frozenset(
-    [
-        "male",
-        "female",
-        "man",
-        "woman",
-        "sex",
-        "gender",
-        "white",
-        "black",
-        "asian",
-        "indian",
-        "race",
-        "skin",
-        "ethnicity",
-        "young",
-        "old",
-        "age",
-        "chubby",
-    ]
+PERSONAL = re.compile(
+    r"\b(male|female|man|woman|sex|gender|white|black|asian|indian|race|skin|ethnicity|young|old|age|chubby)\b",
+    re.IGNORECASE,
 )
 
 
@@ -49,7 +32,7 @@ def first_of(names: Sequence[str]) -> str:
     >>> first_of(("Male", "White", "Young", "Smiling"))
     'Smiling'
     """
-    return next((name for name in names if not PERSONAL & set(re.findall("[a-z]+", name.lower()))), names[0])
+    return next((name for name in names if not PERSONAL.search(name)), names[0])
 
 
 def need_classes(row: ImageSetRow) -> None:
