@@ -34,7 +34,7 @@ ALONE = "**Notice** that no label overtakes another unless you answer it: this m
 
 
 def steps() -> None:
-    layout, details = st.container(key="questions-layout"), st.container()
+    layout, details = st.container(key="questions-layout"), st.container(key="settings-questions")
     with details:
         st.subheader("Who asks, and how", anchor=False)
         left, right = st.columns(2, gap="medium")

@@ -37,7 +37,7 @@ FIRST_QUERY = "8"
 def steps() -> None:
     run = runs.chosen()
     with st.container(key="train-layout"):  # frame.css places them; on a phone they follow one another
-        task, view, details = st.container(), st.container(), st.container()
+        task, view, details = st.container(), st.container(), st.container(key="settings-train")
     with task:
         row = sets.choose()
         criteria.need_classes(row)

@@ -201,11 +201,26 @@ def _draw_menu(key: str) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             for place, pages in PLACES.items():
                 _link(next(iter(pages)), place, here in pages)
+            _offer_lecture(here, key)
         tabs = {name: title.tab for name, title in _place_of(here).items() if title.tab}
         if tabs:
             with st.container(horizontal=True, vertical_alignment="center", key=f"{key}-tabs"):
                 for name, tab in tabs.items():
                     _link(name, tab, name == here)
+
+
+def _offer_lecture(here: str, key: str) -> None:
+    """The link that makes a page fit for a projector, or what it was: the address says which it is, and frame.css looks
+    for the key of the container."""
+    lecture = address.read(keys.LECTURE, address.one_of(["on"]), None) is not None
+    with st.container(key=f"{key}-lecture-{'on' if lecture else 'off'}", width="content"):
+        st.page_link(
+            f"pages/{here}.py",
+            label="End lecture" if lecture else "Lecture",
+            help="For a projector: larger type, captions and settings folded. The address keeps it.",
+            query_params=address.changed(**{keys.LECTURE: None if lecture else "on"}),
+            width="content",
+        )
 
 
 def _place_of(page: str) -> dict[str, Title]:
