@@ -1,69 +1,79 @@
 """What it costs to record a training run: ``python benchmarks/recording.py``.
 
-Trains on the scenes that come with the program, with and without a recording in turn, and prints the seconds of training
-and measuring without features, and the share of them that is spent on recording.
+Trains with and without a recording in turn, on the scenes that come with the program. The seconds are those of the
+processor: of training and measuring, without features; and of them those that recording takes, files included.
 """
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from pathlib import Path
 from statistics import median
 
+from timing import machine, options_of, parser, table
+
 from ranking.core.run_settings import TrainSettings
 from ranking.datasets import load_image_set, ready_made_folder
-from ranking.experiments import tasks
+from ranking.experiments import recording, tasks
 from ranking.experiments.recording import Recorder
+from ranking.explain.playback import Playback
 from ranking.features import default_names, load_features
 
-METHODS = ("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM")
+
+class Kept:
+    """What a recorder passes on, written to one file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file, self.iterations = file, 0
+
+    def __call__(self, playback: Playback) -> None:
+        playback.save(self.file)
+        self.iterations = len(playback)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--query", default="walking")
-    parser.add_argument("--methods", default=",".join(METHODS))
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--repeats", type=int, default=5)
+    arguments.add_argument("--query", default="walking")
+    arguments.add_argument("--methods", default="SVM,AP-SVM,HOB-SVM,HOAP-SVM")
+    options = options_of(arguments, repeats=1, methods="SVM")
+    recording.time.monotonic = time.process_time  # type: ignore[attr-defined]
     folder = ready_made_folder()
     assert folder is not None
-    images = load_image_set(folder)
-    print(f"{len(images)} samples, query {arguments.query}, median of {arguments.repeats}")
-    print(
-        f"{'':10s} {'without':>9s} {'with':>9s} {'recording':>10s} {'share':>7s} {'iterations':>11s} {'bytes':>9s}"
-    )
+    images, rows = load_image_set(folder), []
+    features = tuple((name, {}) for name in default_names(images))
     with tempfile.TemporaryDirectory() as scratch:
-        place, file = Path(scratch), Path(scratch) / "playback.npz"
-        features = tuple((name, {}) for name in default_names(images))
+        place = Path(scratch)
         load_features(images, features, place)
-        for method in arguments.methods.split(","):
-            settings = TrainSettings(images.key, features, arguments.query, method, {}, graph=None)
-            seconds: dict[bool, list[float]] = {False: [], True: []}
-            spent, count = [], 0
+        for method in options.methods.split(","):
+            settings = TrainSettings(images.key, features, options.query, method, {}, graph=None)
             tasks.train(images, settings, place)  # compiles
-            for _ in range(arguments.repeats):
-                for recorded in (False, True):
-                    sizes: list[int] = []
-
-                    def keep(playback, sizes=sizes) -> None:  # type: ignore[no-untyped-def]
-                        playback.save(file)
-                        sizes.append(len(playback))
-
-                    recorder = Recorder(keep) if recorded else None
-                    began = time.perf_counter()
+            kept, without, with_it, own = Kept(place / "playback.npz"), [], [], []
+            for _ in range(options.repeats):
+                for recorder in (None, Recorder(kept)):
+                    began = time.process_time()
                     tasks.train(images, settings, place, recorder=recorder)
-                    seconds[recorded].append(time.perf_counter() - began)
-                    if recorder is not None:
-                        spent.append(recorder.seconds / seconds[True][-1])
-                        count = sizes[-1]
-            without, recorded_seconds = median(seconds[False]), median(seconds[True])
-            own = median(spent) * recorded_seconds
-            print(
-                f"{method:10s} {without:8.3f}s {recorded_seconds:8.3f}s {1000 * own:8.1f}ms {median(spent):7.1%} "
-                f"{count:11d} {file.stat().st_size:9,d}"
+                    took = time.process_time() - began
+                    if recorder is None:
+                        without.append(took)
+                    else:
+                        with_it.append(took)
+                        own.append(recorder.seconds)
+            shares = [part / whole for part, whole in zip(own, with_it, strict=True)]
+            rows.append(
+                [
+                    method,
+                    f"{median(without):.2f} s",
+                    f"{median(with_it):.2f} s",
+                    f"{1000 * median(own):.0f} ms",
+                    f"{median(shares):.1%}",
+                    f"{kept.iterations}",
+                    f"{kept.file.stat().st_size:,}",
+                ]
             )
+    print(f"{machine()}; {len(images)} samples, query {options.query}, median of {options.repeats}\n")
+    print(table(["method", "without", "with", "recording", "share", "iterations", "bytes"], rows))
 
 
 if __name__ == "__main__":

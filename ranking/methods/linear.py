@@ -184,4 +184,4 @@ class UnaryMethod(LinearMethod):
         return self.scale * exact_product(query.features, direction)
 
     def score_by(self, query: Query, weights: Floats) -> Floats:
-        return self.scale * exact_product(query.features, weights.T).T
+        return Block(query.features, self.scale).scores(weights.T).T

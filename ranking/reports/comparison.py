@@ -79,8 +79,8 @@ def _training(shown: Compared, looks: dict[str, Look], album: Album) -> list[Mar
         return []
     part = "test" if test.any() else "training"
     note = (
-        f"The {part} samples that the weights of an iteration rank first, and AP on all {part} samples; the last column "
-        "is the end of training. At the weights 0 all scores are equal, and irrelevant samples come first."
+        f"The {part} samples that the weights of an iteration rank first, and AP on all {part} samples. The last "
+        "column is the end of training. At the weights 0 all scores are equal, and irrelevant samples come first."
     )
     return [page.section("Iterations", element("div", *rows, class_="gallery"), page.note(note))]
 
