@@ -16,7 +16,6 @@ import numpy.typing as npt
 from ranking.core import Floats, Ints
 from ranking.core.errors import InputError
 from ranking.files.archives import check_array, open_zip, read_entry
-from ranking.inference import most_violated_ranking
 from ranking.metrics.ranked import Ranking
 
 MOST = 60  # iterations of a recording
@@ -176,6 +175,10 @@ def lifts(scores: Floats, relevant: npt.NDArray[np.bool_], loss: str) -> tuple[t
     >>> lifts(np.array([3.0, 2.0, 1.0, 2.9]), np.array([True, True, False, False]), "ap")
     ((3, 1),)
     """
+    from ranking.inference import (
+        most_violated_ranking,
+    )  # compiled: pages import this file before they show anything
+
     rows = np.flatnonzero(~relevant)
     rising = np.sort(scores[relevant])
     above = len(rising) - np.searchsorted(rising, scores[rows], side="right")
