@@ -15,6 +15,7 @@ from pages.parts.runs import (
     feature_choice,
     graph_choice,
     jobs_panel,
+    playback,
     projections,
     run_actions,
     run_table,
@@ -149,7 +150,12 @@ def show_live(run: Run) -> None:
     st.markdown(f"#### Training {escaped(runs.short_name(run))}")
     show_changes(run)
     logarithmic = trainings.log_choice()
-    jobs_panel.watch(run, lambda seen: trainings.draw(run, seen, logarithmic))
+
+    def live(seen: list[jobs_panel.Event]) -> None:
+        playback.show(run)
+        trainings.draw(run, seen, logarithmic)
+
+    jobs_panel.watch(run, live)
 
 
 def show_changes(run: Run) -> None:
@@ -191,6 +197,7 @@ def show_ended(run: Run, obvious: bool) -> None:
             if (parameters := inference_scores.address_of(run)) is not None:
                 frame.next_step("Most violated ranking", "most_violated", obvious=False, **parameters)
         logarithmic = bool(jobs_panel.iterations_of(seen)) and trainings.log_choice()
+    playback.show(run)
     trainings.draw(run, seen, logarithmic)
     if run.state == "failed":
         st.caption("Change a setting, or press **Train** to try the same again.")

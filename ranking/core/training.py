@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, ClassVar, NamedTuple, Self
 
@@ -21,7 +21,8 @@ class ProgressEvent:
     primal: the paper's objective at the best weights so far, an upper bound. dual: a lower bound, -inf before there
     is one. seconds: time in training without callbacks. passes: products with the feature matrix so far. planes:
     constraints in the working set, 0 where the solver has none. round: of a method that is not convex, from 1; each
-    round has its own lower bound; 0 where there is one round only.
+    round has its own lower bound; 0 where there is one round only. weights: the best so far, for
+    `SampleMethod.score_by`; None where they score no samples. The solver goes on with the array: copy what you keep.
     """
 
     iteration: int
@@ -31,6 +32,7 @@ class ProgressEvent:
     passes: int
     planes: int = 0
     round: int = 0
+    weights: Floats | None = field(default=None, repr=False, compare=False)
 
     @property
     def gap(self) -> float:
@@ -155,6 +157,11 @@ class SampleMethod(Method):
     @abstractmethod
     def score(self, query: Query) -> Floats:
         """Return (n,) the score of every sample; `rank` of them is the prediction."""
+
+    def score_by(self, query: Query, weights: Floats) -> Floats:
+        """Return (t, n) the scores by weights (t, size), those of t `ProgressEvent`s; for methods whose events have
+        weights."""
+        raise NotImplementedError(self.name)
 
     @property
     def unary_weights(self) -> Any:

@@ -24,6 +24,7 @@ from ranking.core import (
     ProgressEvent,
 )
 from ranking.core.run_settings import AnyTrainSettings
+from ranking.experiments.recording import Recorder
 from ranking.features import load_features
 from ranking.features.projection import Projection
 from ranking.methods import check_ranks, make_method
@@ -111,6 +112,9 @@ class Task(ABC, Generic[S, D]):
     def measure(self, method: Any, data: D) -> Measured:
         """How well a fitted method ranks both parts."""
 
+    def record(self, recorder: Recorder, method: Any, data: D) -> None:
+        """Begin a recording; a task that does not is not recorded."""
+
     def train(
         self,
         images: ImageSet,
@@ -120,6 +124,7 @@ class Task(ABC, Generic[S, D]):
         on_iteration: OnProgress | None = None,
         on_fitted: Callable[[Any, Projection | None], None] | None = None,
         on_scores: Callable[[Floats], None] | None = None,
+        recorder: Recorder | None = None,
         warm_start: Any = None,
         edges: Ints | None = None,
     ) -> Trained:
@@ -128,8 +133,9 @@ class Task(ABC, Generic[S, D]):
         on_step hears of the features and of the beginning of training, on_iteration every iteration, on_fitted the
         method and its projection as soon as it has weights: to measure it may take longer than to train it. on_scores
         hears, at every iteration of a method that asks for most violated rankings, the training samples' scores when it
-        last did. The caller has followed what `settings` names: the set, the fitted method `warm_start`, and the pairs
-        (m, 2) of a graph as `edges`. ValueError for settings that make no training.
+        last did. recorder: records the run, where the task scores by the weights of iterations. The caller has followed
+        what `settings` names: the set, the fitted method `warm_start`, and the pairs (m, 2) of a graph as `edges`.
+        ValueError for settings that make no training.
         """
         method = self.make(settings.method, settings.method_settings)
         self.check(images, settings)
@@ -137,15 +143,22 @@ class Task(ABC, Generic[S, D]):
         data, projection = self.data(images, settings, features, on_step, edges)
         if on_step is not None:
             on_step("Training", 0, 1)
+        if recorder is not None:
+            self.record(recorder, method, data)
 
         def listen(event: ProgressEvent) -> None:
             scores = method.inference_scores
             if on_scores is not None and scores is not None:
                 on_scores(scores)
+            if recorder is not None:
+                recorder.keep(event)
             if on_iteration is not None:
                 on_iteration(event)
 
         self.fit(method, data, listen, warm_start)
         if on_fitted is not None:
             on_fitted(method, projection)
-        return Trained(method, projection, self.measure(method, data))
+        measured = self.measure(method, data)
+        if recorder is not None and measured.scores is not None:
+            recorder.end(method.certificate, measured.scores)
+        return Trained(method, projection, measured)

@@ -12,6 +12,7 @@ from ranking.core.errors import InputError
 from ranking.core.run_settings import TrainSettings
 from ranking.core.settings import settings_dict
 from ranking.core.text import readable
+from ranking.experiments.recording import Recorder
 from ranking.experiments.task import Measured, Task
 from ranking.features import make_feature, rows_of
 from ranking.features.graph.image_graph import FIRST_GRAPH, check_graph_name, image_graph
@@ -72,6 +73,9 @@ class SampleTask(Task[TrainSettings, SampleData]):
             on_progress=on_progress,
             warm_start=warm_start,
         )
+
+    def record(self, recorder: Recorder, method: Any, data: SampleData) -> None:
+        recorder.begin(len(data.images), lambda weights: method.score_by(data.everything, weights))
 
     def measure(self, method: Any, data: SampleData) -> Measured:
         scores = method.score(data.everything)

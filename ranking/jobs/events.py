@@ -12,7 +12,6 @@ import math
 import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -233,4 +232,5 @@ class Report:
 
 def _iteration(event: ProgressEvent) -> Event:
     bounds = {"gap": event.gap, "relative_gap": event.relative_gap}
-    return {"event": "iteration", **json_numbers({**asdict(event), **bounds})}
+    numbers = {name: value for name, value in vars(event).items() if name != "weights"}
+    return {"event": "iteration", **json_numbers({**numbers, **bounds})}

@@ -27,6 +27,8 @@ import numpy as np
 from ranking.core import Floats, ImageSet, Ints, Query
 from ranking.core.errors import InputError
 from ranking.core.run_settings import TrainSettings
+from ranking.explain.playback import MOST_BYTES as MOST_PLAYBACK
+from ranking.explain.playback import Playback
 from ranking.features import feature_columns
 from ranking.features.graph.uploaded_pairs import MAX_PAIRS, checked_edges, edges_name, is_edges_name
 from ranking.features.projection import Projection, make_projection
@@ -42,10 +44,11 @@ from ranking.workspace.uploads import keep_edges
 
 MOST_BYTES = 200_000_000  # of an archive, and of all that it expands to
 RUN, EVENTS, SCORES, MODEL, EDGES = "run.json", "events.jsonl", "scores.npy", "model.npz", "edges.npy"
-PROJECTION = "projection.npz"
+PROJECTION, PLAYBACK = "projection.npz", "playback.npz"
 VIEWS = ("ranking.csv", "ranking.png")
 ROOM = {RUN: 2_000_000, EVENTS: 20_000_000, SCORES: 60_000_000, MODEL: MOST_BYTES}
 ROOM |= dict.fromkeys(VIEWS, 60_000_000) | {EDGES: 16 * MAX_PAIRS + 1000, PROJECTION: MOST_BYTES}
+ROOM[PLAYBACK] = MOST_PLAYBACK
 MOST_EVENTS = 100_000  # lines of a curve: an hour of them, at twenty a second, and room
 MOST_RATIO = 200.0  # what an archive expands to, in its own size; curves compress to about a twentieth
 MODEL_RATIO, MODEL_SPARE = 300.0, 16_000_000  # a model's arrays may be mostly zeros
@@ -93,6 +96,8 @@ def export_run(
                 archive.writestr(name, file.read_bytes(), zipfile.ZIP_STORED)
             elif name == EVENTS and file.exists():
                 archive.writestr(name, file.read_bytes())
+        if run.has_scores and run.playback_file.exists():
+            archive.writestr(PLAYBACK, run.playback_file.read_bytes(), zipfile.ZIP_STORED)
         for name, content in (views or {}).items():
             if name not in VIEWS:
                 raise InputError("view", f"one of {', '.join(VIEWS)}", f"{name!r}")
@@ -152,7 +157,7 @@ def _import_run(store: Store, data: bytes) -> Run:
         if RUN not in names:
             raise InputError("archive", RUN, "none")
         run = read_run(read_entry(archive, RUN))
-        wanted = (EVENTS, MODEL, SCORES, PROJECTION, EDGES)
+        wanted = (EVENTS, MODEL, SCORES, PROJECTION, EDGES, PLAYBACK)
         files = {name: read_entry(archive, name) for name in wanted if name in names}
     if {MODEL, SCORES, PROJECTION} & names != set(_needed(run)):
         raise InputError(
@@ -160,6 +165,8 @@ def _import_run(store: Store, data: bytes) -> Run:
             f"{', '.join(_needed(run)) or 'none'} as {RUN} says",
             ", ".join(sorted({MODEL, SCORES, PROJECTION} & names)) or "none",
         )
+    if PLAYBACK in files and SCORES not in files:
+        raise InputError(PLAYBACK, f"no recording where there is no {SCORES}")
     lines = files.get(EVENTS, b"").count(b"\n")
     if lines > MOST_EVENTS:
         raise InputError(EVENTS, f"at most {MOST_EVENTS:,} lines", lines)
@@ -173,6 +180,8 @@ def _import_run(store: Store, data: bytes) -> Run:
         _check_metrics(run, samples)
         if edges is not None and edges.max(initial=-1) >= samples:
             raise InputError(EDGES, f"samples up to {samples - 1}, as in {SCORES}", edges.max())
+        if PLAYBACK in files:
+            Playback.load(files[PLAYBACK], samples)
         columns = feature_columns(settings.features, images)
         width = columns[-1][1].stop if columns else 0
         if PROJECTION in files:

@@ -45,6 +45,7 @@ from ranking.workspace.store import Store
 
 if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
     from ranking.core import ImageSet
+    from ranking.explain.playback import Playback
     from ranking.features.projection import Projection
 
 SO_FAR_SECONDS = 0.5  # how often a training writes the scores that it has
@@ -306,6 +307,7 @@ def train(store: Store, run: Run, report: Report) -> Result:
     settings = train_settings(run.settings)
     report.progress("Reading the image set", 0, 1)
     from ranking.experiments import tasks  # only now: the first event does not wait for it
+    from ranking.experiments.recording import Recorder
 
     def keep(method: Any, projection: Projection | None) -> None:
         report.saving()
@@ -323,6 +325,7 @@ def train(store: Store, run: Run, report: Report) -> Result:
         on_iteration=report.iteration,
         on_fitted=keep,
         on_scores=_SoFar(run.scores_so_far_file).keep,
+        recorder=Recorder(lambda recording: _record(run, recording)),
         warm_start=_warm_start(store, settings),
         edges=store.edges_of(settings.set, settings.graph),
     )
@@ -407,6 +410,11 @@ class _SoFar:
                 OSError
             ):  # a view for another page; on a full disk training goes on without
                 _write_whole(self._file, lambda path: _save_scores(path, scores))
+
+
+def _record(run: Run, recording: Playback) -> None:
+    with contextlib.suppress(OSError):  # a view of the run; on a full disk training goes on without
+        _write_whole(run.playback_file, recording.save)
 
 
 def _save_scores(file: Path, scores: Floats) -> None:

@@ -155,11 +155,15 @@ class HighOrderMethod(LinearMethod):
 
         They are the arguments of its potentials and, for attractive pairs, of `max_marginals`.
         """
-        unary, pairwise = np.split(self._fitted().weights, [self.columns])
         self._check_columns(query)
+        return self._model_by(query, self._fitted().weights, potentials or self.potentials_of(query))
+
+    def _model_by(self, query: Query, weights: Floats, terms: Potentials) -> tuple[Floats, Floats]:
+        """Return the same by the weights (d + d2,) of the solver; (n, t) and (m, t) by weights (d + d2, t)."""
+        unary, pairwise = np.split(weights, [query.features.shape[1]])
         scores = Block(query.features, SCALE).exact_scores(unary)
         if query.graph is None:
-            return scores, np.empty(0)
+            return scores, np.empty((0, *scores.shape[1:]))
         if query.graph.affinity.shape[1] != len(pairwise):
             raise InputError(
                 "affinities of the query",
@@ -167,13 +171,18 @@ class HighOrderMethod(LinearMethod):
                 query.graph.affinity.shape[1],
                 "make the graphs of training and of this query from the same features",
             )
-        terms = potentials or self.potentials_of(query)
         penalty = Block(terms.features(query.graph.affinity), self.eta).exact_scores(pairwise)
         return scores, np.minimum(penalty, terms.highest)
 
     def score(self, query: Query) -> Floats:
         """Return (n,) the difference of max-marginals of every sample (high-order, eq. 11)."""
         return self.max_marginals(query).difference
+
+    def score_by(self, query: Query, weights: Floats) -> Floats:
+        terms = self.potentials_of(query)
+        unary, penalty = self._model_by(query, weights.T, terms)
+        pairs = zip(np.ascontiguousarray(unary.T), np.ascontiguousarray(penalty.T), strict=True)
+        return np.stack([terms.max_marginals(*pair).difference for pair in pairs])
 
     def bounds(self, query: Query) -> Bounds | None:
         """Return how many scores of a query are differences of bounds, and how inexact; None for exact potentials."""

@@ -182,3 +182,6 @@ class UnaryMethod(LinearMethod):
         direction = self._fitted().weights
         self._check_columns(query)
         return self.scale * exact_product(query.features, direction)
+
+    def score_by(self, query: Query, weights: Floats) -> Floats:
+        return Block(query.features, self.scale).scores(weights.T).T

@@ -7,16 +7,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ranking.explain.playback import evenly, frames_of, read_playback
 from ranking.metrics.comparison import largest
 from ranking.reports import comparison_files, comparison_words, page
 from ranking.reports.compared import TOP, Compared, settings_facts
 from ranking.reports.comparison_charts import curves
 from ranking.reports.figures import chart_svg, legend
-from ranking.reports.galleries import Album, Crops, ranked_row, tiles_of
+from ranking.reports.galleries import Album, Crops, ranked_row, recorded_row, tiles_of
 from ranking.reports.looks import Look, looks_by
 from ranking.reports.markup import Markup, element
 from ranking.reports.prose import inline
 
+ITERATIONS = 5  # of each training that are shown
 MOVERS = 6  # samples that gave, and that took, most
 
 
@@ -31,6 +33,7 @@ def comparison_html(shown: Compared, crops: Crops, recipe: str, top: int = TOP) 
     sections = [
         _about(shown),
         _rows(shown, looks, album, top),
+        *_training(shown, looks, album),
         _measures(shown, looks, top),
         *(_gains(shown, 0, right, album) for right in range(1, len(shown.runs))),
         _settings(shown),
@@ -61,6 +64,25 @@ def _rows(shown: Compared, looks: dict[str, Look], album: Album, top: int) -> Ma
     notice = comparison_words.of_rows(shown.names, shown.compared)
     note = f"{notice} ✓ and a whole border: relevant; ✗ and a dashed one: not. A thick border: the first mistake."
     return page.section("First ranked", element("div", *rows, class_="gallery"), page.note(inline(note)))
+
+
+def _training(shown: Compared, looks: dict[str, Look], album: Album) -> list[Markup]:
+    """What each ranked first at some iterations, of those that have a recording; nothing where none has."""
+    relevance, test = shown.images.relevance(shown.query), shown.images.test
+    rows = []
+    for name, run in zip(shown.names, shown.runs, strict=True):
+        playback = read_playback(run.playback_file, len(shown.images))
+        if playback is not None:
+            frames = evenly(frames_of(playback, relevance, test, None), ITERATIONS)
+            rows.append(recorded_row(shown.images, name, frames, looks[name], album))
+    if not rows:
+        return []
+    part = "test" if test.any() else "training"
+    note = (
+        f"The {part} samples that the weights of an iteration rank first, and AP on all {part} samples. The last "
+        "column is the end of training. At the weights 0 all scores are equal, and irrelevant samples come first."
+    )
+    return [page.section("Iterations", element("div", *rows, class_="gallery"), page.note(note))]
 
 
 def _measures(shown: Compared, looks: dict[str, Look], top: int) -> Markup:

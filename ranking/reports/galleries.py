@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ranking.core import ImageSet
+from ranking.explain.playback import Frame
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.comparison_words import first_wrong
 from ranking.reports.findings import Findings, split_words
@@ -18,6 +19,7 @@ from ranking.reports.markup import Markup, element
 
 SIDE = 100  # of the square that a picture is fitted into, in units of the drawing
 TOP = 8  # samples a row, as in Fig. 1
+FEW = 6  # samples of an iteration
 ACROSS = 10  # pictures beside each other at most
 
 
@@ -88,8 +90,29 @@ def ranked_row(
     return element("div", head, tiles_of(tiles, min(top, ACROSS)), class_="row")
 
 
+def recorded_row(images: ImageSet, name: str, frames: Sequence[Frame], look: Look, album: Album) -> Markup:
+    """Small multiples of one run: for each iteration the FEW samples that it ranks first."""
+    head = element("div", element("b", name), class_="head", style=f"border-color:{look.colour}")
+    columns = [_recorded(images, frame, album) for frame in frames]
+    return element("div", head, element("div", *columns, class_="multiples"), class_="row")
+
+
+def _recorded(images: ImageSet, frame: Frame, album: Album) -> Markup:
+    first = zip(frame.top[:FEW], frame.relevant[:FEW], strict=True)
+    tiles = [
+        _marked(images, int(row), relevant, place, album, False)
+        for place, (row, relevant) in enumerate(first)
+    ]
+    value = "" if frame.average_precision is None else f", AP {frame.average_precision:.3f}"
+    title = element("div", f"Iteration {frame.iteration:,}{value}", class_="iteration")
+    return element("div", title, tiles_of(tiles, 3), class_="multiple")
+
+
 def _tile(images: ImageSet, ranked: Ranking, place: int, album: Album, first: bool) -> Markup:
-    row, relevant = int(ranked.samples[place]), bool(ranked.relevance[place])
+    return _marked(images, int(ranked.samples[place]), bool(ranked.relevance[place]), place, album, first)
+
+
+def _marked(images: ImageSet, row: int, relevant: bool, place: int, album: Album, first: bool) -> Markup:
     judged, sign = ("relevant", "✓") if relevant else ("wrong", "✗")
     name = str(images.image_names[images.image_of[row]])
     alt = f"place {place + 1}, {judged}{', the first mistake' if first else ''}, image {name}"

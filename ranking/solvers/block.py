@@ -15,12 +15,12 @@ SMALL = 2**16  # entries: so few are cheap to multiply in float64, where roundin
 
 
 def exact_product(features: Features, weights: Floats) -> Floats:
-    """Return X w in float64, (n,), without a float64 copy of all of X."""
+    """Return X w in float64, (n,), without a float64 copy of all of X; (n, t) for weights (d, t)."""
     starts = range(0, len(features), ROWS_AT_ONCE)
     parts = [
         features[start : start + ROWS_AT_ONCE].astype(np.float64, copy=False) @ weights for start in starts
     ]
-    return np.concatenate(parts) if parts else np.empty(0)
+    return np.concatenate(parts) if parts else np.empty((0, *weights.shape[1:]))
 
 
 class FeatureMatrix(Protocol):

@@ -89,7 +89,8 @@ def block_frank_wolfe(
             if settled.bound > bound:
                 bound, proof = settled.bound, settled.dual
             passes += 2
-            clock.report(iteration, best.objective, bound, passes, int(np.sum(state.used)))
+            used = int(np.sum(state.used))
+            clock.report(iteration, best.objective, bound, passes, used, weights=best.weights)
             gaps.append(best.objective - bound)
             closed = relative_gap(best.objective, bound) <= SAFETY * tolerance
             if closed or stalled(gaps, SLOW) or iteration >= max_iterations:

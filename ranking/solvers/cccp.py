@@ -141,10 +141,18 @@ class _Descent:
         weights, dual = self._bound.point.weights, self._search.dual
         return certified(self._bound.risk, weights, dual, self.tolerance, self.iterations, self.clock.seconds)
 
-    def _report(self, iteration: int, primal: float, dual: float, passes: int, planes: int) -> None:
+    def _report(
+        self, iteration: int, primal: float, dual: float, passes: int, planes: int, *, weights: Floats
+    ) -> None:
         self._ceiling = min(
             self._ceiling, primal
         )  # single precision may have given a lower value in the last round
         self.clock.report(
-            self._iterations + iteration, self._ceiling, dual, self._passes + passes, planes, self._number
+            self._iterations + iteration,
+            self._ceiling,
+            dual,
+            self._passes + passes,
+            planes,
+            self._number,
+            weights,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from ranking.core import OnProgress, ProgressEvent
+from ranking.core import Floats, OnProgress, ProgressEvent
 
 
 class Clock:
@@ -19,14 +19,22 @@ class Clock:
         return time.perf_counter() - self._start
 
     def report(
-        self, iteration: int, primal: float, dual: float, passes: int, planes: int = 0, number: int = 0
+        self,
+        iteration: int,
+        primal: float,
+        dual: float,
+        passes: int,
+        planes: int = 0,
+        number: int = 0,
+        weights: Floats | None = None,
     ) -> None:
         """Call the callback, if there is one; it may raise StopTraining. number: of the round."""
         if self._on_progress is not None:
             before = time.perf_counter()
             try:
+                seconds = before - self._start
                 self._on_progress(
-                    ProgressEvent(iteration, primal, dual, before - self._start, passes, planes, number)
+                    ProgressEvent(iteration, primal, dual, seconds, passes, planes, number, weights)
                 )
             finally:
                 self._start += time.perf_counter() - before

@@ -64,7 +64,14 @@ def component_planes(
     gaps: list[float] = []
     try:
         while True:
-            clock.report(iteration, best.objective, planes.bound, 2 * iteration, len(planes.losses))
+            clock.report(
+                iteration,
+                best.objective,
+                planes.bound,
+                2 * iteration,
+                len(planes.losses),
+                weights=best.weights,
+            )
             gaps.append(best.objective - planes.bound)
             closed = gaps[-1] <= SAFETY * tolerance * best.objective and (
                 iteration > 0 or weights is not None

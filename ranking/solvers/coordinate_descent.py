@@ -52,7 +52,7 @@ def coordinate_descent(
             if primal < best_primal:
                 best, best_primal = length * state.weights, primal
             passes += 1
-            clock.report(iteration, best_primal, bound, passes)
+            clock.report(iteration, best_primal, bound, passes, weights=best)
             gaps.append(best_primal - bound)
             closed = relative_gap(best_primal, bound) <= SAFETY * tolerance
             if closed or stalled(gaps, SLOW) or iteration >= max_iterations:

@@ -9,6 +9,7 @@ features: the scores of the model's optimum, and the normal of the new plane.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
@@ -33,7 +34,11 @@ STANDSTILL = 30  # iterations without a change of either bound: the rest of the 
 SAFETY = 0.9  # times the tolerance, because the gap grows when it is recomputed in double precision
 SMALLEST_TARGET = 1e-9  # a smaller gap is rounding
 
-Report = Callable[[int, float, float, int, int], None]  # iteration, primal, dual, passes, planes
+
+class Report(Protocol):
+    def __call__(
+        self, iteration: int, primal: float, dual: float, passes: int, planes: int, *, weights: Floats
+    ) -> None: ...
 
 
 def cutting_plane(
@@ -117,7 +122,15 @@ class PlaneSearch:
         """
         try:
             while self.iterations < max_iterations and self._goes_on():
-                report(self.iterations, self.best.objective, self.bound, self.passes, self._model.size)
+                best = self.best
+                report(
+                    self.iterations,
+                    best.objective,
+                    self.bound,
+                    self.passes,
+                    self._model.size,
+                    weights=best.weights,
+                )
                 if enough():
                     break
                 self._iterate()

@@ -72,6 +72,7 @@ class Relay:
             dual=max(before.dual, event.dual),
             seconds=before.seconds + event.seconds,
             passes=before.passes + event.passes,
+            weights=event.weights if event.primal <= before.primal else self.weights,
         )
         if self._on_progress is not None:
             self._on_progress(self._last)

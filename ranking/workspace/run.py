@@ -183,6 +183,11 @@ class Run:
         return self.folder / "scores_so_far.npy"
 
     @property
+    def playback_file(self) -> Path:
+        """The recording of a training that ranks samples: `ranking.explain.playback`."""
+        return self.folder / "playback.npz"
+
+    @property
     def problems_file(self) -> Path:
         """The `Problem`s of an import, as JSON."""
         return self.folder / "problems.json"

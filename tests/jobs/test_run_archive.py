@@ -26,7 +26,17 @@ from ranking import method_class
 from ranking.files.archives import check_text, open_zip
 from ranking.jobs import run_archive
 from ranking.jobs.events import events
-from ranking.jobs.run_archive import EVENTS, MODEL, PROJECTION, RUN, SCORES, VIEWS, export_run, import_run
+from ranking.jobs.run_archive import (
+    EVENTS,
+    MODEL,
+    PLAYBACK,
+    PROJECTION,
+    RUN,
+    SCORES,
+    VIEWS,
+    export_run,
+    import_run,
+)
 from ranking.jobs.run_json import read_run
 from ranking.workspace.row_files import ROW
 from ranking.workspace.run import STAYS, TRAVELS, Run
@@ -110,7 +120,7 @@ def test_the_archive_says_what_it_is_about_also_when_it_is_exported_again(origin
     assert (first["format"], first["exported_by"]["numpy"]) == (1, np.__version__)
     assert "imported" not in first["result"]
     again = unpacked(export_run(elsewhere, import_run(elsewhere, exported).id))
-    for name in (SCORES, MODEL, EVENTS):
+    for name in (SCORES, MODEL, EVENTS, PLAYBACK):
         assert again[name] == before[name], name
     second = json.loads(again[RUN])
     for part in ("settings", "result", "state"):
@@ -125,7 +135,7 @@ def test_views_are_never_read_back_and_those_omitted_are_told_with_the_reason(or
     assert set(unpacked(exported)) - set(unpacked(data)) == {"ranking.png"}
     assert json.loads(unpacked(data)[RUN])["left_out"] == gone
     back = import_run(elsewhere, data)
-    assert {file.name for file in back.folder.iterdir()} == {EVENTS, SCORES, MODEL, ROW}
+    assert {file.name for file in back.folder.iterdir()} == {EVENTS, SCORES, MODEL, PLAYBACK, ROW}
 
 
 def test_a_failed_training_is_exported_with_its_reason(copy, elsewhere):
@@ -379,8 +389,25 @@ def test_letters_that_unicode_does_not_have_are_no_text(order):
             check_text(letters[:last], "x")
 
 
+def test_a_recording_is_one_of_the_samples_that_the_scores_are_of(exported, elsewhere):
+    sound = unpacked(unpacked(exported)[PLAYBACK])
+    few = {
+        **sound,
+        "scores.npy": npy(np.zeros((len(np.load(io.BytesIO(sound["primal.npy"]))), 3), np.float32)),
+    }
+    for data, inner in (
+        (packed(few), "scores of a recording"),
+        (packed({**sound, "scores.npy": PICKLED}), "scores.npy"),
+        (b"no recording", "archive"),
+    ):
+        refuses(elsewhere, with_files(exported, {PLAYBACK: data}), inner)
+    alone = {name: content for name, content in unpacked(exported).items() if name != PLAYBACK}
+    assert import_run(elsewhere, packed(alone)).has_scores, "older archives have none"
+
+
 def test_scores_of_another_set_are_refused_where_the_set_is_here(origin, exported, elsewhere):
-    few = with_files(exported, {SCORES: npy(np.arange(SAMPLES - 1.0))})
+    alone = packed({name: content for name, content in unpacked(exported).items() if name != PLAYBACK})
+    few = with_files(alone, {SCORES: npy(np.arange(SAMPLES - 1.0))})
     refuses(elsewhere, few, SCORES, SAMPLES - 1)
     refuses(elsewhere, with_value(exported, "result.test.NDCG", 1.5), "test NDCG")
     train = json.loads(unpacked(exported)[RUN])["result"]["train"]["samples"]

@@ -43,6 +43,8 @@ from ranking.experiments.ablations import MidRankStudy
 from ranking.experiments.asking_simulation import AskingStudy
 from ranking.experiments.study import Context
 from ranking.experiments.timing_studies import TimingOutcome
+from ranking.explain.playback import MOST as MOST_RECORDED
+from ranking.explain.playback import Playback, read_playback
 from ranking.files import Limits, isolated
 from ranking.files.isolated import MEMORY_VARIABLE, reason_of
 from ranking.formats.import_preview import ImportPreview
@@ -440,6 +442,34 @@ def test_a_training_leaves_the_scores_that_it_has_while_it_goes_on(store, digits
     assert run.state == "finished"
     assert shapes[0] == (np.count_nonzero(~digits.test),)
     assert not run.scores_so_far_file.exists(), "its scores are there now"
+
+
+def recording_of(run: Run, samples: int) -> Playback:
+    playback = read_playback(run.playback_file, samples)
+    assert playback is not None
+    return playback
+
+
+def test_a_training_is_recorded_and_ends_with_its_scores(store, digits):
+    for method in method_names(ranks="samples"):
+        run = here(store, training(digits, method=method, method_settings={}))
+        assert run.state == "finished", run.reason
+        playback = recording_of(run, len(digits))
+        assert np.array_equal(playback.scores[-1], np.load(run.scores_file).astype(np.float32)), method
+        certificate = run.result["certificate"]
+        assert playback.iterations[-1] == certificate["iterations"]
+        assert (playback.primal[-1], playback.dual[-1]) == (certificate["primal"], certificate["dual"])
+        first = sorted({event["iteration"] for event in events_of(run, "iteration")})[: MOST_RECORDED // 2]
+        assert playback.iterations[: len(first)].tolist() == first, method
+        # The weights of the last report before the end rank nearly as the end does: scores are the method's own.
+        assert np.corrcoef(playback.scores[-2], playback.scores[-1])[0, 1] > 0.9, method
+
+
+def test_a_cancelled_training_keeps_its_recording(store, digits, stop):
+    stop("iteration", lambda event: event.iteration == 2)
+    run = here(store, training(digits, method_settings={"C": 1000.0}))
+    assert run.state == "cancelled"
+    assert recording_of(run, len(digits)).iterations.tolist() == [0, 1, 2]
 
 
 # -------------------------------------------------------------------------------------- the other kinds

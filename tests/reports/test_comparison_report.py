@@ -19,6 +19,7 @@ from trainings import finished
 from ranking.core.run_settings import TrainSettings
 from ranking.core.text import readable
 from ranking.datasets import Thumbnails, ready_made_folder
+from ranking.explain.playback import evenly, frames_of, read_playback
 from ranking.jobs import jobs
 from ranking.metrics import average_precision
 from ranking.metrics.comparison import largest
@@ -98,6 +99,7 @@ def test_the_rows_mark_the_first_mistake_and_movers_are_those_that_give_most(wri
     gains = [sign * shown.compared.gains(0, number) for number in (1, 2) for sign in (1, -1)]
     movers = sum(len(largest(gain, 6)) for gain in gains)
     rows = sum(min(10, len(ranked)) for ranked in shown.compared.rankings)
+    rows += 6 * classes.count("multiple")  # iterations
     assert sum(name.startswith("tile ") for name in classes) == rows + movers
     assert len(page.all("polyline")) >= 3, "a curve each"
 
@@ -202,3 +204,30 @@ def test_a_set_that_is_not_here_is_named(written, shown, tmp_path, command):
     file.write_text(HtmlFile(written).files()["comparison.json"])
     _, told = command("comparison", file, home=tmp_path / "empty", code=1)
     assert told.startswith(f"image set {shown.images.key}: ")
+
+
+def test_iterations_that_were_recorded_stand_in_a_row_of_small_multiples(store, runs, shown, written):
+    page = HtmlFile(written)
+    columns = [tile for tile in page.all("div") if tile.get("class") == "multiple"]
+    captions = page.text
+    count = 0
+    for run in runs:
+        playback = read_playback(run.playback_file, len(shown.images))
+        assert playback is not None
+        frames = evenly(frames_of(playback, shown.images.relevance(QUERY), shown.images.test, None), 5)
+        count += len(frames)
+        for frame in frames:
+            assert f"Iteration {frame.iteration:,}, AP {frame.average_precision:.3f}" in captions, run.id
+    assert len(columns) == count > len(runs)
+
+
+def test_without_a_recording_there_are_no_iterations(store, runs, shown, tmp_path):
+    kept = [(run.playback_file, run.playback_file.read_bytes()) for run in runs]
+    try:
+        for file, _ in kept:
+            file.unlink()
+        bare = comparison_html(shown, Thumbnails(shown.images.folder), "")
+    finally:
+        for file, content in kept:
+            file.write_bytes(content)
+    assert "multiples" not in {tile.get("class") for tile in HtmlFile(bare).all("div")}

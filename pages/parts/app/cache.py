@@ -61,6 +61,7 @@ if TYPE_CHECKING:  # what this imports would load compiled parts before the firs
     from ranking.explain.edge_strength import EdgeStrengthCurve
     from ranking.explain.inference_steps import InferenceProblem, Trace
     from ranking.explain.neighbourhood import Neighbourhood
+    from ranking.explain.playback import Frame
     from ranking.explain.tree_search import TreeSearch
     from ranking.methods.label_ranker import LabelRanker
     from ranking.methods.mid_rank import MidRank
@@ -325,6 +326,29 @@ def ranking(run: Run, split: str) -> Ranking:
     scores = read_scores(run.scores_file, f"training {run.id}", len(images))
     rows = np.flatnonzero(images.test if split == "test" else ~images.test)
     return Ranking.of(rows, images.relevance(run.settings["query"])[rows], scores[rows])
+
+
+def frames(run: Run, loss: str | None) -> Sequence[Frame]:
+    """What a run has recorded so far, an entry per iteration; none where it has no recording. loss: that of its most
+    violated ranking."""
+    try:
+        written = run.playback_file.stat().st_mtime_ns
+    except FileNotFoundError:
+        return ()
+    shown: Sequence[Frame] = _frames_of(run, written, loss)
+    return shown
+
+
+@of_home()
+def _frames_of(run: Run, written: int, loss: str | None) -> Sequence[Frame]:
+    """written: when, so that the recording of a run that goes on is read again."""
+    from ranking.explain.playback import frames_of, read_playback
+
+    images = image_set(run.settings["set"])
+    playback = read_playback(run.playback_file, len(images))
+    if playback is None:
+        return ()
+    return frames_of(playback, images.relevance(run.settings["query"]), images.test, loss)
 
 
 @of_home()

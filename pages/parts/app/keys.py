@@ -16,6 +16,7 @@ METHOD = "method"
 GRAPH = "graph"  # which samples lean on which, of a method that uses that
 RUN = "run"  # id of the training that is shown
 LIKE = "like"  # id of the training that it was changed from
+PLAYED = "played"  # id of the training that is played back beside it, or "none"
 EVERYWHERE = "everywhere"  # whether trainings on all image sets are listed
 SPLIT = "split"  # "test" or "train"
 K = "k"  # of precision at k
@@ -137,6 +138,7 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
         *_PLUGINS,
         *_SHOWN,
         LIKE,
+        PLAYED,
         COMPARED,
         PAIR,
         LOOK,

@@ -45,3 +45,8 @@ def style(own: Path) -> str:
     variables = "".join(f"--{name}: {colour};" for name, colour in COLOURS.items())
     shared = Path(__file__).with_name("tile.css")
     return f":host {{{variables}}}\n{shared.read_text()}\n{own.read_text()}"
+
+
+def script(own: Path) -> str:
+    """The script of a component whose tiles are looked at only: what all such tiles do, and its own."""
+    return f"{Path(__file__).with_name('tile.js').read_text()}\n{own.read_text()}"

@@ -129,6 +129,17 @@ def sample_tiles(images: ImageSet, thumbnails: Thumbnails, rows: Sequence[int]) 
     return tiles
 
 
+def marked_tile(images: ImageSet, row: int, relevant: bool) -> Tile:
+    """A tile of a sample that is ranked differently from one iteration to the next."""
+    thumbnails = cache.thumbnails(images.key)
+    return Tile(
+        id=str(row),
+        src=data_url(thumbnails.crop(row)),
+        alt=f"{judged(relevant)}, shows {shows(images, row)}, image {image_name(images, row)}",
+        mark="relevant" if relevant else "irrelevant",
+    )
+
+
 def shows(images: ImageSet, row: int) -> str:
     """What a sample shows, in words; of a set without classes, its numbers."""
     return _class_names(classes_of(images, row)) if images.classes else numbers_of(images, row) or "no number"

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.parts.app import keys
-from pages.parts.components.tile import Tile, style
+from pages.parts.components.tile import Tile, script, style
 
 FOLDER = Path(__file__).parent
 
@@ -16,7 +16,7 @@ _mount = st.components.v2.component(
     "ranking_strip",
     html='<div class="strip" role="list"></div>',
     css=style(FOLDER / "strip.css"),
-    js=(FOLDER / "strip.js").read_text(),
+    js=script(FOLDER / "strip.js"),
 )
 
 

@@ -1,0 +1,108 @@
+"""A training run played back, beside another one of the same image set and query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts.app import cache, controls, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components import tiles
+from pages.parts.components.play_bar import Lane, play_bar
+from pages.parts.runs import runs
+from ranking.workspace.run import SAMPLES, Run
+
+if TYPE_CHECKING:
+    from ranking.explain.playback import Frame
+
+NONE = "none"
+OPPOSITE = {"SVM": "AP-SVM", "AP-SVM": "SVM"}  # which is shown beside which
+
+
+def show(run: Run) -> None:
+    """The bar that plays the run back, and another one beside it; nothing where the run has no recording."""
+    if not runs.set_is_here(run) or not (frames := _frames(run)):
+        return
+    listed = others(run)
+    shown, recorded = [run], [frames]
+    if listed:
+        names = {NONE: "no other run", **runs.labels(listed)}
+        label = "Play beside it"
+        chosen = controls.select(label, keys.PLAYED, names, opposite(run, listed) or NONE)
+        for other in listed:
+            if other.id == chosen and (theirs := _frames(other)):
+                shown, recorded = [run, other], [frames, theirs]
+    images = cache.image_set(run.settings["set"])
+    relevance = images.relevance(run.settings["query"])
+    rows = {int(row) for each in recorded for frame in each for row in frame.top}
+    rows |= {lift.sample for each in recorded for frame in each for lift in frame.lifted}
+    play_bar(
+        [
+            Lane(runs.short_name(each), frames, lifts(each))
+            for each, frames in zip(shown, recorded, strict=True)
+        ],
+        {row: tiles.marked_tile(images, row, bool(relevance[row])) for row in sorted(rows)},
+        name="play bar",
+        token=" ".join(each.id for each in shown),
+        label=f"Training of {' and '.join(runs.short_name(each) for each in shown)}, iteration by iteration",
+    )
+    st.caption(words(frames, bool(images.test.any())))
+
+
+def lifts(run: Run) -> str:
+    """What stands above the samples that the most violated ranking of a run moves up; "" where it has none."""
+    if runs.loss_of(run) is None:
+        return ""
+    return "Moved up most by the most violated ranking (training samples)"
+
+
+def words(frames: Sequence[Frame], tested: bool) -> str:
+    """What to notice: whether the best ranking was there before the end."""
+    values = [frame.average_precision for frame in frames]
+    part = "test" if tested else "training"
+    known = [
+        (value, frame.iteration) for value, frame in zip(values, frames, strict=True) if value is not None
+    ]
+    if not known:
+        return ""
+    best, last = max(known, key=lambda pair: pair[0]), known[-1]
+    first = next(iteration for value, iteration in known if value == best[0])
+    if first == last[1]:
+        return f"**Notice** that AP on the {part} samples is highest at the end: {best[0]:.3f}."
+    return (
+        f"**Notice** that AP on the {part} samples is highest at iteration {first:,}, with {best[0]:.3f}, and "
+        f"{last[0]:.3f} at iteration {last[1]:,}. Training minimises the objective on the training samples."
+    )
+
+
+def others(run: Run) -> list[Run]:
+    """The runs of the same image set and query that have ended with a recording, the newest first."""
+    return [
+        other
+        for other in cache.store().runs(set_key=run.settings["set"], task=SAMPLES)
+        if other.id != run.id
+        and other.has_scores
+        and other.settings["query"] == run.settings["query"]
+        and other.playback_file.exists()
+    ]
+
+
+def opposite(run: Run, listed: Sequence[Run]) -> str | None:
+    """The id of the finished run that has the opposite method and learned from the same features; None without one."""
+    method = OPPOSITE.get(run.settings["method"])
+    seen = ("features", "projection")
+    for other in listed:
+        same = all(other.settings.get(name) == run.settings.get(name) for name in seen)
+        if same and other.settings["method"] == method and other.state == "finished":
+            return other.id
+    return None
+
+
+def _frames(run: Run) -> Sequence[Frame]:
+    try:
+        return cache.frames(run, runs.loss_of(run))
+    except cache.Gone as error:
+        st.warning(escaped(str(error)), icon=":material/warning:")
+        return ()

@@ -1,0 +1,199 @@
+"""The recording of a training run: its bounds and the scores of all samples at some iterations, and what pages show
+of each."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.core import Floats, Ints
+from ranking.core.errors import InputError
+from ranking.files.archives import check_array, open_zip, read_entry
+from ranking.metrics.ranked import Ranking
+
+MOST = 60  # iterations of a recording
+MOST_BYTES = 2_000_000  # of its file
+OVERHEAD = 4_000  # bytes of the file that are no scores
+TOP = 12  # samples of a ranking that are shown
+LIFTED = 6  # irrelevant samples that the most violated ranking moves up, as shown
+
+TYPES = {"iterations": np.int64, "primal": np.float64, "dual": np.float64, "scores": np.float32}
+
+
+@dataclass(frozen=True, eq=False)
+class Playback:
+    """iterations (t,) rise strictly, t at most MOST. primal, dual (t,): the bounds; a dual may be -inf. scores: (t, n)
+    float32, of all samples of the image set."""
+
+    iterations: Ints
+    primal: Floats
+    dual: Floats
+    scores: npt.NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.iterations)
+
+    def save(self, path: Path) -> None:
+        with open(path, "wb") as file:
+            np.savez(file, **vars(self))
+
+    @classmethod
+    def load(cls, data: bytes, samples: int) -> Self:
+        """Return the recording in the bytes of a file, which may come from anywhere. InputError unless it is one of
+        `samples` samples."""
+        if len(data) > MOST_BYTES:
+            raise InputError("recording", f"at most {MOST_BYTES:,} bytes", len(data))
+        names = [field.name for field in fields(cls)]
+        arrays = {}
+        with open_zip(data, {f"{name}.npy": MOST_BYTES for name in names}.get, 1.0, MOST_BYTES) as archive:
+            entries = {entry.filename: entry.file_size for entry in archive.infolist()}
+            for name in names:
+                entry = f"{name}.npy"
+                if entry not in entries:
+                    raise InputError("recording", entry, "none")
+                content = read_entry(archive, entry)
+                check_array(io.BytesIO(content), len(content), entry)
+                arrays[name] = np.load(io.BytesIO(content), allow_pickle=False)
+        read = cls(**arrays)
+        read._check(samples)
+        return read
+
+    def _check(self, samples: int) -> None:
+        """InputError unless types, shapes and numbers are those of a recording."""
+        count = len(self.iterations) if self.iterations.ndim == 1 else 0
+        if not 0 < count <= MOST:
+            raise InputError("iterations of a recording", f"1 to {MOST}", f"shape {self.iterations.shape}")
+        for name, kind in TYPES.items():
+            array = getattr(self, name)
+            shape = (count, samples) if name == "scores" else (count,)
+            if array.dtype != kind or array.shape != shape:
+                raise InputError(
+                    f"{name} of a recording",
+                    f"{np.dtype(kind)} of shape {shape}",
+                    f"{array.dtype} of shape {array.shape}",
+                )
+        if self.iterations[0] < 0 or (np.diff(self.iterations) <= 0).any():
+            raise InputError("iterations of a recording", "numbers from 0 that rise", "others")
+        bounded = np.isfinite(self.dual) | np.isneginf(self.dual)
+        if not (np.isfinite(self.primal).all() and bounded.all() and np.isfinite(self.scores).all()):
+            raise InputError("numbers of a recording", "finite numbers", "others")
+
+
+def most_iterations(samples: int) -> int:
+    """Return how many iterations of a set of so many samples a recording holds; fewer than 2: none are recorded.
+
+    >>> most_iterations(578), most_iterations(20_000), most_iterations(1_000_000)
+    (60, 24, 0)
+    """
+    each = samples * np.dtype(np.float32).itemsize
+    room = (MOST_BYTES - OVERHEAD) // max(each, 1)
+    return min(MOST, room)
+
+
+def read_playback(file: Path, samples: int) -> Playback | None:
+    """Return the recording in `file`; None where there is no such file. InputError where it is damaged."""
+    try:
+        with open(file, "rb") as stream:
+            data = stream.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    try:
+        return Playback.load(data, samples)
+    except (ValueError, zipfile.BadZipFile) as error:
+        raise InputError(file.name, "a recording", f"a damaged file ({error})", "train again") from error
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What is shown
+# ---------------------------------------------------------------------------------------------------------
+
+
+class Lift(NamedTuple):
+    """An irrelevant training sample that the most violated ranking moves above `passed` more relevant ones."""
+
+    sample: int
+    passed: int
+
+
+class Frame(NamedTuple):
+    """A recorded iteration. top: the test samples that it ranks first, at most TOP, and which of them are relevant.
+
+    average_precision: of the test samples, None where none is relevant. lifted: the most lifted first, at most LIFTED.
+    """
+
+    iteration: int
+    primal: float
+    dual: float
+    top: Ints
+    relevant: tuple[bool, ...]
+    average_precision: float | None
+    lifted: tuple[Lift, ...]
+
+    @property
+    def precision(self) -> float:
+        """P@k of the k samples of `top`."""
+        return sum(self.relevant) / len(self.relevant)
+
+
+def frames_of(
+    playback: Playback, relevance: Ints, test: npt.NDArray[np.bool_], loss: str | None
+) -> list[Frame]:
+    """Return a frame per recorded iteration. relevance, test: (n,). loss: that of the method's most violated ranking;
+    None: no sample is lifted. A set without test samples shows its training samples."""
+    shown, learn = np.flatnonzero(test if test.any() else ~test), np.flatnonzero(~test)
+    both = 0 < np.count_nonzero(relevance[learn]) < len(learn)
+    frames = []
+    for i in range(len(playback)):
+        scores = playback.scores[i].astype(np.float64)
+        ranked = Ranking.of(shown, relevance[shown], scores[shown])
+        lifted = lifts(scores[learn], relevance[learn] > 0, loss) if loss is not None and both else ()
+        frames.append(
+            Frame(
+                int(playback.iterations[i]),
+                float(playback.primal[i]),
+                float(playback.dual[i]),
+                ranked.samples[:TOP],
+                tuple(bool(each) for each in ranked.relevance[:TOP] > 0),
+                ranked.average_precision if ranked.positives else None,
+                tuple(Lift(int(learn[row]), passed) for row, passed in lifted),
+            )
+        )
+    return frames
+
+
+def lifts(scores: Floats, relevant: npt.NDArray[np.bool_], loss: str) -> tuple[tuple[int, int], ...]:
+    """Return the irrelevant rows that the most violated ranking by scores (n,) moves up most, and how many relevant
+    ones each passes; at most LIFTED. Without the loss, equal scores rank the irrelevant first.
+
+    >>> lifts(np.array([3.0, 2.0, 1.0, 2.9]), np.array([True, True, False, False]), "ap")
+    ((3, 1),)
+    """
+    from ranking.inference import (
+        most_violated_ranking,
+    )  # compiled: pages import this file before they show anything
+
+    rows = np.flatnonzero(~relevant)
+    rising = np.sort(scores[relevant])
+    above = len(rising) - np.searchsorted(rising, scores[rows], side="right")
+    violated = most_violated_ranking(scores, relevant, loss).interleaving_ranks - 1
+    passed = above - violated
+    first = np.lexsort((-scores[rows], -passed))[:LIFTED]
+    return tuple((int(rows[i]), int(passed[i])) for i in first if passed[i] > 0)
+
+
+def evenly(frames: Sequence[Frame], count: int) -> list[Frame]:
+    """Return at most `count` of the frames: the first, the last, and those between at ratios of their position.
+
+    >>> evenly(list(range(60)), 5)
+    [0, 2, 7, 21, 59]
+    """
+    last = len(frames) - 1
+    places = np.geomspace(1, last + 1, count).round().astype(int) - 1 if last > 0 else [last]
+    return [frames[place] for place in sorted({int(place) for place in places if place >= 0})]

@@ -1,0 +1,109 @@
+"""Recording a training run: which iterations are kept, and what they cost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ranking.core import Certificate, Floats, ProgressEvent
+from ranking.experiments import recording
+from ranking.experiments.recording import Recorder
+from ranking.explain.playback import MOST, Playback, most_iterations
+
+
+def event(iteration: int, weights: Floats | None = None, **values: float) -> ProgressEvent:
+    own = np.array([float(iteration)]) if weights is None else weights
+    return ProgressEvent(iteration, 5.0, values.get("dual", 1.0), 0.1, 2, weights=own)
+
+
+def ended(iterations: int) -> Certificate:
+    return Certificate(4.0, 3.9, 0.1, iterations, 0.1, True)
+
+
+def recorded(iterations: int, samples: int = 3) -> list[Playback]:
+    """All that a recorder passes on of a run whose weights are its iteration, and whose scores are those."""
+    passed: list[Playback] = []
+    recorder = Recorder(passed.append)
+    recorder.begin(samples, lambda weights: np.repeat(weights, samples, axis=1))
+    for number in range(iterations):
+        recorder.keep(event(number))
+    recorder.end(ended(iterations), np.full(samples, 0.5))
+    return passed
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 29, 30, 31, 58, 59, 60, 61, 100, 1_000, 12_345])
+def test_all_first_iterations_are_kept_and_later_ones_thinned_out(iterations):
+    [playback] = recorded(iterations)
+    kept = playback.iterations.tolist()
+    assert len(kept) == min(iterations + 1, len(kept)) <= MOST
+    assert kept[: min(iterations, MOST // 2)] == list(range(min(iterations, MOST // 2)))
+    assert kept[-1] == iterations
+    if iterations < MOST:
+        assert kept == list(range(iterations + 1))
+    else:
+        later = np.diff(kept[MOST // 2 : -1])
+        assert len(set(later.tolist())) == 1, "evenly"
+        assert len(kept) > 0.7 * MOST
+    assert np.array_equal(playback.scores[:-1, 0], kept[:-1]), "each with the scores of its own weights"
+    assert (playback.scores[-1] == 0.5).all()
+    assert (playback.primal[-1], playback.dual[-1]) == (4.0, 3.9)
+
+
+def test_a_large_set_has_fewer_iterations_and_a_huge_one_no_recording():
+    samples = 40_000
+    [playback] = recorded(500, samples)
+    assert len(playback) <= most_iterations(samples) == 12
+    assert playback.iterations[:6].tolist() == [0, 1, 2, 3, 4, 5]
+    assert recorded(5, 600_000) == []
+
+
+def test_weights_are_copied_for_the_solver_goes_on_with_them():
+    passed: list[Playback] = []
+    recorder = Recorder(passed.append)
+    recorder.begin(1, lambda weights: weights)
+    weights = np.zeros(1)
+    for number in range(3):
+        weights[0] = number
+        recorder.keep(event(number, weights))
+    recorder.end(ended(3), np.zeros(1))
+    assert passed[0].scores[:, 0].tolist() == [0, 1, 2, 0]
+
+
+def test_an_iteration_that_is_reported_twice_is_kept_once_as_it_was_reported_last():
+    passed: list[Playback] = []
+    recorder = Recorder(passed.append)
+    recorder.begin(1, lambda weights: weights)
+    for number, dual in ((0, 0.0), (1, 1.0), (1, 0.5), (2, 1.0)):
+        recorder.keep(event(number, dual=dual))
+    recorder.end(ended(2), np.zeros(1))
+    assert passed[0].iterations.tolist() == [0, 1, 2]
+    assert passed[0].dual.tolist() == [0.0, 0.5, 3.9]
+
+
+def test_without_weights_or_certificate_nothing_is_recorded():
+    for weights, certificate in ((None, ended(1)), (np.zeros(1), None)):
+        passed: list[Playback] = []
+        recorder = Recorder(passed.append)
+        recorder.begin(1, lambda weights: weights)
+        recorder.keep(ProgressEvent(0, 1.0, 0.0, 0.0, 0, weights=weights))
+        recorder.end(certificate, np.zeros(1))
+        assert passed == []
+
+
+def test_while_training_goes_on_scoring_takes_a_small_share_of_the_time(monkeypatch):
+    now, spent, passed = [0.0], [0.0], list[float]()
+    monkeypatch.setattr(recording.time, "monotonic", lambda: now[0])
+    recorder = Recorder(lambda _: passed.append(now[0]))
+
+    def score(weights: Floats) -> Floats:
+        now[0] += 0.1
+        spent[0] += 0.1
+        return weights
+
+    recorder.begin(1, score)
+    for number in range(10_000):
+        now[0] += 0.01
+        recorder.keep(event(number))
+    assert len(passed) > 10, "it can be watched"
+    assert spent[0] <= 0.05 * now[0]
+    assert recorder.seconds == pytest.approx(spent[0])

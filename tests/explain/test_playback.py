@@ -1,0 +1,131 @@
+"""Recordings: what a file must be, and what a page shows of each iteration."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from archives import PICKLED, npy, packed, unpacked
+from refusals import refused
+
+from ranking.explain.playback import (
+    LIFTED,
+    MOST,
+    MOST_BYTES,
+    TOP,
+    Playback,
+    evenly,
+    frames_of,
+    lifts,
+    most_iterations,
+    read_playback,
+)
+from ranking.metrics import average_precision
+
+
+def recording(count: int = 4, samples: int = 30, seed: int = 0) -> Playback:
+    scores = np.random.default_rng(seed).normal(size=(count, samples)).astype(np.float32)
+    return Playback(np.arange(count) * 2, np.linspace(3, 2, count), np.linspace(-1, 2, count), scores)
+
+
+def in_file(playback: Playback) -> bytes:
+    stream = io.BytesIO()
+    np.savez(stream, **vars(playback))
+    return stream.getvalue()
+
+
+def test_a_recording_comes_back_as_it_was(tmp_path):
+    made = recording()
+    made.dual[0] = -np.inf
+    made.save(tmp_path / "playback.npz")
+    back = read_playback(tmp_path / "playback.npz", 30)
+    assert back is not None
+    for name, array in vars(made).items():
+        assert np.array_equal(getattr(back, name), array), name
+    assert read_playback(tmp_path / "none.npz", 30) is None
+
+
+@pytest.mark.parametrize("samples", [1, 578, 8_333, 20_000, 249_000])
+def test_a_file_has_at_most_two_megabytes(tmp_path, samples):
+    count = most_iterations(samples)
+    assert 2 <= count <= MOST
+    recording(count, samples).save(tmp_path / "playback.npz")
+    assert (tmp_path / "playback.npz").stat().st_size <= MOST_BYTES == 2_000_000
+    assert read_playback(tmp_path / "playback.npz", samples) is not None
+
+
+def changed(**arrays: bytes) -> bytes:
+    whole = unpacked(in_file(recording()))
+    return packed({**whole, **{f"{name}.npy": array for name, array in arrays.items()}})
+
+
+HOSTILE = {
+    "no zip": (b"PK\x03\x04 nothing", "archive"),
+    "too long": (b"0" * (MOST_BYTES + 1), "recording"),
+    "a name of a path": (
+        packed({**unpacked(in_file(recording())), "../scores.npy": b""}),
+        "names in the archive",
+    ),
+    "code": (changed(scores=PICKLED), "scores.npy"),
+    "an array lacks": (packed({"scores.npy": npy(np.zeros((4, 30), np.float32))}), "recording"),
+    "no iterations": (
+        in_file(Playback(np.arange(0), np.zeros(0), np.zeros(0), np.zeros((0, 30), np.float32))),
+        "iterations of a recording",
+    ),
+    "too many": (in_file(recording(MOST + 1)), "iterations of a recording"),
+    "other samples": (in_file(recording(samples=29)), "scores of a recording"),
+    "falling": (changed(iterations=npy(np.array([0, 2, 1, 3]))), "iterations of a recording"),
+    "negative": (changed(iterations=npy(np.array([-1, 0, 1, 2]))), "iterations of a recording"),
+    "other numbers": (changed(scores=npy(np.zeros((4, 30)))), "scores of a recording"),
+    "not a number": (changed(scores=npy(np.full((4, 30), np.nan, np.float32))), "numbers of a recording"),
+    "infinite": (changed(primal=npy(np.full(4, np.inf))), "numbers of a recording"),
+    "a dual above all": (changed(dual=npy(np.full(4, np.inf))), "numbers of a recording"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_what_is_no_recording_is_refused_in_words(tmp_path, what):
+    data, subject = HOSTILE[what]
+    with refused(subject):
+        Playback.load(data, 30)
+    (tmp_path / "playback.npz").write_bytes(data)
+    with refused("playback.npz"):
+        read_playback(tmp_path / "playback.npz", 30)
+
+
+def test_a_frame_ranks_the_test_samples_by_the_scores_of_its_iteration():
+    for seed in range(10):
+        made, random = recording(seed=seed), np.random.default_rng(seed)
+        relevance, test = random.integers(0, 2, 30), random.random(30) < 0.6
+        rows = np.flatnonzero(test)
+        for i, frame in enumerate(frames_of(made, relevance, test, "ap")):
+            scores = made.scores[i]
+            order = rows[np.argsort(-scores[rows])][:TOP]
+            assert frame.top.tolist() == order.tolist(), seed
+            assert frame.average_precision == average_precision(relevance[rows], scores[rows])
+            assert frame.precision == pytest.approx(relevance[order].mean())
+            assert (frame.iteration, frame.primal, frame.dual) == (2 * i, made.primal[i], made.dual[i])
+            lifted = [lift.sample for lift in frame.lifted]
+            assert not test[lifted].any(), "the most violated ranking is one of training samples"
+            assert not relevance[lifted].any()
+        assert all(not frame.lifted for frame in frames_of(made, relevance, test, None))
+
+
+def test_a_sample_that_passes_most_relevant_ones_comes_first():
+    scores = np.array([4.0, 3.0, 2.0, 1.0, 0.9, -9.0])
+    relevant = np.array([True, True, True, False, False, False])
+    lifted = lifts(scores / 100, relevant, "ap")
+    passed = [count for _, count in lifted]
+    assert passed == sorted(passed, reverse=True)
+    assert passed[0] == 3, "with scores as close as this only the loss counts"
+    assert len(lifted) <= LIFTED
+    assert lifts(100 * scores, relevant, "ap") == (), "with scores as far apart as this nothing is violated"
+
+
+def test_evenly_keeps_both_ends():
+    for count in range(1, 61):
+        few = evenly(list(range(count)), 5)  # type: ignore[arg-type]
+        assert few[0] == 0
+        assert few[-1] == count - 1
+        assert len(few) <= 5

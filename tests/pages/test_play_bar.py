@@ -1,0 +1,99 @@
+"""The play bar on the page Train: what it is given, which run stands beside, and where there is nothing to play."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from filled_home import train_here
+from shown import captions, components, turn_to, warnings
+
+from pages.parts.runs.playback import words
+from ranking.explain.playback import Frame, frames_of, read_playback
+from ranking.jobs.run_archive import export_run, import_run
+from ranking.workspace.run import Run
+
+
+def bars_of(app):
+    return components(app, "ranking_play_bar")
+
+
+def frames_in(store, run: Run) -> list[Frame]:
+    images = store.image_set(run.settings["set"])
+    playback = read_playback(run.playback_file, len(images))
+    assert playback is not None
+    return frames_of(playback, images.relevance(run.settings["query"]), images.test, "ap")
+
+
+def test_the_bar_has_every_recorded_iteration_and_a_tile_of_each_sample(laboratory, open_page):
+    store = laboratory.store
+    run = store.run(laboratory.finished)
+    app = open_page("train", run=run.id)
+    [bar] = bars_of(app)
+    frames = frames_in(store, run)
+    [lane] = bar["lanes"]
+    assert [frame["iteration"] for frame in lane["frames"]] == [frame.iteration for frame in frames]
+    assert bar["steps"] == [frame.iteration for frame in frames]
+    relevance = store.image_set(run.settings["set"]).relevance(run.settings["query"])
+    for given, frame in zip(lane["frames"], frames, strict=True):
+        assert given["top"] == [str(row) for row in frame.top]
+        assert given["ap"] == frame.average_precision
+        for row in (*given["top"], *(row for row, _ in given["lifted"])):
+            assert (bar["tiles"][row]["mark"] == "relevant") == bool(relevance[int(row)])
+    assert lane["frames"][-1]["ap"] == pytest.approx(run.result["test"]["AP"])
+    assert any(frame["lifted"] for frame in lane["frames"])
+    best = max(frame.average_precision for frame in frames)
+    assert f"{best:.3f}" in captions(app)
+    json.dumps(bar, allow_nan=False)
+
+
+def test_an_svm_stands_beside_an_ap_svm_that_learned_the_same_and_another_can_be_chosen(
+    laboratory, open_page
+):
+    store = laboratory.store
+    other = train_here(store, laboratory.digits, "3", "SVM")
+    others = train_here(store, laboratory.digits, "4", "SVM")
+    again = train_here(store, laboratory.digits, "3", "NDCG-SVM")
+    app = open_page("train", run=laboratory.finished)
+    [bar] = bars_of(app)
+    assert [bool(lane["lifts"]) for lane in bar["lanes"]] == [True, False]
+    assert bar["token"].split() == [laboratory.finished, other.id]
+    options = app.selectbox(key="widget played").options
+    assert len(options) == 3, "none, and the two of the same query"
+    for chosen, lanes in (("none", 1), (again.id, 2), (others.id, 2)):
+        turn_to(app, run=laboratory.finished, played=chosen)
+        [bar] = bars_of(app)
+        assert len(bar["lanes"]) == lanes
+        assert (chosen in bar["token"]) == (chosen == again.id)
+
+
+def test_what_is_damaged_is_named_and_what_is_not_there_is_not_shown(laboratory, open_page):
+    run = laboratory.store.run(laboratory.on_shapes)
+    sound = run.playback_file.read_bytes()
+    run.playback_file.write_bytes(sound[: len(sound) // 2])
+    app = open_page("train", run=run.id)
+    assert not bars_of(app)
+    assert "playback.npz" in warnings(app)
+    run.playback_file.unlink()
+    turn_to(app, run=run.id)
+    assert not bars_of(app)
+    assert not app.warning
+
+
+def test_a_cancelled_and_an_imported_training_are_played_too(laboratory, open_page):
+    store = laboratory.store
+    assert bars_of(open_page("train", run=laboratory.not_converged))
+    back = import_run(store, export_run(store, laboratory.finished))
+    assert bars_of(open_page("train", run=back.id))[0]["steps"]
+
+
+def test_the_words_say_where_ap_was_highest():
+    def frame(iteration: int, ap: float | None) -> Frame:
+        return Frame(iteration, 1.0, 0.0, np.arange(2), (True, False), ap, ())
+
+    assert "highest at iteration 3, with 0.700, and 0.500 at iteration 9" in words(
+        [frame(0, 0.1), frame(3, 0.7), frame(9, 0.5)], True
+    )
+    assert "highest at the end: 0.700" in words([frame(0, 0.1), frame(9, 0.7)], True)
+    assert words([frame(0, None)], True) == ""
