@@ -17,7 +17,7 @@ from fuzz_worker import file_of
 from streamlit_tab import Tab
 from timing import table
 
-from pages import Server, serving, stand_in_for_bundled_sets
+from pages import Server, serving
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import Store
 
@@ -121,7 +121,6 @@ def bring_to_server(count: int, seed: str) -> bool:
         home, beside = Path(folder) / "home", Path(folder) / "beside"
         beside.mkdir()
         os.environ.setdefault("RANKING_WORKER_MEMORY", str(2 * 10**9))
-        stand_in_for_bundled_sets(Store(home))
         with serving(home) as server:
             bringer = Bringer(server, home)
             begun = time.monotonic()

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page
-from timing import machine, options_of, parser, table
+from timing import drawn_source, machine, options_of, parser, table
 
-from pages import browsing, row, serving, stand_in_for_bundled_sets
+from pages import browsing, row, serving
 from ranking.core.run_settings import LabelTrainSettings
-from ranking.datasets import build_image_set, make_source
+from ranking.datasets import build_image_set
 from ranking.jobs import worker
 from ranking.jobs.events import Report
 from ranking.workspace.answers import AnswerStore, fold
@@ -79,7 +79,7 @@ WATCH = """(() => {
 def fill(store: Store, images: int, iterations: int) -> tuple[str, str]:
     """Draw the scenes and train both methods; the key of the set and the id of the first training."""
     with tempfile.TemporaryDirectory() as folder:
-        build_image_set(make_source("Label scenes", images=images), Path(folder) / "set")
+        build_image_set(drawn_source("Label scenes", images=images), Path(folder) / "set")
         key = store.adopt(Path(folder) / "set", "Label scenes")
     runs = []
     for method in METHODS:
@@ -111,7 +111,6 @@ def presses(page: Page, rounds: int) -> list[dict[str, Any]]:
 def measured(
     page: Page, home: Path, store: Store, rounds: int, images: int, iterations: int
 ) -> list[list[str]]:
-    stand_in_for_bundled_sets(store)
     key, run = fill(store, images, iterations)
     ids = [str(name) for name in store.image_set(key).image_names[store.image_set(key).image_test]]
     rows = []

@@ -30,10 +30,10 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.linear_model import LogisticRegression
-from timing import machine, options_of, parser, table
+from timing import drawn_source, machine, options_of, parser, table
 
 from ranking import LabelSet, make_method
-from ranking.datasets import build_image_set, make_source
+from ranking.datasets import build_image_set
 from ranking.datasets.label_sets import label_set
 from ranking.explain.asking import (
     closest_maxima,
@@ -226,7 +226,7 @@ def corel5k(_: int) -> LabelSet | None:
 def label_scenes(count: int) -> LabelSet:
     """The first scenes that the project draws, as GIST and colour."""
     with tempfile.TemporaryDirectory() as folder:
-        images, _ = build_image_set(make_source("Label scenes", images=count), Path(folder) / "set")
+        images, _ = build_image_set(drawn_source("Label scenes", images=count), Path(folder) / "set")
         return label_set(images, load_features(images, [("GIST", {}), ("Colour", {})], Path(folder)))
 
 

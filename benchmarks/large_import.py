@@ -30,7 +30,7 @@ from PIL import Image, ImageDraw
 from streamlit_tab import Tab
 from timing import machine, options_of, parser, table
 
-from pages import Server, serving, stand_in_for_bundled_sets
+from pages import Server, serving
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import Store
 
@@ -257,7 +257,6 @@ def main() -> None:
         if not path.exists():
             make_zip(path, options.images)
         os.environ["RANKING_HOME"] = str(home)
-        stand_in_for_bundled_sets(Store(home))
         with serving(home) as server, watching(Watch(server, Store(home))) as watch:
             rows, (stopped, gone, left) = asyncio.run(measure(server, Store(home), path))
         megabytes = path.stat().st_size / 1e6

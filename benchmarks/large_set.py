@@ -32,7 +32,7 @@ import numpy as np
 from streamlit_tab import Tab
 from timing import machine, options_of, parser, table
 
-from pages import FEATURES, browsing, fill, grid_figures, serving, stand_in_for_bundled_sets
+from pages import FEATURES, browsing, fill, grid_figures, serving
 from ranking.core import ImageSet
 from ranking.features import make_feature
 from ranking.features.extract import cache_name
@@ -245,7 +245,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         home = Path(folder) / "home"
         store = Store(home)
-        stand_in_for_bundled_sets(store)
         run = fill(store, samples)
         key = store.run(run).settings["set"]
         pages, quick, memory = page_figures(home, key, run, rounds)

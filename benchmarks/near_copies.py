@@ -134,7 +134,6 @@ class Files:
     """A source of images that are there already, each with its name and whether it is for the test."""
 
     name: ClassVar[str] = "files"
-    bundled: ClassVar[bool] = False
 
     images: list[tuple[str, bytes, bool]]
 

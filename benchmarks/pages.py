@@ -35,7 +35,6 @@ from timing import machine, options_of, parser, table
 
 from ranking import Query, make_method
 from ranking.core import SourceBox, SourceImage
-from ranking.datasets import bundled_names
 from ranking.datasets.decoding import Decoded
 from ranking.datasets.folder import CheckedImage, ImageSetWriter
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
@@ -141,14 +140,6 @@ def trained(store: Store, key: str, seed: int = 0) -> str:
         | {name: evaluate(relevance[part], scores[part]) for name, part in parts.items()},
     )
     return run.id
-
-
-def stand_in_for_bundled_sets(store: Store) -> None:
-    """A tiny set under the name of each, so that no import of theirs runs beside what is measured."""
-    for name in bundled_names():
-        with tempfile.TemporaryDirectory() as folder:
-            write_set(Path(folder) / "set", BOXES * 2, name)
-            store.adopt(Path(folder) / "set", name)
 
 
 def asked(key: str, **settings: Any) -> dict[str, Any]:
@@ -320,7 +311,7 @@ def compared(page: Page, url: str, runs: Sequence[str], rounds: int) -> list[flo
 
 
 def starts(page: Page, home: Path, rounds: int) -> list[float]:
-    """From the command to a page that is painted; the first start of a home counts its ready-made set."""
+    """From the command to a page that is painted; the first start of a home copies the examples."""
     times = []
     for _ in range(rounds):
         begun = time.perf_counter()
@@ -349,7 +340,6 @@ def row(what: str, must: str, times: Sequence[float], unit: str = "s") -> list[s
 
 def measured(page: Page, home: Path, store: Store, rounds: int, sizes: Sequence[int]) -> list[list[str]]:
     rows = []
-    stand_in_for_bundled_sets(store)
     with serving(home) as server:
         for size in sizes:
             run = fill(store, size)

@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Any
 
 from streamlit_tab import Tab
-from timing import machine, options_of, parser, table
+from timing import drawn_source, machine, options_of, parser, table
 
-from pages import serving, stand_in_for_bundled_sets
-from ranking.datasets import build_image_set, make_source
+from pages import serving
+from ranking.datasets import build_image_set
 from ranking.jobs import worker
 from ranking.jobs.events import Report
 from ranking.workspace.answers import AnswerStore
@@ -63,7 +63,7 @@ def fill(server: Rooms, name: str, of_figures: int, of_scenes: int) -> tuple[str
 
 def drawn(store: Store, name: str, images: int) -> str:
     with tempfile.TemporaryDirectory() as scratch:
-        build_image_set(make_source(name, images=images), Path(scratch) / "set", lambda *_: None)
+        build_image_set(drawn_source(name, images=images), Path(scratch) / "set", lambda *_: None)
         return store.adopt(Path(scratch) / "set", name)
 
 
@@ -223,7 +223,6 @@ def main() -> None:
         os.environ |= {"RANKING_HOME": folder, "RANKING_ROOMS": "on", CLASS_ROOM: class_room}
         rooms = Rooms(folder)
         lent = fill(rooms, class_room, options.figures, options.scenes)
-        stand_in_for_bundled_sets(Store(rooms.bundled))
         with serving(Path(folder)) as server:
             people = [Person(number, server.url, lent, options.pause) for number in range(browsers)]
             guide = Person(browsers, server.url, lent, options.pause)

@@ -36,9 +36,9 @@ def options_of(parser: argparse.ArgumentParser, **smoke: Any) -> argparse.Namesp
 def drawn_source(name: str, **settings: Any) -> Source:
     """The program that draws the set `name`, with other settings than those by which the shipped one was drawn."""
     sys.path.append(str(Path(__file__).parents[1] / "data"))
-    from draw import SETS
+    from examples import SETS
 
-    return next(made for made in SETS if made.name == name)(**settings)
+    return next(type(made) for made in SETS if made.name == name)(**settings)
 
 
 def medians(tasks: dict[str, Callable[[], object]], rounds: int, cold: bool = False) -> dict[str, float]:

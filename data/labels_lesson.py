@@ -1,8 +1,8 @@
 """What the lesson about labels shows: ``python data/labels_lesson.py`` trains and writes data/labels_lesson.npz.
 
-Both rankers of labels are trained as the page Interactive labelling trains them, on the label scenes as they come.
+Both rankers of labels are trained as the page Interactive labelling trains them, on the label scenes of data/examples.
 Kept are their scores of the test scenes, the star, and what is proven of the trainings; pictures are those of
-data/label_scenes.zip. It takes some minutes.
+data/examples. It takes some minutes.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from drawing.label_scenes import LabelScenes
 
 from ranking.core.run_settings import LabelTrainSettings
-from ranking.datasets import build_image_set, make_source
+from ranking.datasets import build_image_set
 from ranking.experiments.label_training import label_set_of
 from ranking.experiments.tasks import train
 from ranking.features import default_names
@@ -25,13 +26,13 @@ METHODS = ("C-star p@k", "Independent p@k")
 FILE = Path(__file__).with_suffix(".npz")
 
 
-def measured(images: int = 1000, min_images: int = 20, **settings: Any) -> dict[str, Any]:
+def measured(images: int = 400, min_images: int = 20, **settings: Any) -> dict[str, Any]:
     """The arrays of the file, from so many scenes; settings: of both methods that are not their defaults.
 
     scenes (M,): the numbers of the test scenes. labels (M, L). unary of each method (M, L), in the order of METHODS.
     core (c,) and interactions (c, L) of the first. told: the rest, as JSON.
     """
-    source = make_source("Label scenes", images=images)
+    source = LabelScenes(images)
     with tempfile.TemporaryDirectory() as place:
         image_set, _ = build_image_set(source, Path(place) / "set")
         features = tuple((name, {}) for name in default_names(image_set))

@@ -1,6 +1,6 @@
 """The ranking on the start page: ``python data/start_strip.py`` trains and writes data/start_strip.json.
 
-Only scores and ids are kept; pictures and relevance are those of data/action_figures. A test trains again and
+Only scores and ids are kept; pictures and relevance are those of data/examples. A test trains again and
 compares, so that the picture is what the method does.
 """
 
@@ -15,6 +15,7 @@ from ranking.core.run_settings import TrainSettings
 from ranking.datasets import load_image_set
 from ranking.experiments.tasks import train
 from ranking.metrics import ranking_order
+from ranking.workspace.examples import folder_of
 
 QUERY, METHOD, FEATURES = "riding bike", "AP-SVM", ("HOG", "GIST")
 SHOWN = 24
@@ -23,7 +24,7 @@ FILE = Path(__file__).with_suffix(".json")
 
 def ranked() -> dict[str, Any]:
     """What is trained on which set, and the first SHOWN test samples with their scores, best first."""
-    images = load_image_set(Path(__file__).with_name("action_figures"))
+    images = load_image_set(folder_of("Action figures"))
     settings = TrainSettings(images.key, tuple((name, {}) for name in FEATURES), QUERY, METHOD)
     with tempfile.TemporaryDirectory() as features:
         trained = train(images, settings, Path(features))

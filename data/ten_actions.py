@@ -16,6 +16,7 @@ from typing import Any
 from ranking.core.run_settings import TrainSettings
 from ranking.datasets import load_image_set
 from ranking.experiments.tasks import train
+from ranking.workspace.examples import folder_of
 
 METHODS, FEATURES = ("SVM", "HOB-SVM", "AP-SVM", "HOAP-SVM"), ("HOG", "Colour")
 FILE = Path(__file__).with_suffix(".json")
@@ -24,7 +25,7 @@ FILE = Path(__file__).with_suffix(".json")
 def measured() -> dict[str, Any]:
     """The key of the set, the features, and of each action the test AP by each method."""
     images, parts = (
-        load_image_set(Path(__file__).with_name("action_figures")),
+        load_image_set(folder_of("Action figures")),
         tuple((name, {}) for name in FEATURES),
     )
     found: dict[str, dict[str, float]] = {}

@@ -13,8 +13,6 @@ from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import ImageSetRow
 
-SOURCE = "Action figures"  # what the paper's actions are among the bundled sets
-
 
 def steps() -> None:
     named = experiment_form.PAGE.named()
@@ -39,13 +37,10 @@ def steps() -> None:
 
 def choose_set(named: Run | None) -> ImageSetRow:
     """One of the sets whose samples have classes."""
-    sets.prepare()
     known = {row.key: row for row in cache.store().image_sets() if row.classes}
     if not known:
-        sets.import_first(
-            SOURCE, "An experiment needs images with classes", "Drawn people who do one of ten things."
-        )
-    return sets.choose_among(known, keys.EXPERIMENT_SET, SOURCE, named, sets.title)
+        frame.way_on("An experiment needs images with classes", "Import images", "image_sets")
+    return sets.choose_among(known, keys.EXPERIMENT_SET, sets.FIGURES, named, sets.title)
 
 
 def choose_experiment(row: ImageSetRow, named: Run | None) -> Run | None:

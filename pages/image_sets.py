@@ -20,11 +20,9 @@ MOST_SELECTED = 12  # samples, of those that are selected, are shown
 
 def steps() -> None:
     home_repair.show()
-    sets.prepare()
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
     with left:
         row = sets.choose()
-        sets.show_preparing()
     with right:
         if row.classes:
             frame.next_step("Train on this image set", "train", obvious=address.get(keys.IMPORT) is None)

@@ -13,7 +13,6 @@ from pages.parts.runs.lessons import Step
 from pages.parts.studies import asking_charts
 from pages.parts.views import charts, label_looks, taught_labels, taught_views
 from pages.parts.views.taught_labels import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, Taught
-from ranking.datasets.painting import SIZE
 from ranking.metrics.fold_curves import FoldCurve
 
 STEPS = ("1 · Ranked", "2 · One answer", "3 · Why ask", "4 · Summary")
@@ -66,7 +65,13 @@ def choose_scene(step: int) -> None:
 def show_scene(taught: Taught, row: int, step: int) -> None:
     shows = ", ".join(taught.names[label] for label in np.flatnonzero(taught.labels[row]))
     source = taught_labels.picture_of(taught, row)
-    picture(source, SIZE, [], alt=f"A drawn scene that shows {shows}", key=keys.widget(f"drawn scene {step}"))
+    picture(
+        source,
+        taught_labels.SIZE,
+        [],
+        alt=f"A drawn scene that shows {shows}",
+        key=keys.widget(f"drawn scene {step}"),
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------

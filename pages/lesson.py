@@ -12,7 +12,6 @@ from pages.parts.app.colours import BLUE, GREEN, PURPLE, VERMILLION
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.importing import sets
 from pages.parts.runs import lessons, rivals
 from pages.parts.runs.lessons import Step
 from pages.parts.runs.rivals import Standing
@@ -66,7 +65,6 @@ def steps() -> None:
     for step in lessons.each_step(STEPS, keys.STEP):
         step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
         show_step(step)
-    sets.prepare()  # what other pages need, once the lesson has what it needs
 
 
 def show_step(step: Step) -> None:

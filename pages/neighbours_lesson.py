@@ -13,7 +13,6 @@ from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.importing import sets
 from pages.parts.runs import lessons
 from pages.parts.runs.lessons import Step
 from pages.parts.views import all_actions, leanings, measures
@@ -42,7 +41,6 @@ def steps() -> None:
     for step in lessons.each_step(STEPS, keys.NEIGHBOURS_STEP):
         step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
         show_step(step)
-    sets.prepare()
 
 
 def show_step(step: Step) -> None:

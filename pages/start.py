@@ -13,7 +13,7 @@ from pages.parts.app import cache, frame, home_repair, room_view
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.runs import export, lessons
+from pages.parts.runs import export
 from ranking.core import ImageSet
 from ranking.metrics.ranked import Ranking, first_irrelevant
 
@@ -56,8 +56,6 @@ def steps() -> None:
         frame.next_step("Label an image interactively", "label_questions", obvious=False)
         frame.next_step("Browse the images", "image_sets", obvious=False)
         frame.next_step("Rank cars by year", "orders", obvious=False)
-    with frame.in_place():
-        lessons.WHY_AP.begin()  # so that the lesson does not have to wait
 
 
 def show_ranking() -> None:
@@ -90,7 +88,7 @@ def ranking_of(stored: dict[str, Any], images: ImageSet) -> Ranking:
     rows = {str(name): row for row, name in enumerate(images.ids)}
     if stored["set"] != images.key or not all(name in rows for name, _ in stored["shown"]):
         raise cache.Gone(
-            "data/start_strip.json was made with other images than data/action_figures holds; "
+            "data/start_strip.json was made with other images than data/examples holds; "
             "make it again with: python data/start_strip.py"
         )
     samples = np.array([rows[name] for name, _ in stored["shown"]])

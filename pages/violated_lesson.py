@@ -11,7 +11,6 @@ import streamlit as st
 from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.importing import sets
 from pages.parts.runs import lessons
 from pages.parts.views import charts, inference_charts, inference_words
 from pages.parts.views.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
@@ -41,7 +40,6 @@ def steps() -> None:
         step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
         show_step(step.number)
         step.offer_next()
-    sets.prepare()
 
 
 def show_step(number: int) -> None:

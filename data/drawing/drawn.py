@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from PIL import Image
 
+from drawing.painting import SIZE, Polygon, paint, webp
 from drawing.sketch import Shape
 from ranking.core import SourceBox, SourceImage
-from ranking.datasets.painting import SIZE, Polygon, jpeg, paint
 from ranking.datasets.splits import evenly
 
 Steps = list[list[Any]]
@@ -36,7 +36,6 @@ class DrawnSource:
     """What makes a source of a set that has a name, `images`, `test_share` and `drawn`."""
 
     name: ClassVar[str]
-    bundled: ClassVar[bool] = False
     images: int
     test_share: float
 
@@ -49,14 +48,10 @@ class DrawnSource:
     def drawn(self, index: int) -> Drawn:
         raise NotImplementedError
 
-    def encode(self, picture: Image.Image) -> bytes:
-        """The file that an image becomes."""
-        return jpeg(picture)
-
     def records(self) -> Iterator[SourceImage]:
         for image in map(self.drawn, range(self.images)):
             test = evenly(image.number, self.test_share, image.start)
-            yield SourceImage(image.name, self.encode(image.painted()), image.boxes, test, SIZE)
+            yield SourceImage(image.name, webp(image.painted()), image.boxes, test, SIZE)
 
 
 def polygons_of(shapes: Sequence[Shape]) -> list[Polygon]:

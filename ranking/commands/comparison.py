@@ -8,12 +8,12 @@ from pathlib import Path
 from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_comparison
 from ranking.commands.watching import DONE, FAILED, ended_well, read_json, watch
 from ranking.core.errors import InputError
-from ranking.datasets import ready_made_folder
 from ranking.jobs import jobs
 from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison_file import ComparisonSettings, comes_along
 from ranking.reports.comparison_files import measures_table
 from ranking.reports.exports import plain
+from ranking.workspace import examples
 from ranking.workspace.store import Store
 
 SUMMARY = "compare two to four trainings, and train those that are not there"
@@ -55,9 +55,7 @@ def _has_set(store: Store, settings: ComparisonSettings) -> bool:
     if settings.set in {row.key for row in store.image_sets()}:
         return True
     if comes_along(settings.set):
-        folder = ready_made_folder()
-        assert folder is not None
-        store.adopt(folder, "ready-made")
+        store.adopt(examples.set_folders()[settings.set], "bundled")
         return True
     if settings.source is None:
         raise InputError(

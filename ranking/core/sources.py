@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from ranking.core.registry import Plugin
 
@@ -68,11 +68,8 @@ class Problem:
 class Source(Plugin, ABC):
     """An image-set source. Its dataclass fields are its settings; problems are yielded, not raised.
 
-    ValueError where nothing can be read (no such folder, no annotations). bundled: whether the images come with the
-    program; such sets are built at the first start.
+    ValueError where nothing can be read (no such folder, no annotations).
     """
-
-    bundled: ClassVar[bool] = False
 
     @abstractmethod
     def title(self) -> str:

@@ -1,5 +1,4 @@
-"""Image sets: those that ship with the program, and what builds, splits and shows any. Formats that people bring are
-in `ranking.formats`.
+"""Image sets: what builds, splits and shows them. Formats that people bring are in `ranking.formats`.
 
 >>> make_source("Digits", test_share=0.25).title()
 'Digits'
@@ -7,7 +6,6 @@ in `ranking.formats`.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from ranking.core import Source
@@ -20,10 +18,8 @@ __all__ = [
     "SOURCES",
     "Thumbnails",
     "build_image_set",
-    "bundled_names",
     "load_image_set",
     "make_source",
-    "ready_made_folder",
     "source_class",
     "source_names",
 ]
@@ -32,17 +28,6 @@ __all__ = [
 def source_names() -> list[str]:
     """Every registered source, in the order in which a person is asked."""
     return SOURCES.names()
-
-
-def bundled_names() -> list[str]:
-    """The sources that say of themselves that they are `bundled`: their images come with the program."""
-    return [name for name in SOURCES.names() if SOURCES.get(name).bundled]
-
-
-def ready_made_folder() -> Path | None:
-    """The image set in data/action_figures, for `Store.adopt`; None where the package came without data/."""
-    folder = Path(__file__).parents[2] / "data" / "action_figures"
-    return folder if folder.is_dir() else None
 
 
 def source_class(name: str) -> type[Source]:

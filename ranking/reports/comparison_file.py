@@ -15,9 +15,10 @@ from ranking.core.errors import InputError
 from ranking.core.run_settings import ImportSettings, TrainSettings
 from ranking.core.settings import settings_of
 from ranking.core.text import readable
-from ranking.datasets import ready_made_folder, source_class, source_names
+from ranking.datasets import source_class, source_names
 from ranking.features.graph.uploaded_pairs import is_edges_name
 from ranking.reports.compared import FEWEST, MOST, SPLITS, Compared
+from ranking.workspace import examples
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow, Store
 
@@ -120,10 +121,7 @@ def _makes_it_all(source: str) -> bool:
 
 def comes_along(key: str) -> bool:
     """Whether an image set comes with the program, ready-made."""
-    from ranking.datasets import load_image_set
-
-    folder = ready_made_folder()
-    return folder is not None and load_image_set(folder).key == key
+    return key in examples.set_folders()
 
 
 def _lacking(

@@ -106,16 +106,20 @@ class ImageSetStore(RunStore):
         from ranking.datasets import load_image_set
 
         image_set = load_image_set(folder)
-        target, part = (self._home.sets / f"{image_set.key}{end}" for end in ("", ".part"))
         with self._home.change() as database:  # which keeps `sweep` of other processes away from the part
             check_disk(self.home)
-            if not target.is_dir():
-                self._home.throw_away(part)  # of one that crashed
-                shutil.copytree(folder, part)
-                move_durably(part, target)
+            self._copy(folder, self._home.sets / image_set.key)
             self._insert_set(database, {**described(image_set), "source": source})
         self._home.empty_trash()
         return image_set.key
+
+    def _copy(self, folder: Path, target: Path) -> None:
+        """Have `target` be a copy of `folder`, whole; it stays as it is where it is there."""
+        if not target.is_dir():
+            part = target.with_name(f"{target.name}.part")
+            self._home.throw_away(part)  # of one that crashed
+            shutil.copytree(folder, part)
+            move_durably(part, target)
 
     # ------------------------------------------------------------------------------- a set that was kept, deleted
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ranking.core.errors import InputError
+from ranking.workspace import examples
 from ranking.workspace.image_set_store import ImageSetRow, described
-from ranking.workspace.row_files import read_set_row
-from ranking.workspace.run import ENDED, Run
+from ranking.workspace.row_files import read_run_row, read_set_row
+from ranking.workspace.run import ENDED, Run, is_run_id
 from ranking.workspace.run_store import DELETED_DAYS, READABLE, UNREADABLE, is_unused
 from ranking.workspace.upload_store import UploadStore
 
@@ -86,6 +88,37 @@ class Store(UploadStore):
                     self._home.throw_away(folder)
         self._home.empty_trash()
 
+    def adopt_examples(self) -> None:
+        """Copy what comes with the program (`ranking.workspace.examples`) and this home never had into it.
+
+        What a person deletes does not come back, since the home notes what it has had. Runs are listed below all that
+        are there already.
+        """
+        from ranking.datasets import load_image_set
+
+        file = self._home.path / examples.HAD
+        offered = {**examples.set_folders(), **examples.run_folders()}
+        if offered.keys() <= _lines(file):
+            return
+        with self._home.change() as database:
+            had = _lines(file)
+            new = {name: folder for name, folder in offered.items() if name not in had}
+            rows = {name: read_run_row(new[name]) for name in new if is_run_id(name)}
+            for key in new.keys() - rows.keys():
+                self._copy(new[key], self._home.sets / key)
+                row = read_set_row(new[key]) or _row_without_file(new[key])
+                self._insert_set(database, {**described(load_image_set(new[key])), **row})
+            for run_id in sorted(rows, key=lambda run_id: float(rows[run_id]["created"]), reverse=True):
+                self._copy(new[run_id], self._home.runs / run_id)
+                self._replace(database, run_id, rows[run_id])
+                database.execute(
+                    "update run set number = (select min(number) from run) - 1 where id = ?", (run_id,)
+                )
+            for folder in examples.other_folders():
+                shutil.copytree(folder, self._home.path / folder.name, dirs_exist_ok=True)
+            file.write_text("\n".join(sorted(had | new.keys())))
+        self._home.empty_trash()
+
     def take_in(self) -> TakenIn:
         """Give each folder of an image set or a run that has no row in the database, or an older one than it tells, its
         row, from what it holds.
@@ -130,6 +163,11 @@ class Store(UploadStore):
             self._insert_set(database, record)
             self._mark_deleted(database, record["key"], record["deleted"])
         return [record["title"] for record in records], refused
+
+
+def _lines(file: Path) -> set[str]:
+    """The lines of a file; none where there is no such file."""
+    return set(file.read_text().split()) if file.is_file() else set()
 
 
 def _waits(run: Run) -> bool:

@@ -11,11 +11,11 @@ import draw
 import numpy as np
 import pytest
 from PIL import Image
+from ranking.datasets.painting import STEPS
 from refusals import refused
 
 from ranking.core.run_settings import ImportSettings
 from ranking.datasets import build_image_set, drawn_sets, load_image_set, make_source, ready_made_folder
-from ranking.datasets.painting import STEPS
 from ranking.datasets.splits import evenly
 
 PROGRAMS = {program.name: program for program in draw.SETS}

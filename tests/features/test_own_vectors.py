@@ -12,9 +12,9 @@ from refusals import refused
 from working import Held
 
 from ranking.core.run_settings import FeaturesSettings
-from ranking.datasets import ready_made_folder
 from ranking.features import cached_features, load_features
 from ranking.features.own_vectors import is_vectors_name, short_name, vectors_name
+from ranking.workspace.examples import folder_of
 from ranking.workspace.room_quotas import bytes_of
 from ranking.workspace.rooms import Rooms
 from ranking.workspace.store import Store
@@ -51,7 +51,7 @@ def looked(store, key, matrix, called="mine.npy"):
 def filled(tmp_path):
     """A store with the figures, and vectors for them."""
     store = Store(tmp_path / "home")
-    key = store.adopt(ready_made_folder(), "ready-made")
+    key = store.adopt(folder_of("Action figures"), "ready-made")
     return store, key, drawn(len(store.image_set(key)))
 
 
@@ -171,7 +171,7 @@ def class_room(tmp_path, monkeypatch):
     monkeypatch.setenv("RANKING_CLASS_ROOM", "class-room")
     rooms = Rooms(tmp_path / "server")
     lender, visitor = Store(rooms.find("class-room")), Store(rooms.make("visitor-1"))
-    key = lender.adopt(ready_made_folder(), "ready-made")
+    key = lender.adopt(folder_of("Action figures"), "ready-made")
     matrix = drawn(len(lender.image_set(key)))
     return lender, visitor, key, lender.keep_vectors(looked(lender, key, matrix).id)
 

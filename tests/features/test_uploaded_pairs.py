@@ -9,7 +9,6 @@ import pytest
 from refusals import refusal, refused
 from working import raising
 
-from ranking.datasets import ready_made_folder
 from ranking.features.graph import uploaded_pairs
 from ranking.features.graph.image_graph import GRAPHS, is_graph_name
 from ranking.features.graph.uploaded_pairs import (
@@ -20,6 +19,7 @@ from ranking.features.graph.uploaded_pairs import (
 )
 from ranking.jobs import own_edges
 from ranking.jobs.own_edges import keep_pairs_apart, read_pairs
+from ranking.workspace.examples import folder_of
 from ranking.workspace.room_quotas import DISK, FullError
 from ranking.workspace.rooms import Rooms
 from ranking.workspace.store import Store
@@ -117,8 +117,7 @@ def test_no_other_text_becomes_a_path():
 
 
 def test_pairs_are_on_the_disk_when_it_answers_and_a_refusal_names_the_file(tmp_path, monkeypatch):
-    folder, room = ready_made_folder(), Store(Rooms(tmp_path).make("room-of-anna"))
-    assert folder is not None
+    folder, room = folder_of("Action figures"), Store(Rooms(tmp_path).make("room-of-anna"))
     key, long = room.adopt(folder, "ready-made"), "x" * 600
     ids = room.image_set(key).ids
     data = f"i,j\n{ids[3]},{ids[1]}\n{ids[0]},{ids[2]}\n".encode()

@@ -16,11 +16,11 @@ from working import refuses
 from ranking import method_class
 from ranking.core import Query
 from ranking.core.run_settings import TrainSettings
-from ranking.datasets import ready_made_folder
 from ranking.features import load_features
 from ranking.features.graph.image_graph import image_graph
 from ranking.features.graph.uploaded_pairs import edges_name, short_name
 from ranking.jobs.run_archive import EDGES, RUN, export_run, import_run
+from ranking.workspace.examples import folder_of
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
 from ranking.workspace.uploads import edges_in
@@ -35,7 +35,7 @@ def drawn(samples: int, seed: int = 0) -> np.ndarray:
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
     """A home with the scenes that come with the program, pairs, and a training on them."""
-    store, folder = Store(tmp_path_factory.mktemp("origin")), ready_made_folder()
+    store, folder = Store(tmp_path_factory.mktemp("origin")), folder_of("Action figures")
     key = store.adopt(folder, "ready-made")
     few, features = {"max_iterations": 20, "solver": "cutting plane"}, (("Colour", {}),)
     graph = store.keep_edges(key, drawn(len(store.image_set(key))))

@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -19,10 +18,6 @@ from urllib.parse import urlsplit
 
 import pytest
 from filled_home import copy_home
-from homes import Homes
-
-from ranking.datasets import build_image_set, bundled_names, make_source, ready_made_folder
-from ranking.workspace.store import Store
 
 ROOT = Path(__file__).parents[2]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
@@ -84,30 +79,10 @@ class Server:
         self.process.wait(60)
 
 
-def furnish(home: Path) -> Path:
-    """The home, as if the bundled sets had been made: that would take the processor from what is tested."""
-    store, ready_made = Store(home), ready_made_folder()
-    assert ready_made is not None
-    figures, *rest = bundled_names()
-    store.adopt(ready_made, figures)
-    for name in rest:
-        with tempfile.TemporaryDirectory() as folder:
-            build_image_set(make_source(name), Path(folder) / "set", lambda *_: None)
-            store.adopt(Path(folder) / "set", name)
-    return home
-
-
-@pytest.fixture(scope="session")
-def furnished(homes: Homes) -> Path:
-    """A home with the bundled sets and nothing else; tests work on copies."""
-
-    return homes("furnished", lambda folder: furnish(folder / "home"))
-
-
 @pytest.fixture(scope="module")
-def server(furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(fresh: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server = Server(tmp_path_factory.mktemp("browser") / "home")
-    copy_home(furnished, server.home)
+    copy_home(fresh, server.home)
     server.start()
     yield server
     server.stop()

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import browser, furnished, server, visit  # noqa: F401 (fixtures)
+from browsing import browser, server, visit  # noqa: F401 (fixtures)
 from homes import (  # noqa: F401 (fixtures)
     empty_home,
     figures,
     filled,
+    fresh,
+    fresh_home,
     homes,
     label_home,
     labels_here,
@@ -28,6 +30,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ElementTree
 
+from pages.parts.app import cache
 from ranking.jobs import jobs
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
@@ -42,8 +45,10 @@ manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.sca
 
 @pytest.fixture(autouse=True)
 def no_run_raises(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No run of a page may end with an exception, whatever its test looks at, nor touch the home of who tests."""
+    """No run of a page may end with an exception, whatever its test looks at, nor touch the home of who tests. Homes
+    hold what their test puts there, and no examples."""
     monkeypatch.setenv("RANKING_HOME", str(tmp_path / "no home"))
+    monkeypatch.setattr(cache, "adopt_examples", lambda store: None)
     run = ElementTree.run
 
     def run_soundly(tree: ElementTree, *, timeout: float | None = None) -> AppTest:

@@ -13,8 +13,8 @@ from shapes import write_shapes
 from trainings import finished, worked
 
 from pages.parts.runs.lessons import Lesson
-from ranking.datasets import ready_made_folder
 from ranking.jobs import worker
+from ranking.workspace.examples import folder_of
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
 
@@ -48,9 +48,7 @@ class Laboratory(Home):
 def fill(home: Path, scratch: Path) -> Laboratory:
     """The bundled sets, a small folder of shapes with hostile names, and trainings that ended in every way."""
     store = Store(home)
-    folder = ready_made_folder()
-    assert folder is not None
-    figures = store.adopt(folder, "Action figures")  # as if the larger set had been made
+    figures = store.adopt(folder_of("Action figures"), "Action figures")
     digits = store.keep(import_here(store, "Digits").id)
     folder = write_shapes(scratch / "shapes")
     shapes = store.keep(import_here(store, "PASCAL VOC", folder=str(folder)).id)
@@ -111,9 +109,8 @@ def train_here(store: Store, key: str, query: str, method: str = "AP-SVM", **set
 
 def teach(home: Path, lesson: Lesson) -> Path:
     """Do a lesson's trainings, on the scenes that come with the program; returns the home."""
-    store, folder = Store(home), ready_made_folder()
-    assert folder is not None
-    key = store.adopt(folder, "ready-made")
+    store = Store(home)
+    key = store.adopt(folder_of("Action figures"), "Action figures")
     for method in lesson.methods:
         finished(store, json.loads(json.dumps(lesson.settings_of(key, method).to_json())))
     return home

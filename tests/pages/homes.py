@@ -139,6 +139,23 @@ def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     return Store(tmp_path / "empty")
 
 
+@pytest.fixture(scope="session")
+def fresh(homes: Homes) -> Path:
+    """A home with the examples and nothing else; tests work on copies."""
+
+    def make(folder: Path) -> Path:
+        Store(folder / "home").adopt_examples()
+        return folder / "home"
+
+    return homes("fresh", make)
+
+
+@pytest.fixture
+def fresh_home(fresh: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A copy of the home that anybody begins with, as the home of the app."""
+    return Store(_copied(fresh, tmp_path, monkeypatch))
+
+
 def trained_besides(
     name: str,
     train: Callable[[Laboratory], Made],

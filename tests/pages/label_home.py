@@ -13,7 +13,7 @@ from image_sets import Drawing, Records, pictures
 from trainings import worked
 
 from ranking.core import SourceBox
-from ranking.datasets import build_image_set, bundled_names
+from ranking.datasets import build_image_set
 from ranking.jobs import worker
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
@@ -49,15 +49,6 @@ def board(lit: Any) -> np.ndarray:
     return fields.repeat(SIDE, axis=0).repeat(SIDE, axis=1)
 
 
-def begin(home: Path, scratch: Path) -> Store:
-    """The store of a home in which two images of one label stand in for each bundled set, so that none is imported."""
-    store = Store(home)
-    for name in bundled_names():
-        build_image_set(boards(name, name, np.eye(2, LABELS)), scratch / name)
-        store.adopt(scratch / name, name)
-    return store
-
-
 @dataclass(frozen=True)
 class LabelHome(Home):
     """The key of its set and the ids of its trainings."""
@@ -68,7 +59,7 @@ class LabelHome(Home):
 
 
 def fill(home: Path, scratch: Path) -> LabelHome:
-    store = begin(home, scratch)
+    store = Store(home)
     build_image_set(boards("Boards", "board", [*neighbours_lit()]), scratch / "boards")
     key = store.adopt(scratch / "boards", "Boards")
     own, rival = (train_labels_here(store, key, name).id for name in ("C-star p@k", "Independent p@k"))

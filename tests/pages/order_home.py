@@ -35,7 +35,7 @@ class OrderHome(Home):
 
 
 def fill(home: Path, scratch: Path) -> OrderHome:
-    store = begin(home, scratch)
+    store = Store(home)
     dated(scratch / "dated")
     key = store.adopt(scratch / "dated", "Dated")
     own = train_orders_here(store, key, "MidRank", longest=4, subsequences=100)

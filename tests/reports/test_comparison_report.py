@@ -18,7 +18,7 @@ from trainings import finished
 
 from ranking.core.run_settings import TrainSettings
 from ranking.core.text import readable
-from ranking.datasets import Thumbnails, ready_made_folder
+from ranking.datasets import Thumbnails
 from ranking.explain.playback import evenly, frames_of, read_playback
 from ranking.jobs import jobs
 from ranking.metrics import average_precision
@@ -29,6 +29,7 @@ from ranking.reports.compared import Compared, names_of, settings_facts
 from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_file import ComparisonSettings, recipe, source_of
 from ranking.reports.differences import sign_of
+from ranking.workspace.examples import folder_of
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
 
@@ -180,7 +181,7 @@ def test_another_home_makes_the_same_numbers(tmp_path, command, monkeypatch):
 
     monkeypatch.setattr(jobs, "start_once", here_and_now)
     here, there = Store(tmp_path / "here"), tmp_path / "there"
-    key = here.adopt(ready_made_folder(), "ready-made")
+    key = here.adopt(folder_of("Action figures"), "ready-made")
     settings = (("low", 0.01), ("high", 1.0))
     pair = [trained(here, key, "phoning", "SVM", name=name, C=C) for name, C in settings]
     shown = Compared.at_home(here, pair)

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from browsing import browser, furnished, server, visit  # noqa: F401 (fixtures)
-from homes import filled, homes, label_home, laboratory, order_home  # noqa: F401 (fixtures)
+from browsing import browser, server, visit  # noqa: F401 (fixtures)
+from homes import filled, fresh, homes, label_home, laboratory, order_home  # noqa: F401 (fixtures)

@@ -9,12 +9,12 @@ import pytest
 from browsing import Page, choose, settle
 from walking import shown
 
-from ranking.datasets import load_image_set, ready_made_folder
+from ranking.datasets import load_image_set
+from ranking.workspace.examples import folder_of
 
 
 def test_trainings_are_chosen_by_key_deleted_brought_back_and_taken_along(visit, tmp_path):
-    folder = ready_made_folder()
-    assert folder is not None
+    folder = folder_of("Action figures")
     key = load_image_set(folder).key
     for query in ("running", "walking"):
         page = shown(visit(f"/train?set={key}&query={query}&method=NDCG-SVM"), ".st-key-train button")

@@ -10,7 +10,7 @@ from browsing import settle
 from filled_home import train_here
 from walking import narrow, of_focus, shown
 
-from ranking.datasets import ready_made_folder
+from ranking.workspace.examples import folder_of
 from ranking.workspace.store import Store
 
 QUERY = "playing instrument"
@@ -19,8 +19,7 @@ QUERY = "playing instrument"
 @pytest.fixture(scope="module")
 def compared(server) -> str:  # type: ignore[no-untyped-def]
     """The ids of two trainings in the home of the server."""
-    store, folder = Store(server.home), ready_made_folder()
-    assert folder is not None
+    store, folder = Store(server.home), folder_of("Action figures")
     key = store.adopt(folder, "Action figures")
     made = [train_here(store, key, QUERY, "SVM", C=0.01), train_here(store, key, QUERY, "AP-SVM", C=100.0)]
     return ",".join(run.id for run in made)

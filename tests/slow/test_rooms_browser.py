@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from browsing import Page, Server, furnish
+from browsing import Page, Server
 from walking import shown
 
 from ranking.workspace.rooms import Rooms
@@ -21,7 +21,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RANKING_ROOMS", "on")
         server = Server(tmp_path_factory.mktemp("rooms") / "home")
-        furnish(Rooms(server.home).bundled)
         server.start()
     yield server
     server.stop()

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ranking.datasets import ready_made_folder
 from ranking.workspace.answers import AnswerEvent, AnswerStore
+from ranking.workspace.examples import folder_of
 from ranking.workspace.store import Store
 
 
@@ -56,7 +56,7 @@ print(Store(sys.argv[1]).adopt(Path(sys.argv[2]), "ready-made"))
 
 
 def test_several_processes_may_adopt_at_once(here):
-    children = [begun(ADOPT, here.home, ready_made_folder()) for _ in range(3)]
+    children = [begun(ADOPT, here.home, folder_of("Action figures")) for _ in range(3)]
     keys = {child.communicate()[0].strip() for child in children}
     assert {child.returncode for child in children} == {0}
     assert keys == {row.key for row in here.image_sets()}

@@ -23,6 +23,7 @@ from pages.parts.app import rooms
 from pages.parts.components.picture import data_url
 from ranking import method_class
 from ranking.core import Bools, Floats, ImageSet, LabelSet
+from ranking.core.errors import HomeError
 from ranking.core.run_settings import (
     ExperimentSettings,
     LabelTrainSettings,
@@ -31,7 +32,7 @@ from ranking.core.run_settings import (
     TrainSettings,
 )
 from ranking.core.text import counted
-from ranking.datasets import Thumbnails, load_image_set, ready_made_folder
+from ranking.datasets import Thumbnails, load_image_set
 from ranking.datasets.label_sets import label_set
 from ranking.datasets.splits import blocks_of
 from ranking.explain import label_pairs as pairs_of_labels
@@ -44,9 +45,10 @@ from ranking.metrics import intervals
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import Resampled
 from ranking.metrics.ranked import Ranking
+from ranking.workspace import examples
 from ranking.workspace.answers import AnswerStore
 from ranking.workspace.database_copies import is_due, keep_copy
-from ranking.workspace.room_layout import unnamed
+from ranking.workspace.room_layout import has_quotas, unnamed
 from ranking.workspace.room_quotas import FullError
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.run_files import projection_of, read_scores
@@ -81,6 +83,11 @@ POLL_SECONDS = 3.0  # between two readings of the trials of an experiment that i
 
 _large_image_lock = threading.Lock()
 
+NO_EXAMPLES = (
+    "the image sets of data/examples did not come with this installation; run the laboratory from its own folder, as "
+    "README.md says"
+)
+
 
 class Gone(Exception):
     """Something that the address or a run names is not there (any more). The message says what to do."""
@@ -100,6 +107,8 @@ def store() -> Store:
 
     Beside the page, where files are made for a download, what needs it is wrapped in `rooms.kept`.
     """
+    if rooms.used():
+        common()  # what it holds is lent to the visitor's room
     opened, _ = _recovered(rooms.here())
     if is_due(opened.home):
         keep_copy(opened.home)
@@ -129,7 +138,19 @@ def _recovered(home: str | None) -> tuple[Store, TakenIn]:
         log.warning("%s: %s", opened.home, message)
     if taken.runs:
         log.warning("%s: %s listed again", opened.home, counted(len(taken.runs), "run"))
+    adopt_examples(opened)
     return opened, taken
+
+
+def adopt_examples(opened: Store) -> None:
+    """Have a home hold what comes with the program; a room is lent it. Where that fails, as on a full disk, all that
+    the home holds can still be used."""
+    if has_quotas(opened.home):
+        return
+    try:
+        opened.adopt_examples()
+    except HomeError as error:
+        log.error("%s", error)
 
 
 @contextmanager
@@ -216,12 +237,9 @@ def _thumbnails_at(home: str, key: str) -> Thumbnails:
 
 def ready_made() -> tuple[ImageSet, Thumbnails]:
     """The scenes that come with the program, from where they lie, which needs no home; Gone where they did not."""
-    folder = ready_made_folder()
-    if folder is None:
-        raise Gone(
-            "the scenes of data/action_figures did not come with this installation; run the laboratory from its "
-            "own folder, as README.md says"
-        )
+    folder = examples.folder_of("Action figures")
+    if not folder.is_dir():
+        raise Gone(NO_EXAMPLES)
     with or_gone():
         return _ready_made(str(folder))
 

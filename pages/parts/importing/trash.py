@@ -8,16 +8,15 @@ import streamlit as st
 
 from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.frame import escaped
-from pages.parts.importing.sets import READY_MADE
 from ranking.core.text import counted
-from ranking.datasets import bundled_names
+from ranking.workspace import examples
 from ranking.workspace.run_store import DELETED_DAYS
 from ranking.workspace.store import ImageSetRow
 
 
 def offer_delete(row: ImageSetRow) -> None:
     """The button that deletes an image set, unless it is lent or comes with the program."""
-    if row.lent or row.source in (READY_MADE, *bundled_names()):
+    if row.lent or row.key in examples.set_folders():
         return
     users = len(cache.store().users_of_set(row.key))
     used = (

@@ -9,7 +9,6 @@ import numpy as np
 
 from pages.parts.app import address, cache, controls, frame, keys, selection
 from pages.parts.components import grid
-from pages.parts.importing import sets
 from pages.parts.runs import run_actions, runs, trainings
 from ranking.core import ImageSet
 from ranking.metrics.ranked import Ranking
@@ -66,7 +65,6 @@ def split(images: ImageSet, first: str = "test") -> str:
 def training(with_neighbours: bool = False) -> Run:
     """The training run of the address, or the newest that left scores. with_neighbours: only by a method that has a
     similarity graph."""
-    sets.prepare()
     run_actions.show_errors()
     run = runs.chosen()
     scored = runs.with_scores()

@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.app.frame import escaped
-from pages.parts.importing import sets
 from pages.parts.runs import jobs_panel, lessons, runs, trainings
 from pages.parts.runs.run_actions import MOST_COMPARED
 from ranking import method_names
@@ -27,7 +26,6 @@ PAPER = ("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM")  # high-order, Tables 1 and 2
 def choose() -> tuple[list[Run], DeltaGenerator]:
     """Two to four training runs with scores, in the order of their rows, and the place beside them for another choice;
     the page ends where there are not so many."""
-    sets.prepare()
     named = in_address()
     usable = {run.id: run for run in cache.store().runs(task=SAMPLES) if _usable(run)}
     if not usable:

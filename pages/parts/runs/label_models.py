@@ -28,8 +28,6 @@ PICKER = trainings.Picker(
     rival=RIVAL,
     source="Label scenes",
     needs="Ranking labels needs images with several labels each",
-    drawn="Drawn pictures, each with a dozen of some forty labels such as sea, sand and sunset. They come with the "
-    "app. Images of your own come in on the page Image sets.",
     rivalry="C-star lets a few core labels draw in or push out all others; its rival, the independent model, scores "
     "each label by itself.",
 )

@@ -10,7 +10,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts.app import address, cache, controls, frame, keys
-from pages.parts.importing import sets
 from pages.parts.runs import feature_choice, jobs_panel
 from ranking.core.run_settings import TrainSettings
 from ranking.jobs import jobs
@@ -33,21 +32,13 @@ class Lesson:
         here would load their compiled parts before the first picture."""
         return TrainSettings(key, tuple((name, {}) for name in FEATURES), self.query, method)
 
-    def begin(self) -> dict[str, Run]:
-        """The trainings of the lesson by method; those that nobody began are begun."""
-        key, store, by_method = sets.ready_made(), cache.common(), dict[str, Run]()
-        for method in self.methods:
-            settings = self.settings_of(key, method).to_json()
-            best = best_equal(store, "train", settings)
-            by_method[method] = best or jobs.start_once(store, "train", settings)
-        return by_method
-
     def trained(self) -> dict[str, Run]:
-        """The trainings, ended; while they go on, or where one failed, the page shows that and ends."""
-        by_method = self.begin()
-        for method, run in by_method.items():
+        """The training runs of the lesson by method. They come with the program; one that a person has deleted is
+        trained again, and until it has finished the page shows that and ends."""
+        images, _ = cache.ready_made()
+        by_method = {method: _run_of(self.settings_of(images.key, method)) for method in self.methods}
+        for run in by_method.values():
             if run.state not in ENDED:
-                st.markdown(f"#### Training {method} on “{self.query}” … this happens once")
                 jobs_panel.watch(run)
                 frame.end_page()
         broken = [run for run in by_method.values() if run.state != "finished"]
@@ -60,6 +51,12 @@ class Lesson:
                 st.rerun()
             frame.end_page()
         return by_method
+
+
+def _run_of(settings: TrainSettings) -> Run:
+    """The best run of these settings, a new one where there is none."""
+    store, values = cache.common(), settings.to_json()
+    return best_equal(store, "train", values) or jobs.start_once(store, "train", values)
 
 
 WHY_AP = Lesson("playing instrument", ("SVM", "AP-SVM"))

@@ -27,8 +27,6 @@ PICKER = trainings.Picker(
     rival=RIVAL,
     source="Timeline cars",
     needs="An order needs images with a number each",
-    drawn="Drawn cars of 1920 to 1999, each with its year, to be put in order from the newest to the oldest. They "
-    "come with the app. Images with numbers of your own come in on the page Image sets.",
     rivalry=f"{RIVAL} learns from pairs which of two images goes first. {OWN} learns from subsequences, one ranker for "
     "each length of 3 to 8, and lets the rankers vote. Both learn from the same thousand sequences.",
 )

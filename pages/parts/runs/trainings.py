@@ -26,8 +26,8 @@ class Picker:
     """What the pages about one task pick from.
 
     run, set: the parts of the address that name the run and its image set. own, rival: the methods that are trained
-    first; a run of `own` is shown first. source: what is generated where no image set fits, and needs, drawn: words
-    about it. rivalry: what tells the two methods apart.
+    first; a run of `own` is shown first. source: that of the image set to begin with. needs: what to say where no image
+    set fits. rivalry: what tells the two methods apart.
     """
 
     task: str
@@ -37,7 +37,6 @@ class Picker:
     rival: str
     source: str
     needs: str
-    drawn: str
     rivalry: str
 
     def named(self) -> Run | None:
@@ -50,11 +49,10 @@ class Picker:
     def choose_set(
         self, fits: Callable[[ImageSetRow], bool], title: Callable[[ImageSetRow], str] = sets.title
     ) -> ImageSetRow:
-        """One of the image sets that fit; a button that generates one where there is none."""
-        sets.prepare()
+        """One of the image sets that fit."""
         known = {row.key: row for row in cache.store().image_sets() if fits(row)}
         if not known:
-            sets.import_first(self.source, self.needs, self.drawn)
+            frame.way_on(self.needs, "Import images", "image_sets")
         return sets.choose_among(known, self.set, self.source, self.named(), title)
 
     def choose(self, listed: Sequence[Run], label: str, goal: str, usual: Callable[[str], Any]) -> Run:

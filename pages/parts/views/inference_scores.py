@@ -10,7 +10,6 @@ import numpy as np
 import streamlit as st
 
 from pages.parts.app import address, cache, controls, frame, keys
-from pages.parts.importing import sets
 from pages.parts.runs import choices, runs
 from ranking.core import Bools, Floats, ImageSet, Ints
 from ranking.losses import loss_names, make_loss
@@ -48,7 +47,6 @@ class Scores:
 
 def choose() -> Scores:
     """The scores that the address asks for; ends the page where there are none."""
-    sets.prepare()
     run, listed = runs.chosen(), with_scores()
     left, right = st.columns([2, 5], gap="medium", vertical_alignment="bottom")
     with left:

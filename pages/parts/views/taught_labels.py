@@ -15,15 +15,17 @@ import streamlit as st
 from pages.parts.app import cache
 from pages.parts.components.picture import data_url
 from ranking.core import Bools, Certificate, Floats, Ints
-from ranking.datasets.drawn_sets import LabelScenes
+from ranking.datasets import Thumbnails, load_image_set
 from ranking.explain.asking import closest_maxima, precisions
 from ranking.explain.lookahead import LabellingModel, Position
 from ranking.methods.label_prediction import LabelPrediction
+from ranking.workspace.examples import folder_of
 
 FILE = Path(__file__).parents[3] / "data" / "labels_lesson.npz"
 AGAIN = "make it again with: python data/labels_lesson.py"
 OWN, RIVAL = "C-star", "Independent"  # the two methods of the file, in its order
 QUESTIONS = 10
+SIZE = (320, 240)  # of a scene, in pixels
 DIGITS = 9  # of a score: beyond them is rounding
 CHOSEN, ANY = 3, 3  # scenes of the lesson: chosen ones, and the first that come
 
@@ -148,7 +150,7 @@ def _curves(file: str) -> dict[str, Floats]:
 
 
 def picture_of(lesson: Taught, row: int) -> str:
-    """Generate the scene again as a data URL; Gone where its labels differ from the stored ones."""
+    """Return the scene as a data URL; Gone where its labels differ from the stored ones."""
     with cache.or_gone():
         return _picture(str(FILE), row)
 
@@ -156,11 +158,13 @@ def picture_of(lesson: Taught, row: int) -> str:
 @st.cache_data(show_spinner=False, max_entries=16)
 def _picture(file: str, row: int) -> str:
     lesson = _taught(file)
-    scene = LabelScenes().record(int(lesson.scenes[row]))
-    shows = [name in scene.boxes[0].classes for name in lesson.names]
-    if shows != lesson.labels[row].tolist():
-        raise ValueError(f"data/{FILE.name} is of other scenes than data/label_scenes.zip has; {AGAIN}")
-    return data_url(scene.data, "image/jpeg")
+    images = load_image_set(folder_of("Label scenes"))
+    scene = int(lesson.scenes[row])
+    if scene >= len(images) or {images.classes[k] for k in np.flatnonzero(images.labels[scene])} & set(
+        lesson.names
+    ) != {lesson.names[k] for k in np.flatnonzero(lesson.labels[row])}:
+        raise ValueError(f"data/{FILE.name} is of other scenes than data/examples has; {AGAIN}")
+    return data_url(Thumbnails(images.folder).image(scene))
 
 
 def ranked(asker: LabellingModel, position: Position) -> Ints:

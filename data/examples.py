@@ -1,0 +1,150 @@
+"""What every home begins with: ``python data/examples.py`` makes data/examples.
+
+The folder is laid out as a home is (`ranking.workspace.home`): three image sets that the programs of data/drawing draw,
+runs as their workers leave them, and the trials of the experiment among them. `ranking.workspace.examples` copies it.
+Images are drawn anew each time, byte for byte the same. A run that is there and still listed is kept; to train it
+again, remove its folder. All of it takes about twenty minutes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from drawing.action_figures import ActionFigures
+from drawing.drawn import DrawnSource
+from drawing.label_scenes import LabelScenes
+from drawing.painting import QUALITY
+from drawing.timeline_cars import TimelineCars
+from PIL import Image
+
+from ranking.core import ImageSet
+from ranking.core.run_settings import (
+    AblationSettings,
+    AnyStudySettings,
+    AnyTrainSettings,
+    AskingSettings,
+    ExperimentSettings,
+    LabelTrainSettings,
+    Named,
+    OrderTrainSettings,
+    TimingSettings,
+    TrainSettings,
+)
+from ranking.datasets import Thumbnails, build_image_set, load_image_set
+from ranking.datasets.thumbnails import PackWriter
+from ranking.experiments.cross_validation.trial_store import FOLDER as EXPERIMENTS
+from ranking.jobs import jobs
+from ranking.workspace.examples import FOLDER, folder_of
+from ranking.workspace.row_files import ROW
+from ranking.workspace.run import ENDED, LOCK, Kind, Run
+from ranking.workspace.store import Store
+
+SETS: tuple[DrawnSource, ...] = (ActionFigures(600), LabelScenes(400), TimelineCars(320))
+FEATURES: Named = (("HOG", {}), ("Colour", {}))
+QUERIES = ("playing instrument", "phoning", "riding bike")
+METHODS = ("SVM", "HOB-SVM", "HOAP-SVM", "AP-SVM")  # pages show first what was trained last
+LABEL_METHODS, ORDER_METHODS = ("Independent p@k", "C-star p@k"), ("RankSVM", "MidRank")
+
+
+def runs_of(figures: str, scenes: str, cars: str) -> Iterator[AnyTrainSettings | AnyStudySettings]:
+    """The settings of all runs, on the image sets of these keys, in the order in which they are made."""
+    yield TimingSettings(share=1 / 3, rounds=3, parts="tables")
+    for query in QUERIES:
+        for method in METHODS:
+            yield TrainSettings(figures, FEATURES, query, method)
+    for method in LABEL_METHODS:
+        yield LabelTrainSettings(scenes, FEATURES, method)
+    for method in ORDER_METHODS:
+        yield OrderTrainSettings(cars, FEATURES, "year", method)
+    drawing = {"length": 8, "train": 10, "test": 500}
+    yield AblationSettings(cars, FEATURES, "year", "subsequence length", drawing=drawing)
+    methods = tuple((name, {}) for name in reversed(LABEL_METHODS))
+    yield AskingSettings(scenes, FEATURES, methods, ("closest maxima", "entropy", "random"))
+    grids = {"C": (10.0, 100.0, 1000.0), "eta": (1.0,)}
+    yield ExperimentSettings(figures, FEATURES, queries=QUERIES, grids=grids, folds=3)
+
+
+def draw(source: DrawnSource) -> ImageSet:
+    """Make the image set of `source`, in place of the one that is there."""
+    folder = folder_of(source.name)
+    shutil.rmtree(folder, ignore_errors=True)
+    image_set, problems = build_image_set(source, folder)
+    if problems:
+        raise ValueError(f"{source.name}: {problems[0]}")
+    thumbnails = Thumbnails(folder)
+    crops = [_smaller(thumbnails.crop(sample)) for sample in range(len(image_set))]
+    with PackWriter(folder / "crops") as pack:
+        for crop in crops:
+            pack.append(crop)
+    row = {"source": source.name, "created": 0.0, "deleted": None, "revision": 0}
+    (folder / ROW).write_text(json.dumps(row))
+    return load_image_set(folder)
+
+
+def _smaller(crop: bytes) -> bytes:
+    """A crop as the images are encoded: what ships has to be small."""
+    stream = io.BytesIO()
+    Image.open(io.BytesIO(crop)).save(stream, "WEBP", quality=QUALITY, method=6)
+    return stream.getvalue()
+
+
+def kind_of(settings: AnyTrainSettings | AnyStudySettings) -> Kind:
+    return "train" if isinstance(settings, AnyTrainSettings) else "study"
+
+
+def id_of(settings: AnyTrainSettings | AnyStudySettings) -> str:
+    """The id of the run of these settings."""
+    return hashlib.sha256(json.dumps(settings.to_json(), sort_keys=True).encode()).hexdigest()[:10]
+
+
+def made(store: Store, settings: AnyTrainSettings | AnyStudySettings) -> Run:
+    """The run of these settings, which a worker has finished in the home of `store`."""
+    run = jobs.start_once(store, kind_of(settings), settings.to_json())
+    while (run := jobs.poll(store, run.id)).state not in ENDED:
+        time.sleep(0.1)
+    if run.state != "finished":
+        raise RuntimeError(f"{settings}: {run.state}, {run.reason}")
+    return run
+
+
+def keep(run: Run, folder: Path) -> None:
+    """Copy the folder of a run, without what only its worker needed."""
+    shutil.copytree(run.folder, folder, ignore=shutil.ignore_patterns(LOCK, run.stderr_file.name))
+    row = json.loads((folder / ROW).read_text())
+    (folder / ROW).write_text(json.dumps({**row, "pid": None}))
+
+
+def main() -> None:
+    images = [draw(source) for source in SETS]
+    for source, image_set in zip(SETS, images, strict=True):
+        print(f"{source.name}: {len(image_set):,} samples", flush=True)
+    listed = {id_of(settings): settings for settings in runs_of(*(image_set.key for image_set in images))}
+    runs = FOLDER / "runs"
+    runs.mkdir(exist_ok=True)
+    for folder in runs.iterdir():
+        if folder.name not in listed:
+            shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory() as home:
+        store = Store(home)
+        for source in SETS:
+            store.adopt(folder_of(source.name), source.name)
+        for name, settings in listed.items():
+            if (runs / name).is_dir():
+                continue
+            run = made(store, settings)
+            keep(run, runs / name)
+            print(f"{name}: {run.ended - run.created:.0f} s, {settings}", flush=True)
+            if isinstance(settings, ExperimentSettings):
+                shutil.rmtree(FOLDER / EXPERIMENTS, ignore_errors=True)
+                shutil.copytree(store.home / EXPERIMENTS, FOLDER / EXPERIMENTS)
+
+
+if __name__ == "__main__":
+    main()
