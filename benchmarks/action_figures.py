@@ -51,9 +51,7 @@ def build(images: int, folder: Path) -> ImageSet:
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument(
-        "--images", type=int, default=1200, help="how many scenes (default: as the source has it)"
-    )
+    arguments.add_argument("--images", type=int, default=1200, help="how many scenes (600 of them ship)")
     arguments.add_argument("--methods", nargs="+", default=["SVM", "AP-SVM"])
     options = options_of(arguments, images=60, methods=["SVM"])
     print(machine() + "\n")

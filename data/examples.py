@@ -24,6 +24,7 @@ from drawing.painting import QUALITY
 from drawing.timeline_cars import TimelineCars
 from PIL import Image
 
+from pages.parts.runs import lessons
 from ranking.core import ImageSet
 from ranking.core.run_settings import (
     AblationSettings,
@@ -48,17 +49,23 @@ from ranking.workspace.store import Store
 
 SETS: tuple[DrawnSource, ...] = (ActionFigures(600), LabelScenes(400), TimelineCars(320))
 FEATURES: Named = (("HOG", {}), ("Colour", {}))
-QUERIES = ("playing instrument", "phoning", "riding bike")
-METHODS = ("SVM", "HOB-SVM", "HOAP-SVM", "AP-SVM")  # pages show first what was trained last
+LESSONS = (lessons.WHY_AP, lessons.VIOLATED, lessons.NEIGHBOURS)
+QUERY, METHODS = (
+    "riding bike",
+    ("SVM", "HOB-SVM", "HOAP-SVM", "AP-SVM"),
+)  # pages show first what was trained last
+COMPARED = ("playing instrument", "phoning", QUERY)
 LABEL_METHODS, ORDER_METHODS = ("Independent p@k", "C-star p@k"), ("RankSVM", "MidRank")
 
 
 def runs_of(figures: str, scenes: str, cars: str) -> Iterator[AnyTrainSettings | AnyStudySettings]:
     """The settings of all runs, on the image sets of these keys, in the order in which they are made."""
     yield TimingSettings(share=1 / 3, rounds=3, parts="tables")
-    for query in QUERIES:
-        for method in METHODS:
-            yield TrainSettings(figures, FEATURES, query, method)
+    for lesson in LESSONS:
+        for method in lesson.methods:
+            yield lesson.settings_of(figures, method)
+    for method in METHODS:
+        yield TrainSettings(figures, FEATURES, QUERY, method)
     for method in LABEL_METHODS:
         yield LabelTrainSettings(scenes, FEATURES, method)
     for method in ORDER_METHODS:
@@ -68,24 +75,27 @@ def runs_of(figures: str, scenes: str, cars: str) -> Iterator[AnyTrainSettings |
     methods = tuple((name, {}) for name in reversed(LABEL_METHODS))
     yield AskingSettings(scenes, FEATURES, methods, ("closest maxima", "entropy", "random"))
     grids = {"C": (10.0, 100.0, 1000.0), "eta": (1.0,)}
-    yield ExperimentSettings(figures, FEATURES, queries=QUERIES, grids=grids, folds=3)
+    yield ExperimentSettings(figures, FEATURES, queries=COMPARED, grids=grids, folds=3)
 
 
 def draw(source: DrawnSource) -> ImageSet:
     """Make the image set of `source`, in place of the one that is there."""
-    folder = folder_of(source.name)
-    shutil.rmtree(folder, ignore_errors=True)
-    image_set, problems = build_image_set(source, folder)
-    if problems:
-        raise ValueError(f"{source.name}: {problems[0]}")
-    thumbnails = Thumbnails(folder)
-    crops = [_smaller(thumbnails.crop(sample)) for sample in range(len(image_set))]
-    with PackWriter(folder / "crops") as pack:
-        for crop in crops:
-            pack.append(crop)
-    row = {"source": source.name, "created": 0.0, "deleted": None, "revision": 0}
-    (folder / ROW).write_text(json.dumps(row))
-    return load_image_set(folder)
+    target = folder_of(source.name)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "set"
+        image_set, problems = build_image_set(source, folder)
+        if problems:
+            raise ValueError(f"{source.name}: {problems[0]}")
+        thumbnails = Thumbnails(folder)
+        crops = [_smaller(thumbnails.crop(sample)) for sample in range(len(image_set))]
+        with PackWriter(folder / "crops") as pack:
+            for crop in crops:
+                pack.append(crop)
+        row = {"source": source.name, "created": 0.0, "deleted": None, "revision": 0}
+        (folder / ROW).write_text(json.dumps(row))
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(folder, target)
+    return load_image_set(target)
 
 
 def _smaller(crop: bytes) -> bytes:
@@ -131,7 +141,7 @@ def main() -> None:
     for folder in runs.iterdir():
         if folder.name not in listed:
             shutil.rmtree(folder)
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         store = Store(home)
         for source in SETS:
             store.adopt(folder_of(source.name), source.name)

@@ -51,6 +51,8 @@ def steps() -> None:
     room_view.show()
     with frame.in_place():
         show_ranking()
+    with frame.in_place():
+        cache.store()  # below the picture: a new home copies the examples now, and no page waits for that
     with st.container(horizontal=True):
         frame.next_step("Train a method", "train", obvious=False)
         frame.next_step("Label an image interactively", "label_questions", obvious=False)

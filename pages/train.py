@@ -36,7 +36,7 @@ FIRST_QUERY = "8"
 
 
 def steps() -> None:
-    run = runs.chosen()
+    run = runs.chosen() or show_newest()
     with st.container(key="train-layout"):  # frame.css places them; on a phone they follow one another
         task, view, details = st.container(), st.container(), st.container(key="settings-train")
     with task:
@@ -58,6 +58,20 @@ def steps() -> None:
         else:
             show_live(run)
     run_table.show(row)
+
+
+def show_newest() -> Run | None:
+    """The newest training run with scores, on the image set of the address where that names one, which the address
+    names from now on; None where there is none, where the address tells what to train, or a person is here already."""
+    named = any(address.get(name) is not None for name in (keys.RUN, keys.QUERY, keys.METHOD, keys.FEATURES))
+    if named or st.session_state.get(keys.PAGE_DONE) == st.session_state[keys.PAGE_SHOWN]:
+        return None
+    row = address.get(keys.SET)
+    run = next((run for run in runs.with_scores() if row in (None, run.settings["set"])), None)
+    if run is None:
+        return None
+    address.put(**{keys.RUN: run.id})
+    return runs.chosen()
 
 
 def choose_task(row: ImageSetRow) -> tuple[str, str]:

@@ -28,7 +28,6 @@ class Digits(Source):
     """
 
     order: ClassVar[int] = 1
-    bundled: ClassVar[bool] = True
 
     test_share: float = share_of_test(
         0.5, "How much of each digit is set aside to test on. The rest is there to train on."

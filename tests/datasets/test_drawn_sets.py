@@ -3,123 +3,73 @@
 from __future__ import annotations
 
 import io
-import json
 from collections import Counter
-from zipfile import ZipFile
+from dataclasses import replace
 
-import draw
+import examples
 import numpy as np
 import pytest
+from drawing.painting import STEPS
 from PIL import Image
-from ranking.datasets.painting import STEPS
-from refusals import refused
 
-from ranking.core.run_settings import ImportSettings
-from ranking.datasets import build_image_set, drawn_sets, load_image_set, make_source, ready_made_folder
+from ranking.datasets import Thumbnails, load_image_set
 from ranking.datasets.splits import evenly
+from ranking.workspace.examples import FOLDER, folder_of, set_folders
 
-PROGRAMS = {program.name: program for program in draw.SETS}
-KEYS = {  # of the first 50 images, as they were when the app itself drew them
-    "Action figures": "1ab27f05a35e1e4e893a8329a8b9aefbeabc8211938fc96375b18d9a4d2187f7",
-    "Label scenes": "9de5afc0b499f7f4072c8bfad632b35fffbebdb12d83dc6f47a281bbdf41b5f4",
-    "Timeline cars": "af775092cafecf5d6474cbccdfc63a616c90164943fad7b99396d4878bbcf90f",
-}
-
-
-def archive_of(name):
-    return ZipFile(drawn_sets.DATA / f"{name.lower().replace(' ', '_')}.zip")
-
-
-def table_of(name):
-    with archive_of(name) as archive:
-        return json.loads(archive.read(drawn_sets.TABLE))
-
-
-TABLES = {name: table_of(name) for name in PROGRAMS}
-
-
-def images_of(name, count):
-    """The first images, decoded."""
-    for number in range(count):
-        with Image.open(io.BytesIO(make_source(name).record(number).data)) as picture:
-            assert (picture.format, picture.size, picture.mode) == ("JPEG", (320, 240), "RGB")
-            yield picture.copy()
+PROGRAMS = {program.name: program for program in examples.SETS}
+SETS = {name: load_image_set(folder_of(name)) for name in PROGRAMS}
 
 
 # ------------------------------------------------------------------------------------------- what ships
 
 
-def numbers_of_all_steps(name):
-    """The number of the first image that needs it, for each step, and of the last image of all."""
-    first = {
-        step[0]: row for row in reversed(range(len(TABLES[name]))) for step in TABLES[name][row]["steps"]
-    }
-    return {*first.values(), len(TABLES[name]) - 1}
-
-
-def test_the_images_behind_the_keys_need_every_step():
-    used = {step[0] for name in KEYS for row in TABLES[name][:50] for step in row["steps"]}
-    assert used == STEPS.keys() | {"polygons"}
+def test_sets_are_known_by_their_keys():
+    assert set_folders() == {images.key: images.folder for images in SETS.values()}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_the_programs_draw_what_ships(name, tmp_path):
-    draw.write(PROGRAMS[name](images=3), tmp_path / "again.zip")
-    with ZipFile(tmp_path / "again.zip") as again, archive_of(name) as archive:
-        assert json.loads(again.read(drawn_sets.TABLE)) == TABLES[name][:3]
-        for row in TABLES[name][:3]:
-            assert again.read(row["name"]) == archive.read(row["name"]), row["name"]
-    source, program = make_source(name), PROGRAMS[name]()
-    assert (source.images, source.test_share) == (program.images, program.test_share)
-    for number in numbers_of_all_steps(name):
-        image, record = program.drawn(number), source.record(number)
-        assert record.data == program.encode(image.painted()), number
-        assert (record.name, record.boxes, record.size) == (image.name, image.boxes, (320, 240))
-        assert record.test == evenly(image.number, source.test_share, image.start)
+def test_the_programs_draw_what_ships(name):
+    """Some images of each set, among them the last."""
+    program, images = PROGRAMS[name], SETS[name]
+    assert len(images.image_names) == len(program)
+    for number in (0, 1, len(program) // 2, len(program) - 1):
+        image, rows = program.drawn(number), np.flatnonzero(images.image_of == number)
+        assert images.image_names[number] == image.name
+        assert images.image_test[number] == evenly(image.number, program.test_share, image.start)
+        shown = [tuple(np.array(images.classes)[row]) for row in images.labels[rows]]
+        assert shown == [box.classes for box in image.boxes]
+        whole = (0, 0, 320, 240)
+        assert [tuple(box) for box in images.boxes[rows]] == [box.box or whole for box in image.boxes]
+        apart = np.asarray(images.open_image(number), float) - np.asarray(image.painted(), float)
+        assert np.abs(apart).mean() < 8, "run python data/examples.py"
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_sets_keep_their_keys(name, tmp_path):
-    """Runs find their image set by its key, a hash of pixels, boxes, labels, ids and split."""
-    images, problems = build_image_set(make_source(name, images=50), tmp_path / "set")
-    assert problems == []
-    assert images.key == KEYS[name]
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_imports_of_before_they_shipped_are_of_the_same_images(name):
-    """Their settings named a seed, which is still understood where it is that of what ships."""
-    program = PROGRAMS[name]()
-    before = ImportSettings.from_json(
-        {"source": name, "source_settings": {"images": 60, **chances_of(program)}}
-    )
-    assert before.source_settings == {"images": 60}
-    with_another = {"images": 60, "seed": program.seed + 1}
-    other = ImportSettings.from_json({"source": name, "source_settings": with_another}).source_settings
-    with refused(f"settings of {name}", "'seed'"):
-        make_source(name, **other)
-
-
-def chances_of(program):
-    return {key: value for key, value in vars(program).items() if key in ("seed", "share")}
+def test_thumbnails_show_what_their_image_does():
+    for images in SETS.values():
+        thumbnails = Thumbnails(images.folder)
+        for row in range(0, len(images), 97):
+            picture = images.open_image(int(images.image_of[row]))
+            for stored, true in (
+                (thumbnails.image(int(images.image_of[row])), picture),
+                (thumbnails.crop(row), picture.crop(tuple(images.boxes[row].tolist()))),
+            ):
+                with Image.open(io.BytesIO(stored)) as small:
+                    apart = np.asarray(true.resize(small.size), float) - np.asarray(
+                        small.convert("RGB"), float
+                    )
+                assert np.abs(apart).mean() < 8
 
 
 def test_what_ships_is_small():
-    files = [file for file in drawn_sets.DATA.rglob("*") if file.is_file()]
+    files = [file for file in FOLDER.parent.rglob("*") if file.is_file()]
     assert sum(file.stat().st_size for file in files) < 25e6
 
 
 def test_other_seeds_draw_other_images():
     for program in PROGRAMS.values():
-        images = [program(seed=seed).drawn(0) for seed in (7, 7, 8)]
+        images = [replace(program, seed=seed).drawn(0) for seed in (7, 7, 8)]
         assert images[0] == images[1]
         assert images[0].polygons != images[2].polygons
-
-
-def test_without_its_file_a_set_says_where_it_belongs(tmp_path, monkeypatch):
-    monkeypatch.setattr(drawn_sets, "DATA", tmp_path)
-    with refused("Label scenes", "no such file"):
-        next(make_source("Label scenes").records())
 
 
 # ------------------------------------------------------------------------------------------- all of them
@@ -127,14 +77,14 @@ def test_without_its_file_a_set_says_where_it_belongs(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_share_of_the_images_is_for_the_test(name):
-    for share in (0.1, 0.4, 0.9):
-        tested = sum(evenly(row["number"], share, row["start"]) for row in TABLES[name])
-        assert tested == pytest.approx(len(TABLES[name]) * share, abs=12)
+    tested, count = SETS[name].image_test.sum(), len(SETS[name].image_names)
+    assert tested == pytest.approx(count * PROGRAMS[name].test_share, abs=12)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_no_picture_is_empty_or_one_colour_and_none_is_another_one(name):
-    small = [np.asarray(picture.resize((16, 12)), float) for picture in images_of(name, 20)]
+    pictures = [SETS[name].open_image(number) for number in range(20)]
+    small = [np.asarray(picture.resize((16, 12)), float) for picture in pictures]
     assert min(pixels.std() for pixels in small) > 8
     for number, pixels in enumerate(small):
         assert all(np.abs(pixels - before).mean() > 3 for before in small[:number]), number
@@ -146,12 +96,15 @@ TEN = {
     "jumping", "phoning", "playing instrument", "reading", "riding bike",
     "riding horse", "running", "taking photo", "using computer", "walking",
 }  # fmt: skip
-PEOPLE = [[box["classes"][0] for box in row["boxes"]] for row in TABLES["Action figures"]]
+FIGURES = SETS["Action figures"]
+ACTIONS = np.array(FIGURES.classes)[FIGURES.labels.argmax(axis=1)]
+PEOPLE = [ACTIONS[FIGURES.image_of == image].tolist() for image in range(len(FIGURES.image_names))]
 
 
 def test_every_number_of_people_and_every_action_occurs():
     assert {len(of_scene) for of_scene in PEOPLE} == {1, 2, 3, 4, 5, 6}
-    counts = Counter(action for of_scene in PEOPLE for action in of_scene)
+    assert (FIGURES.labels.sum(axis=1) == 1).all()
+    counts = Counter(ACTIONS.tolist())
     assert set(counts) == TEN
     assert max(counts.values()) < 1.5 * min(counts.values())
 
@@ -165,41 +118,24 @@ def test_people_share_their_action_as_often_as_they_should():
 
 
 def test_both_sides_have_every_class():
-    sides = {True: set(), False: set()}
-    for row, of_scene in zip(TABLES["Action figures"][:50], PEOPLE, strict=False):
-        sides[evenly(row["number"], 0.5, row["start"])] |= set(of_scene)
-    assert sides == {True: TEN, False: TEN}
+    for test in (True, False):
+        assert set(ACTIONS[FIGURES.test == test]) == TEN
 
 
 def test_boxes_lie_inside_their_image():
-    for row in TABLES["Action figures"]:
-        for box in row["boxes"]:
-            left, top, right, bottom = box["box"]
-            assert 0 <= left <= right - 8 <= 312
-            assert 0 <= top <= bottom - 8 <= 232
-
-
-def test_the_ready_made_set_is_small_and_the_beginning_of_the_bundled_one():
-    folder = ready_made_folder()
-    assert folder is not None
-    ready = load_image_set(folder)
-    assert len(ready.image_names) == 180
-    assert sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) < 4e6
-    for index in range(0, 180, 40):
-        record = make_source("Action figures").record(index)
-        rows = np.flatnonzero(ready.image_of == index)
-        shown = [
-            (tuple(box), (ready.classes[row.argmax()],))
-            for box, row in zip(ready.boxes[rows].tolist(), ready.labels[rows], strict=True)
-        ]
-        assert shown == [(box.box, box.classes) for box in record.boxes], "run python data/action_figures.py"
-        with Image.open(io.BytesIO(record.data)) as picture:
-            assert np.abs(np.asarray(ready.open_image(index), float) - np.asarray(picture, float)).mean() < 6
+    left, top, right, bottom = FIGURES.boxes.T
+    assert (left >= 0).all()
+    assert (left <= right - 8).all()
+    assert (right <= 320).all()
+    assert (top >= 0).all()
+    assert (top <= bottom - 8).all()
+    assert (bottom <= 240).all()
 
 
 # ------------------------------------------------------------------------------------------- label scenes
 
-SHOWN = [set(row["boxes"][0]["classes"]) for row in TABLES["Label scenes"]]
+SCENES = SETS["Label scenes"]
+SHOWN = [set(np.array(SCENES.classes)[row].tolist()) for row in SCENES.labels]
 
 
 def share_of(concept, given=None):
@@ -246,32 +182,29 @@ def test_a_day_has_one_hour_and_at_most_one_season():
 
 # ------------------------------------------------------------------------------------------- timeline cars
 
-CARS = [row["boxes"][0] for row in TABLES["Timeline cars"]]
+CARS = SETS["Timeline cars"]
+YEARS = CARS.numbers_of("year").astype(int)
 
 
 def test_each_eighty_models_take_every_year_once():
-    years = [int(car["numbers"]["year"]) for car in CARS[::2]]
-    for block in range(5):
+    years = YEARS[::2].tolist()
+    for block in range(2):
         assert sorted(years[80 * block : 80 * block + 80]) == list(range(1920, 2000))
     assert years[:80] != years[80:160]
 
 
 def test_the_two_photographs_of_a_model_are_a_group_on_one_side():
-    for number, (car, row) in enumerate(zip(CARS, TABLES["Timeline cars"], strict=True)):
-        assert car["group"] == f"model {number // 2}"
-        assert row["number"] == number // 2
-        assert car["numbers"] == CARS[number // 2 * 2]["numbers"]
-    assert len({row["start"] for row in TABLES["Timeline cars"]}) == 1
+    assert (CARS.groups[::2] == CARS.groups[1::2]).all()
+    assert len(set(CARS.groups.tolist())) == len(CARS) / 2
+    assert (CARS.test[::2] == CARS.test[1::2]).all()
+    assert (YEARS[::2] == YEARS[1::2]).all()
 
 
 def test_old_prints_have_no_colour_and_new_ones_are_clean():
-    kinds = {
-        int(car["numbers"]["year"]): step[2]
-        for car, row in zip(CARS, TABLES["Timeline cars"], strict=True)
-        for step in row["steps"]
-        if step[0] == "print"
-    }
-    old, new = (pick(kinds.values(), key=lambda kind: kind["grain"]) for pick in (max, min))
+    program = PROGRAMS["Timeline cars"]
+    steps = [step for number in range(40) for step in program.drawn(number).steps]
+    kinds = [step[2] for step in steps if step[0] == "print"]
+    old, new = (pick(kinds, key=lambda kind: kind["grain"]) for pick in (max, min))
     plain = Image.new("RGB", (320, 240), (40, 90, 200))
     brown = np.asarray(STEPS["print"](plain, 0, old), float)[20:-20, 20:-20]
     assert (brown.mean(axis=(0, 1))[:-1] > brown.mean(axis=(0, 1))[1:]).all(), "more red than green than blue"

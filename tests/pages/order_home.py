@@ -9,7 +9,6 @@ from typing import Any
 
 from dated_pictures import dated
 from filled_home import Home
-from label_home import begin
 from trainings import worked
 
 from ranking import method_class

@@ -1,4 +1,5 @@
-"""Every page once with nothing to show, once with trained models, once with an address that a stranger made up."""
+"""Every page once as anybody sees it first, once with nothing to show, once with trained models, once with an address
+that a stranger made up."""
 
 from __future__ import annotations
 
@@ -7,7 +8,10 @@ import re
 
 import pytest
 
-from pages.parts.app import frame, keys
+from pages.parts.app import cache, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import trainings
+from pages.parts.studies.study_page import StudyPage
 
 ADDRESS = re.findall(
     r'= "([\w.]+)"', inspect.getsource(keys).partition("# The address")[2].partition("\n\n")[0]
@@ -36,10 +40,30 @@ def address_of_something(request, page):
 
 
 @pytest.mark.parametrize("page", frame.PAGES)
-def test_empty(page, empty_home, started, open_page):
+def test_first(page, fresh_home, started, open_page, monkeypatch):
+    """A page of a new home shows a finished example, and nothing that has to be started first."""
+    empty = []
+    for module, name in ((frame, "way_on"), (trainings, "train_first")):
+        state = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, state=state, **k: (empty.append(a), state(*a, **k)))
+    lay_out = StudyPage.lay_out
+    monkeypatch.setattr(
+        StudyPage, "lay_out", lambda *a, **k: (empty.extend([] if a[1] else ["study"]), lay_out(*a, **k))
+    )
     app = open_page(page)
     assert has_menu(app)
     assert not app.error
+    assert not app.warning
+    assert not empty
+    assert not started
+    assert app.get("plotly_chart") or len(app.get("bidi_component")) > 1, "more than the style of the frame"
+
+
+@pytest.mark.parametrize("page", frame.PAGES)
+def test_empty(page, empty_home, started, open_page):
+    app = open_page(page)
+    assert has_menu(app)
+    assert {escaped(cache.NO_EXAMPLES)} >= {error.value for error in app.error}
 
 
 @pytest.mark.parametrize("page", frame.PAGES)

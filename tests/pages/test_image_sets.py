@@ -196,53 +196,6 @@ def test_an_import_of_a_known_set_leaves_nothing_to_decide(laboratory, open_page
     assert address(app) == {"set": laboratory.shapes}
 
 
-# -------------------------------------------------------------------------------------------- first start
-
-
-def test_bundled_sets_are_made_one_after_the_other_and_kept_unasked(empty_home, started, open_page, tmp_path):
-    others = {"source": "Action figures", "source_settings": {"images": 50}}
-    mine = empty_home.create_run("import", others)
-    empty_home.end_run(mine.id, "finished", result={"key": "0" * 64, "title": "mine", "images": 50})
-    app = open_page("image_sets")
-    [ready_made] = empty_home.image_sets()
-    assert ready_made.title == "Action figures (180 scenes)"
-    assert app.query_params["set"] == ready_made.key
-    assert len(sheet_of(app)) == 48
-    for source in ("Action figures", "Digits"):
-        assert started[-1].settings == {"source": source, "source_settings": {}}, "none begins twice"
-        assert any(source in caption.value for caption in app.caption), "what is being prepared"
-        finish(empty_home, started[-1], tmp_path)
-        app.run()
-        assert len(app.toast) == 1
-    assert len(started) == 2
-    assert [row.source for row in empty_home.image_sets()] == ["Digits", "Action figures", "ready-made"]
-    assert app.query_params["set"] == ready_made.key, "the set that a person looks at stays"
-    assert "decision" not in empty_home.run(mine.id).result, "an import with other settings is theirs to keep"
-    rows = {row.key: row.source for row in empty_home.image_sets()}
-    app = open_page("train")
-    assert rows[app.selectbox(key="widget set").value] == "Action figures", "preferred to the ready-made one"
-
-
-def finish(store, run, tmp_path):
-    """Have the import that a page began end with a few images."""
-    source = run.settings["source"]
-    folder = write_shapes(tmp_path / source, images=6 + len(source))
-    result = import_here(store, "PASCAL VOC", folder=str(folder))
-    shutil.move(result.draft, run.draft)
-    store.end_run(run.id, "finished", result=result.result)
-    store.discard(result.id)
-
-
-def test_a_bundled_set_that_failed_gives_the_reason_and_can_be_begun_again(empty_home, started, open_page):
-    run = empty_home.create_run("import", {"source": "Action figures", "source_settings": {}})
-    empty_home.end_run(run.id, "failed", "no space")
-    app = open_page("image_sets")
-    assert "no space" in app.error[0].value
-    assert [run.settings["source"] for run in started] == ["Digits"], "the others are made all the same"
-    press(app, "widget prepare Action figures")
-    assert [run.settings["source"] for run in started] == ["Digits", "Action figures"]
-
-
 def test_large_images_are_decoded_one_after_the_other(monkeypatch):
     """One of fifty million pixels takes most of a gigabyte for a moment, and a class looks at thirty."""
     alone = []

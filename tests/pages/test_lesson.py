@@ -30,15 +30,22 @@ def strips_of(app):
     return components(app, "ranking_strip")
 
 
-def test_the_trainings_of_every_lesson_begin_once(empty_home, started):
-    begun = 0
-    for lesson in (lessons.WHY_AP, lessons.NEIGHBOURS):
-        assert lesson.begin() == lesson.begin()
-        assert tuple(methods_of(started)[begun:]) == lesson.methods
-        begun += len(lesson.methods)
-    assert {run.settings["graph"] for run in kinds(started, "train")} == {None}, "each method's own"
-    lessons.VIOLATED.begin()
-    assert len(methods_of(started)) == begun, "it has the training of the first lesson"
+def test_the_trainings_of_every_lesson_come_with_the_program(fresh_home):
+    images, _ = cache.ready_made()
+    for lesson in (lessons.WHY_AP, lessons.VIOLATED, lessons.NEIGHBOURS):
+        for method in lesson.methods:
+            settings = lesson.settings_of(images.key, method).to_json()
+            assert [run.state for run in fresh_home.equal_runs("train", settings)] == ["finished"], (
+                "run python data/examples.py"
+            )
+
+
+def test_a_training_that_was_deleted_is_made_again(taught, open_page, started):
+    for run in taught.runs("train"):
+        taught.delete_run(run.id)
+    assert open_page("lesson").get("progress")
+    open_page("lesson")
+    assert methods_of(started) == list(LESSON.methods), "once"
 
 
 def test_trainings_that_did_not_finish_give_the_reason_and_can_be_started_again(taught, open_page, started):
@@ -54,6 +61,12 @@ def test_trainings_that_did_not_finish_give_the_reason_and_can_be_started_again(
     assert app.get("progress")
 
 
+def begun():
+    """The runs of the lesson by method."""
+    images, _ = cache.ready_made()
+    return {method: lessons._run_of(LESSON.settings_of(images.key, method)) for method in LESSON.methods}
+
+
 def test_what_cannot_be_shown_or_was_imported_is_not_the_lesson(taught, started):
     own = {run.id for run in taught.runs("train")}
     imported = [run_archive.import_run(taught, run_archive.export_run(taught, run_id)).id for run_id in own]
@@ -61,10 +74,10 @@ def test_what_cannot_be_shown_or_was_imported_is_not_the_lesson(taught, started)
     for state in ("finished", "failed"):
         for run_id in imported:
             taught.update_run(run_id, state=state)
-        assert {run.id for run in LESSON.begin().values()} == own, state
+        assert {run.id for run in begun().values()} == own, state
     for run_id in own:
         taught.run(run_id).scores_file.unlink()
-    again = {run.id for run in LESSON.begin().values()}
+    again = {run.id for run in begun().values()}
     assert methods_of(started) == list(LESSON.methods)
     assert not again & {*own, *imported}
 
@@ -101,7 +114,7 @@ def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(taught, open_page
     )
     assert sentence in text
     assert sentence in texts(open_page("lesson", step="3"))
-    assert 180 in numbers_in(app.caption[-1].value), "scenes of the lesson's small set"
+    assert 600 in numbers_in(app.caption[-1].value), "scenes of the lesson's small set"
     assert ap_svm.average_precision > svm.average_precision + 0.02
     assert svm.zero_one < ap_svm.zero_one - 0.1
     assert ap_svm.called > 2 * ap_svm.relevant, "zero is no threshold of AP-SVM"

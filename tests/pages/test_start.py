@@ -13,8 +13,8 @@ import pytest
 from shown import ROOT, components, errors, page_of, press, program_of, text_of, texts
 
 from pages.parts.app import cache, frame
-from ranking.datasets import ready_made_folder
 from ranking.metrics.ranked import first_irrelevant
+from ranking.workspace import examples
 
 page = page_of("start")
 TRAINED = ROOT / "data" / "start_strip.json"
@@ -30,7 +30,7 @@ def test_the_stored_strip_is_what_the_method_ranks():
     assert sorted(then.values(), reverse=True) == list(then.values())
 
 
-def test_a_first_visit_shows_what_was_trained_and_begins_the_lesson(empty_home, started, open_page):
+def test_a_first_visit_shows_what_was_trained_and_leads_to_the_lesson(fresh_home, started, open_page):
     app = open_page("start")
     [strip], (images, _) = components(app, "ranking_strip"), cache.ready_made()
     ranked = page.ranking_of(json.loads(TRAINED.read_text()), images)
@@ -48,12 +48,22 @@ def test_a_first_visit_shows_what_was_trained_and_begins_the_lesson(empty_home, 
     assert ways == {"lesson": "primary", **dict.fromkeys(others, "secondary")}, "one obvious next step"
     assert "room" not in app.query_params, "of rooms a person on their own machine sees nothing"
     assert "room" not in text_of(app).lower()
-    folders = {path.name for path in empty_home.home.iterdir() if path.is_dir()}
-    assert folders == {"copies", "edges", "features", "models", "runs", "sets", "trash", "vectors"}
+    folders = {path.name for path in fresh_home.home.iterdir() if path.is_dir()}
+    assert folders == {
+        "copies",
+        "edges",
+        "experiments",
+        "features",
+        "models",
+        "runs",
+        "sets",
+        "trash",
+        "vectors",
+    }
     press(app, "widget go to lesson")
     assert app.title[0].value == frame.PAGES["lesson"]
-    assert [run.settings["method"] for run in started if run.task == "samples"] == ["SVM", "AP-SVM"]
-    assert [row.title for row in empty_home.image_sets()] == ["Action figures (180 scenes)"]
+    assert len(components(app, "ranking_strip")) == 2, "the rankings of both methods"
+    assert not started
 
 
 def test_a_home_that_cannot_be_used_is_reported_below_the_picture(tmp_path, monkeypatch, open_page):
@@ -71,10 +81,9 @@ def test_an_installation_without_its_scenes_reports_it(empty_home, started, open
         patch.setattr(cache, "ready_made", lambda: (other, thumbnails))
         app = open_page("start")
     assert "python data/start_strip.py" in errors(app)[0], "how to make the strip again"
-    monkeypatch.setattr(cache, "ready_made_folder", lambda: None)
-    monkeypatch.setattr("pages.parts.importing.sets.ready_made_folder", lambda: None)
+    monkeypatch.setattr(examples, "FOLDER", ROOT / "nowhere")
     for name in ("start", "lesson"):
-        assert "data/action_figures" in errors(open_page(name))[0]
+        assert "data/examples" in errors(open_page(name))[0]
 
 
 HEAVY = ("numba", "sklearn", "skimage", "scipy", "ranking.methods.svm")
@@ -89,7 +98,6 @@ print(app.title[0].value, [name for name in {HEAVY!r} if name in sys.modules], l
 
 
 def test_the_first_picture_waits_for_nothing_compiled(empty_home):
-    assert ready_made_folder() is not None
     found = subprocess.run(
         [sys.executable, "-c", VISIT],
         cwd=ROOT,

@@ -24,7 +24,8 @@ EXACT = json.dumps(
 
 
 def test_first_choice_is_a_ranking_worth_looking_at(laboratory, open_page):
-    app = open_page("train", set=laboratory.digits)
+    app = open_page("train", set=laboratory.digits, method="AP-SVM")
+    turn_to(app, set=laboratory.digits)
     chosen = [app.selectbox(key=f"widget {name}").value for name in ("method", "query")]
     assert chosen == ["AP-SVM", "8"]
     options = [float(text) for text in app.select_slider(key=f"widget {C_OF_AP_SVM}").options]
@@ -99,6 +100,19 @@ def test_button_stays_where_it_is_and_results_stand_before_the_details(laborator
     assert order_on(app)[: places[1] + 1] == order[: places[1] + 1]
 
 
+def test_one_who_comes_sees_the_newest_run_of_the_set_unless_the_address_tells_what_to_train(
+    laboratory, open_page
+):
+    newest, *_ = [run for run in laboratory.store.runs("train") if run.has_scores]
+    assert address(open_page("train"))["run"] == newest.id
+    app = open_page("train", set=laboratory.shapes)
+    assert address(app)["run"] == laboratory.on_shapes
+    turn_to(app, set=laboratory.shapes)
+    assert "run" not in address(app), "one who has left it is not taken back"
+    for told in ({"query": "7"}, {"method": "SVM"}, {"features": "HOG"}):
+        assert "run" not in address(open_page("train", set=laboratory.digits, **told))
+
+
 def test_what_the_address_gets_wrong_is_listed_and_left_out(laboratory, open_page):
     wrong = {"run": "nosuchrun0", "query": "no class", "method": "Magic", "features": "HOG,Smell"}
     app = open_page("train", set=laboratory.digits, **wrong, **{C_OF_AP_SVM: "-3"})
@@ -133,7 +147,7 @@ def test_runs_of_another_kind_are_no_rows_and_named_in_a_warning(laboratory, ope
 def test_run_from_its_start_to_cancel(laboratory, started, open_page, monkeypatch):
     cancelled = []
     monkeypatch.setattr(jobs_panel.jobs, "cancel", lambda store, run_id: cancelled.append(run_id))
-    app = open_page("train", set=laboratory.digits)
+    app = open_page("train", set=laboratory.digits, method="AP-SVM")
     assert certificate.stops(1e-3) in texts(app)
     choose(app.selectbox, "query", "7")
     press(app, "train")

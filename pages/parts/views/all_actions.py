@@ -37,7 +37,7 @@ def measured(images: ImageSet) -> Measured:
         stored = json.loads(MEASURED.read_text())
     if stored["set"] != images.key:
         raise cache.Gone(
-            f"data/{MEASURED.name} was measured on other images than data/action_figures holds; "
+            f"data/{MEASURED.name} was measured on other images than data/examples holds; "
             "measure it again with: python data/ten_actions.py"
         )
     precisions: Measured = stored["average_precision"]
