@@ -1,0 +1,61 @@
+"""How long one waits for the first sight of each page in a home that is new.
+
+    python benchmarks/new_home.py
+
+runs every page once in one new home, so that all is imported and compiled, and then in another one, which is measured:
+from the click to the end of the page's script, without the browser, by the clock and by the processor. The first page
+of that home copies the examples of data/examples into it; the first that needs features of images computes these.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import AppTest
+from timing import machine, options_of, parser, table
+
+ROOT = Path(__file__).parents[1]
+MUST = "<= 2 s"
+
+# Each AppTest looks through all installed distributions for components when it opens, a server once.
+manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
+
+
+def seconds_of(page: str, home: str) -> tuple[float, float]:
+    """Of one visit in a session of its own, by the clock and by the processor; RuntimeError where the page reports an
+    error."""
+    os.environ["RANKING_HOME"] = home
+    app = AppTest.from_file(str(ROOT / "laboratory.py"), default_timeout=600).switch_page(f"pages/{page}.py")
+    clock, processor = time.perf_counter(), time.process_time()
+    app.run()
+    took = time.perf_counter() - clock, time.process_time() - processor
+    if app.error or app.exception:
+        raise RuntimeError(f"{page}: {[error.value for error in (*app.error, *app.exception)]}")
+    return took
+
+
+def main() -> None:
+    options = options_of(parser(__doc__))
+    sys.path[0] = str(ROOT)  # beside this file lies another pages.py
+    from pages.parts.app import frame
+
+    names = list(frame.PAGES)[: 3 if options.smoke else None]
+    print(machine() + "\n")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            seconds_of(name, f"{folder}/warm")
+        lines = []
+        for name in names:
+            clock, processor = seconds_of(name, f"{folder}/new")
+            lines.append([name, MUST, f"{clock:.2f} s", f"{processor:.2f} s"])
+    print(table(["page", "must", "clock", "processor"], lines))
+
+
+if __name__ == "__main__":
+    main()
