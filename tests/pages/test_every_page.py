@@ -57,7 +57,9 @@ def test_first(page, fresh_home, started, open_page, monkeypatch):
     assert not empty
     assert not started
     if page != "lessons":  # which lists them
-        assert app.get("plotly_chart") or len(app.get("bidi_component")) > 1, "more than the style of the frame"
+        assert app.get("plotly_chart") or len(app.get("bidi_component")) > 1, (
+            "more than the style of the frame"
+        )
 
 
 @pytest.mark.parametrize("page", frame.PAGES)
