@@ -1,7 +1,8 @@
 """A comparison as JSON that recreates it: the settings of its trainings, and where their image set comes from.
 
-Drawn and bundled image sets are made again from their source's settings; the key, a hash of all their content, tells
-that they are the same. A set that was imported from files is named by its key alone: those files have to be brought.
+An image set that comes with the program is there anyway, and one whose source needs no files is made again from its
+settings; the key, a hash of all its content, tells that it is the same. A set that was imported from files is named by
+its key alone: those files have to be brought.
 """
 
 from __future__ import annotations

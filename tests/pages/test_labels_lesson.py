@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
-from itertools import combinations, islice
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -28,7 +29,8 @@ from pages.parts.runs.label_models import OWN as OWN_METHOD
 from pages.parts.views import taught_labels, taught_views
 from pages.parts.views.taught_labels import BY_CHANCE, CHOSEN, FILE, OWN, QUESTIONS, RIVAL
 from ranking import method_class
-from ranking.datasets import make_source
+from ranking.datasets import Thumbnails, load_image_set
+from ranking.workspace.examples import folder_of
 
 pytestmark = pytest.mark.usefixtures("empty_home", "started")
 
@@ -60,7 +62,7 @@ def test_the_command_writes_what_the_methods_compute(tmp_path, monkeypatch):
     assert command.METHODS == (label_models.OWN, label_models.RIVAL)
     assert taught.learnt + len(taught.scenes) == 50
     for row, scene in enumerate(taught.scenes[:3]):
-        assert make_source("Label scenes").record(int(scene)).test
+        assert load_image_set(folder_of("Label scenes")).test[scene]
         assert taught_labels.picture_of(taught, row), "which is refused where it does not show its labels"
     assert len(taught.predictions[OWN].core) == method_class(OWN_METHOD)().core_size
 
@@ -69,7 +71,7 @@ def test_the_stored_trainings_have_ended_and_are_what_the_lesson_is_made_of(stor
     for method, proven in stored["certificates"].items():
         assert proven["converged"], method
         assert 0 <= proven["primal"] - proven["dual"] <= 0.02 * proven["primal"]
-    assert stored["learnt"] + len(stored["scenes"]) == 1000
+    assert stored["learnt"] + len(stored["scenes"]) == 400
     taught, count = taught_labels.taught(), stored["labels"].sum(axis=1)
     for name, unary in zip((OWN, RIVAL), stored["unary"], strict=True):
         prediction = taught.predictions[name]
@@ -80,12 +82,12 @@ def test_the_stored_trainings_have_ended_and_are_what_the_lesson_is_made_of(stor
     assert np.array_equal(taught.predictions[OWN].interactions, stored["interactions"])
 
 
-def test_scenes_are_those_of_the_source():
-    taught, source = taught_labels.taught(), make_source("Label scenes")
+def test_scenes_are_those_that_ship():
+    taught, images = taught_labels.taught(), load_image_set(folder_of("Label scenes"))
+    assert taught.scenes.tolist() == np.flatnonzero(images.test).tolist()
     for row in taught_labels.examples():
-        assert taught_labels.picture_of(taught, row)
-    third = next(islice(source.records(), 3, None))
-    assert (third.name, third.data) == (source.record(3).name, source.record(3).data)
+        shown = base64.b64decode(taught_labels.picture_of(taught, row).partition(",")[2])
+        assert shown == Thumbnails(images.folder).image(int(taught.scenes[row]))
 
 
 def test_a_file_of_other_scenes_or_of_none_names_the_command_that_makes_it_again(monkeypatch, tmp_path):
@@ -138,7 +140,8 @@ def check_ranking(stored, app, row):
 
 def check_answer(stored, app, row, answer):
     """The others move as the definition says, and none of the independent model."""
-    label, crossings = stored["names"].index("beach"), []
+    taught, crossings = taught_labels.taught(), []
+    label = taught.asker(OWN, row).question_tree(taught.position({}), depth=0).label
     answers = {label: answer == "yes"}
     for model, by_itself in zip((OWN, RIVAL), stored["unary"][:, row], strict=True):
         # Labels that change sides together have equal scores, which the score of a label by itself orders.
@@ -149,7 +152,7 @@ def check_answer(stored, app, row, answer):
         pairs = combinations([i for i in range(len(before)) if i != label], 2)
         crossings.append(sum((before[i] > before[j]) != (after[i] > after[j]) for i, j in pairs))
     assert numbers_in(headline_of(app)) == crossings, answer
-    assert crossings[0] > 10
+    assert crossings[0] > 10 or answer == "no"
     assert crossings[1] == 0
     precision = stored["labels"][row, sorted(inference(OWN, row, answers)[0])].mean()
     assert f"→ {precision:.3f}" in texts(app), answer
@@ -235,8 +238,9 @@ def test_all_steps_on_one_page_show_one_scene(stored, open_page):
     assert components(app, "ranking_picture")[2]["src"] != pictures[2]["src"]
 
 
-def test_the_end_of_all_questions_is_shown_of_a_scene(open_page):
-    app = open_page("labels_lesson", label_scene="D", labels_step="3", questions_answered="10")
+def test_the_end_of_all_questions_is_shown_of_a_scene(open_page, monkeypatch):
+    monkeypatch.setattr(taught_labels, "QUESTIONS", 11)
+    app = open_page("labels_lesson", label_scene="D", labels_step="3", questions_answered="11")
     assert not quoted_in(headline_of(app)), "there is no label left to ask about"
 
 

@@ -17,10 +17,12 @@ from uploading import kept_here, waiting_here
 from working import raising
 
 from pages.parts.app import cache, keys, rooms
+from pages.parts.app.cache import adopt_examples
 from pages.parts.runs import run_actions
 from ranking.core.errors import HomeError
 from ranking.features.onnx_model import model_name
 from ranking.jobs import jobs
+from ranking.workspace import examples
 from ranking.workspace.room_layout import CLASS_ROOM, FOLDERS
 from ranking.workspace.room_quotas import COUNT, DISK
 from ranking.workspace.rooms import Rooms
@@ -36,6 +38,7 @@ def server(tmp_path, monkeypatch):
     """A server that has rooms."""
     monkeypatch.setenv("RANKING_HOME", str(tmp_path / "server"))
     monkeypatch.setenv("RANKING_ROOMS", "on")
+    monkeypatch.setattr(cache, "adopt_examples", adopt_examples)
     return Rooms(tmp_path / "server")
 
 
@@ -255,25 +258,29 @@ def test_files_are_made_in_the_room_of_the_page(anna, server, open_page, started
 # ----------------------------------------------------------------------------------- what is lent
 
 
-def test_what_comes_with_the_program_is_made_once_for_all_rooms(server, started, open_page):
+def test_what_comes_with_the_program_is_there_once_for_all_rooms(server, started, open_page):
     for name in (ANNA, BERT):
         server.make(name)
         app = open_page("image_sets", room=name)
-        assert "Action figures (180 scenes) — 180 images" in text_of(app)
+        assert "Action figures — 600 images" in text_of(app)
         assert "shared" in text_of(app)
-        assert "Cancel" not in [button.label for button in app.button], "not theirs to cancel"
-    [run] = started
-    assert run.folder.is_relative_to(server.bundled)
-    for name in (ANNA, BERT):
-        open_page("start", room=name)
-        assert Store(server.find(name)).own_runs() == []
-    assert [run.settings.get("method") for run in started] == [None, "SVM", "AP-SVM"]
+        for page in ("neighbours", "label_questions", "lengths"):
+            app = open_page(page, room=name)
+            assert not app.error
+            assert app.get("plotly_chart") or len(app.get("bidi_component")) > 1, page
+        room = Store(server.find(name))
+        assert room.own_runs() == []
+        assert [row.lent for row in room.image_sets()] == [True] * 3
+        kept = (room.home / "features").iterdir()
+        assert all(file.stat().st_nlink > 1 for file in kept), "features too are kept once"
+    assert {run.id for run in Store(server.bundled).runs()} == set(examples.run_folders())
+    assert not started
     assert Store(server.home).runs() == []
 
 
 def test_runs_of_the_class_room_are_changed_by_the_teacher_alone(teacher, server, started, open_page):
     server.make(BERT)
-    before = Store(teacher.home).runs()
+    before = Store(teacher.home).own_runs()
     app = open_page("train", room=BERT, run=teacher.finished)
     assert "shared" in text_of(app)
     assert TEACHER not in text_of(app)
@@ -282,7 +289,7 @@ def test_runs_of_the_class_room_are_changed_by_the_teacher_alone(teacher, server
     app = open_page("ranked_images", room=BERT, run=teacher.finished)
     assert not app.error
     assert any(metric.label == "AP" for metric in app.metric)
-    assert Store(teacher.home).runs() == before
+    assert Store(teacher.home).own_runs() == before
     press(open_page("train", room=TEACHER, run=teacher.finished), "star runs")
     assert Store(teacher.home).run(teacher.finished).star
 
@@ -322,7 +329,6 @@ def test_an_import_that_is_done_can_be_kept_in_a_room_that_is_full_by_then(anna,
 
 
 def test_a_full_room_can_be_emptied_where_that_is_reported(anna, server, open_page, monkeypatch, tmp_path):
-    monkeypatch.setattr(cache, "common", cache.store)  # nothing bundled is begun in this test
     monkeypatch.setattr(jobs, "start_once", lambda store, kind, settings: store.create_run(kind, settings))
     store, model, files = Store(anna.home), anna.home / "brought", anna.home / "sets" / anna.shapes
     vectors = np.random.default_rng(0).normal(size=(len(store.image_set(anna.figures)), 3))

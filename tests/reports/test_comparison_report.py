@@ -130,14 +130,14 @@ def test_the_recipe_names_what_it_cannot_make(shown, written):
     assert shown.images.key in "".join(settings["not_recreated"])
 
 
-def test_drawn_sets_are_made_again_from_their_settings_and_files_are_not(tmp_path):
+def test_digits_are_made_again_from_their_settings_and_files_are_not(tmp_path):
     store = store_of(tmp_path)
     [row] = store.image_sets()
-    for source, settings in (("PASCAL VOC", {"folder": "/x"}), ("Timeline cars", {"images": 40})):
+    for source, settings in (("PASCAL VOC", {"folder": "/x"}), ("Digits", {"test_share": 0.25})):
         run = store.create_run("import", {"source": source, "source_settings": settings})
         store.end_run(run.id, "finished", result={"key": row.key})
         made = source_of(store, row)
-        assert (made and made.source_settings) == (settings if source == "Timeline cars" else None)
+        assert (made and made.source_settings) == (settings if source == "Digits" else None)
 
 
 def test_a_file_that_is_no_comparison_is_refused(written):

@@ -48,7 +48,6 @@ from ranking.metrics.ranked import Ranking
 from ranking.workspace import examples
 from ranking.workspace.answers import AnswerStore
 from ranking.workspace.database_copies import is_due, keep_copy
-from ranking.workspace.home import Home
 from ranking.workspace.room_layout import has_quotas, unnamed
 from ranking.workspace.room_quotas import FullError
 from ranking.workspace.run import ENDED, Run
@@ -322,20 +321,13 @@ def pair_examples(key: str, criterion: str) -> tuple[Examples, Floats]:
 def features_of(run: Run, described: Named) -> Features:
     """(n, d) the features that a run learned from, before any projection; NoFeatures where they are not kept. Those of
     an example are computed when they are first needed, in about a second."""
-    images, own, of_run = image_set(run.settings["set"]), store().features, features_beside(run)
-    features = cached_features(images, described, own)
-    if features is None and of_run != own:
-        features = cached_features(images, described, of_run)
+    images = image_set(run.settings["set"])
+    features = cached_features(images, described, store().features)
     if features is None and run.id in examples.run_folders():
-        features = load_features(images, described, of_run)
+        features = load_features(images, described, common().features)
     if features is None:
         raise NoFeatures(f"the features of training {run.id} are not kept here; compute them once more")
     return features
-
-
-def features_beside(run: Run) -> Path:
-    """Where the home of a run, which may be lent, keeps features."""
-    return Home(run.folder.parents[1], lent=True).features
 
 
 def method_of(run: Run) -> Any:
@@ -403,7 +395,7 @@ def leaning(run: Run) -> EdgeStrengthCurve:
 
     images = image_set(run.settings["set"])
     described = TrainSettings.from_json(run.settings).features
-    load_features(images, described, features_beside(run))  # computes them where they are not kept
+    load_features(images, described, common().features)  # computes them where they are not kept
     return edge_strength_curve(neighbourhood(run), True, images.image_of, STRENGTHS)
 
 
