@@ -1,47 +1,65 @@
 """Test AP of every action by the four methods: ``python data/ten_actions.py`` trains and writes
 data/ten_actions.json.
 
-The lessons "Why optimise AP?" and "Do neighbours help?" each show one action, chosen as an example. Both pages show the
-average over all actions beside it, from this file. Every action is trained as the lessons train their own, which a test
-compares with this file.
+The lessons "Why optimise AP?" and "Do neighbours help?" each show one action of the bundled action figures. Both pages
+show the average over all actions beside it, from this file; its figures of their own action are of their own runs.
+Every action is trained as the lesson trains its own, which a test compares with this file.
 """
 
 from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from ranking.core import ImageSet
 from ranking.core.run_settings import TrainSettings
 from ranking.datasets import load_image_set
+from ranking.datasets.splits import blocks_of
 from ranking.experiments.tasks import train
+from ranking.metrics.intervals import resample
 from ranking.workspace.examples import folder_of
 
-METHODS, FEATURES = ("SVM", "HOB-SVM", "AP-SVM", "HOAP-SVM"), ("HOG", "Colour")
+LESSONS = {
+    "why AP": (("Colour",), ("SVM", "AP-SVM")),
+    "neighbours": (("HOG", "Colour"), ("SVM", "HOB-SVM", "AP-SVM", "HOAP-SVM")),
+}
+DIGITS = 6
 FILE = Path(__file__).with_suffix(".json")
 
 
-def measured() -> dict[str, Any]:
-    """The key of the set, the features, and of each action the test AP by each method."""
-    images, parts = (
-        load_image_set(folder_of("Action figures")),
-        tuple((name, {}) for name in FEATURES),
-    )
-    found: dict[str, dict[str, float]] = {}
-    with tempfile.TemporaryDirectory() as features:
-        for query in images.classes:
-            settings = [TrainSettings(images.key, parts, query, method) for method in METHODS]
-            trained = [train(images, one, Path(features)) for one in settings]
-            found[query] = {
-                method: round(one.metrics["test"]["AP"], 3)
-                for method, one in zip(METHODS, trained, strict=True)
-            }
-    return {"set": images.key, "features": FEATURES, "average_precision": found}
+def measured(lesson: str, images: ImageSet, features: Path, queries: Sequence[str]) -> dict[str, Any]:
+    """Of each query the test AP of each method of a lesson, and of each pair of its methods the second
+    minus the first, with the ends of the interval."""
+    names, methods = LESSONS[lesson]
+    parts = tuple((name, {}) for name in names)
+    rows = np.flatnonzero(images.test)
+    actions = {}
+    for query in queries:
+        settings = [TrainSettings(images.key, parts, query, method) for method in methods]
+        scores = np.stack([train(images, each, features).scores[rows] for each in settings])
+        found = resample(images.relevance(query)[rows], scores, blocks_of(images, rows))
+        gains = [found.difference("AP", number + 1, number) for number in range(0, len(methods), 2)]
+        actions[query] = {
+            "AP": dict(zip(methods, found.values["AP"].round(DIGITS).tolist(), strict=True)),
+            "gains": [
+                [*methods[number : number + 2], *(round(end, DIGITS) for end in gain)]
+                for number, gain in zip(range(0, len(methods), 2), gains, strict=True)
+            ],
+        }
+        print(lesson, query, actions[query]["AP"], flush=True)
+    return actions
 
 
 def main() -> None:
-    FILE.write_text(json.dumps(measured()) + "\n")
+    images = load_image_set(folder_of("Action figures"))
+    with tempfile.TemporaryDirectory() as scratch:
+        lessons = {name: measured(name, images, Path(scratch), images.classes) for name in LESSONS}
+    FILE.write_text(json.dumps({"set": images.key, "lessons": lessons}) + "\n")
     print(f"wrote {FILE}")
 
 

@@ -11,8 +11,10 @@ from pages.parts.components.picture import picture
 from pages.parts.runs import label_models, lessons
 from pages.parts.runs.lessons import Step
 from pages.parts.studies import asking_charts
-from pages.parts.views import charts, label_looks, taught_labels, taught_views
+from pages.parts.views import charts, label_looks, measures, taught_labels, taught_views
 from pages.parts.views.taught_labels import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, Taught
+from ranking.core import Ints
+from ranking.explain.lookahead import Position
 from ranking.metrics.fold_curves import FoldCurve
 
 STEPS = ("1 · Ranked", "2 · One answer", "3 · Why ask", "4 · Summary")
@@ -115,11 +117,11 @@ def show_answer(taught: Taught, row: int, step: Step) -> None:
     with left:
         show_scene(taught, row, 2)
         show_ties(taught, label)
-    moved = {}
+    moved, own = {}, orders(taught, row, OWN, label, answer)
     for column, model in ((middle, OWN), (right, RIVAL)):
         with column:
             moved[model] = show_moves(taught, row, model, label, answer)
-    name, notice = taught.names[label], taught_views.notice_answer(taught, row, label, answer)
+    name, notice = taught.names[label], taught_views.notice_answer(taught, row, label, answer, *own)
     if answer is None:
         step.headline.markdown(f"## Is there “{name}”? Answer, and see which labels move")
         step.end(f"{notice} Answer, and see what the two models make of it.")
@@ -146,10 +148,9 @@ def choose_answer(taught: Taught, row: int) -> tuple[int, bool | None]:
 def show_moves(taught: Taught, row: int, model: str, label: int, answer: bool | None) -> int:
     """Show a model's ranking before and after the answer; return how many pairs of the other labels change their
     order."""
-    asker, nothing = taught.asker(model, row), taught.position({})
-    position = nothing if answer is None else taught.position({label: answer})
-    before, after = (taught_labels.ranked(asker, at) for at in (nothing, position))
-    precision = [asker.precision(taught.labels[row], asker.scores(at), at) for at in (nothing, position)]
+    asker, positions = taught.asker(model, row), positions_of(taught, label, answer)
+    before, after = orders(taught, row, model, label, answer)
+    precision = [asker.precision(taught.labels[row], asker.scores(at), at) for at in positions]
     st.markdown(f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}")
     k = int(taught.labels[row].sum())
     figure = taught_views.moves(taught.names, before, after, label, taught.labels[row], k)
@@ -158,12 +159,21 @@ def show_moves(taught: Taught, row: int, model: str, label: int, answer: bool | 
     return taught_labels.overtakings(before, after, label)
 
 
+def positions_of(taught: Taught, label: int, answer: bool | None) -> tuple[Position, Position]:
+    """Before and after an answer."""
+    return taught.position({}), taught.position({} if answer is None else {label: answer})
+
+
+def orders(taught: Taught, row: int, model: str, label: int, answer: bool | None) -> tuple[Ints, Ints]:
+    """(L,) each: the labels from the top before and after an answer."""
+    asker, (before, after) = taught.asker(model, row), positions_of(taught, label, answer)
+    return taught_labels.ranked(asker, before), taught_labels.ranked(asker, after)
+
+
 def show_ties(taught: Taught, label: int) -> None:
     interactions = taught_labels.strongest(taught.ties(label), MOST_TIES)
     st.markdown(f"**$F$ of “{taught.names[label]}”**")
-    text = ", ".join(
-        f"{taught.names[partner]} {taught_views.signed(weight)}" for partner, weight in interactions
-    )
+    text = ", ".join(f"{taught.names[partner]} {measures.signed(weight)}" for partner, weight in interactions)
     alt = f"Interactions of {taught.names[label]}: {text}"
     figure = taught_views.ties(taught.names, interactions)
     charts.show(figure, keys.widget("ties"), alt, "ties", height=16 + 24 * len(interactions), top=4)

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, frame, keys
+from pages.parts.app import cache, controls, frame, keys
 from pages.parts.app.colours import BLUE, GREEN, PURPLE, VERMILLION
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.runs import lessons, rivals
 from pages.parts.runs.lessons import Step
-from pages.parts.runs.rivals import Standing
+from pages.parts.runs.rivals import Rivals, Standing
 from pages.parts.views import all_actions, charts, measures
 from ranking.core import ImageSet, Ints
+from ranking.datasets.splits import blocks_of
 from ranking.metrics import moving
 from ranking.metrics.moving import Measures
 from ranking.metrics.ranked import Ranking, precision_terms
 from ranking.workspace.run import Run
 
 LESSON = lessons.WHY_AP
+PAIR = LESSON.methods[0], LESSON.methods[1]
 STEPS = ("1 · Two rankings", "2 · One image moves", "3 · Summary")
 SHOWN, COLUMNS = 12, 6
 DEFAULT_K = 5
@@ -42,9 +45,8 @@ CUT = "Error rate at the cutoff"  # not the loss of step 1: there the sign of th
 
 WEIGHTED = (
     r"$\displaystyle\frac12\Bigl(\frac{m}{|P|}+\frac{f}{|N|}\Bigr)$: a score above 0 predicts relevant, any other "
-    "score irrelevant. $m$ of $|P|$ relevant and $f$ of $|N|$ irrelevant people are misclassified. Both classes have "
-    "the same weight, whatever their size. Giving everybody the same label costs 0.5. SVM minimises a bound on this "
-    "loss on the training samples; AP-SVM never looks at the sign."
+    "score irrelevant. $m$ of $|P|$ relevant and $f$ of $|N|$ irrelevant people are misclassified. The same label for "
+    "everybody costs 0.5."
 )
 
 AT_CUT = (
@@ -71,14 +73,17 @@ def show_step(step: Step) -> None:
     trained = LESSON.trained()
     images = cache.image_set(next(iter(trained.values())).settings["set"])
     rankings = {method: cache.ranking(run, "test") for method, run in trained.items()}
-    k = address.read(keys.SMALL_K, address.number(int, 1, SHOWN - 1), DEFAULT_K)
-    standings = [rivals.standing(method, ranked, k) for method, ranked in rankings.items()]
-    if step.number == 1:
-        show_rivals(step, images, trained, rankings, standings, k)
-    elif step.number == 2:
+    if step.number == 2:
         lessons.by_itself(show_moving)(step, images, rankings[LESSON.methods[-1]])
+        return
+    standings = [rivals.standing(method, ranked, SHOWN) for method, ranked in rankings.items()]
+    if step.number == 1:
+        for column, stands in zip(st.columns(2, gap="large"), standings, strict=True):
+            with column:
+                show_rival(images, trained[stands.method], rankings[stands.method], stands)
+        show_outcome(step, images, trained, standings)
     else:
-        show_summary(images, trained, standings, k)
+        show_summary(step, images, trained, standings)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -86,46 +91,39 @@ def show_step(step: Step) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_rivals(
-    step: Step,
-    images: ImageSet,
-    trained: dict[str, Run],
-    rankings: dict[str, Ranking],
-    standings: Sequence[Standing],
-    k: int,
+def show_outcome(
+    step: Step, images: ImageSet, trained: Mapping[str, Run], standings: Sequence[Standing]
 ) -> None:
-    for column, stands in zip(st.columns(2, gap="large"), standings, strict=True):
-        with column:
-            show_rival(images, trained[stands.method], rankings[stands.method], stands, k)
-    step.end(f"### {rivals.compared(*standings)} {rivals.verdict(*standings)}", headline=True)
-    st.markdown(beside_average(images, standings))
-    st.caption(
-        f"{rivals.why(*standings)} These people are of the lesson's small set of {len(images.image_names)} scenes; "
-        "none was used for training."
+    """Which method does what better on this query, and beside it the average of all actions."""
+    runs = list(trained.values())
+    resampled, compared = cache.redrawn(runs, "test"), cache.comparison(runs, "test")
+    loss = rivals.loss_difference(compared.relevance, compared.scores, blocks_of(images, compared.samples))
+    first, second = standings
+    pair = Rivals(first, second, resampled.difference("AP", 1, 0), loss)
+    step.end(f"### {rivals.compared(pair)} {rivals.verdict(pair)}", headline=True)
+    own = all_actions.of_runs(list(trained), resampled, [PAIR])
+    actions = all_actions.measured("why AP", images, LESSON.query, own)
+    st.markdown(
+        f"{all_actions.beside_average(actions, LESSON.query, [PAIR])} AP {all_actions.counted(actions, PAIR)}."
     )
 
 
-def beside_average(images: ImageSet, standings: Sequence[Standing]) -> str:
-    """Compare the difference on this query with the mean over all actions, because one query is not representative."""
-    shown = {stands.method: stands.average_precision for stands in standings}
-    return all_actions.beside_average(all_actions.measured(images), LESSON.query, shown, [LESSON.methods])
-
-
-def show_rival(images: ImageSet, run: Run, ranked: Ranking, stands: Standing, k: int) -> None:
+def show_rival(images: ImageSet, run: Run, ranked: Ranking, stands: Standing) -> None:
     method = stands.method
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.markdown(f"### {method}", width="content")
         st.metric("AP", f"{stands.average_precision:.3f}", help=measures.AP, width="content")
-        st.metric(f"P@{k}", f"{stands.precision:.3f}", help=measures.PRECISION, width="content")
+        st.metric(f"P@{SHOWN}", f"{stands.precision:.3f}", help=measures.PRECISION, width="content")
         st.metric("Weighted 0-1 loss", f"{stands.zero_one:.3f}", help=WEIGHTED, width="content")
     shown, first = tiles.top_tiles(images, ranked, SHOWN), stands.first_mistake
     flags = {shown[first - 1].id: "first error"} if first is not None and first <= SHOWN else {}
     label = f"The first {len(shown)} test samples as {method} ranks them"
     strip(shown, name=f"strip of {method}", label=label, columns=COLUMNS, narrow=4, flags=flags)
-    notice = "**Notice** that there is no error: all relevant people are ranked first."
+    right = int(np.count_nonzero(ranked.relevance[:SHOWN]))
+    notice = f"**Notice** that {right} of the first {SHOWN} are relevant."
     if first is not None:
         shows = escaped(tiles.shows(images, int(ranked.samples[first - 1])))
-        notice = f"**Notice** the first error: the person at rank **{first}** shows “{shows}”."
+        notice += f" First error: rank **{first}**, “{shows}”."
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(notice, width="content")
         link = {keys.RUN: run.id}
@@ -187,8 +185,8 @@ def show_measures(step: Step, order: Ranking, place: int, k: int) -> None:
                 st.markdown(rf"$\displaystyle {formula}$", width="content")
             charts.measure_by_place(values, place, shown, colour, keys.widget(f"by place {field}"), stepped)
     step.end(
-        "**Notice** that AP (the mean of these fractions) and NDCG fall steeply near the top and hardly near the "
-        f"bottom. P@{k} {changes_text([measured.precision for measured in by_place])}; the error rate at the cutoff "
+        f"**Notice** how AP and NDCG fall: {falls_text(by_place)}. P@{k} "
+        f"{changes_text([measured.precision for measured in by_place])}; the error rate at the cutoff "
         f"{changes_text([measured.zero_one for measured in by_place])}. {next_step_text(by_place, place)}"
     )
 
@@ -197,6 +195,16 @@ def terms_of(order: Ranking) -> str:
     """Return AP as the mean of its terms in LaTeX: relevant samples so far / rank."""
     total = "+".join(rf"\tfrac{{{relevant}}}{{{at}}}" for relevant, at in precision_terms(order.relevance))
     return rf"\tfrac1{{{order.positives}}}\bigl({total}\bigr)"
+
+
+def falls_text(by_place: Sequence[Measures]) -> str:
+    """Say what the first and the last step down cost in AP and NDCG."""
+    costs = [
+        [getattr(now, field) - getattr(then, field) for now, then in pairwise(by_place)]
+        for field in ("average_precision", "ndcg")
+    ]
+    first, last = (" and ".join(f"{cost[at]:.3f}" for cost in costs) for at in (0, -1))
+    return f"by {first} at the first step down, by {last} at the last"
 
 
 def changes_text(values: Sequence[float]) -> str:
@@ -228,15 +236,16 @@ def next_step_text(by_place: Sequence[Measures], place: int) -> str:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_summary(images: ImageSet, trained: dict[str, Run], standings: Sequence[Standing], k: int) -> None:
-    by_place = moving.measures_by_rank(OTHERS, k)
+def show_summary(
+    step: Step, images: ImageSet, trained: Mapping[str, Run], standings: Sequence[Standing]
+) -> None:
+    by_place = moving.measures_by_rank(OTHERS, DEFAULT_K)
     ap = [measured.average_precision for measured in by_place]
     zero_one = [measured.zero_one for measured in by_place]
     charts.cost_of_a_place(ap, zero_one, keys.widget("cost of a place"))
     st.caption(costs_caption(ap, zero_one))
-    st.markdown(f"## {rivals.compared(*standings)} {rivals.verdict(*standings)}")
-    st.markdown(beside_average(images, standings))
-    st.caption(f"{rivals.why(*standings)} Try other queries, another C, or a larger image set.")
+    show_outcome(step, images, trained, standings)
+    st.caption(rivals.why(*standings))
     lessons.offer_training(trained[LESSON.methods[-1]], "train it yourself")
 
 
@@ -246,9 +255,8 @@ def costs_caption(ap: Sequence[float], zero_one: Sequence[float]) -> str:
     free = ", ".join(down_from(place) for place in gaps)
     return (
         "What moving down one rank costs the image of step 2. **Notice**: from rank 1 to 2 it costs "
-        f"{ap[0] - ap[1]:.3f} AP, from {SHOWN - 1} to {SHOWN} only {ap[-2] - ap[-1]:.3f}. At the gaps ({free}) the "
-        "image moves past another relevant image, which costs no AP. The striped bar: the error rate at the cutoff "
-        f"{changes_text(zero_one)}, where the image leaves the first {RELEVANT}."
+        f"{ap[0] - ap[1]:.3f} AP, from {SHOWN - 1} to {SHOWN} {ap[-2] - ap[-1]:.3f}. At the gaps ({free}) it passes "
+        f"another relevant image. Striped: the error rate at the cutoff {changes_text(zero_one)}."
     )
 
 

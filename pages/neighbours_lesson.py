@@ -1,8 +1,8 @@
-"""The lesson about neighbours: methods with and without them, one person whom they lift, one scene they mislead."""
+"""The lesson about neighbours: methods with and without them, whom they move up and down, and a scene they mislead."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from pages.parts.runs import lessons
 from pages.parts.runs.lessons import Step
 from pages.parts.views import all_actions, leanings, measures
 from pages.parts.views.leanings import LEARNT, OFF
+from pages.parts.views.measures import ends
 from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.workspace.run import Run
@@ -25,15 +26,17 @@ if TYPE_CHECKING:
     from ranking.explain.edge_strength import EdgeStrengthCurve
 
 LESSON = lessons.NEIGHBOURS
-STEPS = ("1 · With and without", "2 · Lifted", "3 · Misled", "4 · Summary")
+STEPS = ("1 · Rankings", "2 · Up", "3 · Down", "4 · Misled", "5 · Summary")
+UP, DOWN, MISLED, SUMMARY = 2, 3, 4, 5
 MODEL = "HOAP-SVM"  # whose edges are switched off and on
 SHOWN = 8
 
 HEADLINES = (
     f"Query “{LESSON.query}”: do people of one scene help each other?",
-    "One person, lifted by the people beside",
-    "One scene, lifted wrongly as a whole",
-    "Neighbours pass on what they are believed to do, right or wrong.",
+    "A relevant person, and the people beside",
+    "An irrelevant person, and the people beside",
+    "A scene that shows nothing relevant",
+    "What neighbours did to all test samples",
 )
 
 
@@ -47,25 +50,35 @@ def show_step(step: Step) -> None:
     trained = LESSON.trained()
     images = cache.image_set(trained[MODEL].settings["set"])
     if step.number == 1:
-        show_pairs(images, {method: cache.ranking(run, "test") for method, run in trained.items()})
-        step.offer_next()
-        with frame.in_place():  # below the way on, so that a projector shows the step without it
-            all_actions.show(images, LESSON.query)
+        show_pairs(step, images, trained)
         return
     leaning = cache.leaning(trained[MODEL])
-    if step.number == 4:
-        show_summary(trained, leaning)
+    if step.number == SUMMARY:
+        show_summary(images, trained, leaning)
         return
-    lifted, people = None, leaning.most_misled()
-    if step.number == 2:
-        lifted = leaning.most_lifted()
-        people = None if lifted is None else leaning.of_image(int(leaning.image_of[lifted]))
+    person, people = None, leaning.most_misled()
+    if step.number != MISLED:
+        person = leaning.most_raised() if step.number == UP else leaning.most_lowered()
+        people = None if person is None else leaning.of_image(int(leaning.image_of[person]))
     if people is None:
-        nobody = "no one who is relevant" if step.number == 2 else "no scene wrongly as a whole"
-        st.info(f"Here {MODEL} lifts {nobody}.", icon=":material/info:")
+        st.info(f"{NOBODY[step.number]} by neighbours here.", icon=":material/info:")
     else:
-        lessons.by_itself(show_scene)(images, leaning, people, step.number, lifted)
+        lessons.by_itself(show_scene)(images, leaning, people, step.number, person)
     step.offer_next()
+
+
+NOBODY = {
+    UP: "No relevant person is moved up",
+    DOWN: "No irrelevant person is moved down",
+    MISLED: "No scene without relevant people is moved up as a whole",
+}
+
+
+def all_measured(images: ImageSet, trained: Mapping[str, Run]) -> all_actions.Measured:
+    """Of all actions, that of the lesson by its own runs."""
+    resampled = cache.redrawn(list(trained.values()), "test")
+    own = all_actions.of_runs(list(trained), resampled, leanings.PAIRS)
+    return all_actions.measured("neighbours", images, LESSON.query, own)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -73,47 +86,47 @@ def show_step(step: Step) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
+def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None:
     for column, pair in zip(st.columns(2, gap="large"), leanings.PAIRS, strict=True):
         with column:
             for method in pair:
-                show_ranking(images, method, rankings[method])
-    precisions = {method: ranked.average_precision for method, ranked in rankings.items()}
-    st.markdown(f"## {leanings.compared(precisions)}")
-    measured = all_actions.measured(images)
-    st.markdown(all_actions.beside_average(measured, LESSON.query, precisions, leanings.PAIRS))
+                show_ranking(images, method, cache.ranking(trained[method], "test"))
+    actions = all_measured(images, trained)
+    gains = {leaning: actions[LESSON.query].gains[alone, leaning] for alone, leaning in leanings.PAIRS}
+    step.end(f"### {leanings.compared(gains)}", headline=True)
+    intervals = "; ".join(f"{leaning}: {ends(gain)}" for leaning, gain in gains.items())
     st.caption(
-        "SVM and AP-SVM see each person by itself; HOB-SVM and HOAP-SVM pay a penalty wherever two people of one scene "
-        "get different labels. The same letter below two pictures: people of one scene, and a bracket where they stand "
-        "side by side. **Notice** the first mistake of each, and that with neighbours people of one scene share their "
-        "fate. SVM and HOB-SVM count wrong "
-        f"labels, the other two optimise AP. Of these people only {rankings[MODEL].positives} are relevant: "
-        "differences of a few hundredths may come out otherwise on other images. "
-        f"“{LESSON.query}” was chosen as an example where neighbours help; all ten actions stand below."
+        "Same letter: people of one scene. HOB-SVM and HOAP-SVM pay a penalty wherever two people of one scene get "
+        f"different labels; SVM and AP-SVM see each person alone. {intervals} (paired bootstrap over scenes). "
+        f"“{LESSON.query}” is an example where neighbours help; below are all {len(actions)} actions."
     )
+    st.markdown(all_actions.beside_average(actions, LESSON.query, leanings.PAIRS))
+    with frame.in_place():  # below the way on, so that a projector shows the step without it
+        all_actions.show(actions, LESSON.query)
 
 
 def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
-    st.markdown(f"### {method}: AP {ranked.average_precision:.3f}", help=measures.AP)
+    first = first_mistake(ranked.relevance)
+    error = "no error" if first is None else f"first error at rank {first}"
+    st.markdown(f"### {method}: AP {ranked.average_precision:.3f}, {error}", help=measures.AP)
     scenes = leanings.shared(images.image_of[ranked.samples[:SHOWN]])
     shown = [
         replace(tile, alt=f"{tile.alt}, {leanings.with_whom(scenes, place)}") if scenes[place] else tile
         for place, tile in enumerate(tiles.top_tiles(images, ranked, SHOWN))
     ]
-    first = first_mistake(ranked.relevance)
     strip(
         shown,
         name=f"strip of {method}",
         label=f"The first {len(shown)} test samples as {method} ranks them",
         columns=SHOWN,
         narrow=4,
-        flags={shown[first - 1].id: "error"} if first is not None and first <= SHOWN else {},
+        chosen=shown[first - 1].id if first is not None and first <= SHOWN else None,
         brackets={tile.id: scene for tile, scene in zip(shown, scenes, strict=True) if scene},
     )
 
 
 # ---------------------------------------------------------------------------------------------------------
-# 2 and 3: one scene
+# 2 to 4: one scene
 # ---------------------------------------------------------------------------------------------------------
 
 
@@ -122,25 +135,27 @@ def choose_strength(leaning: EdgeStrengthCurve, repeated: bool) -> float:
     parse = address.number(float, OFF, float(leaning.strengths[-1]))
     if repeated:
         strength = address.read(keys.STRENGTH, parse, LEARNT)
-        st.markdown(f"Strength of the neighbours: **{strength:g}**")
+        st.markdown(f"Edge strength: **{strength:g}**")
         return float(strength)
     bound = address.bound(keys.STRENGTH, parse, LEARNT, "{:g}".format)
-    label = "Strength of the neighbours: 0 switches the edges off, 1 is what was learnt"
+    label = "Edge strength: 0 switches neighbours off, 1 is what was learned"
     return float(st.slider(label, OFF, float(leaning.strengths[-1]), step=0.1, format="%.1f", **bound))
 
 
 def show_scene(
-    images: ImageSet, leaning: EdgeStrengthCurve, people: Ints, step: int, lifted: int | None
+    images: ImageSet, leaning: EdgeStrengthCurve, people: Ints, step: int, person: int | None
 ) -> None:
-    """A scene whose neighbours grow weaker and stronger. people: those of the scene among the test samples. lifted: the
+    """A scene whose neighbours grow weaker and stronger. people: those of the scene among the test samples. person: the
     one that it is about."""
     left, right = st.columns([2, 3], gap="large")
     with right:
-        repeated = step == 3 and leaning.most_lifted() is not None and lessons.on_one_page()
-        now = leaning.at(choose_strength(leaning, repeated))
+        first = next(
+            number for number in (UP, DOWN, MISLED) if number == step or shown_before(leaning, number)
+        )
+        now = leaning.at(choose_strength(leaning, lessons.on_one_page() and first < step))
     names = letters(len(people))
     with left, frame.in_place():
-        show_people(images, leaning, people, names, now, lifted, step)
+        show_people(images, leaning, people, names, now, person, step)
     with right:
         leanings.places_by_strength(
             leaning.strengths,
@@ -150,19 +165,24 @@ def show_scene(
             now,
             keys.widget(f"places by strength {step}"),
         )
-        summary = (
-            leanings.misleading(leaning, people, LESSON.query)
-            if lifted is None
-            else leanings.lifting(leaning, people, lifted, names)
-        )
+        if person is None:
+            summary, notice = leanings.misleading(leaning, people, LESSON.query), ""
+        else:
+            summary = leanings.moving(leaning, people, person, names)
+            notice = leanings.wrongly(leaning, people, names)
         st.markdown(f"### {summary}")
+        strength, precision = leaning.strengths[now], leaning.average_precision[now]
         st.caption(
-            rf"Scores are max-marginals, in which an edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$ where its ends "
-            rf"differ; here $t={leaning.strengths[now]:g}$, and AP is "
-            f"**{leaning.average_precision[now]:.3f}** ({leaning.precision_at(OFF):.3f} without edges). "
-            f"**Notice** that ranks move while no image changes{leanings.along(leaning, people, names)}."
+            rf"An edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$ where its ends differ; at $t={strength:g}$ AP is "
+            f"**{precision:.3f}** ({leaning.precision_at(OFF):.3f} without edges). {notice}"
         )
     frame.show_menu()
+
+
+def shown_before(leaning: EdgeStrengthCurve, number: int) -> bool:
+    """Whether a step about a scene has one."""
+    scenes = {UP: leaning.most_raised, DOWN: leaning.most_lowered, MISLED: leaning.most_misled}
+    return scenes[number]() is not None
 
 
 def letters(count: int) -> list[str]:
@@ -176,15 +196,15 @@ def show_people(
     people: Ints,
     names: Sequence[str],
     now: int,
-    lifted: int | None,
+    person: int | None,
     step: int,
 ) -> None:
     """The scene with its boxes, and below it its people, best first, with the ranks that they have now."""
     rows = np.flatnonzero(images.test)
     image = int(images.image_of[rows[people[0]]])
-    chosen = int(rows[people[0] if lifted is None else lifted])
+    chosen = int(rows[people[0] if person is None else person])
     boxes = [
-        replace(box, label=name, strong=box.strong and lifted is not None)
+        replace(box, label=name, strong=box.strong and person is not None)
         for box, name in zip(tiles.relevance_boxes(images, LESSON.query, chosen), names, strict=True)
     ]
     relevant = int((leaning.relevance[people] > 0).sum())
@@ -203,34 +223,33 @@ def show_people(
         label="The people of the scene, best first: their letters and their ranks now",
         columns=max(4, len(shown)),
         narrow=4,
-        chosen=None if lifted is None else str(images.ids[rows[lifted]]),
+        chosen=None if person is None else str(images.ids[rows[person]]),
     )
     classes = sorted({tiles.shows(images, int(row)) for row in rows[people]})
     st.caption(f"Letter and rank now. The scene shows {escaped(', '.join(classes))}.")
 
 
 # ---------------------------------------------------------------------------------------------------------
-# 4: summary
+# 5: summary
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_summary(trained: dict[str, Run], leaning: EdgeStrengthCurve) -> None:
+def show_summary(images: ImageSet, trained: Mapping[str, Run], leaning: EdgeStrengthCurve) -> None:
     leanings.precision_by_strength(
         leaning.strengths, leaning.average_precision, keys.widget("AP by strength")
     )
     best = int(leaning.average_precision.argmax())
     alone = cache.ranking(trained["AP-SVM"], "test").average_precision
     st.caption(
-        f"{MODEL} on the test people, its penalties weakened and strengthened after training. **Notice** where AP is "
-        f"highest: {leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}, which is not known "
-        f"before the test; as learned it is {leaning.precision_at(LEARNT):.3f}. Edges off is not AP-SVM: the weights "
-        f"stay those that were trained with neighbours. AP-SVM, trained without, has {alone:.3f}."
+        f"{MODEL}, its penalties weakened and strengthened after training. **Notice** where test AP is highest: "
+        f"{leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}; as learned it is "
+        f"{leaning.precision_at(LEARNT):.3f}. Edges off is not AP-SVM ({alone:.3f}): these weights were trained with "
+        "neighbours."
     )
-    st.markdown(f"## {leanings.summed_up(leaning)}")
-    st.caption(
-        "High-order information may put all of a scene on the wrong side where classes look alike. Train with another "
-        "η, with other neighbours, or on another query, and see whether it does."
-    )
+    st.markdown(f"## {leanings.summed_up(leaning, leanings.by_strength(leaning))}")
+    actions = all_measured(images, trained)
+    st.markdown(all_actions.beside_average(actions, LESSON.query, leanings.PAIRS))
+    st.markdown(all_actions.summed_up(actions))
     lessons.offer_training(trained[MODEL], "train with neighbours")
 
 

@@ -1,4 +1,4 @@
-"""The lesson about pairs: what did these pairs mean? A sequence tells, and a ranker of subsequences learns from it."""
+"""The lesson about pairs: what did these pairs mean? A sequence rules out more, and subsequences help in some."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from pages.parts.components import film
 from pages.parts.runs import jobs_panel, lessons, order_models
 from pages.parts.runs.order_models import frames_of
 from pages.parts.studies import ablation_charts
-from pages.parts.studies.ablation_words import TAU, WORDS
-from pages.parts.views import charts
-from pages.parts.views.pair_cues import CUES, explained
+from pages.parts.studies.ablation_words import TAU
+from pages.parts.views import charts, subsequence_worth
+from pages.parts.views.pair_cues import CUES, DRAWS, explained
 from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints
 from ranking.core.run_settings import AblationSettings
-from ranking.experiments.ablations import FIGURES
+from ranking.experiments.ablations import FIGURES, FUSED, RANK_SVM
 from ranking.features import default_names
 from ranking.jobs import jobs
-from ranking.metrics.ablation_curves import AblationResult
+from ranking.metrics.ablation_curves import AblationResult, Measured
 from ranking.workspace.run import ENDED
 
-STEPS = ("1 · Pairs", "2 · A sequence", "3 · Rankers")
+STEPS = ("1 · Pairs", "2 · A sequence", "3 · Rankers", "4 · Summary")
 HEADLINES = (
     "In each pair the left one goes first. By what?",
-    "One sequence tells more than its pairs seem to",
+    "How many pairs of one sequence does each guess explain?",
     "Learn from ten sequences: by pairs, or by subsequences?",
+    "When is it better to learn from subsequences?",
 )
 STUDY = "subsequence length"
 DRAWING = {"length": 8, "train": 10, "test": 500}
@@ -39,7 +40,10 @@ def steps() -> None:
     images = cache.image_set(row.key)
     for step in lessons.each_step(STEPS, keys.PAIRS_STEP):
         step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
-        (show_pairs, show_sequence, show_rankers)[step.number - 1](images, criterion)
+        if step.number == len(STEPS):
+            show_summary()
+        else:
+            (show_pairs, show_sequence, show_rankers)[step.number - 1](images, criterion)
         step.offer_next()
 
 
@@ -87,11 +91,12 @@ def show_sequence(images: ImageSet, criterion: str) -> None:
         f"| If it meant that … | pairs of this sequence that it explains |\n|---|---|\n{listed}\n"
         f"| {escaped(criterion)}, the highest first | {total} of {total} |"
     )
+    usual = " and ".join(f"{count:.1f}" for count in examples.usual)
     st.caption(
-        f"{len(rows)} images in order hold {total} pairs, which all have to fit. **Notice** that colour and brightness "
-        f"leave {' and '.join(str(total - count) for _, count in explains)} of them unexplained. Colourful is the mean "
-        "saturation of an image's pixels, bright the mean of their values. Of fifty sampled sequences this is the one "
-        "of which both tell least, turned around too."
+        f"**Notice** that colour and brightness leave {' and '.join(str(total - count) for _, count in explains)} of "
+        f"{total} pairs unexplained. Colourful is the mean saturation of an image's pixels, bright the mean of their "
+        f"values. Of {DRAWS} sampled sequences this is the one of which both tell least, turned around too; on "
+        f"average they explain {usual} of {total}."
     )
 
 
@@ -114,20 +119,47 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         if frame.pressed("Train them", keys.widget("train the lesson's rankers"), type="primary"):
             jobs.start_once(cache.store(), "study", settings)
             st.rerun()
-        st.caption("RankSVM learns from pairs, MidRank from subsequences of 3 to 8. It takes half a minute.")
+        st.caption("RankSVM learns from pairs, MidRank from subsequences of 3 to 8.")
         return
     with cache.or_gone():
         outcome = AblationResult.from_json(run.result)
+    curves = {curve.line: curve.measures[TAU] for curve in outcome.curves}
+    st.markdown(f"### {compared(*(curves[line] for line in (FUSED, RANK_SVM)))}")
     figure = ablation_charts.figure_of(outcome.curves, TAU, FIGURES[STUDY].across, (), "")
     alt = ablation_charts.in_words(outcome.curves, TAU)
-    charts.show(figure, keys.widget("lesson of pairs"), alt, "pairs-and-subsequences", height=380, top=8)
-    notice = WORDS[STUDY].notice({curve.line: curve for curve in outcome.curves})
+    charts.show(figure, keys.widget("lesson of pairs"), alt, "pairs-and-subsequences", height=340, top=8)
     st.caption(
         f"Trained on {DRAWING['train']} sequences of {DRAWING['length']}, tested on {DRAWING['test']} of other images; "
-        f"bars are 95% intervals over sequences. **Notice** {escaped(notice)}"
+        "bars are 95% confidence intervals over sequences."
     )
-    if frame.pressed("Measure it yourself", "to the page lengths", type="primary"):
+    if frame.pressed("Measure it yourself", "to the page lengths"):
         st.switch_page("pages/lengths.py", query_params=address.only(**{keys.ABLATION_RUN: run.id}))
 
 
-frame.show_page("pairs_lesson", "A few ordered pairs leave the criterion open; a sequence reveals it.", steps)
+def compared(fused: Measured, first: Measured) -> str:
+    """Say whether MidRank orders better than RankSVM, by the intervals of both."""
+    (own, half), (rival, other) = ((curve.mean[0], curve.error[0]) for curve in (fused, first))
+    values = f"Kendall tau {own:.3f} ± {half:.3f} and {rival:.3f} ± {other:.3f}"
+    if abs(own - rival) <= half + other:
+        return f"The intervals of MidRank and RankSVM overlap: {values}."
+    return (
+        f"MidRank orders these test sequences {'better' if own > rival else 'worse'} than RankSVM: {values}."
+    )
+
+
+def show_summary() -> None:
+    """When subsequences help: digits, in sequences of two kinds."""
+    found = subsequence_worth.measured()
+    st.markdown(f"### {subsequence_worth.summed_up(found)}")
+    st.markdown(subsequence_worth.table(found))
+    st.caption(
+        f"Mean Kendall tau on {found.test} sequences of {found.length}, trained on {found.train}; paired bootstrap "
+        "over sequences. The images are the same. With one image of each digit, each position of a sequence shows "
+        "similar digits, and MidRank has weights of its own for each position."
+    )
+    frame.next_step("Train both on sequences of your own", "orders")
+
+
+frame.show_page(
+    "pairs_lesson", "A few ordered pairs leave open what orders them; a sequence rules out more.", steps
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import factorial
 
@@ -25,6 +26,7 @@ METHOD = LESSON.methods[0]
 STEPS = ("1 · The most violated", "2 · One at a time", "3 · Halve", "4 · Summary")
 SIZES = (10, 30, 100, 300, 1000)
 ONE_IN = 10  # samples is relevant, as in Fig. 1 of the paper
+TINY = 1e-12  # below it is rounding
 
 HEADLINES = (
     f"{FEW_RELEVANT + FEW_IRRELEVANT} images, {factorial(FEW_RELEVANT + FEW_IRRELEVANT):,} orders. Which one should "
@@ -62,7 +64,7 @@ def show_worst(images: ImageSet, few: Scores, problem: InferenceProblem) -> None
     ranks = trace_of(problem, "select").ranks
     rankings = inference_words.three(problem, ranks)
     worth = {name: problem.value_of(order) for name, order in rankings.items()}
-    wide, narrow = st.columns([3, 2], gap="large")
+    wide, narrow = st.columns([2, 1], gap="large")
     with wide:
         for name, order in rankings.items():
             value = worth[name]
@@ -82,11 +84,19 @@ def show_worst(images: ImageSet, few: Scores, problem: InferenceProblem) -> None
         )
         charts.show(figure, keys.widget("all rankings"), alt, "all-rankings", height=420, top=8)
     st.caption(
-        f"All {factorial(len(few.scores)):,} orders come to {len(every)} ± patterns, drawn as points. Training "
-        "wants the right ranking to beat every other one in score, by as much as its loss. **Notice** that the "
-        "one which comes closest to winning, or wins by most, is farthest up and right: it looks good to the "
-        f"model *and* is wrong. It gains {worth[VIOLATED].objective - worth[RIGHT].objective:.3f} on the right "
-        "one: so much is $\\xi$, what training pays."
+        f"All {factorial(len(few.scores)):,} orders come to {len(every)} ± patterns, plotted as points. Training wants "
+        "the right ranking to beat every other one in score, by as much as its loss. "
+        f"{violated(worth[VIOLATED].objective - worth[RIGHT].objective)}"
+    )
+
+
+def violated(excess: float) -> str:
+    """Say by how much the most violated ranking exceeds the right one."""
+    if excess < TINY:
+        return "**Notice** that no ranking exceeds the right one: no constraint is violated."
+    return (
+        "**Notice** the most violated ranking, farthest up and right: its score plus loss exceeds the right one's by "
+        f"{excess:.3f}, its slack $\\xi$."
     )
 
 
@@ -139,11 +149,9 @@ def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
         st.markdown(r"$\displaystyle \text{score}+\text{loss}=\sum_{j=1}^{|N|} f_j(r_j)$")
     tried, every = problem.values.size, len(problem.interleavings())
     st.caption(
-        "Score and loss are sums over the irrelevant images: each adds $f_j(r_j)$, by how many relevant ones "
-        f"stand above it (Observation 3). **Notice** the large marks, the top of each curve: {tried} values "
-        f"instead of {every} patterns. And the best ranks, {', '.join(map(str, ranks))}, never fall (Observation "
-        "4): so choosing each by itself gives a ranking. With a million images that is still a million curves; "
-        "the next step saves most."
+        "Each irrelevant image adds $f_j(r_j)$, by how many relevant ones are above it (Observation 3). **Notice** the "
+        f"large marks, the top of each curve: {tried} values instead of {every} patterns. The best ranks, "
+        f"{', '.join(map(str, ranks))}, never fall (Observation 4), so that choosing each alone gives a ranking."
     )
 
 
@@ -167,11 +175,10 @@ def show_halves(run: Run) -> None:
     low, high = trace.bounds_after(done, problem.highest)
     st.markdown(f"### {text}")
     st.caption(
-        f"All {len(problem.scores)} images that {METHOD} learnt from, {len(problem.positives)} of them relevant. "
-        "Best ranks never fall from left to right, so the best rank of one image is a ceiling for all to its "
-        f"left and a floor for all to its right. **Notice** that {np.count_nonzero(low == high)} "
-        f"of {len(low)} are settled after {looks}, and that {count} settle all: most irrelevant images "
-        "end below every relevant one, whole runs at once. Move the slider, and watch the bounds close."
+        f"All {len(problem.scores):,} images that {METHOD} learned from, {len(problem.positives)} of them relevant. "
+        "Best ranks never fall from left to right, so each bounds those at both sides. **Notice** that "
+        f"{np.count_nonzero(low == high)} of {len(low)} are settled after {looks}, and that {count} settle all: "
+        f"{np.count_nonzero(trace.ranks == problem.highest)} of them end below every relevant image."
     )
 
 
@@ -189,9 +196,8 @@ def show_summary(run: Run) -> None:
     charts.show(figure, keys.widget("operations"), alt, "operations", height=420, top=8)
     st.caption(
         "Comparisons of scores, scores counted and differences of $f_j$ together, in sampled problems with one "
-        f"relevant sample to {ONE_IN} irrelevant ones. **Notice** the slopes: greedy grows with $|N||P|$, ten "
-        "times the samples cost a hundred times as much; the others grow hardly faster than $|N|$. With "
-        f"{SIZES[-1]:,} samples: {listed}. Training asks for the most violated ranking at every iteration."
+        f"relevant sample to {ONE_IN} irrelevant ones. **Notice** the slopes: {grown(counts)}. Training asks for the "
+        "most violated ranking at every iteration."
     )
     with st.container(horizontal=True):
         if frame.pressed("Step through your own scores", keys.widget("own scores"), type="primary"):
@@ -200,6 +206,16 @@ def show_summary(run: Run) -> None:
                 query_params=address.only(**{keys.RUN: run.id, keys.SCORES: MODEL, keys.SPLIT: "train"}),
             )
         frame.next_step("Measure it in milliseconds", "speed_lab", obvious=False)
+
+
+def grown(counts: Mapping[str, Sequence[int]]) -> str:
+    """Say how the operations of each algorithm grow from the middle of SIZES to its end."""
+    middle = len(SIZES) // 2
+    times = (f"those of {name} by {values[-1] / values[middle]:.0f}" for name, values in counts.items())
+    return (
+        f"from {SIZES[middle]:,} to {SIZES[-1]:,} irrelevant samples, {SIZES[-1] / SIZES[middle]:.0f} times as many, "
+        f"the operations grow by a factor, {', '.join(times)}"
+    )
 
 
 @st.cache_data(show_spinner="Counting operations …", max_entries=1)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ranking.core import Floats, Ints
+from ranking.core import Bools, Floats, Ints
 from ranking.core.errors import InputError
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.inference import AttractivePairs, Components, max_marginals
@@ -47,10 +47,29 @@ class EdgeStrengthCurve:
         """Return the average precision at the nearest strength."""
         return float(self.average_precision[self.at(strength)])
 
-    def most_lifted(self) -> int | None:
-        """Return the relevant sample that the edges move up by most ranks; None where they move none up."""
-        gains = np.where(self.relevance > 0, self.rise, 0)
-        return int(gains.argmax()) if gains.max(initial=0) > 0 else None
+    def most_raised(self) -> int | None:
+        """Return the relevant sample that relevant neighbours move up furthest; None without one.
+
+        One of them ranks above it with edges off. Furthest is by the ratio of its ranks, because AP counts those.
+        """
+        return self._furthest(self.relevance > 0, up=True)
+
+    def most_lowered(self) -> int | None:
+        """Return the irrelevant sample that irrelevant neighbours, of whom one ranks below it with edges off, move down
+        furthest; None without one."""
+        return self._furthest(self.relevance == 0, up=False)
+
+    def _furthest(self, among: Bools, up: bool) -> int | None:
+        off, learned = self.ranks[self.at(OFF)], self.ranks[self.at(LEARNT)]
+        moved = np.log(off / learned) if up else np.log(learned / off)
+        for sample in np.argsort(-moved, kind="stable"):
+            if moved[sample] <= 0:
+                break
+            alike = self.of_image(int(self.image_of[sample]))
+            ahead = off[alike] < off[sample] if up else off[alike] > off[sample]
+            if among[sample] and (ahead & among[alike]).any():
+                return int(sample)
+        return None
 
     def most_misled(self) -> Ints | None:
         """Return the samples of the image that neighbours mislead most; None without such an image.
@@ -85,8 +104,8 @@ def edge_strength_curve(
     >>> relevant, test = np.array([True, False, False]), np.zeros(3, bool)
     >>> model = Neighbourhood.of([-1.0, 3.0, 1.0], AttractivePairs(3, [[0, 1]]), [-2.5], relevant, test)
     >>> curve = edge_strength_curve(model, False, np.array([7, 7, 8]), [0.0, 1.0])
-    >>> curve.ranks.tolist(), curve.most_lifted()
-    ([[3, 1, 2], [2, 1, 3]], 0)
+    >>> curve.ranks.tolist(), curve.rise.tolist()
+    ([[3, 1, 2], [2, 1, 3]], [1, 0, -1])
     """
     if not {OFF, LEARNT} <= set(strengths):
         expected = f"{OFF:g} (edges off) and {LEARNT:g} (as learned) among them"

@@ -61,12 +61,18 @@ def made(off: list[int], learnt: list[int], relevance: list[int], image_of: list
     return EdgeStrengthCurve(*map(np.array, arrays))
 
 
-def test_the_most_lifted_is_relevant_and_rose_most():
-    curve = made([5, 4, 3, 2, 1], [1, 3, 2, 4, 5], [0, 1, 1, 0, 1], [0, 0, 1, 1, 1])
-    assert curve.rise.tolist() == [4, 1, 1, -2, -4]
-    assert curve.most_lifted() == 1, "the first that rose most; sample 0 is not relevant"
+def test_the_most_raised_and_lowered_are_pulled_by_neighbours_like_them():
+    off, learnt = [9, 1, 40, 5, 6, 50, 30, 2, 7, 8], [3, 1, 4, 2, 8, 6, 10, 20, 7, 5]
+    relevance, image_of = [1, 1, 1, 0, 1, 1, 1, 0, 0, 1], [0, 0, 1, 1, 2, 2, 2, 3, 3, 4]
+    curve = made(off, learnt, relevance, image_of)
+    assert curve.most_raised() == 5, "2 moves further, but only an irrelevant neighbour ranked above it"
+    assert curve.most_lowered() == 7
     assert curve.precision_at(0.9) == 0.5, "of the nearest strength"
-    assert made([2, 1], [1, 2], [0, 1], [0, 0]).most_lifted() is None, "none relevant rises"
+    down = made([1, 2, 3], [3, 1, 2], [0, 0, 0], [0, 0, 0])
+    assert (down.most_raised(), down.most_lowered()) == (None, 0)
+    for relevance in ([1, 1], [0, 0], [0, 1], [1, 0]):
+        still = made([1, 2], [1, 2], relevance, [0, 0])
+        assert (still.most_raised(), still.most_lowered()) == (None, None), relevance
 
 
 def test_the_most_misled_image_shows_nothing_relevant_and_rises_whole_and_high():

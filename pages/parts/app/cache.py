@@ -310,7 +310,7 @@ def pair_examples(key: str, criterion: str) -> tuple[Examples, Floats]:
         raise ValueError(
             f"the lesson needs other pictures than these: {error}; choose another set"
         ) from error
-    return Examples(rows[examples.pairs], rows[examples.sequence]), cues
+    return Examples(rows[examples.pairs], rows[examples.sequence], examples.usual), cues
 
 
 # ---------------------------------------------------------------------------------------------------------

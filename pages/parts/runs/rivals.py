@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pages.parts.views.measures import ends, signed
+from ranking.core import Floats, Ints
 from ranking.losses.weighted_zero_one import weighted_zero_one
 from ranking.metrics import precision_at_k
+from ranking.metrics.intervals import DRAWS, Interval, interval, resampled_counts
 from ranking.metrics.ranked import Ranking, first_mistake
 
 
@@ -42,57 +45,82 @@ def standing(method: str, ranked: Ranking, k: int) -> Standing:
     )
 
 
-def compared(first: Standing, second: Standing) -> str:
-    """Which of two ranks better and which labels better, in one sentence."""
-    ranks, labels = better_ranking(first, second), better_labels(first, second)
-    ranking = f"both rank equally well (AP {first.average_precision:.3f})"
-    if ranks is not None:
-        worse = second if ranks is first else first
-        precisions = f"AP {ranks.average_precision:.3f} against {worse.average_precision:.3f}"
-        ranking = f"{ranks.method} ranks better ({precisions})"
-    labelling = f"both label equally well (weighted 0-1 loss {first.zero_one:.3f})"
-    if labels is not None:
-        worse = second if labels is first else first
-        losses = f"weighted 0-1 loss {labels.zero_one:.3f} against {worse.zero_one:.3f}"
-        labelling = f"{labels.method} {'also ' if labels is ranks else ''}labels better ({losses})"
-    return f"On these people {ranking}, {labelling}."
+@dataclass(frozen=True)
+class Rivals:
+    """Two methods on the same samples, with AP and weighted 0-1 loss of the second minus those of the first; each
+    difference has its interval, by the paired bootstrap over scenes."""
+
+    first: Standing
+    second: Standing
+    gain: Interval
+    loss: Interval
+
+    @property
+    def better_ranking(self) -> Standing | None:
+        """Whose AP is significantly higher; None where neither is."""
+        return None if not self.gain.without_zero else self.second if self.gain.value > 0 else self.first
+
+    @property
+    def better_labels(self) -> Standing | None:
+        """Whose weighted 0-1 loss is significantly lower; None where neither is."""
+        return None if not self.loss.without_zero else self.second if self.loss.value < 0 else self.first
 
 
-def better_ranking(first: Standing, second: Standing) -> Standing | None:
-    """Whose AP is higher, as far as it is shown; None where neither is."""
-    difference = round(first.average_precision, 3) - round(second.average_precision, 3)
-    return None if not difference else first if difference > 0 else second
+def loss_difference(relevance: Ints, scores: Floats, units: Ints) -> Interval:
+    """The weighted 0-1 loss by the second of two rows of scores (2, n) minus that by the first, with its interval by
+    the paired bootstrap over `units` (n,)."""
+    relevant = relevance > 0
+    unit_of = np.unique(units, return_inverse=True)[1]
+    counts = resampled_counts(int(unit_of.max()) + 1, DRAWS, np.random.default_rng(0))
+    losses = np.zeros((len(scores), DRAWS))
+    for side in (relevant, ~relevant):
+        of_side = counts @ np.bincount(unit_of, side)
+        for row, values in enumerate(scores):
+            wrong = counts @ np.bincount(unit_of, side & ((values > 0) != relevant))
+            losses[row] += np.divide(wrong, 2 * of_side, out=np.full(DRAWS, np.nan), where=of_side > 0)
+    first, second = (weighted_zero_one(relevance, values) for values in scores)
+    return interval(second - first, losses[1] - losses[0])
 
 
-def better_labels(first: Standing, second: Standing) -> Standing | None:
-    """Whose weighted 0-1 loss is lower, as far as it is shown; None where neither is."""
-    difference = round(first.zero_one, 3) - round(second.zero_one, 3)
-    return None if not difference else first if difference < 0 else second
+def compared(pair: Rivals) -> str:
+    """Which of two ranks better and which labels better, as far as that is significant."""
+    return " ".join(
+        (
+            _lead(pair, pair.better_ranking, "ranks better", pair.gain, "AP"),
+            _lead(pair, pair.better_labels, "labels better", pair.loss, "weighted 0-1 loss"),
+        )
+    )
 
 
-def verdict(svm: Standing, ap_svm: Standing) -> str:
-    """What follows for "why optimise AP?", whatever the numbers say."""
-    ranks, labels = better_ranking(svm, ap_svm), better_labels(svm, ap_svm)
-    if ranks is ap_svm and labels is svm:
-        return "Here each method wins on the loss that it optimises. One query is an example, not a proof."
+def _lead(pair: Rivals, better: Standing | None, verb: str, apart: Interval, measure: str) -> str:
+    if better is None:
+        names = f"{pair.second.method} minus {pair.first.method}"
+        return f"Neither {verb} significantly: {names} {signed(apart.value)} {measure} ({ends(apart)})."
+    lead = apart if better is pair.second else Interval(-apart.value, -apart.high, -apart.low)
+    return f"{better.method} {verb}: {signed(lead.value)} {measure} ({ends(lead)})."
+
+
+def verdict(pair: Rivals) -> str:
+    """What follows for "why optimise AP?", whatever the numbers say, where the first method optimises the weighted 0-1
+    loss and the second AP."""
+    ranks, labels = pair.better_ranking, pair.better_labels
+    if ranks is pair.second and labels is pair.first:
+        return "Each method wins on the loss that it optimises."
     winners = [winner for winner in (ranks, labels) if winner is not None]
     if not winners:
-        outcome = "Neither does better here"
-    elif len(winners) == 1:
-        outcome = f"{winners[0].method} does better here at one of the two, and not worse at the other"
-    elif ranks is labels:
-        outcome = f"{winners[0].method} does better here at both"
-    else:
-        outcome = "Each does better here at what the other's objective bounds"
-    return f"{outcome}: objectives bound losses on the training samples, and new ones may fall out otherwise."
+        return "Neither is better here."
+    if len(winners) == 1:
+        return f"{winners[0].method} is better here at one of the two."
+    if ranks is labels:
+        return f"{winners[0].method} is better here at both."
+    return "Each is better here at the loss that the other optimises."
 
 
 def why(svm: Standing, ap_svm: Standing) -> str:
     """What the two methods train on, and what the signs of the scores make of it."""
     return (
-        f"Beside a penalty on the weights, both minimise a bound on a loss of the training samples: {svm.method} on "
-        f"the weighted 0-1 loss, {ap_svm.method} on 1 − AP, which sees only their order. So zero is no threshold of "
-        f"the scores of {ap_svm.method}: above it are {ap_svm.called} of these {ap_svm.samples} people "
-        f"({svm.called} with {svm.method}), where {ap_svm.relevant} are relevant. "
-        "Giving everybody the same label costs a weighted 0-1 loss of 0.5."
+        f"{svm.method} minimises a bound on the weighted 0-1 loss of the training samples, {ap_svm.method} a bound on "
+        f"1 − AP, which depends on their order only. So zero is no threshold of the scores of {ap_svm.method}: above "
+        f"it are {ap_svm.called} of these {ap_svm.samples} people ({svm.called} with {svm.method}), where "
+        f"{ap_svm.relevant} are relevant."
     )

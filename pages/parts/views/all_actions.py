@@ -1,115 +1,133 @@
-"""Test AP of each action of the bundled scenes and of their average, as data/ten_actions.py has measured it."""
+"""Test AP of each action of the bundled scenes and of their average: data/ten_actions.py has measured it, and of the
+query of a lesson the lesson's own training runs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import NamedTuple
 
 import streamlit as st
 
 from pages.parts.app import cache
 from pages.parts.app.frame import escaped
 from pages.parts.views import leanings
+from pages.parts.views.measures import signed
 from ranking.core import ImageSet
+from ranking.metrics.intervals import Interval, Resampled
 
 MEASURED = Path(__file__).parents[3] / "data" / "ten_actions.json"
 
-Measured = Mapping[str, Mapping[str, float]]  # of each action the test AP by each method
+Pair = tuple[str, str]  # of methods, the second compared with the first
 
 
-def show(images: ImageSet, query: str) -> None:
-    """A table of all actions, that of the lesson marked, and for how many of them neighbours help."""
-    precisions = measured(images)
-    st.markdown(f"### {summed_up(precisions)}")
-    st.markdown(table(precisions, query))
-    st.caption(
-        "Test AP of all actions of the same scenes, every method with its own settings, none chosen; ▲ and ▼: what it "
-        "gains and loses with neighbours. **Notice** how far they differ: a single action proves little. HOAP-SVM's "
-        "rounds may end elsewhere on another machine, for its objective is not convex."
-    )
+class Action(NamedTuple):
+    """The test AP of an action by each method, and the difference of each pair with its interval."""
+
+    precisions: Mapping[str, float]
+    gains: Mapping[Pair, Interval]
 
 
-def measured(images: ImageSet) -> Measured:
-    """The stored figures; Gone where they are of another set."""
+Measured = Mapping[str, Action]
+
+
+def of_runs(methods: Sequence[str], resampled: Resampled, pairs: Iterable[Pair]) -> Action:
+    """What the runs of these methods have, as Compare has it."""
+    numbers = {method: number for number, method in enumerate(methods)}
+    gains = {
+        (first, second): resampled.difference("AP", numbers[second], numbers[first])
+        for first, second in pairs
+    }
+    return Action(dict(zip(methods, resampled.values["AP"].tolist(), strict=True)), gains)
+
+
+def measured(lesson: str, images: ImageSet, query: str, own: Action) -> Measured:
+    """The stored figures of a lesson, its own runs' for its query; Gone where they are of another set."""
     with cache.or_gone():
         stored = json.loads(MEASURED.read_text())
     if stored["set"] != images.key:
         raise cache.Gone(
-            f"data/{MEASURED.name} was measured on other images than data/examples holds; "
+            f"data/{MEASURED.name} was measured on other images than the lesson has; "
             "measure it again with: python data/ten_actions.py"
         )
-    precisions: Measured = stored["average_precision"]
-    return precisions
+    return {name: read(action) for name, action in stored["lessons"][lesson].items()} | {query: own}
 
 
-def summed_up(precisions: Measured) -> str:
-    """For how many actions AP rises with neighbours, as far as the numbers are shown.
+def read(stored: Mapping[str, object]) -> Action:
+    """One action of the file."""
+    precisions, gains = stored["AP"], stored["gains"]
+    assert isinstance(precisions, dict)
+    assert isinstance(gains, list)
+    return Action(precisions, {(first, second): Interval(*values) for first, second, *values in gains})
 
-    >>> summed_up({"a": {"SVM": 0.1, "HOB-SVM": 0.2, "AP-SVM": 0.3, "HOAP-SVM": 0.3}})
-    'With neighbours AP rises for 1 of 1 actions where labels are counted, and for 0 where AP is optimised.'
-    """
-    counted, optimised = (
-        sum(by[leaning] > by[alone] for by in precisions.values()) for alone, leaning in leanings.PAIRS
+
+def show(actions: Measured, query: str) -> None:
+    """A table of all actions, that of the lesson marked, and for how many of them neighbours help."""
+    st.markdown(f"### {summed_up(actions)}")
+    st.markdown(table(actions, query))
+    st.caption(
+        "Test AP, every method with its default settings. ▲ and ▼: significant gains and losses with neighbours; "
+        "the other differences may be chance."
     )
-    return (
-        f"With neighbours AP rises for {counted} of {len(precisions)} actions where labels are counted, and for "
-        f"{optimised} where AP is optimised."
-    )
 
 
-def average(precisions: Measured) -> dict[str, float]:
-    """The mean AP over all actions of each method.
+def summed_up(actions: Measured) -> str:
+    """For how many actions AP rises and falls significantly with neighbours."""
+    parts = [f"{counted(actions, pair)} from {' to '.join(pair)}" for pair in leanings.PAIRS]
+    return f"Of all actions, AP {' and '.join(parts)}."
 
-    >>> average({"a": {"SVM": 0.25}, "b": {"SVM": 0.75}})
-    {'SVM': 0.5}
+
+def counted(actions: Measured, pair: Pair) -> str:
     """
-    methods = next(iter(precisions.values()))
-    return {method: fmean(by[method] for by in precisions.values()) for method in methods}
-
-
-def beside_average(
-    precisions: Measured, query: str, shown: Mapping[str, float], pairs: Sequence[tuple[str, str]]
-) -> str:
-    """How much the second method of each pair gains on the query and on average over all actions, in one sentence.
-
-    shown: the AP of each method on the query, as the page shows it.
-
-    >>> measured = {"a": {"SVM": 0.1, "AP-SVM": 0.2}, "b": {"SVM": 0.3, "AP-SVM": 0.26}}
-    >>> beside_average(measured, "a", measured["a"], [("SVM", "AP-SVM")])
-    'AP-SVM minus SVM in AP: **+0.100** on “a”, **+0.030** on average over all 2 actions.'
+    >>> gains = Interval(0.1, 0.05, 0.15), Interval(0.1, -0.05, 0.25)
+    >>> counted({str(n): Action({}, {("a", "b"): gain}) for n, gain in enumerate(gains)}, ("a", "b"))
+    'rises significantly for 1 of 2, falls for 0'
     """
-    mean = average(precisions)
+    gains = [action.gains[pair] for action in actions.values()]
+    up, down = sum(gain.low > 0 for gain in gains), sum(gain.high < 0 for gain in gains)
+    return f"rises significantly for {up} of {len(gains)}, falls for {down}"
+
+
+def mean_gain(actions: Measured, pair: Pair) -> float:
+    return fmean(action.gains[pair].value for action in actions.values())
+
+
+def beside_average(actions: Measured, query: str, pairs: Sequence[Pair]) -> str:
+    """How much the second method of each pair gains on the query and on average over all actions, in one sentence."""
     differences = [
-        f"{second} minus {first} in AP: **{round(shown[second], 3) - round(shown[first], 3):+.3f}** on "
-        f"“{escaped(query)}”, **{mean[second] - mean[first]:+.3f}** on average over all {len(precisions)} actions"
+        f"{second} minus {first}: **{signed(actions[query].gains[first, second].value)}** AP on “{escaped(query)}”, "
+        f"**{signed(mean_gain(actions, (first, second)))}** on average over {len(actions)} actions"
         for first, second in pairs
     ]
     return f"{'; '.join(differences)}."
 
 
-def table(precisions: Measured, query: str) -> str:
+def table(actions: Measured, query: str) -> str:
     """The figures and their average as markdown, `query` in bold."""
     heads = [head for alone, leaning in leanings.PAIRS for head in (alone, leaning, "Change")]
     lines = [["Action", *heads], ["---", *(["---:"] * len(heads))]]
-    for action, by in precisions.items():
-        name = escaped(action)
-        lines.append([f"**{name}**" if action == query else name, *_cells(by)])
-    lines.append(["Average", *_cells(average(precisions))])
+    for name, action in actions.items():
+        called = escaped(name)
+        lines.append([f"**{called}**" if name == query else called, *_cells(action)])
+    lines.append(["Average", *_average(actions)])
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _cells(by: Mapping[str, float]) -> list[str]:
-    return [cell for alone, leaning in leanings.PAIRS for cell in _compared(by[alone], by[leaning])]
+def _cells(action: Action) -> list[str]:
+    cells: list[str] = []
+    for alone, leaning in leanings.PAIRS:
+        gain = action.gains[alone, leaning]
+        mark = "" if not gain.without_zero else " ▲" if gain.value > 0 else " ▼"
+        both = (f"{action.precisions[method]:.3f}" for method in (alone, leaning))
+        cells += [*both, f"{signed(gain.value)}{mark}"]
+    return cells
 
 
-def _compared(before: float, after: float) -> tuple[str, str, str]:
-    """The two as they are shown, and their difference.
-
-    >>> _compared(0.25, 0.2), _compared(0.25, 0.25)
-    (('0.250', '0.200', '▼ 0.050'), ('0.250', '0.250', '='))
-    """
-    change = after - before
-    sign = f"{'▲' if change > 0 else '▼'} {abs(change):.3f}" if change else "="
-    return f"{before:.3f}", f"{after:.3f}", sign
+def _average(actions: Measured) -> list[str]:
+    cells: list[str] = []
+    for pair in leanings.PAIRS:
+        means = (fmean(action.precisions[method] for action in actions.values()) for method in pair)
+        cells += [*(f"{mean:.3f}" for mean in means), signed(mean_gain(actions, pair))]
+    return cells

@@ -10,30 +10,32 @@ import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, GREEN, GREY, VERMILLION
 from pages.parts.views.charts import line, show
+from pages.parts.views.measures import ends, signed
 from ranking.core import Bools, Floats, Ints
+from ranking.metrics.intervals import Interval, resample
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
     from ranking.explain.edge_strength import EdgeStrengthCurve
 
 PAIRS = (("SVM", "HOB-SVM"), ("AP-SVM", "HOAP-SVM"))  # without neighbours, with them
 OFF, LEARNT = 0.0, 1.0  # strengths of the neighbours
-RISES, FALLS, STAYS = "rises", "falls", "stays"  # what AP does
-VERDICTS = {RISES: "helped", FALLS: "misled", STAYS: "neither helped nor misled"}
 
 
-def compared(precisions: Mapping[str, float]) -> str:
-    """What neighbours do to the AP of each pair, in one sentence, as far as the numbers are shown."""
-    labels, ranking = (
-        f"{_change(precisions[alone], precisions[leaning])} ({alone} {precisions[alone]:.3f}, "
-        f"{leaning} {precisions[leaning]:.3f})"
-        for alone, leaning in PAIRS
-    )
-    return f"With neighbours AP {labels} where labels are counted, and {ranking} where AP is optimised."
+def moves(gain: Interval) -> str:
+    """What AP does by a difference and its interval, of which only a significant one is a rise or a fall.
+
+    >>> moves(Interval(0.05, 0.01, 0.09)), moves(Interval(-0.05, -0.11, 0.01))
+    ('rises by 0.050', 'does not change significantly (−0.050)')
+    """
+    if not gain.without_zero:
+        return f"does not change significantly ({signed(gain.value)})"
+    return f"{'rises' if gain.value > 0 else 'falls'} by {abs(gain.value):.3f}"
 
 
-def _change(before: float, after: float) -> str:
-    before, after = round(before, 3), round(after, 3)
-    return RISES if after > before else FALLS if after < before else STAYS
+def compared(gains: Mapping[str, Interval]) -> str:
+    """What neighbours do to the AP of each pair, in one sentence. gains: by the method with neighbours."""
+    labels, ranking = (f"{moves(gains[leaning])} from {alone} to {leaning}" for alone, leaning in PAIRS)
+    return f"With neighbours AP {labels}, and {ranking}."
 
 
 def shared(image_of: Ints) -> list[str]:
@@ -58,49 +60,57 @@ def with_whom(scenes: Sequence[str], place: int) -> str:
     return f"of one scene with rank{'s' if len(others) > 1 else ''} {' and '.join(others)}"
 
 
-def along(leaning: EdgeStrengthCurve, people: Ints, names: Sequence[str]) -> str:
-    """Who of a scene that shows something relevant rises without being so."""
-    relevant = leaning.relevance[people] > 0
-    rising = zip(names, ~relevant & (leaning.rise[people] > 0), strict=True)
-    wrongly = [name for name, wrong in rising if wrong]
-    if not relevant.any() or not wrongly:
-        return ""
-    rest = "who is not relevant, rises" if len(wrongly) == 1 else "who are not relevant, rise"
-    return f": {' and '.join(wrongly)}, {rest} along"
+def wrongly(leaning: EdgeStrengthCurve, people: Ints, names: Sequence[str]) -> str:
+    """Whom of a scene neighbours move the wrong way, as a sentence; "" where they do so to nobody."""
+    relevant, rise = leaning.relevance[people] > 0, leaning.rise[people]
+    parts = []
+    for moved, way in ((relevant & (rise < 0), "relevant, down"), (~relevant & (rise > 0), "irrelevant, up")):
+        listed = [name for name, chosen in zip(names, moved, strict=True) if chosen]
+        if listed:
+            parts.append(f"{', '.join(listed)} ({way})")
+    return f"Moved the wrong way: {'; '.join(parts)}." if parts else ""
 
 
-def lifting(leaning: EdgeStrengthCurve, people: Ints, lifted: int, names: Sequence[str]) -> str:
+def moving(leaning: EdgeStrengthCurve, people: Ints, person: int, names: Sequence[str]) -> str:
     """What neighbours do for one person, in one sentence."""
-    before, after = leaning.ranks[leaning.at(OFF), lifted], leaning.ranks[leaning.at(LEARNT), lifted]
-    name = names[int(np.flatnonzero(people == lifted)[0])]
-    higher = leaning.ranks[leaning.at(OFF), people] < before
-    ahead, right = np.count_nonzero(higher), np.count_nonzero(higher & (leaning.relevance[people] > 0))
-    pulls = (
-        f"1 neighbour stood higher, {'relevant' if right else 'not relevant'}"
-        if ahead == 1
-        else f"{ahead} neighbours stood higher, {right} of them relevant"
+    off, learned = leaning.ranks[leaning.at(OFF), people], leaning.ranks[leaning.at(LEARNT), people]
+    at = int(np.flatnonzero(people == person)[0])
+    relevant, rise = leaning.relevance[people] > 0, int(leaning.rise[person])
+    kind = "relevant" if relevant[at] else "irrelevant"
+    if not rise:
+        return f"{names[at]} ({kind}) is at rank {off[at]} with neighbours and without."
+    pulls = off < off[at] if rise > 0 else off > off[at]
+    pulls[at] = False
+    alike = int(np.count_nonzero(pulls & (relevant == relevant[at])))
+    return (
+        f"{names[at]} ({kind}) moves from rank {off[at]} {'up' if rise > 0 else 'down'} to {learned[at]}: without "
+        f"neighbours {np.count_nonzero(pulls)} of the scene {'is' if np.count_nonzero(pulls) == 1 else 'are'} "
+        f"{'higher' if rise > 0 else 'lower'}, {alike} of them {kind}."
     )
-    return f"By itself {name} stands at rank {before}, with neighbours at {after}: {pulls}."
 
 
 def misleading(leaning: EdgeStrengthCurve, people: Ints, query: str) -> str:
     """What neighbours do to a scene that shows nothing relevant, in one sentence."""
     before, after = leaning.ranks[leaning.at(OFF), people], leaning.ranks[leaning.at(LEARNT), people]
     return (
-        f"Nobody here is {query}, yet all {len(people)} rise: from ranks {before.min()} to {before.max()} "
-        f"without neighbours to {after.min()} to {after.max()} with them."
+        f"Nobody shows “{query}”, yet all {len(people)} move up: from ranks {before.min()} to {before.max()} without "
+        f"neighbours to {after.min()} to {after.max()}."
     )
 
 
-def summed_up(leaning: EdgeStrengthCurve) -> str:
-    """Whom neighbours moved which way, and what that did to AP, in one sentence."""
+def by_strength(leaning: EdgeStrengthCurve) -> Interval:
+    """The gain in AP from edges off to the learned penalties, and its interval over scenes."""
+    ranks = leaning.ranks[[leaning.at(LEARNT), leaning.at(OFF)]]
+    return resample(leaning.relevance, -ranks, leaning.image_of).difference("AP", 0, 1)
+
+
+def summed_up(leaning: EdgeStrengthCurve, gain: Interval) -> str:
+    """Whom neighbours moved which way, and what that did to AP, in one sentence. gain: of `by_strength`."""
     relevant = leaning.relevance > 0
     up, down = (int(np.count_nonzero(relevant & moved)) for moved in (leaning.rise > 0, leaning.rise < 0))
-    before, after = leaning.precision_at(OFF), leaning.precision_at(LEARNT)
-    word = VERDICTS[_change(before, after)]
     return (
-        f"Of {int(relevant.sum())} relevant people neighbours lift {up} and lower {down}; AP goes from {before:.3f} to "
-        f"{after:.3f}: here they {word} on the whole."
+        f"Neighbours move {up} of {int(relevant.sum())} relevant people up and {down} down; AP {moves(gain)} "
+        f"({ends(gain)})."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import Ranking
 
 AP = r"$\displaystyle\text{AP}=\frac1{|P|}\sum_{i\in P}\text{precision at the rank of }i$"
@@ -29,3 +30,20 @@ def show(ranked: Ranking, k: int) -> None:
         st.metric("NDCG", f"{ranked.ndcg:.3f}", help=NDCG, width="content")
         st.metric("Relevant", f"{ranked.positives:,}", width="content")
         st.metric("Samples", f"{len(ranked):,}", width="content")
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """A number with its sign, a real minus.
+
+    >>> signed(0.0447), signed(-0.0002), signed(-1.25, 1)
+    ('+0.045', '−0.000', '−1.2')
+    """
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def ends(interval: Interval) -> str:
+    """
+    >>> ends(Interval(0.05, -0.01, 0.11))
+    '95% confidence interval −0.010 to +0.110'
+    """
+    return f"95% confidence interval {signed(interval.low)} to {signed(interval.high)}"

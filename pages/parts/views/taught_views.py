@@ -19,6 +19,7 @@ from pages.parts.app.colours import (
     VERMILLION,
 )
 from pages.parts.views.charts import ZERO, hatched, line, points, reach, signed_bars
+from pages.parts.views.measures import signed
 from pages.parts.views.taught_labels import BY_CHANCE, OWN, QUESTIONS, RIVAL, Taught, strongest
 from ranking.core import Bools, Floats, Ints
 from ranking.explain.lookahead import NO, YES, LabellingModel, Position
@@ -117,15 +118,6 @@ def _among_others(order: Ints, answered: int) -> Ints:
     return place
 
 
-def signed(value: float, digits: int = 3) -> str:
-    """A number with its sign, a real minus.
-
-    >>> signed(0.0447), signed(-0.0002), signed(-1.25, 1)
-    ('+0.045', '−0.000', '−1.2')
-    """
-    return f"{value:+.{digits}f}".replace("-", "−")
-
-
 def ties(names: Sequence[str], interactions: Sequence[tuple[int, float]]) -> go.Figure:
     """Plot the interactions of one label, (other label, F), from the top."""
     rows = np.arange(len(interactions))[::-1]
@@ -213,25 +205,34 @@ def moved(taught: Taught, before: Ints, after: Ints, answered: int, k: int) -> s
     return f"{quoted(comes)} come among the first {k}, {quoted(goes)} leave"
 
 
-def notice_answer(taught: Taught, row: int, label: int, answer: bool | None) -> str:
-    """Return the caption of the two rankings: which labels the answer moves up and down."""
+def notice_answer(
+    taught: Taught, row: int, label: int, answer: bool | None, before: Ints, after: Ints
+) -> str:
+    """Return the caption of the two rankings. before, after: (L,) the labels from the top, as OWN ranks them."""
     legend = "Dotted: the answered label. Blue: up among the others; dashed: down."
     if answer is None:
         return f"{legend} **Notice** that nothing moves before an answer."
-    truth = (
-        "so it is" if taught.labels[row, label] == answer else "which is not so: see what a wrong answer does"
-    )
-    reach = strongest(taught.ties(label), 2)
-    effects = [
-        f"{verb} {quoted(names)}"
-        for verb, sign in (("draws in", 1), ("pushes out", -1))
-        if (names := [taught.names[partner] for partner, weight in reach if sign * weight > 0])
-    ]
     name = taught.names[label]
-    return (
-        f"{legend} **Notice** the crossings of {OWN}: “{name}” {' and '.join(effects)}, and those move others. "
-        f"{RIVAL} has $F=0$: no two others ever cross. “{name}”, {'yes' if answer else 'no'}: {truth}."
+    truth = "correct" if taught.labels[row, label] == answer else "wrong: see what that does"
+    change = _among_others(before, label) - _among_others(after, label)
+    partners = " and ".join(
+        f"“{taught.names[partner]}” ($F$ {signed(weight)}) {_moved_by(int(change[partner]))}"
+        for partner, weight in strongest(taught.ties(label), 2)
     )
+    return (
+        f"{legend} “{name}”, {'yes' if answer else 'no'}, is {truth}. **Notice** its strongest partners in {OWN}: "
+        f"{partners}. {RIVAL} has $F=0$, so that no two others ever cross."
+    )
+
+
+def _moved_by(places: int) -> str:
+    """
+    >>> _moved_by(2), _moved_by(-1), _moved_by(0)
+    ('moves up 2', 'moves down 1', 'does not move')
+    """
+    if not places:
+        return "does not move"
+    return f"moves {'up' if places > 0 else 'down'} {abs(places)}"
 
 
 def answered(taught: Taught, row: int, questions: Sequence[int]) -> str:
@@ -261,10 +262,9 @@ def notice_question(taught: Taught, label: int, surest: int, inside: Floats, out
     """Compare the max-marginal difference of the asked label with that of the surest one."""
     near, far = (abs(float(inside[i] - outside[i])) for i in (label, surest))
     return (
-        r"The best $t^\top s+t^\top Ft$ with each label among the $k$ and without it; one of "
-        "the two is always the very best value of all. Far apart: the model is sure. **Notice** the short line: "
-        f"“{taught.names[label]}” differs by only {near:.4f}, “{taught.names[surest]}”, the surest, by {far:.4f}: "
-        f"where the model hardly cares an answer tells most.{together(taught, label, inside, outside)}"
+        r"The best $t^\top s+t^\top Ft$ with each label among the $k$ and without it. **Notice** the shortest line: "
+        f"“{taught.names[label]}” differs by {near:.4f}, “{taught.names[surest]}”, the surest, by {far:.4f}."
+        f"{together(taught, label, inside, outside)}"
     )
 
 
@@ -291,10 +291,10 @@ def from_to(curves: Mapping[str, Floats]) -> str:
 
 
 def summed_up(curves: Mapping[str, Floats]) -> str:
-    """Say how much the answers raise the precision of both models."""
+    """Say what the answers do to the precision of both models."""
     own, rival = (100 * curves[name].mean(axis=1) for name in (OWN, RIVAL))
     return (
-        f"{len(own) - 1} answers lift {OWN} from {own[0]:.1f}% to {own[-1]:.1f}%, {RIVAL} from {rival[0]:.1f}% to "
+        f"With {len(own) - 1} answers {OWN} goes from {own[0]:.1f}% to {own[-1]:.1f}%, {RIVAL} from {rival[0]:.1f}% to "
         f"{rival[-1]:.1f}%."
     )
 
@@ -322,19 +322,25 @@ def interval(apart: Floats) -> tuple[float, float, float]:
 
 def notice_worth(taught: Taught, curves: Mapping[str, Floats]) -> str:
     """Say what the interactions add, and what the choice of the questions adds."""
-    ahead = []
-    for count in (0, QUESTIONS):
-        mean, low, high = interval(curves[OWN][count] - curves[RIVAL][count])
-        sure = "" if low > 0 or high < 0 else ", not significant"
-        ahead.append(
-            f"{signed(mean, 1)} points ({signed(low, 1)} to {signed(high, 1)}{sure}) after {count} questions"
-        )
-    well, badly = (100 * float((curves[name][-1] - curves[name][0]).mean()) for name in (OWN, BY_CHANCE))
-    images = curves[OWN].shape[1]
+    model = [
+        f"{apart(curves[OWN][count] - curves[RIVAL][count])} after {count} questions"
+        for count in (0, QUESTIONS)
+    ]
+    choice = apart(curves[OWN][QUESTIONS] - curves[BY_CHANCE][QUESTIONS])
     return (
-        "BEP: precision at $k$, where the scene has $k$ labels and the model is told so; answered labels are correct. "
-        f"**Notice** what interactions add: {OWN} is ahead by {' and '.join(ahead)}, and what it is worth to ask "
-        f"well: {well:.1f} points by {QUESTIONS} answers, {badly:.1f} where the labels are asked for by chance. Means "
-        f"over {images} generated scenes after one training run on {taught.learnt} others; 95% confidence intervals "
-        f"over scenes, not training runs, which end within {100 * taught.gap:.1g}% of their optimum."
+        "Precision at $k$, where the model is given the number $k$ of labels and answered labels are correct. "
+        f"**Notice** what interactions add, {OWN} minus {RIVAL}: {', '.join(model)}; and what the choice of the "
+        f"questions adds: {choice} after {QUESTIONS}. {curves[OWN].shape[1]} generated scenes, one training run on "
+        f"{taught.learnt} others, within {100 * taught.gap:.1g}% of its optimum."
     )
+
+
+def apart(differences: Floats) -> str:
+    """Paired differences (M,) in points, with their 95% confidence interval over scenes and whether that excludes 0.
+
+    >>> apart(np.array([0.0, 0.02]))
+    '+1.0 points (−1.0 to +3.0, not significant)'
+    """
+    mean, low, high = interval(differences)
+    sure = "" if low > 0 or high < 0 else ", not significant"
+    return f"{signed(mean, 1)} points ({signed(low, 1)} to {signed(high, 1)}{sure})"

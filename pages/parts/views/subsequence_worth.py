@@ -1,0 +1,72 @@
+"""When subsequences help: what data/subsequences.py has measured on digits, and what it shows, in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from pages.parts.app import cache
+from pages.parts.views.measures import ends, signed
+from ranking.datasets.sequences import ANY, ONE_EACH
+from ranking.metrics.intervals import Interval
+
+MEASURED = Path(__file__).parents[3] / "data" / "subsequences.json"
+PAIRS, SUBSEQUENCES = "RankSVM", "MidRank"
+CALLED = {ONE_EACH: "one image of each digit", ANY: "any images"}
+
+
+class Worth(NamedTuple):
+    """Mean Kendall tau of both methods, and the gain of MidRank over RankSVM with its interval over sequences."""
+
+    pairs: float
+    subsequences: float
+    gain: Interval
+
+
+class Measured(NamedTuple):
+    """Sequences of so many images, so many to train on and to test; `sampled` by how they are sampled."""
+
+    length: int
+    train: int
+    test: int
+    sampled: Mapping[str, Worth]
+
+
+def measured() -> Measured:
+    """The stored figures; Gone where they cannot be read."""
+    with cache.or_gone():
+        stored = json.loads(MEASURED.read_text())
+    sampled = {
+        of: Worth(row[PAIRS], row[SUBSEQUENCES], Interval(*row["gain"]))
+        for of, row in stored.pop("sampled").items()
+    }
+    return Measured(**stored, sampled=sampled)
+
+
+def outcome(gain: Interval) -> str:
+    """
+    >>> outcome(Interval(0.05, 0.01, 0.09)), outcome(Interval(0.05, -0.01, 0.11))
+    ('better', 'not significantly different')
+    """
+    return "not significantly different" if not gain.without_zero else "better" if gain.value > 0 else "worse"
+
+
+def summed_up(found: Measured) -> str:
+    """Where subsequences are better and where not, in one sentence."""
+    parts = [
+        f"{outcome(found.sampled[of].gain)} than pairs in sequences of {called}"
+        for of, called in CALLED.items()
+    ]
+    return f"On digits, subsequences are {' and '.join(parts)}."
+
+
+def table(found: Measured) -> str:
+    """The figures as markdown."""
+    lines = [f"| Digits in numerical order | {PAIRS} | {SUBSEQUENCES} | Difference |", "|---|--:|--:|---|"]
+    for of, called in CALLED.items():
+        worth = found.sampled[of]
+        difference = f"{signed(worth.gain.value)} ({ends(worth.gain)})"
+        lines.append(f"| {called} | {worth.pairs:.3f} | {worth.subsequences:.3f} | {difference} |")
+    return "\n".join(lines)
