@@ -8,14 +8,16 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from shown import all_steps, choose, components, kinds, numbers_in, page_of, press, texts
+from shown import all_steps, choose, components, kinds, numbers_in, page_of, press, program_of, texts
 
 from pages.parts.app import cache
 from pages.parts.runs import lessons, rivals
 from pages.parts.runs.rivals import Standing
 from pages.parts.views import all_actions
 from ranking.jobs import run_archive
+from ranking.losses.weighted_zero_one import weighted_zero_one
 from ranking.metrics import moving
+from ranking.metrics.intervals import DRAWS, Interval, interval, resample, resampled_counts
 from ranking.metrics.ranked import Ranking
 
 page = page_of("lesson")
@@ -82,42 +84,79 @@ def test_what_cannot_be_shown_or_was_imported_is_not_the_lesson(taught, started)
     assert not again & {*own, *imported}
 
 
+def pair_of(store):
+    """The runs of the lesson, their standings, and both differences."""
+    runs = [run_of(store, method) for method in LESSON.methods]
+    images = store.image_set(runs[0].settings["set"])
+    rankings = [cache.ranking(run, "test") for run in runs]
+    standings = [rivals.standing(*both, page.SHOWN) for both in zip(LESSON.methods, rankings, strict=True)]
+    scores = np.stack([np.load(run.scores_file)[images.test] for run in runs])
+    relevance, units = images.relevance(LESSON.query)[images.test], images.image_of[images.test]
+    gain = resample(relevance, scores, units).difference("AP", 1, 0)
+    return rankings, rivals.Rivals(*standings, gain, rivals.loss_difference(relevance, scores, units))
+
+
+def run_of(store, method):
+    [run] = [run for run in store.runs("train") if run.settings["method"] == method]
+    return run
+
+
 def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(taught, open_page, started):
-    app = open_page("lesson", step="9", small_k="<script>")
+    app = open_page("lesson", step="9", place="<script>")
     assert not methods_of(started), "nothing is trained again"
-    assert len(app.warning) == 2
-    assert any("\\<script\\>" in warning.value for warning in app.warning)
-    runs, text = {run.settings["method"]: run for run in taught.runs("train")}, texts(app)
-    rankings = [cache.ranking(runs[method], "test") for method in LESSON.methods]
-    svm, ap_svm = standings = [
-        rivals.standing(*both, 5) for both in zip(LESSON.methods, rankings, strict=True)
-    ]
-    for number, (ranked, stands, strip) in enumerate(zip(rankings, standings, strips_of(app), strict=True)):
+    assert len(app.warning) == 1
+    text, (rankings, pair) = texts(app), pair_of(taught)
+    for number, (ranked, stands, strip) in enumerate(
+        zip(rankings, (pair.first, pair.second), strips_of(app), strict=True)
+    ):
         shown = {metric.label: metric.value for metric in app.metric[3 * number : 3 * number + 3]}
         measured = {
             "AP": stands.average_precision,
-            "P@5": stands.precision,
+            "P@12": stands.precision,
             "Weighted 0-1 loss": stands.zero_one,
         }
         assert shown == {label: f"{value:.3f}" for label, value in measured.items()}
         assert [item["mark"] == "relevant" for item in strip["items"]] == (ranked.relevance[:12] > 0).tolist()
         assert [bool(item["flag"]) for item in strip["items"]].index(True) == stands.first_mistake - 1
-        assert f"**{stands.first_mistake}**" in text
-    assert rivals.compared(*standings) in text
-    assert rivals.verdict(*standings) in text
-    assert rivals.why(*standings) in text
-    stored = json.loads(all_actions.MEASURED.read_text())["average_precision"]
-    svm_mean, ap_mean = (fmean(by[method] for by in stored.values()) for method in LESSON.methods)
-    gained = round(ap_svm.average_precision, 3) - round(svm.average_precision, 3)
-    sentence = (
-        f"**{gained:+.3f}** on “{LESSON.query}”, **{ap_mean - svm_mean:+.3f}** on average over all 10 actions"
-    )
+        assert f"{round(12 * stands.precision)} of the first 12 are relevant" in text
+        assert f"rank **{stands.first_mistake}**" in text
+    assert rivals.compared(pair) in text
+    assert rivals.verdict(pair) in text
+    stored = json.loads(all_actions.MEASURED.read_text())["lessons"]["why AP"]
+    assert len(stored) == 10
+    differences = [by["AP"][LESSON.methods[1]] - by["AP"][LESSON.methods[0]] for by in stored.values()]
+    sentence = f"**{pair.gain.value:+.3f}** AP on “{LESSON.query}”, **{fmean(differences):+.3f}** on average over 10 actions"
     assert sentence in text
-    assert sentence in texts(open_page("lesson", step="3"))
-    assert 600 in numbers_in(app.caption[-1].value), "scenes of the lesson's small set"
-    assert ap_svm.average_precision > svm.average_precision + 0.02
-    assert svm.zero_one < ap_svm.zero_one - 0.1
-    assert ap_svm.called > 2 * ap_svm.relevant, "zero is no threshold of AP-SVM"
+    summary = texts(open_page("lesson", step="3"))
+    assert all(
+        part in summary for part in (sentence, rivals.compared(pair), rivals.why(pair.first, pair.second))
+    )
+
+
+def test_the_lead_of_the_lesson_is_significant(taught):
+    """By the bootstrap of Compare, on the query that it shows; and on average over the others it is a lead, too."""
+    rankings, pair = pair_of(taught)
+    assert pair.gain.low > 0
+    assert pair.better_ranking is pair.second
+    stored = json.loads(all_actions.MEASURED.read_text())["lessons"]["why AP"]
+    others = [all_actions.read(by).gains[page.PAIR] for query, by in stored.items() if query != LESSON.query]
+    assert fmean(gain.value for gain in others) > 0
+    assert sum(gain.low > 0 for gain in others) >= sum(gain.high < 0 for gain in others)
+    assert min(ranked.average_precision for ranked in rankings) < 1
+
+
+def test_the_command_measures_what_the_lesson_trains(taught, tmp_path):
+    command, run = program_of("ten_actions"), run_of(taught, "SVM")
+    assert command.LESSONS["why AP"] == (LESSON.features, LESSON.methods)
+    assert command.LESSONS["neighbours"] == (lessons.NEIGHBOURS.features, lessons.NEIGHBOURS.methods)
+    images = taught.image_set(run.settings["set"])
+    again = command.measured("why AP", images, tmp_path, [LESSON.query])[LESSON.query]
+    stored = json.loads(all_actions.MEASURED.read_text())["lessons"]["why AP"][LESSON.query]
+    assert again["gains"][0][:2] == list(LESSON.methods)
+    assert again["gains"][0][2:] == pytest.approx(stored["gains"][0][2:], abs=2e-3)
+    for method in LESSON.methods:
+        own = cache.ranking(run_of(taught, method), "test").average_precision
+        assert [again["AP"][method], stored["AP"][method]] == pytest.approx([own, own], abs=5e-7), method
 
 
 def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_filled_in(taught, open_page):
@@ -140,8 +179,6 @@ def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_fille
     assert app.query_params["place"] == "12"
     assert strips_of(app)[0]["items"][11]["id"] == moved
     all_steps(app, page.STEPS)
-    choose(app.slider, "small_k", 1)
-    assert {"P@1", "P@2"} & {metric.label for metric in app.metric} == {"P@1"}, "steps 1 and 2 show one k"
     choose(app.toggle, "all_steps", False)
     press(app, "next step")
     [primary] = [button for button in app.button if button.proto.type == "primary"]
@@ -149,7 +186,7 @@ def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_fille
     press(app, primary.key)
     chosen = [app.selectbox(key=f"widget {name}").value for name in ("query", "method")]
     assert chosen == [LESSON.query, "AP-SVM"]
-    assert app.get("button_group")[0].value == list(lessons.FEATURES)
+    assert app.get("button_group")[0].value == list(LESSON.features)
 
 
 def test_captions_give_the_steps_at_which_a_measure_changes():
@@ -163,8 +200,11 @@ def test_captions_give_the_steps_at_which_a_measure_changes():
     costs = numbers_in(page.costs_caption(average, zero_one))
     ends = [average[0] - average[1], 11, 12, average[-2] - average[-1]]
     assert costs[3:7] == pytest.approx(ends, abs=5e-4)
-    assert costs[7:-4] == [6, 7, 8, 9, 10, 11], "where another relevant image is passed"
-    assert costs[-4:] == [11, 4, 5, page.RELEVANT]
+    assert costs[7:-3] == [6, 7, 8, 9, 10, 11], "where another relevant image is passed"
+    assert costs[-3:] == [11, 4, 5]
+    both = [[getattr(at, name) for at in by_place] for name in ("average_precision", "ndcg")]
+    falls = [values[first] - values[first + 1] for first in (0, -2) for values in both]
+    assert numbers_in(page.falls_text(by_place)) == pytest.approx(falls, abs=5e-4)
 
 
 def test_a_standing_weighs_wrong_signs_and_finds_the_first_mistake():
@@ -177,28 +217,48 @@ def test_a_standing_weighs_wrong_signs_and_finds_the_first_mistake():
     assert rivals.standing("SVM", ranked, 2) == Standing(*expected)
 
 
-def test_verdicts_are_what_the_numbers_state():
-    """AP and weighted 0-1 loss of SVM, then of AP-SVM; who ranks better, who labels better."""
+def test_verdicts_are_what_is_significant():
+    """Which of SVM and AP-SVM has significantly more AP, and which significantly less weighted 0-1 loss."""
+    more, less, unsure = Interval(0.1, 0.05, 0.2), Interval(-0.1, -0.2, -0.05), Interval(0.1, -0.05, 0.2)
     verdicts = set()
-    for svm, ap_svm, ranks, labels in (
-        ((0.3, 0.2), (0.4, 0.5), "AP-SVM", "SVM"),
-        ((0.4, 0.5), (0.3, 0.2), "SVM", "AP-SVM"),
-        ((0.3, 0.5), (0.4, 0.2), "AP-SVM", "AP-SVM"),
-        ((0.4, 0.2), (0.3, 0.5), "SVM", "SVM"),
-        ((0.4, 0.2), (0.4001, 0.5), None, "SVM"),
-        ((0.3, 0.2), (0.4, 0.2), "AP-SVM", None),
-        ((0.3, 0.2), (0.3, 0.2), None, None),
+    for gain, loss, ranks, labels in (
+        (more, more, "AP-SVM", "SVM"),
+        (less, less, "SVM", "AP-SVM"),
+        (more, less, "AP-SVM", "AP-SVM"),
+        (less, more, "SVM", "SVM"),
+        (unsure, more, None, "SVM"),
+        (more, unsure, "AP-SVM", None),
+        (unsure, unsure, None, None),
     ):
-        pair = [
-            Standing(method, average_precision, 0.5, zero_one, 30, 10, 100, 3)
-            for method, (average_precision, zero_one) in (("SVM", svm), ("AP-SVM", ap_svm))
-        ]
-        text, verdict = rivals.compared(*pair), rivals.verdict(*pair)
-        assert text == rivals.compared(*pair[::-1])
-        assert re.findall(r"(?:AP-)?SVM", text) == [name for name in (ranks, labels) if name]
-        told = {f"{value:.3f}" for value in (*svm, *ap_svm)}
-        assert set(re.findall(r"0\.\d{3}", text)) == told
+        first, second = (Standing(method, 0.3, 0.5, 0.2, 30, 10, 100, 3) for method in ("SVM", "AP-SVM"))
+        pair = rivals.Rivals(first, second, gain, loss)
+        of_ranks, of_labels = (sentence for sentence in rivals.compared(pair).split("). "))
+        for sentence, winner in ((of_ranks, ranks), (of_labels, labels)):
+            assert sentence.startswith(winner or "Neither"), (sentence, winner)
+            low, high = numbers_in(sentence)[-2:]
+            assert (low > 0 or high < 0) == (winner is not None)
+        if ranks:
+            assert "+0.100 AP" in of_ranks, "the lead of whoever leads"
+        verdict = rivals.verdict(pair)
         winners = {ranks, labels} - {None}
         assert re.findall(r"(?:AP-)?SVM", verdict) == (list(winners) if len(winners) == 1 else [])
         verdicts.add(verdict)
     assert len(verdicts) == 7
+
+
+def test_the_difference_of_losses_is_that_of_resampled_scenes():
+    """Against the definition on each resample; a resample without a relevant sample does not count."""
+    random = np.random.default_rng(5)
+    relevance, scores, units = random.integers(0, 2, 12), random.normal(size=(2, 12)), np.arange(12) // 3
+    found = rivals.loss_difference(relevance, scores, units)
+    counts = resampled_counts(4, DRAWS, np.random.default_rng(0))
+    drawn = []
+    for row in counts:
+        samples = np.repeat(np.arange(12), row[units])
+        if 0 < relevance[samples].sum() < len(samples):
+            first, second = (weighted_zero_one(relevance[samples], each[samples]) for each in scores)
+            drawn.append(second - first)
+    assert found == pytest.approx(interval(found.value, np.array(drawn)))
+    assert found.value == pytest.approx(
+        weighted_zero_one(relevance, scores[1]) - weighted_zero_one(relevance, scores[0])
+    )
