@@ -25,7 +25,7 @@ from ranking.metrics.intervals import resample
 from ranking.workspace.examples import folder_of
 
 LESSONS = {
-    "why AP": (("Colour",), ("SVM", "AP-SVM")),
+    "why AP": (("GIST",), ("SVM", "AP-SVM")),
     "neighbours": (("HOG", "Colour"), ("SVM", "HOB-SVM", "AP-SVM", "HOAP-SVM")),
 }
 DIGITS = 6

@@ -106,6 +106,7 @@ def show_outcome(
     st.markdown(
         f"{all_actions.beside_average(actions, LESSON.query, [PAIR])} AP {all_actions.counted(actions, PAIR)}."
     )
+    st.caption(rivals.intervals(pair))
 
 
 def show_rival(images: ImageSet, run: Run, ranked: Ranking, stands: Standing) -> None:
@@ -120,7 +121,7 @@ def show_rival(images: ImageSet, run: Run, ranked: Ranking, stands: Standing) ->
     label = f"The first {len(shown)} test samples as {method} ranks them"
     strip(shown, name=f"strip of {method}", label=label, columns=COLUMNS, narrow=4, flags=flags)
     right = int(np.count_nonzero(ranked.relevance[:SHOWN]))
-    notice = f"**Notice** that {right} of the first {SHOWN} are relevant."
+    notice = f"**Notice**: {right} of {SHOWN} are relevant."
     if first is not None:
         shows = escaped(tiles.shows(images, int(ranked.samples[first - 1])))
         notice += f" First error: rank **{first}**, “{shows}”."

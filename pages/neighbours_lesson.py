@@ -94,14 +94,13 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
     actions = all_measured(images, trained)
     gains = {leaning: actions[LESSON.query].gains[alone, leaning] for alone, leaning in leanings.PAIRS}
     step.end(f"### {leanings.compared(gains)}", headline=True)
-    intervals = "; ".join(f"{leaning}: {ends(gain)}" for leaning, gain in gains.items())
     st.caption(
-        "Same letter: people of one scene. HOB-SVM and HOAP-SVM pay a penalty wherever two people of one scene get "
-        f"different labels; SVM and AP-SVM see each person alone. {intervals} (paired bootstrap over scenes). "
-        f"“{LESSON.query}” is an example where neighbours help; below are all {len(actions)} actions."
+        "Same letter: people of one scene. HOB-SVM and HOAP-SVM pay a penalty where two of them get different labels."
     )
-    st.markdown(all_actions.beside_average(actions, LESSON.query, leanings.PAIRS))
     with frame.in_place():  # below the way on, so that a projector shows the step without it
+        st.markdown(all_actions.beside_average(actions, LESSON.query, leanings.PAIRS))
+        intervals = "; ".join(f"{leaning}, {ends(gain)}" for leaning, gain in gains.items())
+        st.caption(f"“{LESSON.query}” was chosen as an example where neighbours help: {intervals}.")
         all_actions.show(actions, LESSON.query)
 
 

@@ -156,7 +156,15 @@ def check_answer(stored, app, row, answer):
     assert crossings[1] == 0
     precision = stored["labels"][row, sorted(inference(OWN, row, answers)[0])].mean()
     assert f"→ {precision:.3f}" in texts(app), answer
-    assert taught_views.notice_answer(taught_labels.taught(), row, label, answers[label]) in texts(app)
+    taught = taught_labels.taught()
+    asker = taught.asker(OWN, row)
+    orders = [taught_labels.ranked(asker, taught.position(given)) for given in ({}, answers)]
+    assert taught_views.notice_answer(taught, row, label, answers[label], *orders) in texts(app)
+    others = [[i for i in order.tolist() if i != label] for order in orders]
+    for partner, _ in taught_labels.strongest(taught.ties(label), 2):
+        moved = others[0].index(partner) - others[1].index(partner)
+        way = f"moves {'up' if moved > 0 else 'down'} {abs(moved)}" if moved else "does not move"
+        assert re.search(f"“{stored['names'][partner]}” [^“]*{way}", texts(app)), answer
 
 
 def check_question(stored, app, row, done):
@@ -192,6 +200,12 @@ def check_worth(stored, app):
     assert (found[BY_CHANCE][0] == found[OWN][0]).all()
     assert found[BY_CHANCE][-1].mean() < found[OWN][-1].mean()
     assert f"{100 * (found[OWN][-1] - found[RIVAL][-1]).mean():+.1f} " in text
+    for rival in (RIVAL, BY_CHANCE):
+        difference = found[OWN][QUESTIONS] - found[rival][QUESTIONS]
+        assert taught_views.interval(difference)[1] > 0, f"the lead over {rival} is significant"
+        assert taught_views.apart(difference) in text
+        assert "not significant" not in taught_views.apart(difference)
+    assert "not significant" in taught_views.apart(difference - difference.mean())
 
 
 def test_every_step_shows_what_the_definition_says(stored, open_page, started):

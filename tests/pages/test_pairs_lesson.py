@@ -7,12 +7,14 @@ import io
 import numpy as np
 import pytest
 from PIL import Image
-from shown import all_steps, charts_of, choose, kinds, numbers_in, page_of, press, values
+from shown import all_steps, charts_of, choose, kinds, numbers_in, page_of, press, program_of, values
 
 from pages.parts.app import cache, keys
-from pages.parts.views import pair_cues
+from pages.parts.views import pair_cues, subsequence_worth
 from pages.parts.views.pair_cues import APART, CUES, cues_of, explained, find_examples
 from ranking.core.run_settings import AblationSettings
+from ranking.datasets.sequences import ANY, ONE_EACH
+from ranking.metrics.ablation_curves import Measured
 
 pytestmark = pytest.mark.usefixtures("started")
 
@@ -28,6 +30,9 @@ def test_examples_fit_every_cue_and_the_sequence_only_the_numbers():
     assert (cues[first] - cues[second] > APART * cues.std(axis=0)).all()
     assert (np.diff(numbers[found.sequence]) < 0).all()
     assert max(abs(explained(found.sequence, cue) - 21 / 2) for cue in cues.T) < 2, "nor turned around"
+    alike = find_examples(numbers, np.stack([numbers, numbers], axis=1))
+    assert alike.usual == pytest.approx([21, 21]), "cues that are the numbers explain every sequence"
+    assert (abs(found.usual - 21 / 2) < 3).all(), "those by chance about half"
     for few, expected_and_came in (
         ((np.arange(80.0), -np.arange(80.0)[:, None]), r"^\D*3\D*0$"),
         ((np.arange(80.0) % 4, cues), r"^\D*7\D*4$"),
@@ -72,9 +77,62 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
     app.run()
     [chart] = charts_of(app)
     assert values(chart["data"][0]["y"]) == pytest.approx([0.25, 0.5])
-    told = numbers_in(app.caption[-1].value)
-    all_steps(app, page_of("pairs_lesson").STEPS)
-    assert {4, 0.5, 0.25} <= set(told), "the best length, its tau, and all together"
+    page = page_of("pairs_lesson")
+    same = Measured([0.25, 0.5], [0.1, 0.1])
+    assert any(page.compared(same, same) in item.value for item in app.markdown)
+
+    press(app, "next step")
+    found = subsequence_worth.measured()
+    assert any(subsequence_worth.summed_up(found) in item.value for item in app.markdown)
+    assert any(item.value == subsequence_worth.table(found) for item in app.markdown)
+    assert {found.length, found.train, found.test} <= set(numbers_in(app.caption[-1].value))
+    [primary] = [button for button in app.button if button.proto.type == "primary"]
+    assert primary.key == "widget go to orders"
+    all_steps(app, page.STEPS)
+
+
+def test_rankers_are_compared_by_their_intervals():
+    page = page_of("pairs_lesson")
+    for own, rival, word in ((0.5, 0.3, "better"), (0.3, 0.5, "worse"), (0.4, 0.45, "overlap")):
+        text = page.compared(Measured([own], [0.05]), Measured([rival], [0.04]))
+        assert word in text
+        assert numbers_in(text) == [own, 0.05, rival, 0.04]
+
+
+def test_what_subsequences_are_worth_is_significant_both_ways():
+    """The lesson ends with it: a gain in one kind of sequences, none in the other, by intervals over sequences."""
+    found = subsequence_worth.measured()
+    assert found.sampled[ONE_EACH].gain.low > 0
+    assert found.sampled[ANY].gain.high < 0
+    for worth in found.sampled.values():
+        assert worth.subsequences - worth.pairs == pytest.approx(worth.gain.value, abs=2e-6)
+    words = [subsequence_worth.outcome(found.sampled[of].gain) for of in (ONE_EACH, ANY)]
+    assert words == ["better", "worse"]
+    assert [word in subsequence_worth.summed_up(found) for word in words] == [True, True]
+
+
+def test_the_command_measures_the_same_on_fewer_sequences():
+    command = program_of("subsequences")
+    few = command.measured(train=40, test=60, subsequences=300, longest=5)
+    gains = {of: row["gain"] for of, row in few["sampled"].items()}
+    assert (few["train"], few["test"]) == (40, 60)
+    assert gains[ONE_EACH][0] > gains[ANY][0] + 0.05, "with one image of each digit it gains more"
+    for row in few["sampled"].values():
+        assert row["gain"][1] <= row["gain"][0] <= row["gain"][2]
+        assert row["MidRank"] - row["RankSVM"] == pytest.approx(row["gain"][0], abs=2e-6)
+
+
+def test_one_of_each_group_is_one_image_of_each_digit():
+    command = program_of("subsequences")
+    with pytest.MonkeyPatch.context() as patched:
+        seen = []
+        patched.setattr(
+            command, "taus_of", lambda _, sequences: seen.append(sequences) or np.zeros(len(sequences))
+        )
+        command.measured(train=10, test=20, subsequences=20, longest=3)
+    grades = [each.grades[each.members].reshape(20, command.LENGTH) for each in seen]
+    assert all(len(set(row)) == command.LENGTH for row in grades[0].tolist())
+    assert any(len(set(row)) < command.LENGTH for row in grades[2].tolist())
 
 
 def test_a_set_without_such_pairs_is_refused(orders_here, open_page, monkeypatch):

@@ -51,10 +51,21 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
         low, high = halves.bounds_after(done, whole.highest)
         settled = [np.count_nonzero(low == high), len(low), done, len(halves.steps)]
         assert app.slider(key="widget look").value == done
-        assert numbers_in(app.caption[-1].value)[-4:] == settled, done
+        below = np.count_nonzero(halves.ranks == whole.highest)
+        assert numbers_in(app.caption[-1].value)[-5:] == [*settled, below], done
         choose(app.slider, "look", 0)
 
     press(app, "next step")
+    page = page_of("violated_lesson")
+    assert page.grown(page.counted()) in texts(app)
     press(app, "widget own scores")
     assert app.query_params["run"] == run.id
     assert app.title[0].value == "Most violated ranking"
+
+
+def test_captions_follow_from_counts_and_from_what_is_violated():
+    page = page_of("violated_lesson")
+    assert numbers_in(page.violated(0.25))[-1] == 0.25
+    assert numbers_in(page.violated(0.0)) == []
+    text = page.grown({"greedy": [1, 2, 10, 100, 1000], "select": [1, 2, 10, 20, 120]})
+    assert numbers_in(text) == [100, 1000, 10, 100, 12], "from the middle to the end: how many times as much"

@@ -86,18 +86,29 @@ def compared(pair: Rivals) -> str:
     """Which of two ranks better and which labels better, as far as that is significant."""
     return " ".join(
         (
-            _lead(pair, pair.better_ranking, "ranks better", pair.gain, "AP"),
-            _lead(pair, pair.better_labels, "labels better", pair.loss, "weighted 0-1 loss"),
+            _lead(pair, pair.better_ranking, "ranks", pair.gain, "AP"),
+            _lead(pair, pair.better_labels, "labels", pair.loss, "weighted 0-1 loss"),
         )
     )
 
 
 def _lead(pair: Rivals, better: Standing | None, verb: str, apart: Interval, measure: str) -> str:
     if better is None:
-        names = f"{pair.second.method} minus {pair.first.method}"
-        return f"Neither {verb} significantly: {names} {signed(apart.value)} {measure} ({ends(apart)})."
-    lead = apart if better is pair.second else Interval(-apart.value, -apart.high, -apart.low)
-    return f"{better.method} {verb}: {signed(lead.value)} {measure} ({ends(lead)})."
+        return f"Neither {verb} significantly better ({signed(apart.value)} {measure})."
+    return f"{better.method} {verb} better ({signed(_of(pair, better, apart).value)} {measure})."
+
+
+def _of(pair: Rivals, better: Standing, apart: Interval) -> Interval:
+    """A difference as that of the better method minus the other."""
+    return apart if better is pair.second else Interval(-apart.value, -apart.high, -apart.low)
+
+
+def intervals(pair: Rivals) -> str:
+    """The intervals of both differences, of the second method minus the first."""
+    return (
+        f"{pair.second.method} minus {pair.first.method}, paired bootstrap over scenes: AP {ends(pair.gain)}, weighted "
+        f"0-1 loss {ends(pair.loss)}."
+    )
 
 
 def verdict(pair: Rivals) -> str:
