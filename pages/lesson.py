@@ -8,32 +8,26 @@ from itertools import pairwise
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import cache, controls, frame, keys
-from pages.parts.app.colours import BLUE, GREEN, PURPLE, VERMILLION
+from pages.parts.app import cache, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.runs import lessons, rivals
 from pages.parts.runs.lessons import Step
 from pages.parts.runs.rivals import Rivals, Standing
-from pages.parts.views import all_actions, charts, measures
-from ranking.core import ImageSet, Ints
+from pages.parts.views import all_actions, charts, measures, moving_image
+from pages.parts.views.moving_image import DEFAULT_K, OTHERS, RELEVANT, SHOWN
+from ranking.core import ImageSet
 from ranking.datasets.splits import blocks_of
 from ranking.metrics import moving
 from ranking.metrics.moving import Measures
-from ranking.metrics.ranked import Ranking, precision_terms
+from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run
 
 LESSON = lessons.WHY_AP
 PAIR = LESSON.methods[0], LESSON.methods[1]
 STEPS = ("1 · Two rankings", "2 · One image moves", "3 · Summary")
-SHOWN, COLUMNS = 12, 6
-DEFAULT_K = 5
-
-# The small ranking: which places of the images that stay are relevant, from the top. All stand below the cut
-# and below the usual k, so that each measure shows its own shape as the image passes.
-OTHERS: Ints = np.isin(np.arange(1, SHOWN), (6, 8, 10)).astype(np.int64)
-RELEVANT = int(OTHERS.sum()) + 1
+COLUMNS = 6
 
 HEADLINES = (
     f"Query “{LESSON.query}”: two methods, one answer each",
@@ -41,26 +35,11 @@ HEADLINES = (
     "AP depends on *where* the relevant images rank, the error rate only on *which side of a cutoff*.",
 )
 
-CUT = "Error rate at the cutoff"  # not the loss of step 1: there the sign of the score labels
-
 WEIGHTED = (
     r"$\displaystyle\frac12\Bigl(\frac{m}{|P|}+\frac{f}{|N|}\Bigr)$: a score above 0 predicts relevant, any other "
     "score irrelevant. $m$ of $|P|$ relevant and $f$ of $|N|$ irrelevant people are misclassified. The same label for "
     "everybody costs 0.5."
 )
-
-AT_CUT = (
-    r"$\displaystyle\frac{\#\text{wrong}}{n}$: whatever the signs of their scores, the first "
-    f"$|P|={RELEVANT}$ are called relevant, the others not. Less is better."
-)
-
-# The formulas of pages/parts/views/measures.py, short enough to stand beside a number. That of AP has its terms
-# instead.
-FORMULAS = {
-    "P@k": r"\frac{\#\text{relevant in }k}{k}",
-    "NDCG": r"\frac{\sum_{i\in P}D(r_i)}{\sum_{r\le|P|}D(r)}",
-    CUT: r"\frac{\#\text{wrong}}{n}",
-}
 
 
 def steps() -> None:
@@ -137,65 +116,17 @@ def show_rival(images: ImageSet, run: Run, ranked: Ranking, stands: Standing) ->
 
 
 def show_moving(step: Step, images: ImageSet, ranked: Ranking) -> None:
-    left, right = st.columns([4, 1], gap="large")
-    with left:
-        place = controls.slider("Rank of the moving image", keys.PLACE, 1, SHOWN, 1)
-    with right:
-        k = controls.slider("k of P@k", keys.SMALL_K, 1, SHOWN - 1, DEFAULT_K)
+    place, k = moving_image.choose()
     order = moving.small_ranking(ranked, OTHERS, place)
     with frame.in_place():
-        show_small_ranking(images, order, place)
-    show_measures(step, order, place, k)
-
-
-def show_small_ranking(images: ImageSet, order: Ranking, place: int) -> None:
-    """Show real images in an invented ranking, with the terms of AP below the relevant ones."""
-    shown = tiles.with_terms(tiles.top_tiles(images, order), order.relevance)
-    mover = shown[place - 1].id
-    strip(
-        shown,
-        name="small ranking",
-        label=f"{len(shown)} people, {RELEVANT} of them relevant, in the chosen order",
-        columns=SHOWN,
-        narrow=4,
-        flags={mover: "moves"},
-        ends={shown[RELEVANT - 1].id: "cutoff"},  # after as many places as there are relevant images
-        chosen=mover,
-    )
-
-
-def show_measures(step: Step, order: Ranking, place: int, k: int) -> None:
-    """Each measure as a number, as a formula, and as a function of the rank of the moving image."""
+        moving_image.show_ranking(images, order, place)
+    moving_image.show_measures(order, place, k)
     by_place = moving.measures_by_rank(OTHERS, k)
-    for column, (name, field, colour, stepped, definition) in zip(
-        st.columns(4),
-        (
-            ("AP", "average_precision", BLUE, False, measures.AP),
-            ("P@k", "precision", GREEN, True, measures.PRECISION),
-            ("NDCG", "ndcg", PURPLE, False, measures.NDCG),
-            (CUT, "zero_one", VERMILLION, True, AT_CUT),
-        ),
-        strict=True,
-    ):
-        with column:
-            values = [getattr(measured, field) for measured in by_place]
-            shown = name.replace("@k", f"@{k}")
-            with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-                st.metric(shown, f"{values[place - 1]:.3f}", help=definition, width="content")
-                formula = terms_of(order) if name == "AP" else FORMULAS[name]
-                st.markdown(rf"$\displaystyle {formula}$", width="content")
-            charts.measure_by_place(values, place, shown, colour, keys.widget(f"by place {field}"), stepped)
     step.end(
         f"**Notice** how AP and NDCG fall: {falls_text(by_place)}. P@{k} "
         f"{changes_text([measured.precision for measured in by_place])}; the error rate at the cutoff "
         f"{changes_text([measured.zero_one for measured in by_place])}. {next_step_text(by_place, place)}"
     )
-
-
-def terms_of(order: Ranking) -> str:
-    """Return AP as the mean of its terms in LaTeX: relevant samples so far / rank."""
-    total = "+".join(rf"\tfrac{{{relevant}}}{{{at}}}" for relevant, at in precision_terms(order.relevance))
-    return rf"\tfrac1{{{order.positives}}}\bigl({total}\bigr)"
 
 
 def falls_text(by_place: Sequence[Measures]) -> str:

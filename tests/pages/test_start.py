@@ -1,65 +1,39 @@
-"""The start page: a ranking that was really made, the next steps, and what it begins unasked."""
+"""The start page: an image to move through a ranking, and the next steps."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 
-import numpy as np
-import pytest
-from shown import ROOT, components, errors, page_of, press, program_of, text_of, texts
+from shown import ROOT, components, errors, page_of, press, text_of
 
 from pages.parts.app import cache, frame
-from ranking.metrics.ranked import first_irrelevant
+from pages.parts.views.moving_image import OTHERS, SHOWN
+from ranking.metrics import moving
 from ranking.workspace import examples
 
 page = page_of("start")
-TRAINED = ROOT / "data" / "start_strip.json"
 
 
-def test_the_stored_strip_is_what_the_method_ranks():
-    again, stored = program_of("start_strip").ranked(), json.loads(TRAINED.read_text())
-    now, then = dict(again.pop("shown")), dict(stored.pop("shown"))
-    assert again.pop("average_precision") == pytest.approx(stored.pop("average_precision"), abs=0.002)
-    assert again == stored
-    # Other processors round otherwise: two scores that are nearly equal may change places.
-    assert now == pytest.approx(then, abs=0.01)
-    assert sorted(then.values(), reverse=True) == list(then.values())
-
-
-def test_a_first_visit_shows_what_was_trained_and_leads_to_the_lesson(fresh_home, started, open_page):
+def test_a_first_visit_can_be_played_and_leads_to_the_lesson(fresh_home, started, open_page):
     app = open_page("start")
     [strip], (images, _) = components(app, "ranking_strip"), cache.ready_made()
-    ranked = page.ranking_of(json.loads(TRAINED.read_text()), images)
-    assert images.test[ranked.samples].all(), "tested, and not learned from"
-    first = first_irrelevant(ranked.relevance)
-    for place, (item, row) in enumerate(zip(strip["items"], ranked.samples, strict=True), start=1):
-        assert item["id"] == images.ids[row]
-        assert (item["mark"] == "relevant") == (ranked.relevance[place - 1] > 0)
-        assert bool(item["flag"]) == (place == first)
-        assert item["src"].startswith("data:image/webp;base64,")
-    assert strip["items"][0]["alt"].startswith("rank 1, relevant")
-    assert page.describe(first, ranked, images) in texts(app)
+    marks = [item["mark"] == "relevant" for item in strip["items"]]
+    assert marks == (moving.with_image_at(OTHERS, 1) > 0).tolist()
+    shown = [list(images.ids).index(item["id"]) for item in strip["items"]]
+    assert images.relevance(page.QUERY)[shown].astype(bool).tolist() == marks
+    assert strip["items"][0]["src"].startswith("data:image/webp;base64,")
+    before = app.metric[0].value
+    app.slider(key="widget place").set_value(SHOWN).run()
+    [moved] = components(app, "ranking_strip")
+    assert moved["items"][-1]["id"] == strip["items"][0]["id"], "the image went to the end"
+    assert float(app.metric[0].value) < float(before), "and AP fell"
     ways = {button.key.removeprefix("widget go to "): button.proto.type for button in app.button}
-    others = {*frame.SECTIONS["Lessons"], "train", "label_questions", "image_sets", "orders"} - {"lesson"}
+    others = set(page.WAYS.values())
     assert ways == {"lesson": "primary", **dict.fromkeys(others, "secondary")}, "one obvious next step"
     assert "room" not in app.query_params, "of rooms a person on their own machine sees nothing"
     assert "room" not in text_of(app).lower()
-    folders = {path.name for path in fresh_home.home.iterdir() if path.is_dir()}
-    assert folders == {
-        "copies",
-        "edges",
-        "experiments",
-        "features",
-        "models",
-        "runs",
-        "sets",
-        "trash",
-        "vectors",
-    }
     press(app, "widget go to lesson")
     assert app.title[0].value == frame.PAGES["lesson"]
     assert len(components(app, "ranking_strip")) == 2, "the rankings of both methods"
@@ -75,12 +49,6 @@ def test_a_home_that_cannot_be_used_is_reported_below_the_picture(tmp_path, monk
 
 
 def test_an_installation_without_its_scenes_reports_it(empty_home, started, open_page, monkeypatch):
-    images, thumbnails = cache.ready_made()
-    other = replace(images, ids=np.array([f"other {name}" for name in images.ids]))
-    with monkeypatch.context() as patch:
-        patch.setattr(cache, "ready_made", lambda: (other, thumbnails))
-        app = open_page("start")
-    assert "python data/start_strip.py" in errors(app)[0], "how to make the strip again"
     monkeypatch.setattr(examples, "FOLDER", ROOT / "nowhere")
     for name in ("start", "lesson"):
         assert "data/examples" in errors(open_page(name))[0]

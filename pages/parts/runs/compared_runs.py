@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import jobs_panel, lessons, runs, trainings
+from pages.parts.runs import jobs_panel, runs, trainings
 from pages.parts.runs.run_actions import MOST_COMPARED
 from ranking import method_names
 from ranking.core.run_settings import TrainSettings
@@ -29,7 +29,9 @@ def choose() -> tuple[list[Run], DeltaGenerator]:
     named = in_address()
     usable = {run.id: run for run in cache.store().runs(task=SAMPLES) if _usable(run)}
     if not usable:
-        _train_first()
+        frame.way_on(
+            "A comparison needs two training runs, and nothing is ranked yet", "Train a method", "train"
+        )
     subjects = by_subject(list(usable.values()))
     subject = subject_of(named[0]) if named else _first_subject(subjects)
     listed = subjects.get(subject, [])
@@ -212,18 +214,6 @@ def looks_of(shown: Sequence[Run]) -> dict[str, Look]:
 # ---------------------------------------------------------------------------------------------------------
 # Where there are not enough of them
 # ---------------------------------------------------------------------------------------------------------
-
-
-def _train_first() -> NoReturn:
-    """Nothing is ranked yet: the one next step trains the four methods of the paper on the scenes that came along."""
-    lesson = lessons.NEIGHBOURS
-    trainings.train_first(
-        "Nothing is ranked yet: a comparison needs two training runs",
-        f"Train {listed_in_words(lesson.methods)} on “{lesson.query}”",
-        lambda: _begin_with([run.id for run in lesson.begin().values()]),
-        "Four methods learn from the same generated scenes, once; two of them see who else is in the image.",
-        "train all",
-    )
 
 
 def _need_another(subject: Subject, listed: Sequence[Run], waits: bool) -> NoReturn:
