@@ -131,4 +131,5 @@ def _standing(database: sqlite3.Connection, set_key: str, label: str) -> dict[st
 # What a row holds but for its number; set is a word of SQL's own.
 COLUMNS = ("press", '"set"', "sample", "class", "original", "corrected", "time", "undone")
 COLUMN_OF = {field.name: "class" if field.name == "label" else field.name for field in fields(Correction)}
-LAST_PRESS = 'select press from correction where "set" = ? and class = ? and undone is null order by number desc limit 1'
+LAST_PRESS = """
+select press from correction where "set" = ? and class = ? and undone is null order by number desc limit 1"""
