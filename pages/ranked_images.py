@@ -50,7 +50,7 @@ def look(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
             label_corrections.say_labels(images, run)
         left, right = st.columns([3, 2], gap="medium")
         with left:
-            filtered = ranking_filter.choose(ranked, k)
+            view, filtered = choose_view(images, ranked, k)
         shown = choices.where(images, ranked, among=filtered.places)
         with right:  # first what answers to a click: the browser has painted the grid's part of it already
             show_selected(run, images, ranked, shown.place)
@@ -61,7 +61,7 @@ def look(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
             offer_pages(run, images, int(ranked.samples[shown.place]))
         corrected = label_corrections.of_run(images, run)
         with left:
-            show_grid(images, ranked, split, k, shown, filtered, corrected)
+            show_grid(images, ranked, split, k, shown, filtered, view, corrected)
         with right:
             selection.show(images, ranked, corrected)
             show_curve(ranked, k)
@@ -75,6 +75,16 @@ def choose_k(ranked: Ranking) -> int:
     return controls.slider("k: cutoff, counted from the top", keys.K, 1, most, min(DEFAULT_K, most))
 
 
+def choose_view(images: ImageSet, ranked: Ranking, k: int) -> tuple[str, ranking_filter.Filtered]:
+    """What a tile shows, one of VIEWS, and which samples have one; between them the way to the first error."""
+    chosen = ranking_filter.choose_labels()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        view = controls.segments("What a tile shows", keys.VIEW, VIEWS, "crop", label_visibility="collapsed")
+        offer_first_irrelevant(images, ranked)
+        filtered = ranking_filter.choose_scores(ranked, k, chosen)
+    return view, filtered
+
+
 def show_grid(
     images: ImageSet,
     ranked: Ranking,
@@ -82,12 +92,10 @@ def show_grid(
     k: int,
     shown: choices.Shown,
     filtered: ranking_filter.Filtered,
+    view: str,
     corrected: Mapping[str, bool],
 ) -> None:
     """One page of what is shown of the ranking as thumbnails, with a line after the last of the first k."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        view = controls.segments("What a tile shows", keys.VIEW, VIEWS, "crop", label_visibility="collapsed")
-        offer_first_irrelevant(images, ranked)
     if not len(filtered.places):
         show_none(ranked, split, filtered.words)
         return

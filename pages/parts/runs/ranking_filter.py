@@ -30,13 +30,20 @@ class Filtered(NamedTuple):
     words: str
 
 
-def choose(ranked: Ranking, k: int) -> Filtered:
-    """The segments and the scale of scores, and what they leave of a ranking; its ranks stay those of all samples."""
-    chosen = controls.segments("Which samples", keys.FILTER, FILTERS, ALL, label_visibility="collapsed")
+def choose_labels() -> str:
+    """Which samples are shown by their labels and the cutoff, one of FILTERS."""
+    return controls.segments("Which samples", keys.FILTER, FILTERS, ALL, label_visibility="collapsed")
+
+
+def choose_scores(ranked: Ranking, k: int, chosen: str) -> Filtered:
+    """The scale of scores, and what it and a choice of FILTERS leave of a ranking, whose ranks stay those of all
+    samples."""
     kept, words = _kept(ranked, k, chosen), _words(chosen, k)
     low, high, step = scale(float(ranked.scores[-1]), float(ranked.scores[0]))
     if low < high:
-        lowest, highest = controls.range_slider("Scores", keys.SCORE_RANGE, low, high, step, format="%.3g")
+        lowest, highest = controls.range_slider(
+            "Score range", keys.SCORE_RANGE, low, high, step, format="%.3g", width=200
+        )
         if (lowest, highest) != (low, high):
             kept = kept & (ranked.scores >= lowest) & (ranked.scores <= highest)
             words = f"{words or 'samples'} with scores from {lowest:.3g} to {highest:.3g}"
