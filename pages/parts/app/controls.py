@@ -68,10 +68,11 @@ def range_slider(
 
     def parse(text: str) -> tuple[float, float]:
         parse_end = address.number(float)
-        ends = [min(max(parse_end(end), low), high) for end in text.split(",")]
+        ends = [parse_end(end) for end in text.split(",")]
         if len(ends) != 2 or ends[0] > ends[1]:
             raise ValueError("expected two numbers with a comma between them, the lower one first")
-        return ends[0], ends[1]
+        first, last = (min(max(end, low), high) for end in ends)
+        return first, last
 
     bound = address.bound(name, parse, (low, high), lambda ends: ",".join(f"{end:.6g}" for end in ends))
     first, last = st.slider(label, low, high, step=step, **bound, **looks)
