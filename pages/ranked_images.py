@@ -117,7 +117,10 @@ def show_grid(
 
 def show_none(ranked: Ranking, split: str, words: str) -> None:
     """That a filter leaves nothing, and the way back."""
-    st.info(f"None of the {counted(len(ranked), f'{split} sample')} shown: there are no {words}.", icon="🔍")
+    st.info(
+        f"None of the {counted(len(ranked), f'{split} sample')} is shown: there are no {words}.",
+        icon=":material/info:",
+    )
     st.button(
         "Show all samples",
         key=keys.widget("show all"),

@@ -305,7 +305,7 @@ def test_an_empty_result_says_so_in_words(laboratory, ranked, open_page, monkeyp
     app = open_page("ranked_images", run=laboratory.finished, filter="errors", k="7")
     [info] = [info.value for info in app.info]
     expected = "there are no samples that are not relevant and at rank 7 or above"
-    assert info == f"None of the {len(ranked):,} test samples shown: {expected}."
+    assert info == f"None of the {len(ranked):,} test samples is shown: {expected}."
 
 
 def test_a_range_of_scores_is_in_the_address_and_joins_the_other_filter(laboratory, ranked, open_page):

@@ -43,13 +43,17 @@ def of_run(images: ImageSet, run: Run) -> dict[str, bool]:
 
 def say_labels(images: ImageSet, run: Run) -> None:
     """By which labels the page measures; nothing where none is corrected."""
-    if used := run.settings.get("corrections"):
-        labels = counted(len(used), "corrected label")
-        st.caption(f"All measures are by the labels that this run was trained with, {labels} among them.")
-    elif corrected := cache.corrections().standing(images.key, run.settings["query"]):
+    query, used = run.settings["query"], run.settings.get("corrections", ())
+    if used:
+        test = int(np.count_nonzero(images.test[np.isin(images.ids, list(used))]))
         st.caption(
-            "All measures are by the original labels: this run was trained without corrections, and your "
-            f"{counted(len(corrected), 'correction')} of “{escaped(run.settings['query'])}” only show as ✎."
+            f"All measures are by the labels that this run was trained with, {counted(len(used), 'corrected label')} "
+            f"among them: {len(used) - test:,} of training samples, {test:,} of test samples."
+        )
+    elif corrected := cache.corrections().standing(images.key, query):
+        st.caption(
+            f"All measures are by the original labels; your {counted(len(corrected), 'correction')} of "
+            f"“{escaped(query)}” only show as ✎."
         )
 
 
