@@ -381,7 +381,8 @@ def _frames_of(run: Run, written: int, loss: str | None) -> Sequence[Frame]:
     playback = read_playback(run.playback_file, len(images))
     if playback is None:
         return ()
-    return frames_of(playback, images.relevance(run.settings["query"]), images.test, loss)
+    relevance = images.relevance(run.settings["query"], run.settings.get("corrections", ()))
+    return frames_of(playback, relevance, images.test, loss)
 
 
 @of_home()
