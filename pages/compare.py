@@ -49,6 +49,8 @@ def look(shown: Compared, looks: list[Look]) -> None:
     """All that answers to a click, without the choice of training runs running again."""
     with frame.in_place():
         st.markdown(f"## {escaped(comparison_words.verdict(shown.names, shown.resampled))}")
+        if labels := comparison_words.of_labels(shown.names, shown.runs):
+            st.caption(escaped(labels))
         sample = selected(shown)
         top = show_rows(shown, looks, sample)
         show_selected(shown, sample)

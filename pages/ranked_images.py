@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 
@@ -9,9 +11,10 @@ from pages.parts.app import address, cache, controls, downloads, frame, keys, se
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid, tiles
-from pages.parts.runs import choices, export, runs
+from pages.parts.runs import choices, export, label_corrections, ranking_filter, runs
 from pages.parts.views import charts, inference_scores, measures, weights
 from ranking.core import ImageSet, Ints
+from ranking.core.text import counted
 from ranking.metrics.ranked import Ranking, first_irrelevant
 from ranking.workspace.run import Run
 
@@ -30,7 +33,7 @@ def steps() -> None:
         ranked = cache.ranking(run, split)
     look(run, images, ranked, split)
     with frame.in_place():
-        show_errors(images, ranked)
+        show_errors(images, ranked, label_corrections.of_run(images, run))
     weights.show(run, images, ranked)
     offer_files(run, images, ranked, split)
 
@@ -44,14 +47,23 @@ def look(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
             k = choose_k(ranked)
         with right:
             measures.show(ranked, k)
-        shown = choices.where(images, ranked)
+            label_corrections.say_labels(images, run)
         left, right = st.columns([3, 2], gap="medium")
+        with left:
+            view, filtered = choose_view(images, ranked, k)
+        shown = choices.where(images, ranked, among=filtered.places)
         with right:  # first what answers to a click: the browser has painted the grid's part of it already
             show_selected(run, images, ranked, shown.place)
+            with frame.in_place():
+                chosen = selection.rows(images)
+                rows = chosen if len(chosen) else ranked.samples[[shown.place]]
+                label_corrections.offer(images, run.settings["query"], rows)
+            offer_pages(run, images, int(ranked.samples[shown.place]))
+        corrected = label_corrections.of_run(images, run)
         with left:
-            show_grid(images, ranked, split, k, shown)
+            show_grid(images, ranked, split, k, shown, filtered, view, corrected)
         with right:
-            selection.show(images, ranked)
+            selection.show(images, ranked, corrected)
             show_curve(ranked, k)
     frame.show_menu()
 
@@ -63,24 +75,76 @@ def choose_k(ranked: Ranking) -> int:
     return controls.slider("k: cutoff, counted from the top", keys.K, 1, most, min(DEFAULT_K, most))
 
 
-def show_grid(images: ImageSet, ranked: Ranking, split: str, k: int, shown: choices.Shown) -> None:
-    """One page of the ranking as thumbnails, the k-th with a line after it."""
+def choose_view(images: ImageSet, ranked: Ranking, k: int) -> tuple[str, ranking_filter.Filtered]:
+    """What a tile shows, one of VIEWS, and which samples have one; between them the way to the first error."""
+    chosen = ranking_filter.choose_labels()
     with st.container(horizontal=True, vertical_alignment="center"):
         view = controls.segments("What a tile shows", keys.VIEW, VIEWS, "crop", label_visibility="collapsed")
         offer_first_irrelevant(images, ranked)
+        filtered = ranking_filter.choose_scores(ranked, k, chosen)
+    return view, filtered
+
+
+def show_grid(
+    images: ImageSet,
+    ranked: Ranking,
+    split: str,
+    k: int,
+    shown: choices.Shown,
+    filtered: ranking_filter.Filtered,
+    view: str,
+    corrected: Mapping[str, bool],
+) -> None:
+    """One page of what is shown of the ranking as thumbnails, with a line after the last of the first k."""
+    if not len(filtered.places):
+        show_none(ranked, split, filtered.words)
+        return
     grid.image_grid(
-        tiles.ranked_tiles(images, ranked, shown.places(ranked), whole=view == "whole"),
+        tiles.ranked_tiles(images, ranked, shown.places.tolist(), view == "whole", corrected),
         selected=choices.id_of(images, ranked, shown.place),
         label=f"Ranked {split} samples, best first",
         several=True,
     )
-    grid.draw_line(keys.SAMPLE, choices.id_of(images, ranked, k - 1), f"k = {k}")
-    controls.pages(keys.PAGE, choices.pages_of(ranked), shown.here)
+    top = filtered.places[filtered.places < k]
+    grid.draw_line(keys.SAMPLE, choices.id_of(images, ranked, int(top[-1])) if len(top) else "", f"k = {k}")
+    controls.pages(keys.PAGE, shown.pages, shown.here)
     st.caption(
-        f"Best score first. {RELEVANT_GLYPH} and a solid border: relevant. {IRRELEVANT_GLYPH} and a dashed "
-        "border: not relevant. **Notice** the first dashed border: everything before it is relevant. "
+        f"{filter_in_words(ranked, filtered, shown.place)}Best score first. {RELEVANT_GLYPH} and a solid border: "
+        f"relevant. {IRRELEVANT_GLYPH} and a dashed border: not relevant. {notice(ranked, filtered, corrected)}"
         "Click an image, or move with the arrow keys and press Enter; with Shift several, with Ctrl one more."
     )
+
+
+def show_none(ranked: Ranking, split: str, words: str) -> None:
+    """That a filter leaves nothing, and the way back."""
+    st.info(
+        f"None of the {counted(len(ranked), f'{split} sample')} is shown: there are no {words}.",
+        icon=":material/info:",
+    )
+    st.button(
+        "Show all samples",
+        key=keys.widget("show all"),
+        on_click=lambda: address.put(**ranking_filter.show_all()),
+    )
+
+
+def filter_in_words(ranked: Ranking, filtered: ranking_filter.Filtered, place: int) -> str:
+    """How many of the samples are shown, and that the selected one is not; "" where all are."""
+    if not filtered.words:
+        return ""
+    count = f"**{len(filtered.places):,} of {counted(len(ranked), 'sample')}**"
+    shown = f"{count}: {filtered.words}, with their ranks among all. "
+    if place in filtered.places:
+        return shown
+    return f"{shown}The selected sample, at rank {place + 1:,}, is none of them. "
+
+
+def notice(ranked: Ranking, filtered: ranking_filter.Filtered, corrected: Mapping[str, bool]) -> str:
+    """What to look at in the grid, and what the mark of a correction means where there is one."""
+    mark = f"✎ {RELEVANT_GLYPH} or ✎ {IRRELEVANT_GLYPH}: the corrected label. " if corrected else ""
+    if filtered.words:
+        return mark
+    return f"{mark}**Notice** the first dashed border: everything before it is relevant. "
 
 
 def offer_first_irrelevant(images: ImageSet, ranked: Ranking) -> None:
@@ -90,7 +154,9 @@ def offer_first_irrelevant(images: ImageSet, ranked: Ranking) -> None:
         st.button(
             f"First {IRRELEVANT_GLYPH}, at rank {first:,}",
             key=keys.widget("first irrelevant"),
-            on_click=lambda: address.put(**{keys.SAMPLE: choices.id_of(images, ranked, first - 1)}),
+            on_click=lambda: address.put(
+                **{keys.SAMPLE: choices.id_of(images, ranked, first - 1), **ranking_filter.show_all()}
+            ),
         )
 
 
@@ -110,7 +176,7 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
         tiles.show_image(
             images,
             image,
-            tiles.relevance_boxes(images, query, row),
+            tiles.relevance_boxes(images, query, row, run.settings.get("corrections", ())),
             f"Image {name} with the box of the selected sample, which shows {shown}",
             "selected image",
         )
@@ -119,6 +185,10 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
         f"Image {escaped(name)}, {width} × {height} pixels; the thick box shows {escaped(shown)}. **Notice** "
         f"whether it looks like “{escaped(query)}” to you, and what the method may have seen instead."
     )
+
+
+def offer_pages(run: Run, images: ImageSet, row: int) -> None:
+    """Links to what other pages show of the selected sample, or of the run's scores."""
     if runs.leans_on_neighbours(run):
         st.page_link(
             "pages/neighbours.py",
@@ -152,7 +222,7 @@ def show_curve(ranked: Ranking, k: int) -> None:
     )
 
 
-def show_errors(images: ImageSet, ranked: Ranking) -> None:
+def show_errors(images: ImageSet, ranked: Ranking, corrected: Mapping[str, bool]) -> None:
     """The highest irrelevant samples that a relevant one stands below, and the lowest relevant ones below an irrelevant
     one: none where all relevant samples stand first."""
     relevant, irrelevant = np.flatnonzero(ranked.relevance), np.flatnonzero(ranked.relevance == 0)
@@ -163,14 +233,14 @@ def show_errors(images: ImageSet, ranked: Ranking) -> None:
         none = f"No sample of this split is {'relevant' if len(irrelevant) else 'irrelevant'}."
     left, right = st.columns(2, gap="medium")
     with left:
-        show_few(images, ranked, first, "First errors", none)
+        show_few(images, ranked, corrected, first, "First errors", none)
         if len(first):
             st.caption(
                 f"The first {IRRELEVANT_GLYPH} from the top. **Notice** what they share with the relevant samples: "
                 "shape, colour, or what stands around them? Is one of them labelled incorrectly?"
             )
     with right:
-        show_few(images, ranked, last, "Misses", none)
+        show_few(images, ranked, corrected, last, "Misses", none)
         if len(last):
             st.caption(
                 f"The last {RELEVANT_GLYPH}, the lowest first. **Notice** why they are hard to find: an unusual view, "
@@ -178,11 +248,18 @@ def show_errors(images: ImageSet, ranked: Ranking) -> None:
             )
 
 
-def show_few(images: ImageSet, ranked: Ranking, places: Ints, name: str, otherwise: str) -> None:
+def show_few(
+    images: ImageSet,
+    ranked: Ranking,
+    corrected: Mapping[str, bool],
+    places: Ints,
+    name: str,
+    otherwise: str,
+) -> None:
     """A few places as tiles below their name; a click selects the sample everywhere."""
     st.subheader(name, anchor=False)
     if len(places):
-        shown = tiles.ranked_tiles(images, ranked, places.tolist())
+        shown = tiles.ranked_tiles(images, ranked, places.tolist(), corrected=corrected)
         grid.image_grid(shown, label=name, kind="row", key=name)
     else:
         st.caption(otherwise)
@@ -193,6 +270,7 @@ def offer_files(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None
     name, title = f"ranking-{run.id}-{split}", export.title_of(run, images, ranked, split)
     with st.container(horizontal=True):
         downloads.offer("Ranking as CSV", lambda: export.csv_text(images, {split: ranked}), f"{name}.csv")
+        label_corrections.offer_file(images)
         with frame.in_place():
             export.offer_contact_sheet(
                 "Contact sheet as PNG", cache.thumbnails(images.key), ranked, title, f"{name}.png"

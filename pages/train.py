@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -15,6 +16,7 @@ from pages.parts.runs import (
     feature_choice,
     graph_choice,
     jobs_panel,
+    label_corrections,
     playback,
     projections,
     run_actions,
@@ -43,8 +45,9 @@ def steps() -> None:
         row = sets.choose()
         criteria.need_classes(row)
         query, method = choose_task(row)
+        corrections = label_corrections.choose(cache.image_set(row.key), query)
     with details:
-        settings = choose_details(row, query, method)
+        settings = replace(choose_details(row, query, method), corrections=corrections)
     changes = [] if run is None else runs.differences(runs.settings_given(run), settings)
     with task:
         start(settings, run, changes)

@@ -70,10 +70,12 @@ def _rank_samples(
     rows = np.flatnonzero(_chosen(images, options.part))
     scores = _scores(store, model, settings, images)[rows]
     known = settings.query in images.classes
+    corrected = settings.corrections if images.key == settings.set else ()
+    relevance = images.relevance(settings.query, corrected) if known else None
     write(["rank", "score", "relevant", "sample", "image"])
     for place, number in enumerate(ranked(scores)[: options.top], start=1):
         row = rows[number]
-        relevant = int(images.relevance(settings.query)[row]) if known else ""
+        relevant = "" if relevance is None else int(relevance[row])
         names = guarded(str(images.ids[row])), guarded(str(images.image_names[images.image_of[row]]))
         write([place, float(scores[number]), relevant, *names])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -64,12 +65,18 @@ class ImageSet:
     def __len__(self) -> int:
         return len(self.boxes)
 
-    def relevance(self, query: str) -> npt.NDArray[np.int64]:
-        """Return (n,) 1 where a sample has the class `query`, else 0."""
+    def relevance(self, query: str, corrected: Sequence[str] = ()) -> npt.NDArray[np.int64]:
+        """Return (n,) 1 where a sample has the class `query`, else 0; of the samples whose ids are `corrected`, the
+        opposite. InputError for another class, or the id of no sample."""
         if query not in self.classes:
             valid = ", ".join(self.classes) or "none: its samples are to be put in order by a criterion"
             raise InputError(f"class of {self.title}", f"one of {valid}", repr(query))
-        return self.labels[:, self.classes.index(query)].astype(np.int64)
+        relevance = self.labels[:, self.classes.index(query)].astype(np.int64)
+        rows = np.flatnonzero(np.isin(self.ids, list(corrected))) if corrected else np.zeros(0, np.int64)
+        if unknown := sorted(set(corrected) - set(self.ids[rows].tolist())):
+            raise InputError("corrected label", f"of a sample of {self.title}", f"of {unknown[0]!r:.80}")
+        relevance[rows] = 1 - relevance[rows]
+        return relevance
 
     def numbers_of(self, criterion: str) -> Features:
         """Return (n,) the value of `criterion` for each sample, NaN where it is unknown."""

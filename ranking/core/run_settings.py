@@ -134,7 +134,8 @@ class TrainSettings(OfMethod):
     that uses one, one of `ranking.features.graph.image_graph.GRAPHS` or uploaded pairs
     (`ranking.features.graph.uploaded_pairs`); None leaves it to the method. projection: what is made of the features
     before they are learnt from, as `ranking.features.projection.make_projection` takes it; None for nothing, here and
-    in all settings below.
+    in all settings below. corrections: the ids of the samples that the run learns from, and is measured by, with the
+    opposite of their label of the image set (`ImageSet.relevance`), as a person had corrected them when it was started.
 
     >>> TrainSettings("abc", (("HOG", {}),), "jumping", "AP-SVM", {"C": 10.0}).to_json()["features"]
     [['HOG', {}]]
@@ -152,6 +153,7 @@ class TrainSettings(OfMethod):
     warm_start: str | None = None
     graph: str | None = None
     projection: Settings | None = field(default=None, metadata=OPTIONAL)
+    corrections: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
 
 
 @dataclass(frozen=True)

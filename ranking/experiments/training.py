@@ -44,7 +44,7 @@ class SampleTask(Task[TrainSettings, SampleData]):
         if settings.graph is not None:
             check_graph_name(settings.graph)  # also where the method uses none
         learn = ~images.test
-        if not images.relevance(settings.query)[learn].any():
+        if not images.relevance(settings.query, settings.corrections)[learn].any():
             expected = f"a class of at least one of the {learn.sum():,} training samples of {images.title}"
             raise InputError("query", expected, readable(settings.query), "choose another class")
 
@@ -59,7 +59,7 @@ class SampleTask(Task[TrainSettings, SampleData]):
         learn = ~images.test
         projection = fit_projection(settings.projection, features, learn, on_step)
         everything = query_of(images, settings, features, edges=edges, projection=projection)
-        relevance = images.relevance(settings.query)
+        relevance = images.relevance(settings.query, settings.corrections)
         data = SampleData(images, settings, features, edges, projection, everything, relevance, learn)
         return data, projection
 

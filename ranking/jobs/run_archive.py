@@ -175,7 +175,7 @@ def _import_run(store: Store, data: bytes) -> Run:
     if SCORES in files:
         images = _image_set(store, settings.set)
         if images is not None:
-            images.relevance(settings.query)  # or it is none of its classes
+            images.relevance(settings.query, settings.corrections)  # of its classes and samples, or an error
         samples = _count_scores(files[SCORES], images)
         _check_metrics(run, samples)
         if edges is not None and edges.max(initial=-1) >= samples:

@@ -111,6 +111,8 @@ def settings_facts(run: Run) -> dict[str, str]:
         facts["Neighbours"] = graph_words(settings.graph)
     if settings.warm_start is not None:
         facts["Begun with the weights of"] = settings.warm_start
+    if settings.corrections:
+        facts["Corrected labels"] = f"{len(settings.corrections):,}"
     if proof.get("relative_gap") is not None:
         facts["Relative duality gap"] = f"{proof['relative_gap']:.2g}"
     if proof:

@@ -12,6 +12,7 @@ from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import DRAWS, Interval, Resampled
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.prose import escaped
+from ranking.workspace.run import Run
 
 FEW = 100  # images of which intervals are measurably too narrow: see benchmarks/intervals.py
 CURVES = (
@@ -47,6 +48,14 @@ def listed(names: Sequence[str]) -> str:
     """
     *before, last = names
     return f"{', '.join(before)} and {last}" if before else last
+
+
+def of_labels(names: Sequence[str], runs: Sequence[Run]) -> str:
+    """By which labels trainings are compared; "" where none learned from corrected ones."""
+    corrected = [name for name, run in zip(names, runs, strict=True) if run.settings.get("corrections")]
+    if not corrected:
+        return ""
+    return f"All measures are by the original labels; {listed(corrected)} learned from corrected ones."
 
 
 def first_wrong(ranked: Ranking) -> str:

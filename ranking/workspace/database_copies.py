@@ -15,28 +15,33 @@ import secrets
 import shutil
 import sqlite3
 import time
+from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from ranking.core.errors import InputError, explained
 from ranking.workspace.answers import QUOTED, AnswerEvent
+from ranking.workspace.corrections import COLUMNS
 from ranking.workspace.home import DATABASE, FOLDERS, MIGRATIONS, is_sound, migrate, read_only, set_aside
 from ranking.workspace.room_layout import has_quotas, home_in_words
 from ranking.workspace.room_quotas import bytes_of, most_disk
+from ranking.workspace.run import is_time
 
 COPIES = FOLDERS[-1]
 MOST = 3
 SECONDS = 3600.0  # of use, after which another copy is made
 RICHEST_SECONDS = 30 * 86400.0  # how long the copy with the most answers stays, as long as what is deleted
-TABLES = ("run", "image_set", "answer")
+# The tables of what people typed, which is nowhere else: what tells two rows apart.
+TYPED = {"answer": "session, number", "correction": "press, sample"}
+TABLES = ("run", "image_set", *TYPED)
 
 
 def keep_copy(home: Path) -> None:
     """Copy the database of `home`, unless there is nothing in it, or nothing new.
 
     At most MOST copies stay, of a room as many as it has space for: the newest, and for some weeks the one with most
-    answers, which are nowhere else, in case they were lost. A damaged database is not copied.
+    answers and corrections, which are nowhere else, in case they were lost. A damaged database is not copied.
     """
     name, part = time.strftime("%Y-%m-%d-%H%M%S", time.gmtime()), _part(home)
     try:
@@ -68,7 +73,7 @@ def is_due(home: Path) -> bool:
 
 def rebuild(home: Path) -> None:
     """Put the newest sound copy of a database that was lost in its place, an empty one where there is none, with the
-    answers that can still be read in what was there.
+    answers and corrections that can still be read in what was there.
 
     That is kept beside it, under a name that ends in the time. A database that is sound stays: another tab was faster.
     """
@@ -84,36 +89,61 @@ def rebuild(home: Path) -> None:
                 shutil.copyfile(copy, part)
             with closing(sqlite3.connect(part)) as made:
                 migrate(made, MIGRATIONS)
-                _take_over(_answers(database), made)
+                _take_over("answer", (*QUOTED.values(), "arrived", "deleted"), _answers(database), made)
+                _take_over("correction", COLUMNS, _corrections(database), made)
             set_aside(database)
             os.replace(part, database)
         finally:
             part.unlink(missing_ok=True)
 
 
-def _answers(file: Path) -> list[tuple[AnswerEvent, float, float | None]]:
+def _answers(file: Path) -> list[tuple[object, ...]]:
     """The answers that can be read in a damaged database, as they arrived, and when each did and was deleted."""
-    names = ", ".join(f'answer."{field.name}"' for field in fields(AnswerEvent))
-    rows_by_arrival = dict[int, tuple[AnswerEvent, float, float | None]]()
-    for order in ("asc", "desc"):  # from both ends, around what is damaged
+    rows = []
+    for *values, arrived, deleted in _readable(
+        file, "answer", "arrival", (*QUOTED.values(), "arrived", "deleted")
+    ):
+        with contextlib.suppress(InputError):
+            event = AnswerEvent.from_json(dict(zip(QUOTED, values, strict=True)))
+            rows.append((*event.to_json().values(), float(arrived), deleted))
+    return rows
+
+
+def _corrections(file: Path) -> list[tuple[object, ...]]:
+    """The same of corrections of labels."""
+    return [
+        (*texts, original, corrected, when, undone)
+        for *texts, original, corrected, when, undone in _readable(file, "correction", "number", COLUMNS)
+        if all(isinstance(text, str) for text in texts)
+        and {original, corrected} <= {0, 1}
+        and is_time(when)
+        and (undone is None or is_time(undone))
+    ]
+
+
+def _readable(file: Path, table: str, order: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    """The rows of a table that can be read in a damaged database, in their order."""
+    rows = dict[int, tuple[Any, ...]]()
+    names = ", ".join(f"{table}.{name}" for name in columns)
+    for direction in ("asc", "desc"):  # from both ends, around what is damaged
         with contextlib.suppress(sqlite3.Error), closing(read_only(file)) as database:
-            rows = database.execute(
-                f"select answer.arrival, answer.arrived, answer.deleted, {names} from answer order by arrival {order}"
-            )
-            for arrival, arrived, deleted, *values in rows:
-                with contextlib.suppress(InputError):
-                    event = AnswerEvent.from_json(dict(zip(QUOTED, values, strict=True)))
-                    rows_by_arrival[arrival] = (event, float(arrived), deleted)
-    return [rows_by_arrival[arrival] for arrival in sorted(rows_by_arrival)]
+            for number, *values in database.execute(
+                f"select {table}.{order}, {names} from {table} order by {order} {direction}"
+            ):
+                rows[number] = tuple(values)
+    return [rows[number] for number in sorted(rows)]
 
 
-def _take_over(answers: list[tuple[AnswerEvent, float, float | None]], database: sqlite3.Connection) -> None:
-    """Add answers to those of an earlier state of their database."""
-    names = (*QUOTED.values(), "arrived", "deleted")
+def _take_over(
+    table: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]], database: sqlite3.Connection
+) -> None:
+    """Add rows to those of an earlier state of their database; of those that are there already, whether they were
+    taken back since, which is their last column."""
+    last = columns[-1]
     database.executemany(
-        f"insert into answer ({', '.join(names)}) values ({', '.join('?' for _ in names)})"
-        " on conflict (session, number) do update set deleted = excluded.deleted",
-        [(*event.to_json().values(), arrived, deleted) for event, arrived, deleted in answers],
+        f"insert into {table} ({', '.join(columns)}) values ({', '.join('?' for _ in columns)})"
+        f" on conflict ({TYPED[table]}) do update set {last} = excluded.{last}",
+        rows,
     )
     database.commit()
 
@@ -132,11 +162,13 @@ def _too_many(copies: list[Path]) -> list[Path]:
 
 
 def _count(copy: Path) -> int:
-    """How many answers a copy holds; -1 where it cannot be read."""
+    """How many answers and corrections a copy holds; -1 where it cannot be read."""
     try:
         with closing(read_only(copy)) as database:
-            (count,) = database.execute("select count(*) from answer").fetchone()
-            return int(count)
+            return sum(
+                int(database.execute(f"select count(*) from {table}").fetchone()[0])
+                for table in _those_in(database, TYPED)
+            )
     except sqlite3.DatabaseError:
         return -1
 
@@ -147,4 +179,11 @@ def _copies(home: Path) -> list[Path]:
 
 
 def _has_rows(database: sqlite3.Connection) -> bool:
-    return any([database.execute(f"select 1 from {table} limit 1").fetchone() for table in TABLES])
+    tables = _those_in(database, TABLES)
+    return any([database.execute(f"select 1 from {table} limit 1").fetchone() for table in tables])
+
+
+def _those_in(database: sqlite3.Connection, tables: Iterable[str]) -> list[str]:
+    """Those of the tables that a database has: one of an older version has no corrections."""
+    names = {name for (name,) in database.execute("select name from sqlite_master where type = 'table'")}
+    return [table for table in tables if table in names]

@@ -74,6 +74,13 @@ update run set settings = json_set(settings, '$.task', case kind when 'study' th
 update run set kind = case kind when 'features' then 'import' else 'study' end
     where kind in ('experiment', 'asking', 'study', 'timing', 'features');
 """,
+    """
+create table correction (
+    number integer primary key autoincrement, press text not null, "set" text not null, sample text not null,
+    class text not null, original integer not null, corrected integer not null, time real not null, undone real,
+    unique (press, sample));
+create index correction_of_class on correction ("set", class, number);
+""",
 )
 FOLDERS = ("edges", "vectors", "models", "features", "sets", "runs", "trash", "copies")
 DATABASE = "ranking.sqlite"

@@ -192,13 +192,15 @@ class ImageSetStore(RunStore):
         return row
 
     def _remove_deleted_sets(self, database: sqlite3.Connection, before: float | None) -> int:
-        """As `_remove_deleted` of runs. What people uploaded for a set goes with it."""
+        """As `_remove_deleted` of runs. What people uploaded for a set, and their corrections of its labels, go with
+        it."""
         rows = database.execute(
             "delete from image_set where deleted is not null"
             " and (:before is null or (deleted < :before and deleted >= created)) returning key",
             {"before": before},
         ).fetchall()
         for row in rows:
+            database.execute('delete from correction where "set" = ?', (row["key"],))
             for folder in (self._home.sets, self._home.edges, self._home.vectors):
                 self._home.throw_away(folder / row["key"])
         return len(rows)

@@ -2,9 +2,9 @@
 
 The rule, where places are short:
 
-- A room in which there is nothing gives its place up at once. Nothing means no image set, no answer, nothing that was
-  brought for a set, and no run except imports and looks that left nothing: they failed, were cancelled or discarded, or
-  only looked.
+- A room in which there is nothing gives its place up at once. Nothing means no image set, no answer, no correction of a
+  label, nothing that was brought for a set, and no run except imports and looks that left nothing: they failed, were
+  cancelled or discarded, or only looked.
 - A room that holds only imports nobody has decided about gives its place up a day after the last visit, if no second
   browser tab ever opened it.
 - Every other room keeps its place for 30 days after the last visit.
@@ -74,7 +74,8 @@ def _kept_days(room: Path) -> float:
     home, store = Home(room), Store(room)
     with home.read() as database:
         rows = any(
-            database.execute(f"select 1 from {table} limit 1").fetchone() for table in ("image_set", "answer")
+            database.execute(f"select 1 from {table} limit 1").fetchone()
+            for table in ("image_set", "answer", "correction")
         )
     uploaded = any(any(folder.iterdir()) for folder in (home.edges, home.vectors, home.models, home.sets))
     runs = [*store.own_runs(), *store.own_runs(deleted=True)]

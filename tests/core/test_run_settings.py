@@ -48,6 +48,17 @@ def test_settings_survive_json():
         assert type(settings).from_json(written) == settings
 
 
+def test_settings_without_corrections_are_those_of_before_there_were_any():
+    stored = TRAINING.to_json()
+    assert "corrections" not in stored
+    assert TrainSettings.from_json(stored).corrections == ()
+    corrected = replace(TRAINING, corrections=("s1", "s2"))
+    assert corrected.to_json() == {**stored, "corrections": ["s1", "s2"]}
+    assert TrainSettings.from_json(json.loads(json.dumps(corrected.to_json()))) == corrected
+    with refused("corrections", "'s1'"):
+        TrainSettings.from_json({**stored, "corrections": "s1"})
+
+
 @pytest.mark.parametrize("settings", [ORDERS, STUDY])
 def test_settings_of_mid_rank_keep_the_meaning_of_the_version_that_wrote_them(settings):
     record = settings.to_json()

@@ -62,14 +62,29 @@ def test_a_class_without_training_sample_is_refused_and_one_without_test_sample_
 ):
     plain = ImageSet.relevance
     settings = replace(SETTINGS, query="red")
-    monkeypatch.setattr(ImageSet, "relevance", lambda self, query: plain(self, query) * self.test)
+    monkeypatch.setattr(ImageSet, "relevance", lambda self, query, _=(): plain(self, query) * self.test)
     with refused("query", "red") as caught:
         train(labelled, settings, tmp_path)
     assert str((~labelled.test).sum()) in caught.value.expected
-    monkeypatch.setattr(ImageSet, "relevance", lambda self, query: plain(self, query) * ~self.test)
+    monkeypatch.setattr(ImageSet, "relevance", lambda self, query, _=(): plain(self, query) * ~self.test)
     metrics = train(labelled, settings, tmp_path).metrics
     assert metrics["test"] == {"positives": 0.0, "samples": float(labelled.test.sum())}
     assert metrics["train"]["AP"] > 0
+
+
+def test_a_training_with_corrections_is_one_on_a_set_that_has_these_labels(labelled, tmp_path):
+    rows = [*np.flatnonzero(labelled.test)[:3], *np.flatnonzero(~labelled.test)[:3]]
+    settings = replace(SETTINGS, query="red", corrections=tuple(labelled.ids[rows].tolist()))
+    labels = labelled.labels.copy()
+    labels[rows, labelled.classes.index("red")] ^= True
+    corrected = train(labelled, settings, tmp_path)
+    same = train(replace(labelled, labels=labels), replace(settings, corrections=()), tmp_path)
+    assert (corrected.scores.tobytes(), corrected.metrics) == (same.scores.tobytes(), same.metrics)
+    original = train(labelled, replace(settings, corrections=()), tmp_path)
+    assert corrected.metrics["train"] != original.metrics["train"]
+    assert corrected.metrics["test"] != original.metrics["test"]
+    with refused("corrected label", "of 'nobody'"):
+        train(labelled, replace(settings, corrections=("nobody",)), tmp_path)
 
 
 def test_mapped_features_change_no_bit_of_a_training(labelled, tmp_path, monkeypatch):

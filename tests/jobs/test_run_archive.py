@@ -101,6 +101,15 @@ def test_a_training_comes_back_as_it_was(origin, exported, elsewhere):
     assert elsewhere.runs() == [back]
 
 
+def test_corrected_labels_come_along(copy, elsewhere):
+    key = copy.image_sets()[0].key
+    ids = copy.image_set(key).ids.tolist()
+    run = finished(copy, settings_of(copy, corrections=ids[:2]))
+    data = export_run(copy, run.id)
+    assert import_run(elsewhere, data).settings == import_run(copy, data).settings == run.settings
+    assert run.settings["corrections"] == ids[:2]
+
+
 def test_every_column_of_a_run_travels_or_stays(origin):
     with closing(sqlite3.connect(origin.home / "ranking.sqlite")) as database:
         columns = {row[1] for row in database.execute("pragma table_info(run)")}
@@ -307,6 +316,9 @@ CHANGES: list[tuple[str, Any, str]] = [
     ("settings.projection", {"kind": "ICA"}, ""),
     ("settings.warm_start", "../x", "warm_start"),
     ("settings.graph", "friends", "graph"),
+    ("settings.corrections", "s1", "corrections"),
+    ("settings.corrections", [1], "corrections"),
+    ("settings.corrections", ["nobody"], "corrected label"),
 ]
 
 

@@ -12,7 +12,7 @@ import pytest
 from filled_home import Laboratory
 from PIL import Image
 from shapes import HOSTILE
-from shown import address, button_keys, choose, components, press, texts, turn_to
+from shown import address, button_keys, choose, components, plain, press, texts, turn_to
 
 from pages.parts.app import cache, keys
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
@@ -254,3 +254,100 @@ def test_runs_of_one_name_are_told_apart(filled: Laboratory) -> None:
     named = runs.labels([run, replace(run, id="a" * 10)])
     assert len(set(named.values())) == 2
     assert runs.labels([run]) == {run.id: runs.name_of(run)}
+
+
+# ------------------------------------------------------------------------------------ what the grid shows
+
+
+def places_of(app):
+    """The ranks in the grid, counted from 0."""
+    return [int(item["left"].replace(",", "")) - 1 for item in grid_of(app)["items"]]
+
+
+def caption_of(app):
+    """What is said below the grid."""
+    return next(caption.value for caption in app.caption if "Best score first" in caption.value)
+
+
+@pytest.mark.parametrize("k", [10, 60])
+def test_the_grid_shows_some_samples_with_their_ranks_among_all(laboratory, ranked, open_page, k):
+    relevant, top = ranked.relevance > 0, np.arange(len(ranked)) < k
+    app = open_page("ranked_images", run=laboratory.finished, k=str(k))
+    for name, kept in {
+        "relevant": relevant,
+        "irrelevant": ~relevant,
+        "errors": ~relevant & top,
+        "misses": relevant & ~top,
+    }.items():
+        choose(app.segmented_control, "filter", name)
+        assert address(app)["filter"] == name
+        expected = np.flatnonzero(kept)
+        if not len(expected):
+            assert not [
+                data for data in components(app, "ranking_image_grid") if data["label"].startswith("Ranked")
+            ]
+            assert any("None of the" in info.value for info in app.info)
+            press(app, "widget show all")
+            assert "filter" not in address(app)
+            continue
+        assert places_of(app) == expected[:200].tolist()
+        assert caption_of(app).startswith(f"**{len(expected):,} of {len(ranked):,} samples**: ")
+        last = expected[expected < k]
+        assert line_of(app)["id"] == (grid_of(app)["items"][len(last) - 1]["id"] if len(last) else "")
+    choose(app.segmented_control, "filter", "all")
+    assert places_of(app) == list(range(200))
+    assert " of " not in caption_of(app).partition("Best score first")[0]
+
+
+def test_an_empty_result_says_so_in_words(laboratory, ranked, open_page, monkeypatch):
+    perfect = replace(ranked, relevance=np.sort(ranked.relevance)[::-1])
+    monkeypatch.setattr(cache, "ranking", lambda run, split: perfect)
+    app = open_page("ranked_images", run=laboratory.finished, filter="errors", k="7")
+    [info] = [info.value for info in app.info]
+    expected = "there are no samples that are not relevant and at rank 7 or above"
+    assert info == f"None of the {len(ranked):,} test samples is shown: {expected}."
+
+
+def test_a_range_of_scores_is_in_the_address_and_joins_the_other_filter(laboratory, ranked, open_page):
+    app = open_page("ranked_images", run=laboratory.finished)
+    slider = app.slider(key="widget score_range")
+    assert slider.min <= ranked.scores.min() < ranked.scores.max() <= slider.max
+    low, high = float(np.median(ranked.scores)), float(ranked.scores[2])
+    choose(app.slider, "score_range", (low, high))
+    low, high = (float(end) for end in address(app)["score_range"].split(","))
+    between = (ranked.scores >= low) & (ranked.scores <= high)
+    assert 0 < between.sum() < len(ranked)
+    assert places_of(app) == np.flatnonzero(between)[:200].tolist()
+    assert f"{between.sum():,} of {len(ranked):,}" in caption_of(app)
+    choose(app.segmented_control, "filter", "relevant")
+    both = np.flatnonzero(between & (ranked.relevance > 0))
+    assert places_of(app) == both[:200].tolist()
+    assert "relevant samples with scores from" in caption_of(app)
+    choose(app.segmented_control, "split", "train")
+    assert "score_range" not in address(app), "the scores of others"
+    for bad in ("1", "2,1", "a,b", "1,nan"):
+        turn_to(app, run=laboratory.finished, score_range=bad)
+        assert any(f"score_range = '{bad}'" in plain(warning) for warning in app.warning), bad
+    turn_to(app, run=laboratory.finished, score_range="-1e9,1e9")
+    assert app.slider(key="widget score_range").value == (slider.min, slider.max)
+    assert places_of(app) == list(range(200))
+
+
+def test_a_sample_that_is_filtered_out_is_shown_beside_and_the_way_to_the_first_error_shows_all(
+    laboratory, digits, ranked, open_page
+):
+    relevant = int(np.flatnonzero(ranked.relevance)[0])
+    sample = str(digits.ids[ranked.samples[relevant]])
+    app = open_page("ranked_images", run=laboratory.finished, filter="irrelevant", sample=sample)
+    assert f"The selected sample, at rank {relevant + 1}, is none of them." in caption_of(app)
+    assert any(element.value.startswith(f"#### Rank {relevant + 1} ") for element in app.markdown)
+    press(app, "widget first irrelevant")
+    assert not {"filter", "score_range"} & address(app).keys()
+    first = first_irrelevant(ranked.relevance)
+    assert any(element.value.startswith(f"#### Rank {first} ") for element in app.markdown)
+    turn_to(app, run=laboratory.finished, filter="irrelevant")
+    assert any(element.value.startswith(f"#### Rank {first} ") for element in app.markdown), "the first shown"
+    app.get("pagination")[0].set_value(2).run()
+    assert places_of(app) == np.flatnonzero(ranked.relevance == 0)[200:400].tolist()
+    choose(app.segmented_control, "filter", "all")
+    assert "page" not in address(app), "another page of what is shown now would tell nothing"

@@ -442,7 +442,9 @@ def test_a_home_of_the_version_before_opens(tmp_path, monkeypatch, lost):
     runs, *rest = known(before)
     checkpointed(tmp_path)
     with closing(sqlite3.connect(tmp_path / DATABASE)) as database:
-        database.executescript("alter table run drop column version; pragma user_version = 6;")
+        database.executescript(
+            "alter table run drop column version; drop table correction; pragma user_version = 6;"
+        )
     for file in tmp_path.glob(f"runs/*/{ROW}"):
         told = json.loads(file.read_text())
         file.write_text(json.dumps({name: value for name, value in told.items() if name != "version"}))

@@ -30,6 +30,7 @@ from ranking.jobs.run_archive import import_run_apart
 from ranking.jobs.worker import PATHS, import_images, look_at_features
 from ranking.reports.at_home import results_at_home, trials_of
 from ranking.workspace.answers import AnswerEvent, AnswerStore
+from ranking.workspace.corrections import CorrectionStore
 from ranking.workspace.home import Home
 from ranking.workspace.job_queue import JobQueue
 from ranking.workspace.room_layout import (
@@ -529,6 +530,11 @@ def with_answer(store: Store) -> Store:
     return store
 
 
+def with_correction(store: Store) -> Store:
+    CorrectionStore(store.home).mark("k" * 8, "day", {"one": False}, True)
+    return store
+
+
 @pytest.mark.parametrize(
     ("make", "opened", "days"),
     [
@@ -538,6 +544,7 @@ def with_answer(store: Store) -> Store:
         (with_import, 2, USED),
         (with_training, 1, USED),
         (with_answer, 1, USED),
+        (with_correction, 1, USED),
         (lambda store: store.adopt(store.home.parent / "patches", "Patches"), 1, USED),
     ],
 )
@@ -700,6 +707,17 @@ def test_a_room_s_own_set_goes_before_the_same_one_that_is_lent_which_may_go(cla
     for change in (lambda: None, lambda: without_runs(class_room).delete_set(key)):
         change()
         assert [(row.source, row.lent) for row in room.image_sets()] == [("Own", False)]
+
+
+def test_corrections_of_a_set_that_is_lent_are_of_the_room_alone(class_room, room):
+    [row] = room.image_sets()
+    assert row.lent
+    folder = class_room.home / "sets" / row.key
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert CorrectionStore(room.home).mark(row.key, "day", {"one": False}, True) == 1
+    assert list(CorrectionStore(room.home).standing(row.key, "day")) == ["one"]
+    assert CorrectionStore(class_room.home).standing(row.key, "day") == {}
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
 # -------------------------------------------------------------------------------- list and remove

@@ -47,6 +47,7 @@ from ranking.metrics.intervals import Resampled
 from ranking.metrics.ranked import Ranking
 from ranking.workspace import examples
 from ranking.workspace.answers import AnswerStore
+from ranking.workspace.corrections import CorrectionStore
 from ranking.workspace.database_copies import is_due, keep_copy
 from ranking.workspace.room_layout import has_quotas, unnamed
 from ranking.workspace.room_quotas import FullError
@@ -293,6 +294,12 @@ def answers() -> AnswerStore:
     return AnswerStore(store().home)
 
 
+@of_home()
+def corrections() -> CorrectionStore:
+    """The corrections of labels of this home."""
+    return CorrectionStore(store().home)
+
+
 @of_home(entries=SOME, spinner="Looking for pairs …")
 def pair_examples(key: str, criterion: str) -> tuple[Examples, Floats]:
     """Pairs and a sequence of training samples for the lesson about pairs, and (n, c) the cues of all samples, NaN of
@@ -343,11 +350,15 @@ def projection(run: Run) -> Projection | None:
 
 @of_home(needs="scores")
 def ranking(run: Run, split: str) -> Ranking:
-    """The samples of a split as a run ranks them."""
+    """The samples of a split as a run ranks them, with the labels that it was measured by."""
+    return _ranked(run, split, run.settings.get("corrections", ()))
+
+
+def _ranked(run: Run, split: str, corrections: Sequence[str]) -> Ranking:
     images = image_set(run.settings["set"])
     scores = read_scores(run.scores_file, f"training {run.id}", len(images))
     rows = np.flatnonzero(images.test if split == "test" else ~images.test)
-    return Ranking.of(rows, images.relevance(run.settings["query"])[rows], scores[rows])
+    return Ranking.of(rows, images.relevance(run.settings["query"], corrections)[rows], scores[rows])
 
 
 def frames(run: Run, loss: str | None) -> Sequence[Frame]:
@@ -370,13 +381,14 @@ def _frames_of(run: Run, written: int, loss: str | None) -> Sequence[Frame]:
     playback = read_playback(run.playback_file, len(images))
     if playback is None:
         return ()
-    return frames_of(playback, images.relevance(run.settings["query"]), images.test, loss)
+    relevance = images.relevance(run.settings["query"], run.settings.get("corrections", ()))
+    return frames_of(playback, relevance, images.test, loss)
 
 
 @of_home()
 def comparison(shown: Sequence[Run], split: str) -> Comparison:
-    """The rankings of ended runs of one image set and one query."""
-    return Comparison.of([ranking(run, split) for run in shown])
+    """The rankings of ended runs of one image set and one query, all by the original labels."""
+    return Comparison.of([_ranked(run, split, ()) for run in shown])
 
 
 @of_home(spinner="Drawing images again …")
@@ -422,7 +434,7 @@ def neighbourhood(run: Run) -> Neighbourhood:
     method = method_of(run)
     potentials = method.potentials_of(query)
     unary, penalty = method.model_of(query, potentials)
-    relevant = images.relevance(settings.query) > 0
+    relevant = images.relevance(settings.query, settings.corrections) > 0
     made = Neighbourhood.of(unary, potentials, penalty, relevant, images.test)
     rankings = [ranking(run, split) for split in splits(images)]
     scores = np.concatenate([ranked.scores for ranked in rankings])

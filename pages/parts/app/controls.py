@@ -61,6 +61,24 @@ def slider(label: str, name: str, low: int, high: int, default: int, **looks: An
     )
 
 
+def range_slider(
+    label: str, name: str, low: float, high: float, step: float, **looks: Any
+) -> tuple[float, float]:
+    """The ends of a range on a scale; at first all of it."""
+
+    def parse(text: str) -> tuple[float, float]:
+        parse_end = address.number(float)
+        ends = [parse_end(end) for end in text.split(",")]
+        if len(ends) != 2 or ends[0] > ends[1]:
+            raise ValueError("expected two numbers with a comma between them, the lower one first")
+        first, last = (min(max(end, low), high) for end in ends)
+        return first, last
+
+    bound = address.bound(name, parse, (low, high), lambda ends: ",".join(f"{end:.6g}" for end in ends))
+    first, last = st.slider(label, low, high, step=step, **bound, **looks)
+    return first, last
+
+
 def toggle(label: str, name: str, **looks: Any) -> bool:
     """A switch, at first off."""
     return bool(st.toggle(label, **address.bound(name, address.one_of((True, False)), False), **looks))

@@ -21,6 +21,11 @@ EVERYWHERE = "everywhere"  # whether trainings on all image sets are listed
 SPLIT = "split"  # "test" or "train"
 K = "k"  # of precision at k
 PAGE = "page"  # of the ranked grid, from 1
+FILTER = "filter"  # which samples the ranked grid shows
+SCORE_RANGE = (
+    "score_range"  # of the samples that it shows: the lowest and the highest score, joined by a comma
+)
+CORRECTIONS = "corrections"  # whether a new training uses the person's corrections of labels
 SHEET = "sheet"  # page of the contact sheet, from 1
 SHEET_CLASS = "sheet.class"  # only images that show this class are on the contact sheet
 SHEET_SPLIT = "sheet.split"  # only images of this split are
@@ -115,7 +120,7 @@ SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 _FEATURES = (FEATURES, PROJECTION, PROJECTED_TO)
 _PLUGINS = ("method.", "feature.")
 _SEQUENCES = (ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT, ABLATION_RUN)
-_SHOWN = (PAGE, SAMPLE, COMPONENTS)  # of a ranking
+_SHOWN = (PAGE, SCORE_RANGE, SAMPLE, COMPONENTS)  # of a ranking
 
 # What a change of a name makes meaningless. A run stands for the set and the settings that it was trained with.
 DEPENDENTS: dict[str, tuple[str, ...]] = {
@@ -126,7 +131,8 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
     SCENE: (TOLD_LABEL, TOLD, ASKED),
     TOLD_LABEL: (TOLD,),
     **dict.fromkeys((SHEET_CLASS, SHEET_SPLIT), (SHEET,)),
-    SET: (SHEET, "sheet.", OWN, QUERY, RUN, COMPARED, PAIR, *_SHOWN),
+    **dict.fromkeys((FILTER, SCORE_RANGE), (PAGE,)),
+    SET: (SHEET, "sheet.", OWN, QUERY, CORRECTIONS, RUN, COMPARED, PAIR, *_SHOWN),
     RUN: (
         SET,
         SHEET,
@@ -134,6 +140,7 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
         QUERY,
         METHOD,
         GRAPH,
+        CORRECTIONS,
         *_FEATURES,
         *_PLUGINS,
         *_SHOWN,

@@ -6,6 +6,8 @@ a grid; those are of this browser tab alone (`grid.together`), as a hundred ids 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 
@@ -32,25 +34,29 @@ def rows(images: ImageSet) -> Ints:
     return np.flatnonzero(np.isin(images.ids, grid.together(keys.SAMPLE, address.get(keys.SAMPLE))))
 
 
-def show(images: ImageSet, ranked: Ranking) -> None:
-    """A table of the selected samples by rank, where there are several."""
+def show(images: ImageSet, ranked: Ranking, corrected: Mapping[str, bool]) -> None:
+    """A table of the selected samples by rank, where there are several. corrected: as of `tiles.ranked_tiles`."""
     chosen = rows(images)
     if len(chosen) < 2:
         return
     places = np.flatnonzero(np.isin(ranked.samples, chosen))
     relevant = int(ranked.relevance[places].sum())
     st.markdown(f"#### {len(places)} samples selected, {relevant} relevant")
+    samples = ranked.samples[places].tolist()
+    ids = [str(images.ids[sample]) for sample in samples]
+    glyphs = {each: tiles.glyph(corrected[each]) for each in ids if each in corrected}
     st.dataframe(
         [
             {
                 "rank": place + 1,
                 "score": float(ranked.scores[place]),
                 "relevant": tiles.glyph(bool(ranked.relevance[place])),
+                **({"corrected to": glyphs.get(sample_id, "")} if glyphs else {}),
                 "shows": tiles.shows(images, sample),
                 "image": tiles.image_name(images, sample),
-                "sample": str(images.ids[sample]),
+                "sample": sample_id,
             }
-            for place, sample in zip(places.tolist(), ranked.samples[places].tolist(), strict=True)
+            for place, sample, sample_id in zip(places.tolist(), samples, ids, strict=True)
         ],
         hide_index=True,
         height=min(250, 36 * (len(places) + 1)),

@@ -24,6 +24,7 @@ class Tile:
 
     box: left, top, width and height of a frame on the picture, as shares of the (square) tile.
     card: (name, value) pairs that a grid shows beside the tile which the pointer or the focus is on.
+    corrected: the glyph of the label that a person gave the sample, on grids; "" where nobody did.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Tile:
     mark: Literal["relevant", "irrelevant"] | None = None
     box: tuple[float, float, float, float] | None = None
     card: tuple[tuple[str, str], ...] = ()
+    corrected: str = ""
 
     def item(self) -> dict[str, Any]:
         """What the browser is told of it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,13 +19,31 @@ from ranking.datasets import Thumbnails
 from ranking.metrics.ranked import Ranking, precision_terms
 
 
-def ranked_tiles(images: ImageSet, ranked: Ranking, places: Sequence[int], whole: bool = False) -> list[Tile]:
+def ranked_tiles(
+    images: ImageSet,
+    ranked: Ranking,
+    places: Sequence[int],
+    whole: bool = False,
+    corrected: Mapping[str, bool] | None = None,
+) -> list[Tile]:
     """A tile a place (from 0): rank and score, marked by relevance.
 
-    whole: not the crop but the whole image is shown, with the sample's box on it.
+    whole: not the crop but the whole image is shown, with the sample's box on it. corrected: whether samples are
+    relevant by a correction, by their ids.
     """
-    thumbnails = cache.thumbnails(images.key)
-    return [_ranked_tile(images, thumbnails, ranked, place, whole) for place in places]
+    thumbnails, corrected = cache.thumbnails(images.key), corrected or {}
+    shown = [_ranked_tile(images, thumbnails, ranked, place, whole) for place in places]
+    return [_corrected(tile, corrected[tile.id]) if tile.id in corrected else tile for tile in shown]
+
+
+def _corrected(tile: Tile, relevant: bool) -> Tile:
+    """The tile of a sample that is relevant, or not, by a correction."""
+    return replace(
+        tile,
+        alt=f"{tile.alt}, corrected to {judged(relevant)}",
+        card=(*tile.card, ("corrected to", judged(relevant))),
+        corrected=glyph(relevant),
+    )
 
 
 def judged(relevant: bool) -> str:
@@ -180,9 +198,10 @@ def class_boxes(images: ImageSet, image: int, chosen: int | None = None) -> list
     return boxes
 
 
-def relevance_boxes(images: ImageSet, query: str, chosen: int) -> list[Box]:
-    """All boxes of the image of sample `chosen`, marked by relevance to `query`, `chosen` drawn thicker."""
-    relevance = images.relevance(query)
+def relevance_boxes(images: ImageSet, query: str, chosen: int, corrections: Sequence[str] = ()) -> list[Box]:
+    """All boxes of the image of sample `chosen`, marked by relevance to `query`, `chosen` drawn thicker. corrections:
+    as of `TrainSettings`."""
+    relevance = images.relevance(query, corrections)
     return [
         _marked_box(
             images, row, bool(relevance[row]), row == chosen, shows(images, row) if row == chosen else ""

@@ -12,6 +12,7 @@ from pages.parts.app.frame import escaped, in_place
 from pages.parts.runs import runs
 from ranking.core import Bounds
 from ranking.core.run_settings import TASK_SETTINGS
+from ranking.core.text import counted
 from ranking.workspace.run import Run
 
 FORMULA = r"\text{primal}(w)-\text{dual}(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
@@ -60,6 +61,8 @@ def show(run: Run) -> None:
         _verdict(proof, runs.tolerance_of(run), imported, convex)
     if (bounds := run.result.get("bounds")) is not None:
         show_bounds(Bounds(**bounds), convex)
+    if used := run.settings.get("corrections"):
+        st.caption(f"Trained with {counted(len(used), 'corrected label')}, and measured by them.")
     measured, (name, key, what) = run.result.get("test") or {}, TASK_SETTINGS[run.task].measure
     with st.container(horizontal=True):
         _number(f"Test {name}", measured.get(key), ".3f", f"{what} on the test images.")

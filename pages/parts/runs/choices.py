@@ -10,7 +10,7 @@ import numpy as np
 from pages.parts.app import address, cache, controls, frame, keys, selection
 from pages.parts.components import grid
 from pages.parts.runs import run_actions, runs, trainings
-from ranking.core import ImageSet
+from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import ENDED, Run
 
@@ -18,28 +18,31 @@ FIRST_WITH_NEIGHBOURS = "HOB-SVM"  # the method that one trains first to see wha
 
 
 class Shown(NamedTuple):
-    """The page of the grid and the page that the selected place is on, both from 1; that place, from 0."""
+    """The page of the grid and the page that the selected place is on, both from 1, of how many; that place, from 0,
+    and those on the page."""
 
     page: int
     here: int
+    pages: int
     place: int
-
-    def places(self, ranked: Ranking) -> range:
-        return range((self.page - 1) * grid.PAGE_SIZE, min(self.page * grid.PAGE_SIZE, len(ranked)))
+    places: Ints
 
 
-def where(images: ImageSet, ranked: Ranking, otherwise: int | None = None) -> Shown:
+def where(
+    images: ImageSet, ranked: Ranking, otherwise: int | None = None, among: Ints | None = None
+) -> Shown:
     """The page of the address, else that of the selected sample; without one the place `otherwise` is selected, or
-    the first of the page."""
+    the first of the page. among: the places that the grid shows, all of them if None."""
+    among = np.arange(len(ranked)) if among is None else among
     chosen = address.read(keys.SAMPLE, lambda text: place_of(images, ranked, text), None)
     chosen = otherwise if chosen is None else chosen
-    here = 1 if chosen is None else chosen // grid.PAGE_SIZE + 1
-    page = address.read(keys.PAGE, address.number(int, 1, pages_of(ranked)), here)
-    return Shown(page, here, (page - 1) * grid.PAGE_SIZE if chosen is None else chosen)
-
-
-def pages_of(ranked: Ranking) -> int:
-    return -(-len(ranked) // grid.PAGE_SIZE)
+    at = np.flatnonzero(among == chosen)
+    here = int(at[0]) // grid.PAGE_SIZE + 1 if len(at) else 1
+    pages = max(1, -(-len(among) // grid.PAGE_SIZE))
+    page = address.read(keys.PAGE, address.number(int, 1, pages), here)
+    places = among[(page - 1) * grid.PAGE_SIZE : page * grid.PAGE_SIZE]
+    first = int(places[0]) if len(places) else 0
+    return Shown(page, here, pages, first if chosen is None else chosen, places)
 
 
 def id_of(images: ImageSet, ranked: Ranking, place: int) -> str:

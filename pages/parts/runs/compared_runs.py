@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 import streamlit as st
@@ -255,7 +256,7 @@ def offer_missing(listed: Sequence[Run], primary: bool) -> None:
     ):
         begun = []
         for name in missing:
-            settings = TrainSettings(like.set, like.features, like.query, name, projection=like.projection)
+            settings = replace(like, method=name, method_settings={}, warm_start=None, graph=None)
             begun.append(trainings.start(settings))
         newest = {run.settings["method"]: run.id for run in reversed([*listed, *begun])}
         _begin_with([newest[name] for name in PAPER if name in newest])

@@ -13,6 +13,7 @@ from ranking.core import ImageSet
 from ranking.core.run_settings import TrainSettings
 from ranking.core.settings import settings_of
 from ranking.core.spreadsheets import rows_csv
+from ranking.core.text import counted
 from ranking.datasets import Thumbnails
 from ranking.features.graph.image_graph import graph_words
 from ranking.jobs.run_archive import export_run
@@ -136,6 +137,8 @@ def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
     facts += [f"{item.name} = {settings['method_settings'].get(item.name, item.default)}" for item in known]
     graph = runs.neighbours_of(TrainSettings.from_json(settings))
     facts += [] if graph is None else [f"neighbours: {graph_words(graph)}"]
+    if corrections := settings.get("corrections"):
+        facts.append(f"with {counted(len(corrections), 'corrected label')}")
     return f"{name}{settings['method']} on “{settings['query']}”, {split}\n{' · '.join(facts)}"
 
 

@@ -130,14 +130,13 @@ def show_grid(
     images: ImageSet, model: Neighbourhood, ranked: Ranking, shown: choices.Shown, split: str
 ) -> None:
     st.subheader("The ranking", anchor=False)
-    places = shown.places(ranked)
     grid.image_grid(
-        neighbours.moved_tiles(images, model, ranked.samples[places.start : places.stop]),
+        neighbours.moved_tiles(images, model, ranked.samples[shown.places]),
         selected=choices.id_of(images, ranked, shown.place),
         label=f"Ranked {split} samples, best first",
         kind="short",
     )
-    controls.pages(keys.PAGE, choices.pages_of(ranked), shown.here)
+    controls.pages(keys.PAGE, shown.pages, shown.here)
     st.caption(
         f"Best score first; ▲ and ▼: by how many ranks neighbours moved it up or down. {RELEVANT_GLYPH} and a solid "
         f"border: relevant; {IRRELEVANT_GLYPH} and a dashed border: not. **Notice** whether those with ▲ at the top "

@@ -66,6 +66,7 @@ def _given(run: Run) -> dict[str, str]:
         keys.QUERY: settings["query"],
         keys.METHOD: settings["method"],
         **projections.given(settings.get("projection")),
+        keys.CORRECTIONS: str("corrections" in settings),
     }
     if (by := neighbours_of(TrainSettings.from_json(settings))) is not None:
         parameters[keys.GRAPH] = by
@@ -208,7 +209,8 @@ def measured(run: Run) -> str:
         return run.state
     measure = TASK_SETTINGS[run.task].measure
     value = finite((run.result.get("test") or {}).get(measure.key))
-    return run.state if value is None else f"test {measure.short} {value:.3f}"
+    by = " by corrected labels" if run.settings.get("corrections") else ""
+    return run.state if value is None else f"test {measure.short} {value:.3f}{by}"
 
 
 def when(run: Run) -> str:
@@ -257,6 +259,9 @@ def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
     if before.projection != after.projection:
         old, new = (projection_words(settings.projection) for settings in (before, after))
         changes.append(f"projection {old} → {new}")
+    if before.corrections != after.corrections:
+        old, new = (f"{len(settings.corrections):,}" for settings in (before, after))
+        changes.append(f"corrected labels {old} → {new}" if old != new else f"{new} other corrected labels")
     if None not in (before.graph, after.graph) and before.graph != after.graph:
         changes.append(f"neighbours {graph_words(before.graph)} → {graph_words(after.graph)}")
     both = before.method_settings.keys() & after.method_settings.keys()
@@ -306,6 +311,8 @@ def telling(run: Run) -> str:
                 texts.append(f"{prefix}{_label(plugin, name)} = {spoken(value)}")
     if (by := neighbours_of(given)) is not None:
         texts.append(f"neighbours = {graph_words(by)}")
+    if given.corrections:
+        texts.append(f"corrected labels = {len(given.corrections):,}")
     return ", ".join(texts)
 
 

@@ -3,7 +3,7 @@
 // all from the last one selected; Escape selects nothing. All text is set as text, never as markup.
 //
 // data: { channel, token, label, kind, several, told: [number, id, ids],
-//         items: [{ id, src, alt, left, right, mark, glyph, box, card }] }
+//         items: [{ id, src, alt, left, right, mark, glyph, box, card, corrected }] }
 // The tiles are rebuilt when `token` changes; the told selection is adopted where its number is new, so that no
 // echo of an older state undoes a click. Lines come by line.js, which need not send the tiles again.
 
@@ -37,6 +37,7 @@ function tile(item, index) {
     ["left", "top", "width", "height"].forEach((side, i) => (box.style[side] = `${100 * item.box[i]}%`));
     shown.append(box);
   }
+  if (item.corrected) shown.append(element("span", "corrected", `✎ ${item.corrected}`));
   option.append(shown);
 
   if (item.mark) {

@@ -1,0 +1,98 @@
+"""Corrections of labels: marking selected samples, undoing it, and a new training run's choice to learn from them.
+
+They are of the visitor's own home (`ranking.workspace.corrections`); no image set changes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from pages.parts.app import cache, controls, downloads, frame, keys
+from pages.parts.app.file_names import file_name
+from pages.parts.app.frame import escaped
+from pages.parts.components import tiles
+from ranking.core import ImageSet, Ints
+from ranking.core.text import counted
+from ranking.workspace.corrections import csv_text
+from ranking.workspace.run import Run
+
+
+def choose(images: ImageSet, query: str) -> tuple[str, ...]:
+    """The ids of the samples whose corrections a new training run uses; nothing is shown where there are none."""
+    corrected = tuple(cache.corrections().standing(images.key, query))
+    if not corrected:
+        return ()
+    use = controls.toggle(
+        f"Use my {counted(len(corrected), 'correction')} of “{escaped(query)}”",
+        keys.CORRECTIONS,
+        help="The run learns from the corrected labels and is measured by them. It keeps those of now.",
+    )
+    return corrected if use else ()
+
+
+def of_run(images: ImageSet, run: Run) -> dict[str, bool]:
+    """Whether samples are relevant to the query of a run by a correction, by their ids: those that the run was trained
+    with, and those of now, which count where both are."""
+    query, used = run.settings["query"], run.settings.get("corrections", ())
+    relevance, rows = images.relevance(query), np.flatnonzero(np.isin(images.ids, list(used)))
+    in_run = {str(images.ids[row]): not relevance[row] for row in rows}
+    standing = cache.corrections().standing(images.key, query)
+    return in_run | {sample: each.corrected for sample, each in standing.items()}
+
+
+def say_labels(images: ImageSet, run: Run) -> None:
+    """By which labels the page measures; nothing where none is corrected."""
+    query, used = run.settings["query"], run.settings.get("corrections", ())
+    if used:
+        test = int(np.count_nonzero(images.test[np.isin(images.ids, list(used))]))
+        st.caption(
+            f"All measures are by the labels that this run was trained with, {counted(len(used), 'corrected label')} "
+            f"among them: {len(used) - test:,} of training samples, {test:,} of test samples."
+        )
+    elif corrected := cache.corrections().standing(images.key, query):
+        st.caption(
+            f"All measures are by the original labels; your {counted(len(corrected), 'correction')} of "
+            f"“{escaped(query)}” only show as ✎."
+        )
+
+
+def offer(images: ImageSet, query: str, rows: Ints) -> None:
+    """Buttons that mark the samples of these rows as relevant or not, and one that takes the last press back."""
+    store, relevance = cache.corrections(), images.relevance(query) > 0
+    original = {str(images.ids[row]): bool(relevance[row]) for row in rows}
+    standing = store.standing(images.key, query)
+    labels = [standing[sample].corrected if sample in standing else was for sample, was in original.items()]
+    verb = "Is" if len(labels) == 1 else f"All {len(labels):,} are"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for corrected in (True, False):
+            label = f"{tiles.glyph(corrected)} {verb} {tiles.judged(corrected)}"
+            key = keys.widget(f"mark as {tiles.judged(corrected)}")
+            if frame.pressed(label, key, disabled=all(now == corrected for now in labels)):
+                store.mark(images.key, query, original, corrected)
+                st.rerun()
+        undoable = store.undoable(images.key, query)
+        if undoable and frame.pressed(
+            f"Undo the last {counted(undoable, 'mark')}",
+            keys.widget("undo correction"),
+            icon=":material/undo:",
+            type="tertiary",
+        ):
+            store.undo(images.key, query)
+            st.rerun()
+    kept = "kept beside the image set, which stays as it is"
+    if standing:
+        st.caption(
+            f"**{counted(len(standing), 'correction')} of “{escaped(query)}”**, {kept}. On *Train*, a new run can use "
+            f"{'it' if len(standing) == 1 else 'them'}."
+        )
+    else:
+        st.caption(f"Is a label wrong? Correct it for “{escaped(query)}”. Corrections are {kept}.")
+
+
+def offer_file(images: ImageSet) -> None:
+    """All corrections of the image set, of whichever class, made when they are asked for; nothing where none are."""
+    store, key = cache.corrections(), images.key
+    if store.all(key):
+        name = file_name("corrections", images.title, key, "csv")
+        downloads.offer("Corrections as CSV", lambda: csv_text(store.all(key)), name)

@@ -1,0 +1,93 @@
+"""Which samples of a ranking a grid shows: by their labels, by the errors at a cutoff k, and by their scores."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pages.parts.app import controls, keys
+from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
+from ranking.core import Bools, Ints
+from ranking.metrics.ranked import Ranking
+
+ALL = "all"
+FILTERS = {
+    ALL: "All",
+    "relevant": f"{RELEVANT_GLYPH} Relevant",
+    "irrelevant": f"{IRRELEVANT_GLYPH} Not relevant",
+    "errors": "Errors in the top k",
+    "misses": "Misses below k",
+}
+STEPS = 100  # of the scale of scores, at least
+
+
+class Filtered(NamedTuple):
+    """The places that a grid shows, from 0, and of which samples they are, in words; "" for all samples."""
+
+    places: Ints
+    words: str
+
+
+def choose_labels() -> str:
+    """Which samples are shown by their labels and the cutoff, one of FILTERS."""
+    return controls.segments("Which samples", keys.FILTER, FILTERS, ALL, label_visibility="collapsed")
+
+
+def choose_scores(ranked: Ranking, k: int, chosen: str) -> Filtered:
+    """The scale of scores, and what it and a choice of FILTERS leave of a ranking, whose ranks stay those of all
+    samples."""
+    kept, words = _kept(ranked, k, chosen), _words(chosen, k)
+    low, high, step = scale(float(ranked.scores[-1]), float(ranked.scores[0]))
+    if low < high:
+        lowest, highest = controls.range_slider(
+            "Score range", keys.SCORE_RANGE, low, high, step, format="%.3g", width=200
+        )
+        if (lowest, highest) != (low, high):
+            kept = kept & (ranked.scores >= lowest) & (ranked.scores <= highest)
+            words = f"{words or 'samples'} with scores from {lowest:.3g} to {highest:.3g}"
+    return Filtered(np.flatnonzero(kept), words)
+
+
+def show_all() -> dict[str, None]:
+    """The changes of the address that filter nothing."""
+    return {keys.FILTER: None, keys.SCORE_RANGE: None}
+
+
+def scale(lowest: float, highest: float) -> tuple[float, float, float]:
+    """Ends and step of a scale that holds these scores; its step is a power of ten, and it has STEPS steps or more.
+    Both ends are the score where all are equal.
+
+    >>> scale(-0.123, 0.5)
+    (-0.123, 0.5, 0.001)
+    """
+    if not lowest < highest:
+        return lowest, highest, 0.0
+    digits = -math.floor(math.log10((highest - lowest) / STEPS))
+    step = round(10.0**-digits, max(digits, 0))
+    low, high = math.floor(lowest / step) * step, math.ceil(highest / step) * step
+    return round(low, max(digits, 0)), round(high, max(digits, 0)), step
+
+
+def _kept(ranked: Ranking, k: int, chosen: str) -> Bools:
+    """(n,) whether a place is shown."""
+    relevant, top = ranked.relevance > 0, np.arange(len(ranked)) < k
+    kept: dict[str, Bools] = {
+        ALL: np.ones(len(ranked), np.bool_),
+        "relevant": relevant,
+        "irrelevant": ~relevant,
+        "errors": ~relevant & top,
+        "misses": relevant & ~top,
+    }
+    return kept[chosen]
+
+
+def _words(chosen: str, k: int) -> str:
+    return {
+        ALL: "",
+        "relevant": "relevant samples",
+        "irrelevant": "samples that are not relevant",
+        "errors": f"samples that are not relevant and at rank {k:,} or above",
+        "misses": f"relevant samples below rank {k:,}",
+    }[chosen]
