@@ -76,7 +76,9 @@ def images(seed: int, half: int) -> tuple[ImageSet, np.ndarray]:
 
 def planned(image_set: ImageSet, queries: int, grids: Grids) -> Plan:
     """The protocol of the paper. The features have a name, and their numbers come with the material."""
-    protocol = Protocol(image_set.key, (("HOG", {}),), queries=tuple(ACTIONS[:queries]), grids=grids)
+    protocol = Protocol(
+        image_set.key, (("HOG", {}),), queries=tuple(ACTIONS[:queries]), grids=grids, widen=False
+    )
     return plan_of(protocol, image_set)
 
 
