@@ -72,7 +72,7 @@ def show_step(step: Step) -> None:
 
 def show_outcome(
     step: Step, images: ImageSet, trained: Mapping[str, Run], standings: Sequence[Standing]
-) -> None:
+) -> Rivals:
     """Which method does what better on this query, and beside it the average of all actions."""
     runs = list(trained.values())
     resampled, compared = cache.redrawn(runs, "test"), cache.comparison(runs, "test")
@@ -82,10 +82,8 @@ def show_outcome(
     step.end(f"### {rivals.compared(pair)} {rivals.verdict(pair)}", headline=True)
     own = all_actions.of_runs(list(trained), resampled, [PAIR])
     actions = all_actions.measured("why AP", images, LESSON.query, own)
-    st.markdown(
-        f"{all_actions.beside_average(actions, LESSON.query, [PAIR])} AP {all_actions.counted(actions, PAIR)}."
-    )
-    st.caption(rivals.intervals(pair))
+    st.markdown(f"{all_actions.on_average(actions, [PAIR])} AP {all_actions.counted(actions, PAIR)}.")
+    return pair
 
 
 def show_rival(images: ImageSet, run: Run, ranked: Ranking, stands: Standing) -> None:
@@ -176,8 +174,8 @@ def show_summary(
     zero_one = [measured.zero_one for measured in by_place]
     charts.cost_of_a_place(ap, zero_one, keys.widget("cost of a place"))
     st.caption(costs_caption(ap, zero_one))
-    show_outcome(step, images, trained, standings)
-    st.caption(rivals.why(*standings))
+    pair = show_outcome(step, images, trained, standings)
+    st.caption(f"{rivals.intervals(pair)} {rivals.why(*standings)}")
     lessons.offer_training(trained[LESSON.methods[-1]], "train it yourself")
 
 

@@ -98,15 +98,15 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
         "Same letter: people of one scene. HOB-SVM and HOAP-SVM pay a penalty where two of them get different labels."
     )
     with frame.in_place():  # below the way on, so that a projector shows the step without it
-        st.markdown(all_actions.beside_average(actions, LESSON.query, leanings.PAIRS))
+        st.markdown(all_actions.on_average(actions, leanings.PAIRS))
+        all_actions.show(actions, LESSON.query)
         intervals = "; ".join(f"{leaning}, {ends(gain)}" for leaning, gain in gains.items())
         st.caption(f"“{LESSON.query}” was chosen as an example where neighbours help: {intervals}.")
-        all_actions.show(actions, LESSON.query)
 
 
 def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
     first = first_mistake(ranked.relevance)
-    error = "no error" if first is None else f"first error at rank {first}"
+    error = "no error" if first is None else f"first error {first}"
     st.markdown(f"### {method}: AP {ranked.average_precision:.3f}, {error}", help=measures.AP)
     scenes = leanings.shared(images.image_of[ranked.samples[:SHOWN]])
     shown = [
@@ -247,7 +247,7 @@ def show_summary(images: ImageSet, trained: Mapping[str, Run], leaning: EdgeStre
     )
     st.markdown(f"## {leanings.summed_up(leaning, leanings.by_strength(leaning))}")
     actions = all_measured(images, trained)
-    st.markdown(all_actions.beside_average(actions, LESSON.query, leanings.PAIRS))
+    st.markdown(all_actions.on_average(actions, leanings.PAIRS))
     st.markdown(all_actions.summed_up(actions))
     lessons.offer_training(trained[MODEL], "train with neighbours")
 

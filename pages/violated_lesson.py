@@ -33,7 +33,7 @@ HEADLINES = (
     "training fear most?",
     "Each irrelevant image finds its place by itself",
     "No need to ask all: the middle one speaks for both halves",
-    r"One ranking among $n!$ costs about $|N|\log|P|$ looks",
+    r"One ranking among $n!$ costs about $|N|\log|P|$ evaluations",
 )
 
 

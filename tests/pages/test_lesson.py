@@ -13,7 +13,7 @@ from shown import all_steps, choose, components, kinds, numbers_in, page_of, pre
 from pages.parts.app import cache
 from pages.parts.runs import lessons, rivals
 from pages.parts.runs.rivals import Standing
-from pages.parts.views import all_actions, measures
+from pages.parts.views import all_actions, measures, moving_image
 from ranking.jobs import run_archive
 from ranking.losses.weighted_zero_one import weighted_zero_one
 from ranking.metrics import moving
@@ -125,8 +125,7 @@ def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(taught, open_page
     stored = json.loads(all_actions.MEASURED.read_text())["lessons"]["why AP"]
     assert len(stored) == 10
     differences = [by["AP"][LESSON.methods[1]] - by["AP"][LESSON.methods[0]] for by in stored.values()]
-    shown, average = (f"**{value:+.3f}**" for value in (pair.gain.value, fmean(differences)))
-    sentence = f"{shown} AP on “{LESSON.query}”, {average} on average over 10 actions"
+    sentence = f"On average over 10 actions: **{fmean(differences):+.3f}** AP from SVM to AP-SVM."
     assert sentence in text
     summary = texts(open_page("lesson", step="3"))
     assert all(
@@ -173,7 +172,7 @@ def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_fille
     assert [item["left"] for item in strip["items"] if item["below"]] == ["4"]
     shown = {metric.label: metric.value for metric in app.metric}
     assert shown["AP"] == f"{(1 / 3 + 2 / 7 + 3 / 9 + 4 / 11) / 4:.3f}"
-    assert (shown["P@2"], shown[page.CUT]) == ("0.000", "0.500")
+    assert (shown["P@2"], shown[moving_image.CUT]) == ("0.000", "0.500")
     moved = strip["chosen"]
     choose(app.slider, "place", 12)
     assert app.query_params["place"] == "12"

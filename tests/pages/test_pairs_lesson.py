@@ -113,9 +113,9 @@ def test_what_subsequences_are_worth_is_significant_both_ways():
 
 def test_the_command_measures_the_same_on_fewer_sequences():
     command = program_of("subsequences")
-    few = command.measured(train=40, test=60, subsequences=300, longest=5)
+    few = command.measured(train=100, test=60, subsequences=1000, shortest=8)
     gains = {of: row["gain"] for of, row in few["sampled"].items()}
-    assert (few["train"], few["test"]) == (40, 60)
+    assert (few["train"], few["test"]) == (100, 60)
     assert gains[ONE_EACH][0] > gains[ANY][0] + 0.05, "with one image of each digit it gains more"
     for row in few["sampled"].values():
         assert row["gain"][1] <= row["gain"][0] <= row["gain"][2]

@@ -13,7 +13,7 @@ from pages.parts.views.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, han
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.inference import most_violated_ranking
 
-LESSON = lessons.WHY_AP  # the home of the first lesson, which has the training of this one
+LESSON = lessons.VIOLATED
 
 
 def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_find(taught, open_page):

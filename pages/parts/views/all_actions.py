@@ -94,14 +94,15 @@ def mean_gain(actions: Measured, pair: Pair) -> float:
     return fmean(action.gains[pair].value for action in actions.values())
 
 
-def beside_average(actions: Measured, query: str, pairs: Sequence[Pair]) -> str:
-    """How much the second method of each pair gains on the query and on average over all actions, in one sentence."""
-    differences = [
-        f"{second} minus {first}: **{signed(actions[query].gains[first, second].value)}** AP on “{escaped(query)}”, "
-        f"**{signed(mean_gain(actions, (first, second)))}** on average over {len(actions)} actions"
-        for first, second in pairs
-    ]
-    return f"{'; '.join(differences)}."
+def on_average(actions: Measured, pairs: Sequence[Pair]) -> str:
+    """How much the second method of each pair gains on average over all actions, to stand beside the chosen one.
+
+    >>> gains = Interval(0.1, 0.05, 0.15), Interval(-0.2, -0.25, 0.25)
+    >>> on_average({str(n): Action({}, {("a", "b"): gain}) for n, gain in enumerate(gains)}, [("a", "b")])
+    'On average over 2 actions: **−0.050** AP from a to b.'
+    """
+    means = (f"**{signed(mean_gain(actions, pair))}** AP from {' to '.join(pair)}" for pair in pairs)
+    return f"On average over {len(actions)} actions: {', '.join(means)}."
 
 
 def table(actions: Measured, query: str) -> str:

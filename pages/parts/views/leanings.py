@@ -80,7 +80,6 @@ def moving(leaning: EdgeStrengthCurve, people: Ints, person: int, names: Sequenc
     if not rise:
         return f"{names[at]} ({kind}) is at rank {off[at]} with neighbours and without."
     pulls = off < off[at] if rise > 0 else off > off[at]
-    pulls[at] = False
     alike = int(np.count_nonzero(pulls & (relevant == relevant[at])))
     return (
         f"{names[at]} ({kind}) moves from rank {off[at]} {'up' if rise > 0 else 'down'} to {learned[at]}: without "

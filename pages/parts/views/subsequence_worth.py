@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pages.parts.app import cache
-from pages.parts.views.measures import ends, signed
+from pages.parts.views.measures import signed
 from ranking.datasets.sequences import ANY, ONE_EACH
 from ranking.metrics.intervals import Interval
 
@@ -64,9 +64,13 @@ def summed_up(found: Measured) -> str:
 
 def table(found: Measured) -> str:
     """The figures as markdown."""
-    lines = [f"| Digits in numerical order | {PAIRS} | {SUBSEQUENCES} | Difference |", "|---|--:|--:|---|"]
+    lines = [
+        f"| Digits in numerical order | {PAIRS} | {SUBSEQUENCES} | Difference (95% interval) |",
+        "|---|--:|--:|---|",
+    ]
     for of, called in CALLED.items():
         worth = found.sampled[of]
-        difference = f"{signed(worth.gain.value)} ({ends(worth.gain)})"
+        value, low, high = map(signed, worth.gain)
+        difference = f"{value} ({low} to {high})"
         lines.append(f"| {called} | {worth.pairs:.3f} | {worth.subsequences:.3f} | {difference} |")
     return "\n".join(lines)
