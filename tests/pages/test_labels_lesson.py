@@ -224,9 +224,9 @@ def test_every_step_shows_what_the_definition_says(stored, open_page, started):
     for chart in charts_of(app)[1:]:
         ends = [values(trace["y"]) for trace in chart["data"]]
         assert all(before == after for before, after, *_ in ends), "nothing moves before an answer"
-    choose(app.segmented_control, "told_label", "night")
+    choose(app.segmented_control, "told_label", "beach")
     assert "told_answer" not in app.query_params, "the answer was about the other label"
-    truth = "yes" if stored["labels"][row, stored["names"].index("night")] else "no"
+    truth = "yes" if stored["labels"][row, stored["names"].index("beach")] else "no"
     assert app.segmented_control(key="widget told_answer").value == truth
 
     press(app, "next step")
