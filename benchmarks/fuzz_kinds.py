@@ -32,8 +32,8 @@ from good_files import (
     Files,
     as_parquet,
     example_corel5k,
+    example_files,
     example_public_figures,
-    examples,
     exported_training,
     laid,
     numbered_images,
@@ -96,7 +96,7 @@ def images_in_folders(name: str, share: float, kind: str, also: tuple[Mutation, 
 
 
 def tables() -> Kind:
-    files = laid(examples.FOLDERS["Table of images"])
+    files = laid(example_files.FOLDERS["Table of images"])
     commas = files.pop("boxes.csv")
     good = {"t.csv": commas, "u.tsv": commas.replace(b",", b"\t"), "v.csv": commas.replace(b",", b";")}
     pack = among(files, list(good))
@@ -106,7 +106,7 @@ def tables() -> Kind:
 
 
 def parquet_files() -> Kind:
-    files = laid(examples.FOLDERS["Table of images"])
+    files = laid(example_files.FOLDERS["Table of images"])
     del files["boxes.csv"]
     return in_zip_files(
         "Parquet, a box a row", 0.15, [as_parquet()], among(files, ["x.parquet"]), ["Table of images"]
@@ -116,14 +116,16 @@ def parquet_files() -> Kind:
 def zip_files() -> Kind:
     some = ("PASCAL VOC", "COCO", "YOLO", "Class folders")
     ways = [(name, how) for name in some for how in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)]
-    good = [zipped(laid(examples.FOLDERS[name]), how) for name, how in ways]
-    good += [zipped({"inner.zip": good[0], "deep/a.tar": good[1], **laid(examples.FOLDERS["PASCAL VOC"])})]
+    good = [zipped(laid(example_files.FOLDERS[name]), how) for name, how in ways]
+    good += [
+        zipped({"inner.zip": good[0], "deep/a.tar": good[1], **laid(example_files.FOLDERS["PASCAL VOC"])})
+    ]
     sources = [*(name for name, _ in ways), "PASCAL VOC"]
     return in_zip_files("ZIP files", 22, good, lambda _, data: data, sources, ZIP)
 
 
 def names() -> Kind:
-    files = laid(examples.FOLDERS["Class folders"])
+    files = laid(example_files.FOLDERS["Class folders"])
     good = [name.encode() for name in files] * 2
     pack = as_a_name(files)
     return in_zip_files("names of files and folders", 4, good, pack, ["Class folders"] * len(good), TEXT)
@@ -193,10 +195,10 @@ NAMED = {
 
 def of_further_formats() -> Iterator[Callable[[], Kind]]:
     """A kind for each text file of the example of a format that has no kind below."""
-    for name, some in examples.FOLDERS.items():
+    for name, some in example_files.FOLDERS.items():
         for end in texts(some) if name not in NAMED else ():
             yield partial(text_in_a_tree, f"{end} of {name}", 5, some, end, name)
-    for name, some in examples.FILES.items():
+    for name, some in example_files.FILES.items():
         if name not in NAMED and (ends := texts(some)):
             yield partial(typed_files, name, 0.5, some, tuple(ends), name)
 
@@ -205,18 +207,20 @@ KINDS: tuple[Callable[[], Kind], ...] = (
     *of_further_formats(),
     zip_files,
     names,
-    lambda: text_in_a_tree("XML of PASCAL VOC", 11, examples.FOLDERS["PASCAL VOC"], ".xml", "PASCAL VOC"),
-    lambda: text_in_a_tree("JSON of COCO", 7.8, examples.FOLDERS["COCO"], ".json", "COCO"),
+    lambda: text_in_a_tree(
+        "XML of PASCAL VOC", 11, example_files.FOLDERS["PASCAL VOC"], ".xml", "PASCAL VOC"
+    ),
+    lambda: text_in_a_tree("JSON of COCO", 7.8, example_files.FOLDERS["COCO"], ".json", "COCO"),
     tables,
     parquet_files,
-    lambda: text_in_a_tree("YAML of YOLO", 4, examples.FOLDERS["YOLO"], ".yaml", "YOLO"),
-    lambda: text_in_a_tree("rows of YOLO", 3, examples.FOLDERS["YOLO"], ".txt", "YOLO"),
+    lambda: text_in_a_tree("YAML of YOLO", 4, example_files.FOLDERS["YOLO"], ".yaml", "YOLO"),
+    lambda: text_in_a_tree("rows of YOLO", 3, example_files.FOLDERS["YOLO"], ".txt", "YOLO"),
     lambda: images_in_folders("JPEG", 4, "JPEG", JPEG),
     lambda: images_in_folders("PNG", 4, "PNG", PNG),
     lambda: images_in_folders("WebP", 4, "WEBP", ()),
     corel,
     mat_files,
-    lambda: typed_files("SVMlight", 0.5, examples.FILES["SVMlight"], (".train",), "SVMlight"),
+    lambda: typed_files("SVMlight", 0.5, example_files.FILES["SVMlight"], (".train",), "SVMlight"),
     lambda: own_vectors(".npy", 2),
     lambda: own_vectors(".npz", 1, ZIP),
     lambda: own_vectors(".parquet", 0.2),

@@ -18,8 +18,8 @@ sys.path += [str(ROOT / "tests" / part) for part in ("formats", "features/upload
 
 import brought  # noqa: E402 (what the examples of the tests share)
 import example_corel5k  # noqa: E402
+import example_files  # noqa: E402
 import example_public_figures  # noqa: E402
-import examples  # noqa: E402
 import hostile_set  # noqa: E402
 import numbered_set  # noqa: E402
 
@@ -29,7 +29,7 @@ from ranking.jobs import run_archive, worker  # noqa: E402
 from ranking.jobs.events import Report  # noqa: E402
 from ranking.workspace.store import Store  # noqa: E402
 
-__all__ = ["brought", "example_corel5k", "example_public_figures", "examples"]
+__all__ = ["brought", "example_corel5k", "example_files", "example_public_figures"]
 
 Files = dict[str, bytes]
 WAYS = ("JPEG", "PNG", "WEBP")

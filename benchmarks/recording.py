@@ -14,11 +14,12 @@ from statistics import median
 from timing import machine, options_of, parser, table
 
 from ranking.core.run_settings import TrainSettings
-from ranking.datasets import load_image_set, ready_made_folder
+from ranking.datasets import load_image_set
 from ranking.experiments import recording, tasks
 from ranking.experiments.recording import Recorder
 from ranking.explain.playback import Playback
 from ranking.features import default_names, load_features
+from ranking.workspace.examples import folder_of
 
 
 class Kept:
@@ -39,8 +40,7 @@ def main() -> None:
     arguments.add_argument("--methods", default="SVM,AP-SVM,HOB-SVM,HOAP-SVM")
     options = options_of(arguments, repeats=1, methods="SVM")
     recording.time.monotonic = time.process_time  # type: ignore[attr-defined]
-    folder = ready_made_folder()
-    assert folder is not None
+    folder = folder_of("Action figures")
     images, rows = load_image_set(folder), []
     features = tuple((name, {}) for name in default_names(images))
     with tempfile.TemporaryDirectory() as scratch:

@@ -48,6 +48,7 @@ from ranking.workspace.run import ENDED, LOCK, Kind, Run
 from ranking.workspace.store import Store
 
 SETS: tuple[DrawnSource, ...] = (ActionFigures(600), LabelScenes(400), TimelineCars(320))
+SIDE = 240  # pixels
 FEATURES: Named = (("HOG", {}), ("Colour", {}))
 LESSONS = (lessons.WHY_AP, lessons.VIOLATED, lessons.NEIGHBOURS)
 QUERY, METHODS = (
@@ -86,11 +87,15 @@ def draw(source: DrawnSource) -> ImageSet:
         image_set, problems = build_image_set(source, folder)
         if problems:
             raise ValueError(f"{source.name}: {problems[0]}")
-        thumbnails = Thumbnails(folder)
-        crops = [_smaller(thumbnails.crop(sample)) for sample in range(len(image_set))]
-        with PackWriter(folder / "crops") as pack:
-            for crop in crops:
-                pack.append(crop)
+        thumbnails, images = Thumbnails(folder), range(len(image_set.image_names))
+        packs = {
+            "crops": [_smaller(thumbnails.crop(sample)) for sample in range(len(image_set))],
+            "thumbs": [_smaller(thumbnails.image(image)) for image in images],
+        }
+        for name, pictures in packs.items():
+            with PackWriter(folder / name) as pack:
+                for picture in pictures:
+                    pack.append(picture)
         row = {"source": source.name, "created": 0.0, "deleted": None, "revision": 0}
         (folder / ROW).write_text(json.dumps(row))
         shutil.rmtree(target, ignore_errors=True)
@@ -98,10 +103,11 @@ def draw(source: DrawnSource) -> ImageSet:
     return load_image_set(target)
 
 
-def _smaller(crop: bytes) -> bytes:
-    """A crop as the images are encoded: what ships has to be small."""
-    stream = io.BytesIO()
-    Image.open(io.BytesIO(crop)).save(stream, "WEBP", quality=QUALITY, method=6)
+def _smaller(thumbnail: bytes) -> bytes:
+    """A thumbnail of at most SIDE pixels, encoded as the images are: what ships has to be small."""
+    picture, stream = Image.open(io.BytesIO(thumbnail)), io.BytesIO()
+    picture.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+    picture.save(stream, "WEBP", quality=QUALITY, method=6)
     return stream.getvalue()
 
 

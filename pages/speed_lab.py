@@ -14,6 +14,7 @@ from pages.parts.studies.study_page import StudyPage, offer_files
 from pages.parts.views import charts
 from ranking.core.run_settings import TimingSettings
 from ranking.experiments.timing_studies import SAMPLES, Point, TimingOutcome
+from ranking.workspace import examples
 from ranking.workspace.run import ENDED, Run
 
 QUICK = "tables, a third of the samples"
@@ -172,8 +173,9 @@ def show_unmeasured(paper: str) -> None:
 
 
 def show_method(run: Run, outcome: TimingOutcome) -> None:
+    made = ", where this example was made" if run.id in examples.run_folders() else ""
     st.caption(
-        f"Measured on {escaped(outcome.machine)}. Medians of {run.settings.get('rounds', 5)} rounds in which all "
+        f"Measured on {escaped(outcome.machine)}{made}. Medians of {run.settings.get('rounds', 5)} rounds in which all "
         "take turns, summed over the calls of a complete training (of long trainings 60 calls, evenly, stand for "
         "all)."
     )
@@ -195,6 +197,4 @@ def figures_shown(outcome: TimingOutcome) -> list[figures_file.Shown]:
     return shown
 
 
-frame.show_page(
-    "speed_lab", "How long one most violated ranking takes: in the paper, and on this machine.", steps
-)
+frame.show_page("speed_lab", "How long one most violated ranking takes: in the paper, and measured.", steps)

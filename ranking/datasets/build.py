@@ -34,7 +34,7 @@ from ranking.datasets.decoding import decode
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
 from ranking.datasets.found_copies import has_own_groups, keep_together, save_copies
 from ranking.datasets.problem_rows import ProblemRows
-from ranking.datasets.thumbnails import CROP_SIDE, ENLARGED_SIDE, IMAGE_SIDE, thumbnail
+from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.files import Limits, Unusable
 from ranking.files.limits import variable
 
@@ -174,10 +174,9 @@ def check(record: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Out
     if not boxes:
         return Outcome(problems, name=record.name, empty=True)
     crops = [thumbnail(picture.crop(pixels), CROP_SIDE) for _, pixels in boxes]
-    # A small picture that is its own box, as each digit is, need not be encoded twice; nor one that is small WebP.
+    # A small picture that is its own box, as each digit is, need not be encoded twice.
     same = boxes[0][1] == (0, 0, *picture.size) and max(picture.size) <= CROP_SIDE
-    as_stored = decoded.extension == ".webp" and ENLARGED_SIDE <= max(picture.size) <= IMAGE_SIDE
-    small = crops[0] if same else decoded.data if as_stored else thumbnail(picture, IMAGE_SIDE)
+    small = crops[0] if same else thumbnail(picture, IMAGE_SIDE)
     prints = [] if record.features is not None else fingerprints(picture)
     image = CheckedImage(record, decoded, picture.size, boxes, crops, small, prints)
     return Outcome(problems, image, record.name)

@@ -8,7 +8,7 @@ import random
 import re
 
 import pytest
-from examples import FILES, FOLDERS
+from example_files import FILES, FOLDERS
 
 from ranking.core import Problem
 from ranking.datasets import make_source

@@ -9,8 +9,8 @@ import pytest
 from archives import in_memory, packed
 from brought import images_and_problems, lay
 from example_corel5k import LABELS, corel5k, drawn_features, drawn_labels
+from example_files import FILES
 from example_public_figures import as_mat, cell, pubfig_parts
-from examples import FILES
 from refusals import refusal, refused
 from scipy.io import savemat
 

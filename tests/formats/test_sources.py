@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from archives import zip_of
 from brought import BOXES, CLASSES, IS_SECOND, IS_TEST, build, read
-from examples import FILES, FOLDERS
+from example_files import FILES, FOLDERS
 from PIL import Image
 from sklearn.datasets import load_digits
 

@@ -80,9 +80,9 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def server(fresh: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server = Server(tmp_path_factory.mktemp("browser") / "home")
-    copy_home(fresh, server.home)
+    copy_home(furnished, server.home)
     server.start()
     yield server
     server.stop()

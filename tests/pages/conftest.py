@@ -17,6 +17,7 @@ from homes import (  # noqa: F401 (fixtures)
     filled,
     fresh,
     fresh_home,
+    furnished,
     homes,
     label_home,
     labels_here,

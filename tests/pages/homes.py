@@ -20,6 +20,7 @@ from pages.parts.app import cache
 from pages.parts.runs import lessons
 from ranking.core import ImageSet
 from ranking.core.run_settings import TrainSettings
+from ranking.datasets import build_image_set, make_source
 from ranking.experiments.training import query_of
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.features import load_features
@@ -148,6 +149,19 @@ def fresh(homes: Homes) -> Path:
         return folder / "home"
 
     return homes("fresh", make)
+
+
+@pytest.fixture(scope="session")
+def furnished(homes: Homes, fresh: Path) -> Path:
+    """The same with scanned digits beside; tests work on copies."""
+
+    def make(folder: Path) -> Path:
+        copy_home(fresh, folder / "home")
+        build_image_set(make_source("Digits"), folder / "digits", lambda *_: None)
+        Store(folder / "home").adopt(folder / "digits", "Digits")
+        return folder / "home"
+
+    return homes("furnished", make)
 
 
 @pytest.fixture

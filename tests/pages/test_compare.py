@@ -25,6 +25,7 @@ from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_files, comparison_words
 from ranking.reports.differences import sign_of
 from ranking.reports.looks import of_methods
+from ranking.workspace.examples import folder_of
 
 QUERY = "playing instrument"
 NAMES = ["SVM", "AP-SVM", "HOB-SVM"]
@@ -255,6 +256,7 @@ def test_one_run_offers_to_train_the_rest_of_the_paper_on_the_same_images(rivals
 
 
 def test_where_nothing_is_ranked_one_button_trains_all_four(empty_home, open_page, started):
+    empty_home.adopt(folder_of("Action figures"), "Action figures")
     app = open_page("compare")
     press(app, "widget train all")
     trained = [run.settings["method"] for run in kinds(started, "train")]

@@ -68,7 +68,9 @@ def test_pages_of_the_contact_sheet_and_what_another_set_forgets(laboratory, ope
     assert chart["layout"]["yaxis"]["ticktext"][::-1] == numbers, (
         "classes that are numbers: the first is on top"
     )
-    assert "take set away" not in button_keys(app), "it comes with the program"
+    assert "take set away" in button_keys(app)
+    figures = open_page("image_sets", set=laboratory.figures)
+    assert "take set away" not in button_keys(figures), "it comes with the program"
     app.get("pagination")[0].set_value(2).run()
     assert address(app)["sheet"] == "2"
     assert whole_image(app)["alt"].startswith("Image 0048")

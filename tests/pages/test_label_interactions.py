@@ -9,7 +9,7 @@ import io
 import numpy as np
 import pytest
 from label_home import HOSTILE, LabelHome
-from shown import charts_of, choose, kinds, numbers_in, page_of, texts, values
+from shown import charts_of, choose, numbers_in, page_of, press, texts, values
 
 from pages.parts.app import cache, figures_file, frame
 from pages.parts.runs import label_models
@@ -91,12 +91,11 @@ def test_files_hold_all_pairs_and_the_charts(pairs):
     assert "<script src" not in whole, "it needs no network"
 
 
-def test_without_any_label_set_a_button_imports_scenes(empty_home, open_page, started):
+def test_without_any_label_set_a_button_leads_to_imports(empty_home, open_page):
     app = open_page("label_interactions")
-    [button] = [button for button in app.button if button.proto.type == "primary"]
-    button.click().run()
-    [run] = [run for run in kinds(started, "import") if run.settings["source"] == label_models.PICKER.source]
-    assert app.button(key=f"widget cancel {run.id}")
+    assert label_models.PICKER.needs in texts(app)
+    press(app, "widget go to image_sets")
+    assert app.title[0].value == frame.PAGES["image_sets"]
 
 
 # ------------------------------------------------------------------------------------------------------ parts

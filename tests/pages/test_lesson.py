@@ -63,12 +63,6 @@ def test_trainings_that_did_not_finish_give_the_reason_and_can_be_started_again(
     assert app.get("progress")
 
 
-def begun():
-    """The runs of the lesson by method."""
-    images, _ = cache.ready_made()
-    return {method: lessons._run_of(LESSON.settings_of(images.key, method)) for method in LESSON.methods}
-
-
 def test_what_cannot_be_shown_or_was_imported_is_not_the_lesson(taught, started):
     own = {run.id for run in taught.runs("train")}
     imported = [run_archive.import_run(taught, run_archive.export_run(taught, run_id)).id for run_id in own]
@@ -76,10 +70,10 @@ def test_what_cannot_be_shown_or_was_imported_is_not_the_lesson(taught, started)
     for state in ("finished", "failed"):
         for run_id in imported:
             taught.update_run(run_id, state=state)
-        assert {run.id for run in begun().values()} == own, state
+        assert {run.id for run in LESSON.begin().values()} == own, state
     for run_id in own:
         taught.run(run_id).scores_file.unlink()
-    again = {run.id for run in begun().values()}
+    again = {run.id for run in LESSON.begin().values()}
     assert methods_of(started) == list(LESSON.methods)
     assert not again & {*own, *imported}
 

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from order_home import DRAWING, HOSTILE, Recomputed, film_of
 from PIL import Image
-from shown import kinds, numbers_in, page_of, press
+from shown import kinds, numbers_in, page_of, press, texts
 
-from pages.parts.app import cache
+from pages.parts.app import cache, frame
+from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.runs import order_models, runs
 from pages.parts.views import sheets
@@ -185,15 +186,11 @@ def test_the_picture_has_the_lines_of_each_strip(orders_here):
     assert tuple(int(wanted[at : at + 2], 16) for at in (1, 3, 5)) in colours
 
 
-def test_without_numbers_a_button_generates_cars(empty_home, open_page, started):
+def test_without_numbers_a_button_leads_to_imports(empty_home, open_page):
     app = open_page("orders")
-    [button] = [button for button in app.button if button.proto.type == "primary"]
-    button.click().run()
-    assert [run.kind for run in started if run.settings.get("source") == order_models.PICKER.source] == [
-        "import"
-    ]
-    empty_home.end_run(started[-1].id, "failed", "no room")
-    assert any("no room" in error.value for error in app.run().error)
+    assert escaped(order_models.PICKER.needs) in texts(app)
+    press(app, "widget go to image_sets")
+    assert app.title[0].value == frame.PAGES["image_sets"]
 
 
 def test_without_a_training_two_are_trained_or_one_is_restored(orders_here, open_page, started):

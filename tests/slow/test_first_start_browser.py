@@ -1,11 +1,11 @@
-"""The first start, in a real browser: nothing is there, and the bundled sets are made while one looks around."""
+"""The first start, in a real browser: examples are there, and one trains what one likes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
-from browsing import MILLISECONDS, Server, choose, metric, train
+from browsing import Server, metric, train
 from walking import served
 
 
@@ -16,17 +16,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-def test_from_an_empty_home_to_a_ranking(visit):
+def test_from_a_new_home_to_a_ranking(visit):
     page = visit("/")
     page.get_by_role("button", name="Why optimise AP?").click()
-    page.get_by_text("One query is an example, not a proof.").first.wait_for()
-    page.get_by_role("link", name="Data").click()
     page.locator(".tile").first.wait_for()
-    choose(page, "set", "Digits — ", milliseconds=10 * MILLISECONDS)
-    page.get_by_role("heading", name="Image 0000").wait_for()
+    page.get_by_role("link", name="Data").click()
+    page.get_by_role("heading", name="Image scene-00000").wait_for()
     page.get_by_role("button", name="Train on this image set").click()
-    train(page, "3 — ")
+    train(page, "walking — ")
+    page.get_by_role("heading", name="AP-SVM on “walking”").wait_for()
+    page.get_by_text("Converged.").wait_for()
     page.get_by_role("button", name="Look at the ranked images").click()
-    page.locator(".tile[data-mark=relevant]").first.wait_for()
+    page.get_by_role("listbox", name="Ranked").get_by_role("option").first.wait_for()
     assert page.get_by_role("listbox", name="Ranked").get_by_role("option").count() == 200
-    assert metric(page, "AP") > 0.9
+    assert metric(page, "AP") > 0.2

@@ -7,8 +7,8 @@ from browsing import settle
 from filled_home import train_here
 from walking import narrow, of_focus, shown
 
-from ranking.datasets import ready_made_folder
 from ranking.explain.playback import TOP, frames_of, read_playback
+from ranking.workspace.examples import folder_of
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
 
@@ -34,8 +34,7 @@ TIMES = """async (root) => {
 @pytest.fixture(scope="module")
 def runs(server) -> tuple[Store, Run, Run]:  # type: ignore[no-untyped-def]
     """SVM and AP-SVM in the home of the server."""
-    store, folder = Store(server.home), ready_made_folder()
-    assert folder is not None
+    store, folder = Store(server.home), folder_of("Action figures")
     key = store.adopt(folder, "Action figures")
     svm, ap_svm = (train_here(store, key, QUERY, method, C=1000.0) for method in ("SVM", "AP-SVM"))
     return store, svm, ap_svm

@@ -33,11 +33,15 @@ class Lesson:
         here would load their compiled parts before the first picture."""
         return TrainSettings(key, tuple((name, {}) for name in self.features), self.query, method)
 
-    def trained(self) -> dict[str, Run]:
+    def begin(self) -> dict[str, Run]:
         """The training runs of the lesson by method. They come with the program; one that a person has deleted is
-        trained again, and until it has finished the page shows that and ends."""
+        started again."""
         images, _ = cache.ready_made()
-        by_method = {method: _run_of(self.settings_of(images.key, method)) for method in self.methods}
+        return {method: _run_of(self.settings_of(images.key, method)) for method in self.methods}
+
+    def trained(self) -> dict[str, Run]:
+        """The same, finished; until they are, the page shows that and ends."""
+        by_method = self.begin()
         for run in by_method.values():
             if run.state not in ENDED:
                 jobs_panel.watch(run)

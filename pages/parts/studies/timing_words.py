@@ -19,7 +19,7 @@ class Printed(NamedTuple):
 
 
 PRINTED_IN = "Mohapatra, Rolínek, Jawahar, Kolmogorov and Kumar, CVPR 2018"
-PAPER_S, HERE = "the paper's machine, 2018", "this machine"
+PAPER_S, HERE = "the paper's machine, 2018", "measured"
 TABLES = {"ap": "Tables 2 and 3", "ndcg": "Tables 5 and 6"}
 FIGURES = {"ap": "Fig. 1", "ndcg": "Fig. 2"}
 PAPER = {
