@@ -13,9 +13,9 @@ import pytest
 from filled_home import train_here, train_settings
 from homes import trained_besides
 from PIL import Image
-from shown import address, button_keys, choose, components, kinds, plain, plain_texts, press, texts, turn_to
+from shown import address, button_keys, choose, components, plain, plain_texts, press, texts, turn_to
 
-from pages.parts.app import cache
+from pages.parts.app import cache, frame
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
 from pages.parts.runs import compared_runs, runs
 from pages.parts.views import sheets
@@ -255,13 +255,12 @@ def test_one_run_offers_to_train_the_rest_of_the_paper_on_the_same_images(rivals
     assert address(app)["compared"] == f"{svm},{rivals.laboratory.on_shapes},{hob},{hoap}"
 
 
-def test_where_nothing_is_ranked_one_button_trains_all_four(empty_home, open_page, started):
+def test_where_nothing_is_ranked_a_button_leads_to_training(empty_home, open_page, started):
     empty_home.adopt(folder_of("Action figures"), "Action figures")
     app = open_page("compare")
-    press(app, "widget train all")
-    trained = [run.settings["method"] for run in kinds(started, "train")]
-    assert trained == ["SVM", "HOB-SVM", "AP-SVM", "HOAP-SVM"]
-    assert len(address(app)["compared"].split(",")) == 4
+    press(app, "widget go to train")
+    assert app.title[0].value == frame.PAGES["train"]
+    assert not started
 
 
 def test_table_of_runs_leads_to_the_comparison(rivals, open_page):
