@@ -169,7 +169,8 @@ def show_live(run: Run) -> None:
     logarithmic = trainings.log_choice()
 
     def live(seen: list[jobs_panel.Event]) -> None:
-        playback.show(run)
+        with frame.in_place():
+            playback.show(run)
         trainings.draw(run, seen, logarithmic)
 
     jobs_panel.watch(run, live)
@@ -214,7 +215,8 @@ def show_ended(run: Run, obvious: bool) -> None:
             if (parameters := inference_scores.address_of(run)) is not None:
                 frame.next_step("Most violated ranking", "most_violated", obvious=False, **parameters)
         logarithmic = bool(jobs_panel.iterations_of(seen)) and trainings.log_choice()
-    playback.show(run)
+    with frame.in_place():
+        playback.show(run)
     trainings.draw(run, seen, logarithmic)
     if run.state == "failed":
         st.caption("Change a setting, or press **Train** to try the same again.")

@@ -150,7 +150,7 @@ def bring_in(page: Page, folder: Path) -> None:
     page.get_by_role("button", name="Look at it").click()
     page.get_by_text("nothing is stored yet").wait_for()
     page.get_by_role("button", name="Import", exact=True).click()
-    page.get_by_text("keep it?").wait_for()
+    page.get_by_role("button", name="Undo").wait_for()
 
 
 def train(page: Page, query: str, method: str = "AP-SVM") -> None:

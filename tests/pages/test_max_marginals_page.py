@@ -69,7 +69,7 @@ def test_measures_grid_and_movers_are_those_with_and_without_neighbours(
 ):
     app = open_page("neighbours")
     for test in (False, True):
-        turn_to(app, run=laboratory.neighbours, split="test" if test else "train")
+        turn_to(app, run=laboratory.neighbours, split="test" if test else "train", page="1")
         assert not app.error
         on, off = (neighbourhood.ranking(test, alone=alone).average_precision for alone in (False, True))
         assert on != off, "the run must show something"

@@ -126,11 +126,14 @@ def test_run_shows_its_samples(laboratory, open_page):
     app = open_page("most_violated", run=laboratory.neighbours, look="1")
     assert not app.error
     ranked = cache.ranking(laboratory.store.run(laboratory.neighbours), "train")
-    violated = most_violated_ranking(ranked.scores, ranked.relevance > 0)
+    images = laboratory.store.image_set(laboratory.figures)
+    given = inference_scores.thinned(images, ranked)
+    violated = most_violated_ranking(given.scores, given.relevant)
     assert f"{violated.loss:.3f}" in in_headline(app)[1]
-    irrelevant = ranked.samples[ranked.relevance == 0]
+    shown = ranked.samples[np.isin(ranked.samples, given.rows)]
+    irrelevant = shown[images.relevance("playing instrument")[shown] == 0]
     [strip] = components(app, "ranking_strip")
-    ids = laboratory.store.image_set(laboratory.figures).ids
+    ids = images.ids
     assert strip["items"][0]["id"] == ids[irrelevant[len(irrelevant) // 2]], "the median"
 
 

@@ -46,7 +46,7 @@ def test_table_has_the_settings_and_results_of_each_run(laboratory, open_page):
     store = laboratory.store
     store.name_run(laboratory.finished, "=first")
     store.star_run(laboratory.finished)
-    app = open_page("train", set=laboratory.digits)
+    app = open_page("train", set=laboratory.digits, query="3")
     listed = app.dataframe[0].value
     first, result = listed.iloc[0], store.run(laboratory.finished).result
     assert (first["★"], first["Name"], first["Query"], first["Method"]) == ("★", "=first", "3", "AP-SVM")
@@ -63,7 +63,7 @@ def test_table_has_the_settings_and_results_of_each_run(laboratory, open_page):
     assert list(listed["State"]) == states
     assert "Image set" not in listed
     assert "star runs" not in button_keys(app), "none is chosen"
-    everywhere = turn_to(app, set=laboratory.digits, everywhere="True").dataframe[0].value
+    everywhere = turn_to(app, set=laboratory.digits, query="3", everywhere="True").dataframe[0].value
     assert list(everywhere["Image set"]).count("shapes") == 1
     assert len(everywhere) == len(listed) + 2
     store.delete_run(laboratory.on_shapes)
@@ -282,7 +282,7 @@ def test_imported_run_without_its_set_names_the_one_that_is_missing(laboratory, 
     assert not app.warning, "nothing is wrong with the address"
     assert len(app.get("plotly_chart")) == 1
     assert f"{run.result['test']['AP']:.3f}" in [metric.value for metric in app.metric]
-    row = turn_to(app, set=laboratory.digits, everywhere="True").dataframe[0].value.iloc[0]
+    row = turn_to(app, set=laboratory.digits, query="3", everywhere="True").dataframe[0].value.iloc[0]
     for column, here in (("State", runs.STATES["finished"]), ("Image set", "shapes")):
         assert row[column].startswith(here)
         assert row[column] != here, "imported, and not here"

@@ -35,7 +35,7 @@ def test_components_are_whole_and_pairs_are_as_learnt(laboratory, open_page, nei
     pairs = {frozenset(map(int, edge)): number for number, edge in enumerate(neighbourhood.components.edges)}
     app = open_page("neighbours", neighbours_view="graph")
     for split in ("test", "train"):
-        turn_to(app, run=laboratory.neighbours, split=split, order="size")
+        turn_to(app, neighbours_view="graph", run=laboratory.neighbours, split=split, order="size")
         assert not app.error
         drawings = drawings_on(app)
         assert len(drawings) == picture.PAGE_COMPONENTS
@@ -72,7 +72,7 @@ def test_colours_order_and_size_are_as_chosen(laboratory, open_page, neighbourho
         assert len({node["glyph"] for node in nodes}) == 2
 
     for order, sign in (("helped", -1), ("hurt", 1)):
-        drawings = drawings_on(turn_to(app, run=laboratory.neighbours, order=order))
+        drawings = drawings_on(turn_to(app, neighbours_view="graph", run=laboratory.neighbours, order=order))
         numbers = [int(neighbourhood.component_of[row_of[drawn["nodes"][0]["id"]]]) for drawn in drawings]
         helped = sign * neighbourhood.component_helped[numbers]
         assert helped.tolist() == sorted(helped)
@@ -81,12 +81,12 @@ def test_colours_order_and_size_are_as_chosen(laboratory, open_page, neighbourho
 
     counts = np.bincount(np.bincount(figures.image_of[figures.test]))
     for size, fits in (("2", {2}), ("3-5", {3, 4, 5}), ("1", {1})):
-        turn_to(app, run=laboratory.neighbours, size=size)
+        turn_to(app, neighbours_view="graph", run=laboratory.neighbours, size=size)
         assert {len(drawn["nodes"]) for drawn in drawings_on(app)} == fits
         counted = sum(int(counts[each]) for each in fits)
         assert any(option.endswith(f"· {counted}") for option in app.selectbox(key="widget size").options)
     assert not app.info
-    turn_to(app, run=laboratory.neighbours, size="25+")
+    turn_to(app, neighbours_view="graph", run=laboratory.neighbours, size="25+")
     assert not components(app, "ranking_sample_graph")
     assert app.info
 
@@ -104,11 +104,11 @@ def test_pages_hold_every_component_and_follow_the_sample(
     while not app.warning:
         pages.append(shown())
         everybody += pages[-1]
-        turn_to(app, run=laboratory.neighbours, components=str(len(pages) + 1))
+        turn_to(app, neighbours_view="graph", run=laboratory.neighbours, components=str(len(pages) + 1))
     sizes = neighbourhood.components.sizes[neighbourhood.component_of]
     assert sorted(everybody) == sorted(figures.ids[figures.test & (sizes > 1)].tolist())
     sample = pages[2][0]
-    turn_to(app, run=laboratory.neighbours, sample=sample)
+    turn_to(app, neighbours_view="graph", run=laboratory.neighbours, sample=sample)
     assert shown() == pages[2]
     assert components(app, "ranking_sample_graph")[0]["told"][1] == sample
     assert neighbours.moved(neighbourhood, row_of[sample]) in texts(app)

@@ -18,14 +18,12 @@ def test_a_dropped_zip_file_is_looked_at_imported_kept_and_taken_away(visit, ser
     [copy] = server.home.glob("runs/*/brought.zip")
     assert not (copy.parent / "draft").exists(), "nothing is stored before the person says so"
     page.get_by_role("button", name="Import", exact=True).click()
-    page.get_by_role("heading", name="Imported holiday: keep it?").wait_for()
-    page.get_by_role("button", name="Keep").click()
-    page.get_by_text("Kept: holiday.").wait_for()
+    page.get_by_role("heading", name="Imported holiday").wait_for()
     page.get_by_role("heading", name="Image photo_00").wait_for()
     assert not list(server.home.rglob("*.zip")), "the copy has gone"
     settle(page)
-    page.locator(".st-key-widget-undo-Kept button").click()
+    page.locator(".st-key-undo-import button").click()
     page.get_by_text("Taken away: holiday.").wait_for()
     settle(page)
-    page.locator(".st-key-widget-undo-Taken-away button").click()
+    page.locator(".st-key-widget-undo-delete-of-set button").click()
     page.get_by_role("heading", name="Image photo_00").wait_for()

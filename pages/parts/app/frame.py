@@ -119,17 +119,20 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     st.session_state[keys.PAGE_RUNS], st.session_state[keys.MENU_ROW] = True, None
     st.session_state[keys.REBUILDS] = set()
     st.session_state[keys.MENU] = st.container(key="menu", gap=None)
-    before = st.query_params.to_dict()
+    linked: dict[str, str] | None = None  # the address that the menu carries on
     with st.session_state[keys.MENU]:
         _mount_style(key="style", data={"page": name}, height="content")
-        _draw_menu("menu-first")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.title(PAGES[name], anchor=False, width="content")
         st.caption(purpose, width="content")
     messages, complete = st.container(), True
     try:
         with suppress(PageEnd):
-            if not rooms.enter():
+            entered = rooms.enter()
+            linked = st.query_params.to_dict()
+            with st.session_state[keys.MENU]:
+                _draw_menu("menu-first")
+            if not entered:
                 room_view.offer_instead()
             steps()
     except (HomeError, Gone) as error:
@@ -142,7 +145,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     finally:
         if complete:
             st.session_state[keys.PAGE_DONE] = name
-            _finish(messages, before)
+            _finish(messages, linked)
 
 
 @contextmanager
@@ -233,10 +236,11 @@ def _link(page: str, label: str, here: bool) -> None:
     st.page_link(f"pages/{page}.py", label=text, query_params=address.changed(), width="content")
 
 
-def _finish(messages: DeltaGenerator, before: dict[str, str]) -> None:
-    """What is known when a page has run: its address, `before` it ran another perhaps, and what was wrong with it."""
+def _finish(messages: DeltaGenerator, linked: dict[str, str] | None) -> None:
+    """What is known when a page has run: its address, which may no longer be the one that the menu carries on, and what
+    was wrong with it."""
     st.session_state[keys.PAGE_RUNS] = False
-    if st.query_params.to_dict() != before:
+    if st.query_params.to_dict() != linked:
         show_menu()
     st.session_state[keys.MENU_ROW] = None
     if st.session_state.get(keys.ROOM_FULL):
