@@ -16,7 +16,7 @@ from shown import address, counts_in, errors, plain, press, text_of
 from uploading import kept_here, waiting_here
 from working import raising
 
-from pages.parts.app import cache, keys, rooms
+from pages.parts.app import cache, frame, keys, rooms
 from pages.parts.app.cache import adopt_examples
 from pages.parts.runs import run_actions
 from ranking.core.errors import HomeError
