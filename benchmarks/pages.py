@@ -262,9 +262,10 @@ def grid_figures(page: Page, url: str, run: str, rounds: int) -> dict[str, list[
     new = [opened(page, address, "Ranked") for _ in range(rounds)]
     come = []
     for _ in range(rounds):
-        page.evaluate("bench.go('Image sets', 'Images')")
+        page.get_by_role("link", name="Training", exact=True).click()
+        page.get_by_role("heading", level=1, name="Train", exact=True).wait_for()
         page.wait_for_timeout(700)
-        come.append(page.evaluate("bench.go('Ranked images', 'Ranked')") / 1000)
+        come.append(page.evaluate("bench.go('Ranking', 'Ranked')") / 1000)
         page.wait_for_timeout(700)
     return {"new": new, "come": come, "click": clicks(page, rounds)}
 

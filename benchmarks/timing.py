@@ -36,7 +36,7 @@ def options_of(parser: argparse.ArgumentParser, **smoke: Any) -> argparse.Namesp
 def drawn_source(name: str, **settings: Any) -> Source:
     """The program that draws the set `name`, with other settings than those by which the shipped one was drawn."""
     sys.path.append(str(Path(__file__).parents[1] / "data"))
-    from examples import SETS
+    from drawing.sets import SETS
 
     return next(type(made) for made in SETS if made.name == name)(**settings)
 

@@ -17,11 +17,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from drawing.action_figures import ActionFigures
 from drawing.drawn import DrawnSource
-from drawing.label_scenes import LabelScenes
 from drawing.painting import QUALITY
-from drawing.timeline_cars import TimelineCars
+from drawing.sets import SETS
 from PIL import Image
 
 from pages.parts.runs import lessons
@@ -47,7 +45,6 @@ from ranking.workspace.row_files import ROW
 from ranking.workspace.run import ENDED, LOCK, Kind, Run
 from ranking.workspace.store import Store
 
-SETS: tuple[DrawnSource, ...] = (ActionFigures(600), LabelScenes(400), TimelineCars(320))
 SIDE = 240  # pixels
 FEATURES: Named = (("HOG", {}), ("Colour", {}))
 LESSONS = (lessons.WHY_AP, lessons.VIOLATED, lessons.NEIGHBOURS)

@@ -19,11 +19,11 @@ class Card(NamedTuple):
 
 
 CARDS = (
-    Card("lesson", "Which errors a loss forgives, and which ones cost most", 2),
-    Card("neighbours_lesson", "When the people beside someone help to rank them, and when they mislead", 4),
-    Card("pairs_lesson", "What a sequence says that its pairs do not", 3),
-    Card("violated_lesson", "How training finds the worst of n! rankings without trying them", 4),
-    Card("labels_lesson", "Which question about an image is worth its answer", 4),
+    Card("lesson", "Which errors cost most", 2),
+    Card("neighbours_lesson", "When people of one scene help, and when they mislead", 4),
+    Card("pairs_lesson", "What a sequence says beyond its pairs", 3),
+    Card("violated_lesson", "How training finds the worst of n! rankings", 4),
+    Card("labels_lesson", "Which question is worth its answer", 4),
 )
 
 

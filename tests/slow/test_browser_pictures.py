@@ -59,7 +59,7 @@ def test_a_deep_link_may_be_the_first_request_of_a_server(visit, server, name):
 def test_the_menu_of_a_phone_is_one_button(visit):
     page = ready(visit("/speed_lab"))
     button, menu = page.locator(".menu-button"), page.locator(".st-key-menu")
-    train = menu.get_by_role("link", name="Train")
+    train = menu.get_by_role("link", name="Train", exact=True)
     assert train.is_visible(), "a wide screen shows all of it"
     assert not button.is_visible()
     narrow(page)
@@ -77,7 +77,7 @@ def test_the_menu_of_a_phone_is_one_button(visit):
         train.wait_for(state="hidden")
         assert of_focus(page, "focus.className") == "menu-button"
     button.click()
-    menu.get_by_role("link", name="Inside training").click()
+    menu.get_by_role("link", name="Inside training", exact=True).click()
     page.get_by_role("heading", level=1, name="Most violated ranking").wait_for()
     train.wait_for(state="hidden")
     assert button.get_attribute("aria-expanded") == "false", "on another page it is closed again"
@@ -86,7 +86,7 @@ def test_the_menu_of_a_phone_is_one_button(visit):
 def test_from_the_bare_address_to_a_ranked_result(visit, filled):
     """The two-minute walk, and the first thing that one does there: move k, look at the first error."""
     page = ready(visit("/"))
-    page.get_by_role("link", name="Train").click()
+    page.get_by_role("link", name="Train", exact=True).click()
     page.get_by_role("link", name="Ranking", exact=True).click()
     ranked_grid(page).wait_for()
     ready(page)
@@ -116,7 +116,7 @@ def test_several_are_selected_and_stay_so_on_other_pages(visit, filled):
     chosen = [number for number in range(12) if tiles.nth(number).get_attribute("aria-selected") == "true"]
     assert chosen == [3, 5, 6, 9]
     sample = sample_of(ready(page))
-    page.get_by_role("link", name="Data").click()
+    page.get_by_role("link", name="Data", exact=True).click()
     page.get_by_role("heading", name=f"Image {sample.partition('#')[0]}").wait_for()
     page.get_by_text("4 samples selected").wait_for()
     page.get_by_role("listbox", name=re.compile("^Images")).get_by_role("option").nth(2).click()
@@ -124,7 +124,7 @@ def test_several_are_selected_and_stay_so_on_other_pages(visit, filled):
         "before => !decodeURIComponent(location.href).includes(before)", arg=f"sample={sample}"
     )
     other = sample_of(ready(page))
-    page.get_by_role("link", name="Train").click()
+    page.get_by_role("link", name="Train", exact=True).click()
     page.get_by_role("link", name="Ranking", exact=True).click()
     ranked_grid(page).locator(".tile[aria-selected=true]").wait_for()
     assert sample_of(page) == other

@@ -80,23 +80,23 @@ def dying(step):
 worker._SoFar.keep = lambda self, scores: None
 os.replace, os.fsync = dying(os.replace), dying(os.fsync)
 code = worker.main(sys.argv[2:])
-assert len(steps) == 8, steps
+assert len(steps) == 9, steps
 sys.exit(code)
 """
 
 
 def test_a_kill_between_any_two_steps_of_writing_leaves_nothing_half(store, monkeypatch):
-    """Steps: the row in the folder as it tells the process, and as the run begins; the renaming of the features, the
-    model's fsync and renaming, those of the scores, and the row as the run has ended. There is no ninth."""
-    for step in range(1, 10):
+    """Steps: the row in the folder as it tells the process, and as the run begins; the renaming of the features and of
+    the recording, the model's fsync and renaming, those of the scores, and the row as the run has ended: nine."""
+    for step in range(1, 11):
         shutil.rmtree(store.features)
         with monkeypatch.context() as patch:
             patch.setattr(jobs, "WORKER", (sys.executable, "-c", DYING, str(step)))
             run = ended(store, jobs.start(store, "train", training(store)))
         wait(lambda run=run: not run.alive)
-        assert run.state == ("finished" if step == 9 else "failed"), step
-        assert ("SIGKILL" in run.reason) == (step < 9)
-        assert run.model_file.exists() == (step > 5), step
+        assert run.state == ("finished" if step == 10 else "failed"), step
+        assert ("SIGKILL" in run.reason) == (step < 10)
+        assert run.model_file.exists() == (step > 6), step
         check_whole(run)
         jobs.recover(store)
         again = ended(store, jobs.start(store, "train", training(store)))
@@ -195,7 +195,7 @@ def test_a_full_disk_is_said_and_nothing_else_is_lost(store, tmp_path):
     assert str(disk) in refused
     assert states == "['failed']"
     assert again.startswith("finished  [")
-    assert "'model.npz', 'row.json', 'scores.npy'" in again
+    assert "'model.npz', 'playback.npz', 'row.json', 'scores.npy'" in again
 
 
 def test_a_home_that_moves_during_a_training_loses_no_run(store, scripted, tmp_path):

@@ -23,7 +23,7 @@ def filled(server, tmp_path_factory) -> OrderHome:  # type: ignore[no-untyped-de
 
 
 def test_ones_own_strip_is_moved_by_keys_and_by_the_pointer(filled, visit):
-    page = shown(visit("/orders?order_view=own&sequence=2"), f"{OWN} .tile")
+    page = shown(visit(f"/orders?order_run={filled.own}&order_view=own&sequence=2"), f"{OWN} .tile")
     before = page.evaluate(ORDER)
     assert sorted(before) == list(range(6))
     assert not page.locator(".film .band").count(), "the truth is hidden"
@@ -73,7 +73,7 @@ def test_a_click_on_the_tree_shows_that_order(filled, visit):
 
 
 def test_ones_own_strip_comes_after_the_methods_and_keeps_its_moves(filled, visit):
-    page = shown(visit("/orders?sequence=2"), ".film .tile")
+    page = shown(visit(f"/orders?order_run={filled.own}&sequence=2"), ".film .tile")
     page.get_by_text("Order it yourself", exact=True).click()
     shown(page, f"{OWN} .tile")
     before = page.evaluate(ORDER)

@@ -42,7 +42,7 @@ def test_two_visitors_have_rooms_and_links_copies_and_bookmarks_lead_back(visit,
     copied = bert.evaluate("navigator.clipboard.readText()")
     assert copied == f"{server.url}/?room={room_of(bert)}"
 
-    anna.get_by_role("link", name="Train").click()
+    anna.get_by_role("link", name="Train", exact=True).click()
     shown(anna, ".st-key-train button").locator(".st-key-train button").click()
     anna.get_by_text("Converged.").first.wait_for()
     room = room_of(anna)
@@ -56,7 +56,7 @@ def test_two_visitors_have_rooms_and_links_copies_and_bookmarks_lead_back(visit,
     stolen.get_by_text(f"'{run.id}'").first.wait_for()
     again = visit(f"/?room={room}")
     again.get_by_role("heading", name=f"Your room: {room[:4]}…").wait_for()
-    again.get_by_role("link", name="Train").click()
+    again.get_by_role("link", name="Train", exact=True).click()
     again.get_by_text("Training runs", exact=True).wait_for()
     assert room_of(again) == room
 

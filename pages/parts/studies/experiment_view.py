@@ -257,5 +257,5 @@ def offer_files(run: Run, findings: Findings) -> None:
                 downloads.offer(label, make, file)
     st.caption(
         "The report is one file with all tables, charts and pictures, which needs no network and prints well. The "
-        "protocol starts the same experiment again, here below or with `python -m ranking experiment`."
+        "protocol starts the same experiment again, here below or with *python -m ranking experiment*."
     )

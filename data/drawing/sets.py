@@ -1,0 +1,10 @@
+"""The sets that ship, as they are drawn."""
+
+from __future__ import annotations
+
+from drawing.action_figures import ActionFigures
+from drawing.drawn import DrawnSource
+from drawing.label_scenes import LabelScenes
+from drawing.timeline_cars import TimelineCars
+
+SETS: tuple[DrawnSource, ...] = (ActionFigures(600), LabelScenes(400), TimelineCars(320))
