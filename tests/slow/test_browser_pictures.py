@@ -65,7 +65,7 @@ def test_the_menu_of_a_phone_is_one_button(visit):
     narrow(page)
     button.wait_for()
     assert not train.is_visible()
-    assert menu.bounding_box()["height"] < 60
+    assert menu.bounding_box()["height"] < 100, "the button and the tabs"
     for _ in range(2):
         button.focus()
         page.keyboard.press("Enter")
@@ -87,6 +87,8 @@ def test_from_the_bare_address_to_a_ranked_result(visit, filled):
     """The two-minute walk, and the first thing that one does there: move k, look at the first error."""
     page = ready(visit("/"))
     page.get_by_role("link", name="Train", exact=True).click()
+    page.get_by_role("heading", level=1, name="Train", exact=True).wait_for()
+    ready(page)
     page.get_by_role("link", name="Ranking", exact=True).click()
     ranked_grid(page).wait_for()
     ready(page)
@@ -125,6 +127,8 @@ def test_several_are_selected_and_stay_so_on_other_pages(visit, filled):
     )
     other = sample_of(ready(page))
     page.get_by_role("link", name="Train", exact=True).click()
+    page.get_by_role("heading", level=1, name="Train", exact=True).wait_for()
+    ready(page)
     page.get_by_role("link", name="Ranking", exact=True).click()
     ranked_grid(page).locator(".tile[aria-selected=true]").wait_for()
     assert sample_of(page) == other
@@ -230,7 +234,8 @@ def test_a_class_on_the_contact_sheet(visit, filled):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_text_stands_out_and_nothing_is_wider_than_a_phone(visit, filled, name):
-    """In one visit, for a page takes seconds to load: in the light, in the dark, and on a phone."""
+    """In one visit, for a page takes seconds to load: in the light, in the dark, and on a phone. The input of a slider
+    is not seen: its thumb is."""
     page = ready(visit(f"{path_of(name)}?run={filled.finished}", color_scheme="light"))
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
@@ -245,7 +250,7 @@ def test_every_text_stands_out_and_nothing_is_wider_than_a_phone(visit, filled, 
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth") <= 0
     beyond = page.evaluate(
-        """() => [...document.querySelectorAll("button, input, a, [role=option]")]
+        """() => [...document.querySelectorAll("button, input:not([type=range]), a, [role=option]")]
             .filter((one) => one.checkVisibility() && one.offsetWidth > 1)
             .map((one) => [one.innerText || one.tagName, one.getBoundingClientRect()])
             .filter(([, box]) => box.left < 0 || box.right > innerWidth).map(([text]) => text)"""

@@ -80,23 +80,23 @@ def dying(step):
 worker._SoFar.keep = lambda self, scores: None
 os.replace, os.fsync = dying(os.replace), dying(os.fsync)
 code = worker.main(sys.argv[2:])
-assert len(steps) == 9, steps
+assert len(steps) == 10, steps
 sys.exit(code)
 """
 
 
 def test_a_kill_between_any_two_steps_of_writing_leaves_nothing_half(store, monkeypatch):
-    """Steps: the row in the folder as it tells the process, and as the run begins; the renaming of the features and of
-    the recording, the model's fsync and renaming, those of the scores, and the row as the run has ended: nine."""
-    for step in range(1, 11):
+    """Steps: the row in the folder as it tells the process, and as the run begins; the renaming of the features, the
+    fsync and renaming of the recording, of the model and of the scores, and the row as the run has ended: ten."""
+    for step in range(1, 12):
         shutil.rmtree(store.features)
         with monkeypatch.context() as patch:
             patch.setattr(jobs, "WORKER", (sys.executable, "-c", DYING, str(step)))
             run = ended(store, jobs.start(store, "train", training(store)))
         wait(lambda run=run: not run.alive)
-        assert run.state == ("finished" if step == 10 else "failed"), step
-        assert ("SIGKILL" in run.reason) == (step < 10)
-        assert run.model_file.exists() == (step > 6), step
+        assert run.state == ("finished" if step == 11 else "failed"), step
+        assert ("SIGKILL" in run.reason) == (step < 11)
+        assert run.model_file.exists() == (step > 7), step
         check_whole(run)
         jobs.recover(store)
         again = ended(store, jobs.start(store, "train", training(store)))

@@ -43,7 +43,10 @@ def test_two_visitors_have_rooms_and_links_copies_and_bookmarks_lead_back(visit,
     assert copied == f"{server.url}/?room={room_of(bert)}"
 
     anna.get_by_role("link", name="Train", exact=True).click()
+    anna.wait_for_url(re.compile("run="))  # of an example, which the page opens on
+    example = anna.url
     shown(anna, ".st-key-train button").locator(".st-key-train button").click()
+    anna.wait_for_url(lambda url: "run=" in url and url != example)
     anna.get_by_text("Converged.").first.wait_for()
     room = room_of(anna)
     [run] = Store(Path(server.home) / "rooms" / room).own_runs("train")
