@@ -1,6 +1,6 @@
 """When subsequences help: ``python data/subsequences.py`` trains and writes data/subsequences.json.
 
-The lesson "What did these pairs mean?" shows it in its summary. RankSVM and MidRank, at their default settings, put
+The lesson "Pairs or sequences?" shows it in its summary. RankSVM and MidRank, at their default settings, put
 handwritten digits in numerical order: in sequences of one image of each of eight digits, and in sequences of any
 images. The images, the features and the numbers of sequences are the same. It takes some minutes.
 """

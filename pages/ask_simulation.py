@@ -102,7 +102,7 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
     offer_files(
         "All folds as CSV",
         lambda: asking_table.csv_text(curves),
-        f"Ask simulation on {row.title}",
+        f"Labelling simulation on {row.title}",
         figures,
         lambda ending: file_name("simulation", row.title, run.id, ending),
     )

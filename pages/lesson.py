@@ -30,8 +30,8 @@ STEPS = ("1 · Two rankings", "2 · One image moves", "3 · Summary")
 COLUMNS = 6
 
 HEADLINES = (
-    f"Query “{LESSON.query}”: two methods, one answer each",
-    f"{RELEVANT} of {SHOWN} show “{LESSON.query}”. If one moves: the cost?",
+    f"Query “{LESSON.query}”: two methods, two rankings",
+    f"{RELEVANT} of {SHOWN} show “{LESSON.query}”. What does moving one cost?",
     "AP depends on *where* the relevant images rank, the error rate only on *which side of a cutoff*.",
 )
 

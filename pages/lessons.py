@@ -42,4 +42,4 @@ def show(card: Card, done: bool) -> None:
     frame.next_step("Again" if done else "Begin", card.page, obvious=not done)
 
 
-frame.show_page("lessons", "Short walks through one idea each.", steps)
+frame.show_page("lessons", "Each lesson explains one idea in a few minutes.", steps)

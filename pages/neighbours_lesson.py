@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ranking.explain.edge_strength import EdgeStrengthCurve
 
 LESSON = lessons.NEIGHBOURS
-STEPS = ("1 · Rankings", "2 · Up", "3 · Down", "4 · Misled", "5 · Summary")
+STEPS = ("1 · Rankings", "2 · Moved up", "3 · Moved down", "4 · Misled", "5 · Summary")
 UP, DOWN, MISLED, SUMMARY = 2, 3, 4, 5
 MODEL = "HOAP-SVM"  # whose edges are switched off and on
 SHOWN = 8

@@ -88,14 +88,14 @@ def show_sequence(images: ImageSet, criterion: str) -> None:
     explains = [(name, explained(rows, cue)) for name, cue in zip(CUES, cues.T, strict=True)]
     listed = "\n".join(f"| {name} | {count} of {total} |" for name, count in explains)
     st.markdown(
-        f"| If it meant that … | pairs of this sequence that it explains |\n|---|---|\n{listed}\n"
+        f"| Criterion | Pairs of this sequence it explains |\n|---|---|\n{listed}\n"
         f"| {escaped(criterion)}, the highest first | {total} of {total} |"
     )
     usual = " and ".join(f"{count:.1f}" for count in examples.usual)
     st.caption(
         f"**Notice** that colour and brightness leave {' and '.join(str(total - count) for _, count in explains)} of "
         f"{total} pairs unexplained. Colourful is the mean saturation of an image's pixels, bright the mean of their "
-        f"values. Of {DRAWS} sampled sequences this is the one of which both tell least, turned around too; on "
+        f"values. Of {DRAWS} sampled sequences, both explain this one least, in either direction; on "
         f"average they explain {usual} of {total}."
     )
 
@@ -116,7 +116,9 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
     if run is None or run.state != "finished":
         if run is not None:
             jobs_panel.explain_end(run)
-        if frame.pressed("Train them", keys.widget("train the lesson's rankers"), type="primary"):
+        if frame.pressed(
+            "Train RankSVM and MidRank", keys.widget("train the lesson's rankers"), type="primary"
+        ):
             jobs.start_once(cache.store(), "study", settings)
             st.rerun()
         st.caption("RankSVM learns from pairs, MidRank from subsequences of 3 to 8.")
@@ -154,7 +156,7 @@ def show_summary() -> None:
     st.markdown(subsequence_worth.table(found))
     st.caption(
         f"Mean Kendall tau on {found.test} sequences of {found.length}, trained on {found.train}; paired bootstrap "
-        "over sequences. The images are the same. With one image of each digit, each position of a sequence shows "
+        "over sequences. The images are the same. With eight different digits, each position of a sequence shows "
         "similar digits, and MidRank has weights of its own for each position."
     )
     frame.next_step("Train both on sequences of your own", "orders")

@@ -1,4 +1,4 @@
-"""Ranked images: what a training has made of the samples, the best score first."""
+"""Ranked images: the samples of a training run by score, highest first."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def show_grid(
     controls.pages(keys.PAGE, shown.pages, shown.here)
     st.caption(
         f"{filter_in_words(ranked, filtered, shown.place)}Best score first. {RELEVANT_GLYPH} and a solid border: "
-        f"relevant. {IRRELEVANT_GLYPH} and a dashed border: not relevant. {notice(ranked, filtered, corrected)}"
+        f"relevant. {IRRELEVANT_GLYPH} and a dashed border: irrelevant. {notice(ranked, filtered, corrected)}"
         "Click an image, or move with the arrow keys and press Enter; with Shift several, with Ctrl one more."
     )
 
@@ -133,10 +133,10 @@ def filter_in_words(ranked: Ranking, filtered: ranking_filter.Filtered, place: i
     if not filtered.words:
         return ""
     count = f"**{len(filtered.places):,} of {counted(len(ranked), 'sample')}**"
-    shown = f"{count}: {filtered.words}, with their ranks among all. "
+    shown = f"{count}: {filtered.words}, with ranks from the whole ranking. "
     if place in filtered.places:
         return shown
-    return f"{shown}The selected sample, at rank {place + 1:,}, is none of them. "
+    return f"{shown}The selected sample, at rank {place + 1:,}, is not among them. "
 
 
 def notice(ranked: Ranking, filtered: ranking_filter.Filtered, corrected: Mapping[str, bool]) -> str:
@@ -217,7 +217,7 @@ def show_curve(ranked: Ranking, k: int) -> None:
         return
     charts.precision_recall(*ranked.curve, k, keys.widget("precision-recall curve"))
     st.caption(
-        "Precision and recall of every place to stop in the ranking; the diamond is the chosen k, AP the area "
+        "Precision and recall at every cutoff of the ranking; the diamond is the chosen k, AP the area "
         "below. **Notice** where the curve leaves the top: from there on, finding more costs wrong images."
     )
 

@@ -197,4 +197,6 @@ def figures_shown(outcome: TimingOutcome) -> list[figures_file.Shown]:
     return shown
 
 
-frame.show_page("speed_lab", "How long one most violated ranking takes: in the paper, and measured.", steps)
+frame.show_page(
+    "speed_lab", "How long it takes to find one most violated ranking: in the paper and as measured.", steps
+)

@@ -1,4 +1,4 @@
-"""The start page: one image to move through a ranking, and the ways on."""
+"""The start page: one image to move through a ranking, and links to the other pages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def play() -> None:
     with frame.in_place():
         images, thumbnails = cache.ready_made()
         st.markdown(
-            f"## {RELEVANT} of {SHOWN} people show “{escaped(QUERY)}”. Move one: what does its rank cost?"
+            f"## {RELEVANT} of {SHOWN} people show “{escaped(QUERY)}”. Move one of them: what does its rank cost?"
         )
         place, k = moving_image.choose()
         order = moving.small_ranking(people(images), OTHERS, place)

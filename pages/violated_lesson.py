@@ -211,10 +211,10 @@ def show_summary(run: Run) -> None:
 def grown(counts: Mapping[str, Sequence[int]]) -> str:
     """Say how the operations of each algorithm grow from the middle of SIZES to its end."""
     middle = len(SIZES) // 2
-    times = (f"those of {name} by {values[-1] / values[middle]:.0f}" for name, values in counts.items())
+    times = (f"{name} {values[-1] / values[middle]:.0f}×" for name, values in counts.items())
     return (
         f"from {SIZES[middle]:,} to {SIZES[-1]:,} irrelevant samples, {SIZES[-1] / SIZES[middle]:.0f} times as many, "
-        f"the operations grow by a factor, {', '.join(times)}"
+        f"operations grow: {', '.join(times)}"
     )
 
 

@@ -36,7 +36,7 @@ STRATEGIES = {
     ),
     "core first": Strategy(
         "The labels of the core, the most telling first; then as closest maxima.",
-        "The core comes first: its labels draw in or push out all others.",
+        "The core comes first: its labels attract or repel all others.",
         needs_core=True,
     ),
     "random": Strategy(

@@ -22,7 +22,7 @@ class CStarPrecisionAtK(LabelRanker):
     """
 
     order = 21
-    summary: ClassVar[str] = "Ranks the labels of an image; a few core labels draw in or push out all others."
+    summary: ClassVar[str] = "Ranks the labels of an image; a few core labels attract or repel all others."
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 + \tfrac CM\sum_m\bigl[\max_t \Delta(t, z_m) + f(x_m, t) - f(x_m, \tilde t_m)\bigr],"
         r"\quad f = t^\top s + t^\top F t"

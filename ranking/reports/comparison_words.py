@@ -55,7 +55,7 @@ def of_labels(names: Sequence[str], runs: Sequence[Run]) -> str:
     corrected = [name for name, run in zip(names, runs, strict=True) if run.settings.get("corrections")]
     if not corrected:
         return ""
-    return f"All measures are by the original labels; {listed(corrected)} learned from corrected ones."
+    return f"All metrics use the original labels; {listed(corrected)} used corrected labels for training."
 
 
 def first_wrong(ranked: Ranking) -> str:

@@ -104,7 +104,7 @@ class Store(UploadStore):
             had = _lines(file)
             new = {name: folder for name, folder in offered.items() if name not in had}
             rows = {name: read_run_row(new[name]) for name in new if is_run_id(name)}
-            for key in new.keys() - rows.keys():
+            for key in (name for name in new if name not in rows):
                 self._copy(new[key], self._home.sets / key)
                 row = read_set_row(new[key]) or _row_without_file(new[key])
                 self._insert_set(database, {**described(load_image_set(new[key])), **row})

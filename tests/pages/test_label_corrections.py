@@ -18,7 +18,7 @@ from ranking.workspace.corrections import CorrectionStore, csv_text
 
 RELEVANT, IRRELEVANT, UNDO = (
     "widget mark as relevant",
-    "widget mark as not relevant",
+    "widget mark as irrelevant",
     "widget undo correction",
 )
 
@@ -84,7 +84,7 @@ def test_several_samples_are_marked_at_once_and_listed(laboratory, digits, ranke
     app = open_page("ranked_images", run=laboratory.finished, sample=ids[0])
     app.session_state[keys.TOGETHER] = {"sample": ids}
     app.run()
-    assert app.button(key=IRRELEVANT).label == "✗ All 3 are not relevant"
+    assert app.button(key=IRRELEVANT).label == "✗ Mark all 3 as irrelevant"
     press(app, RELEVANT)
     assert sorted(corrections.standing(laboratory.digits, "3")) == sorted(ids[1:]), "one is relevant already"
     assert "2 corrections of “3”" in captions(app)

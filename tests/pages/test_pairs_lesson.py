@@ -116,7 +116,7 @@ def test_the_command_measures_the_same_on_fewer_sequences():
     few = command.measured(train=100, test=60, subsequences=1000, shortest=8)
     gains = {of: row["gain"] for of, row in few["sampled"].items()}
     assert (few["train"], few["test"]) == (100, 60)
-    assert gains[ONE_EACH][0] > gains[ANY][0] + 0.05, "with one image of each digit it gains more"
+    assert gains[ONE_EACH][0] > gains[ANY][0] + 0.05, "with eight different digits it gains more"
     for row in few["sampled"].values():
         assert row["gain"][1] <= row["gain"][0] <= row["gain"][2]
         assert row["MidRank"] - row["RankSVM"] == pytest.approx(row["gain"][0], abs=2e-6)

@@ -304,7 +304,7 @@ def test_an_empty_result_says_so_in_words(laboratory, ranked, open_page, monkeyp
     monkeypatch.setattr(cache, "ranking", lambda run, split: perfect)
     app = open_page("ranked_images", run=laboratory.finished, filter="errors", k="7")
     [info] = [info.value for info in app.info]
-    expected = "there are no samples that are not relevant and at rank 7 or above"
+    expected = "there are no irrelevant samples in the top 7"
     assert info == f"None of the {len(ranked):,} test samples is shown: {expected}."
 
 

@@ -101,7 +101,7 @@ def test_from_the_bare_address_to_a_ranked_result(visit, filled):
     ranked_grid(page).locator(".below").filter(has_text=re.compile("^k = 11$")).wait_for()
     ranked_grid(page).locator(".last .left").filter(has_text=re.compile("^11$")).wait_for()
     page.get_by_role("button", name="at rank").click()
-    page.get_by_role("heading", name="✗ not relevant").wait_for()
+    page.get_by_role("heading", name="✗ irrelevant").wait_for()
 
 
 def test_several_are_selected_and_stay_so_on_other_pages(visit, filled):

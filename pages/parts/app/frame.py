@@ -220,7 +220,7 @@ def _offer_lecture(here: str, key: str) -> None:
         st.page_link(
             f"pages/{here}.py",
             label="End lecture" if lecture else "Lecture",
-            help="For a projector: larger type, captions and settings folded. The address keeps it.",
+            help="For a projector: larger type; captions, settings and downloads are hidden. The URL keeps this mode.",
             query_params=address.changed(**{keys.LECTURE: None if lecture else "on"}),
             width="content",
         )

@@ -48,7 +48,7 @@ def _corrected(tile: Tile, relevant: bool) -> Tile:
 
 def judged(relevant: bool) -> str:
     """Whether a sample is relevant, in words."""
-    return "relevant" if relevant else "not relevant"
+    return "relevant" if relevant else "irrelevant"
 
 
 def glyph(relevant: bool) -> str:

@@ -23,7 +23,7 @@ def offer_delete(row: ImageSetRow) -> None:
         f"Used by {counted(users, 'run')}, deleted ones that can be restored among them." if users else None
     )
     st.button(
-        "Take this image set away",
+        "Delete this image set",
         key="take set away",
         icon=":material/delete:",
         type="tertiary",
@@ -46,7 +46,7 @@ def show_last_change() -> None:
     row = deleted.get(st.session_state.get(keys.JUST_DELETED_SET, ""))
     if row is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"Taken away: {escaped(row.title)}.", width="content")
+            st.markdown(f"Deleted: {escaped(row.title)}.", width="content")
             key = keys.widget("undo delete of set")
             st.button("Undo", key=key, icon=":material/undo:", on_click=_restore, args=(row.key,))
 
@@ -56,8 +56,10 @@ def show() -> None:
     rows = cache.store().deleted_image_sets()
     if not rows:
         return
-    with st.expander(f"Taken away: {counted(len(rows), 'image set')}", icon=":material/delete:"):
-        st.caption(f"What is taken away goes for good after {DELETED_DAYS} days, or now if you say so.")
+    with st.expander(f"Deleted: {counted(len(rows), 'image set')}", icon=":material/delete:"):
+        st.caption(
+            f"They are removed permanently after {DELETED_DAYS} days. To remove them now, empty the trash."
+        )
         for row in rows:
             last = datetime.fromtimestamp(row.deleted or 0.0) + timedelta(days=DELETED_DAYS)
             st.button(

@@ -145,7 +145,7 @@ def show_scores(pair: Pair, sample: int) -> None:
     )
     drawn = drawn_points(relevance, pair.places[0])
     for name, relevant, colour, symbol in (
-        ("not relevant", False, VERMILLION, "x-thin-open"),
+        ("irrelevant", False, VERMILLION, "x-thin-open"),
         ("relevant", True, GREEN, "circle"),
     ):
         kind = drawn[(relevance[drawn] > 0) == relevant]

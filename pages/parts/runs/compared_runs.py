@@ -31,7 +31,9 @@ def choose() -> tuple[list[Run], DeltaGenerator]:
     usable = {run.id: run for run in cache.store().runs(task=SAMPLES) if _usable(run)}
     if not usable:
         frame.way_on(
-            "A comparison needs two training runs, and nothing is ranked yet", "Train a method", "train"
+            "A comparison needs two training runs with rankings, and there are none yet",
+            "Train a method",
+            "train",
         )
     subjects = by_subject(list(usable.values()))
     subject = subject_of(named[0]) if named else _first_subject(subjects)

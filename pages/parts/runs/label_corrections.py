@@ -26,7 +26,7 @@ def choose(images: ImageSet, query: str) -> tuple[str, ...]:
     use = controls.toggle(
         f"Use my {counted(len(corrected), 'correction')} of “{escaped(query)}”",
         keys.CORRECTIONS,
-        help="The run learns from the corrected labels and is measured by them. It keeps those of now.",
+        help="The run is trained and evaluated with the corrected labels as they are now.",
     )
     return corrected if use else ()
 
@@ -52,8 +52,8 @@ def say_labels(images: ImageSet, run: Run) -> None:
         )
     elif corrected := cache.corrections().standing(images.key, query):
         st.caption(
-            f"All measures are by the original labels; your {counted(len(corrected), 'correction')} of "
-            f"“{escaped(query)}” only show as ✎."
+            f"All metrics use the original labels; your {counted(len(corrected), 'correction')} of "
+            f"“{escaped(query)}” are shown as ✎ only."
         )
 
 
@@ -63,24 +63,24 @@ def offer(images: ImageSet, query: str, rows: Ints) -> None:
     original = {str(images.ids[row]): bool(relevance[row]) for row in rows}
     standing = store.standing(images.key, query)
     labels = [standing[sample].corrected if sample in standing else was for sample, was in original.items()]
-    verb = "Is" if len(labels) == 1 else f"All {len(labels):,} are"
+    which = "it" if len(labels) == 1 else f"all {len(labels):,}"
     with st.container(horizontal=True, vertical_alignment="center"):
         for corrected in (True, False):
-            label = f"{tiles.glyph(corrected)} {verb} {tiles.judged(corrected)}"
+            label = f"{tiles.glyph(corrected)} Mark {which} as {tiles.judged(corrected)}"
             key = keys.widget(f"mark as {tiles.judged(corrected)}")
             if frame.pressed(label, key, disabled=all(now == corrected for now in labels)):
                 store.mark(images.key, query, original, corrected)
                 st.rerun()
         undoable = store.undoable(images.key, query)
         if undoable and frame.pressed(
-            f"Undo the last {counted(undoable, 'mark')}",
+            f"Undo the last {counted(undoable, 'correction')}",
             keys.widget("undo correction"),
             icon=":material/undo:",
             type="tertiary",
         ):
             store.undo(images.key, query)
             st.rerun()
-    kept = "kept beside the image set, which stays as it is"
+    kept = "stored separately; the image set does not change"
     if standing:
         st.caption(
             f"**{counted(len(standing), 'correction')} of “{escaped(query)}”**, {kept}. On *Train*, a new run can use "

@@ -28,7 +28,7 @@ PICKER = trainings.Picker(
     rival=RIVAL,
     source="Label scenes",
     needs="Ranking labels needs images with several labels each",
-    rivalry="C-star lets a few core labels draw in or push out all others; its rival, the independent model, scores "
+    rivalry="C-star lets a few core labels attract or repel all others; its rival, the independent model, scores "
     "each label by itself.",
 )
 NAMES = {OWN: "C-star", RIVAL: "Independent"}  # what a projector has room for

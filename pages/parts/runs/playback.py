@@ -28,8 +28,8 @@ def show(run: Run) -> None:
     listed = others(run)
     shown, recorded = [run], [frames]
     if listed:
-        names = {NONE: "no other run", **runs.labels(listed)}
-        label = "Play beside it"
+        names = {NONE: "no run", **runs.labels(listed)}
+        label = "Compare with"
         chosen = controls.select(label, keys.PLAYED, names, opposite(run, listed) or NONE)
         for other in listed:
             if other.id == chosen and (theirs := _frames(other)):
@@ -59,7 +59,7 @@ def lifts(run: Run) -> str:
 
 
 def words(frames: Sequence[Frame], tested: bool) -> str:
-    """What to notice: whether the best ranking was there before the end."""
+    """What to notice: at which recorded iteration AP is highest."""
     values = [frame.average_precision for frame in frames]
     part = "test" if tested else "training"
     known = [
@@ -70,10 +70,11 @@ def words(frames: Sequence[Frame], tested: bool) -> str:
     best, last = max(known, key=lambda pair: pair[0]), known[-1]
     first = next(iteration for value, iteration in known if value == best[0])
     if first == last[1]:
-        return f"**Notice** that AP on the {part} samples is highest at the end: {best[0]:.3f}."
+        return f"**Notice** that AP on the {part} samples is highest at the end of those recorded: {best[0]:.3f}."
     return (
-        f"**Notice** that AP on the {part} samples is highest at iteration {first:,}, with {best[0]:.3f}, and "
-        f"{last[0]:.3f} at iteration {last[1]:,}. Training minimises the objective on the training samples."
+        f"**Notice** that AP on the {part} samples is highest at iteration {first:,} of those recorded: "
+        f"{best[0]:.3f}. It is {last[0]:.3f} at iteration {last[1]:,}. "
+        "Training minimises the objective on the training samples."
     )
 
 

@@ -16,7 +16,7 @@ ALL = "all"
 FILTERS = {
     ALL: "All",
     "relevant": f"{RELEVANT_GLYPH} Relevant",
-    "irrelevant": f"{IRRELEVANT_GLYPH} Not relevant",
+    "irrelevant": f"{IRRELEVANT_GLYPH} Irrelevant",
     "errors": "Errors in the top k",
     "misses": "Misses below k",
 }
@@ -87,7 +87,7 @@ def _words(chosen: str, k: int) -> str:
     return {
         ALL: "",
         "relevant": "relevant samples",
-        "irrelevant": "samples that are not relevant",
-        "errors": f"samples that are not relevant and at rank {k:,} or above",
+        "irrelevant": "irrelevant samples",
+        "errors": f"irrelevant samples in the top {k:,}",
         "misses": f"relevant samples below rank {k:,}",
     }[chosen]

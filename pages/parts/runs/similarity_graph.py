@@ -29,7 +29,7 @@ from ranking.workspace.run import Run
 
 COLOURS = {"label": "Label", "map": "Best labelling (MAP)", "correct": "Right or wrong"}
 LEGENDS = {
-    "label": f"{RELEVANT_GLYPH} and a solid border: relevant; {IRRELEVANT_GLYPH} and a dashed one: not relevant.",
+    "label": f"{RELEVANT_GLYPH} and a solid border: relevant; {IRRELEVANT_GLYPH} and a dashed one: irrelevant.",
     "map": "1 and a solid border: the best labelling calls it relevant; 0 and a dashed one: it does not.",
     "correct": "= and a solid border: the best labelling has its label right; ≠ and a dashed one: wrong.",
 }

@@ -75,8 +75,8 @@ def show(actions: Measured, query: str) -> None:
 
 def summed_up(actions: Measured) -> str:
     """For how many actions AP rises and falls significantly with neighbours."""
-    parts = [f"{counted(actions, pair)} from {' to '.join(pair)}" for pair in leanings.PAIRS]
-    return f"Of all actions, AP {' and '.join(parts)}."
+    parts = [f"from {' to '.join(pair)} it {counted(actions, pair)}" for pair in leanings.PAIRS]
+    return f"AP over all actions: {'; '.join(parts)}."
 
 
 def counted(actions: Measured, pair: Pair) -> str:

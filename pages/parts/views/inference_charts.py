@@ -43,7 +43,7 @@ def patterns(problem: InferenceProblem, rankings: Sequence[tuple[str, Ints]]) ->
         order = problem.order_of(ranks)
         for kind, name, colour, height, sign in (
             (True, "+ relevant", RELEVANT, 1.0, "+"),
-            (False, "− not relevant", IRRELEVANT, 0.62, "−"),
+            (False, "− irrelevant", IRRELEVANT, 0.62, "−"),
         ):
             places = np.flatnonzero(problem.is_relevant[order] == kind)
             figure.add_bar(

@@ -109,7 +109,7 @@ def summed_up(leaning: EdgeStrengthCurve, gain: Interval) -> str:
     up, down = (int(np.count_nonzero(relevant & moved)) for moved in (leaning.rise > 0, leaning.rise < 0))
     return (
         f"Neighbours move {up} of {int(relevant.sum())} relevant people up and {down} down; AP {moves(gain)} "
-        f"({ends(gain)})."
+        f"[{ends(gain)}]."
     )
 
 

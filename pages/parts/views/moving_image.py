@@ -23,11 +23,11 @@ DEFAULT_K = 5
 OTHERS: Ints = np.isin(np.arange(1, SHOWN), (6, 8, 10)).astype(np.int64)
 RELEVANT = int(OTHERS.sum()) + 1
 
-CUT = "Error rate at the cutoff"  # not the loss of step 1: there the sign of the score labels
+CUT = "Error rate at the cutoff"  # not the weighted 0-1 loss, which labels by the sign of the score
 
 AT_CUT = (
     r"$\displaystyle\frac{\#\text{wrong}}{n}$: whatever the signs of their scores, the first "
-    f"$|P|={RELEVANT}$ are called relevant, the others not. Less is better."
+    f"$|P|={RELEVANT}$ are called relevant, the others irrelevant. Lower is better."
 )
 
 # The formulas of pages/parts/views/measures.py, short enough to stand beside a number. That of AP has its terms

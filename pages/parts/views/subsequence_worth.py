@@ -14,7 +14,7 @@ from ranking.metrics.intervals import Interval
 
 MEASURED = Path(__file__).parents[3] / "data" / "subsequences.json"
 PAIRS, SUBSEQUENCES = "RankSVM", "MidRank"
-CALLED = {ONE_EACH: "one image of each digit", ANY: "any images"}
+CALLED = {ONE_EACH: "eight different digits", ANY: "any images"}
 
 
 class Worth(NamedTuple):

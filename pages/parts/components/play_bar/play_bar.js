@@ -105,7 +105,7 @@ function laneOf(data, lane) {
   for (const name of ["primal", "dual"]) key.append(made("span", name, name));
   root.append(chart.svg);
   const count = Math.max(...lane.frames.map((frame) => frame.top.length));
-  const top = rowOf("top", `first ${count} test samples`);
+  const top = rowOf("top", `first ${count} samples`);
   root.append(top.root);
   const lifts = lane.lifts ? root.appendChild(made("div", "lifts", lane.lifts)) : null;
   const lifted = rowOf("lifted", lane.lifts);
@@ -209,8 +209,8 @@ export default function ({ data, parentElement }) {
   };
   Object.assign(root, { go, last }); // a timer goes on when frames are added
   const play = button("button", "Play", toggle);
-  const back = button("button", "One iteration back (Left)", () => by(-1));
-  const on = button("button", "One iteration on (Right)", () => by(1));
+  const back = button("button", "Previous iteration (Left)", () => by(-1));
+  const on = button("button", "Next iteration (Right)", () => by(1));
   back.textContent = "‹";
   on.textContent = "›";
   slider.oninput = () => {
