@@ -58,6 +58,8 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/most_violated_ranking.py --cold
 	$(BIN)/python benchmarks/training.py --seeds 3
 	$(BIN)/python benchmarks/pages.py
+	$(BIN)/python benchmarks/new_home.py
+	$(BIN)/python benchmarks/recording.py
 	$(BIN)/python benchmarks/rooms.py
 	$(BIN)/python benchmarks/large_set.py
 	$(BIN)/python benchmarks/large_import.py

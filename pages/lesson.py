@@ -22,6 +22,7 @@ from ranking.datasets.splits import blocks_of
 from ranking.metrics import moving
 from ranking.metrics.moving import Measures
 from ranking.metrics.ranked import Ranking
+from ranking.reports.comparison_words import listed
 from ranking.workspace.run import Run
 
 LESSON = lessons.WHY_AP
@@ -175,7 +176,10 @@ def show_summary(
     charts.cost_of_a_place(ap, zero_one, keys.widget("cost of a place"))
     st.caption(costs_caption(ap, zero_one))
     pair = show_outcome(step, images, trained, standings)
-    st.caption(f"{rivals.intervals(pair)} {rivals.why(*standings)}")
+    st.caption(
+        f"{rivals.intervals(pair)} {rivals.why(*standings)} “{LESSON.query}” and the feature "
+        f"{listed(LESSON.features)} were chosen as an example where the two losses differ."
+    )
     lessons.offer_training(trained[LESSON.methods[-1]], "train it yourself")
 
 

@@ -176,7 +176,7 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
         tiles.show_image(
             images,
             image,
-            tiles.relevance_boxes(images, query, row, run.settings.get("corrections", ())),
+            tiles.relevance_boxes(images, query, row, run.corrections),
             f"Image {name} with the box of the selected sample, which shows {shown}",
             "selected image",
         )

@@ -52,7 +52,7 @@ def listed(names: Sequence[str]) -> str:
 
 def of_labels(names: Sequence[str], runs: Sequence[Run]) -> str:
     """By which labels trainings are compared; "" where none learned from corrected ones."""
-    corrected = [name for name, run in zip(names, runs, strict=True) if run.settings.get("corrections")]
+    corrected = [name for name, run in zip(names, runs, strict=True) if run.corrections]
     if not corrected:
         return ""
     return f"All metrics use the original labels; {listed(corrected)} used corrected labels for training."

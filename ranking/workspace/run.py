@@ -111,6 +111,11 @@ class Run:
         return task_of(self.kind, self.settings)
 
     @property
+    def corrections(self) -> tuple[str, ...]:
+        """The ids of the samples whose label the person has corrected, and with which a training run learned."""
+        return tuple(self.settings.get("corrections", ()))
+
+    @property
     def intake(self) -> bool:
         """Whether it looks at, or imports, what a person brings."""
         return self.kind == "import"

@@ -351,7 +351,7 @@ def projection(run: Run) -> Projection | None:
 @of_home(needs="scores")
 def ranking(run: Run, split: str) -> Ranking:
     """The samples of a split as a run ranks them, with the labels that it was measured by."""
-    return _ranked(run, split, run.settings.get("corrections", ()))
+    return _ranked(run, split, run.corrections)
 
 
 def _ranked(run: Run, split: str, corrections: Sequence[str]) -> Ranking:
@@ -381,7 +381,7 @@ def _frames_of(run: Run, written: int, loss: str | None) -> Sequence[Frame]:
     playback = read_playback(run.playback_file, len(images))
     if playback is None:
         return ()
-    relevance = images.relevance(run.settings["query"], run.settings.get("corrections", ()))
+    relevance = images.relevance(run.settings["query"], run.corrections)
     return frames_of(playback, relevance, images.test, loss)
 
 

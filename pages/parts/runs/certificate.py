@@ -61,7 +61,7 @@ def show(run: Run) -> None:
         _verdict(proof, runs.tolerance_of(run), imported, convex)
     if (bounds := run.result.get("bounds")) is not None:
         show_bounds(Bounds(**bounds), convex)
-    if used := run.settings.get("corrections"):
+    if used := run.corrections:
         st.caption(f"Trained with {counted(len(used), 'corrected label')}, and measured by them.")
     measured, (name, key, what) = run.result.get("test") or {}, TASK_SETTINGS[run.task].measure
     with st.container(horizontal=True):

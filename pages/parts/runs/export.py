@@ -137,8 +137,8 @@ def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
     facts += [f"{item.name} = {settings['method_settings'].get(item.name, item.default)}" for item in known]
     graph = runs.neighbours_of(TrainSettings.from_json(settings))
     facts += [] if graph is None else [f"neighbours: {graph_words(graph)}"]
-    if corrections := settings.get("corrections"):
-        facts.append(f"with {counted(len(corrections), 'corrected label')}")
+    if run.corrections:
+        facts.append(f"with {counted(len(run.corrections), 'corrected label')}")
     return f"{name}{settings['method']} on “{settings['query']}”, {split}\n{' · '.join(facts)}"
 
 

@@ -34,7 +34,7 @@ def choose(images: ImageSet, query: str) -> tuple[str, ...]:
 def of_run(images: ImageSet, run: Run) -> dict[str, bool]:
     """Whether samples are relevant to the query of a run by a correction, by their ids: those that the run was trained
     with, and those of now, which count where both are."""
-    query, used = run.settings["query"], run.settings.get("corrections", ())
+    query, used = run.settings["query"], run.corrections
     relevance, rows = images.relevance(query), np.flatnonzero(np.isin(images.ids, list(used)))
     in_run = {str(images.ids[row]): not relevance[row] for row in rows}
     standing = cache.corrections().standing(images.key, query)
@@ -43,7 +43,7 @@ def of_run(images: ImageSet, run: Run) -> dict[str, bool]:
 
 def say_labels(images: ImageSet, run: Run) -> None:
     """By which labels the page measures; nothing where none is corrected."""
-    query, used = run.settings["query"], run.settings.get("corrections", ())
+    query, used = run.settings["query"], run.corrections
     if used:
         test = int(np.count_nonzero(images.test[np.isin(images.ids, list(used))]))
         st.caption(

@@ -35,7 +35,7 @@ def show(run: Run) -> None:
             if other.id == chosen and (theirs := _frames(other)):
                 shown, recorded = [run, other], [frames, theirs]
     images = cache.image_set(run.settings["set"])
-    relevance = images.relevance(run.settings["query"], run.settings.get("corrections", ()))
+    relevance = images.relevance(run.settings["query"], run.corrections)
     rows = {int(row) for each in recorded for frame in each for row in frame.top}
     rows |= {lift.sample for each in recorded for frame in each for lift in frame.lifted}
     play_bar(

@@ -209,7 +209,7 @@ def measured(run: Run) -> str:
         return run.state
     measure = TASK_SETTINGS[run.task].measure
     value = finite((run.result.get("test") or {}).get(measure.key))
-    by = " by corrected labels" if run.settings.get("corrections") else ""
+    by = " by corrected labels" if run.corrections else ""
     return run.state if value is None else f"test {measure.short} {value:.3f}{by}"
 
 

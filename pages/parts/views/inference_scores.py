@@ -129,7 +129,7 @@ def so_far(run: Run, images: ImageSet) -> Scores:
     with cache.or_gone():
         scores = read_scores(run.scores_so_far_file, f"training {run.id}", len(rows))
     note = f"This run is still running: these are the scores that its {len(rows):,} training samples had a moment ago."
-    relevance = images.relevance(run.settings["query"], run.settings.get("corrections", ()))
+    relevance = images.relevance(run.settings["query"], run.corrections)
     given = thinned(images, Ranking.of(rows, relevance[rows], scores))
     return replace(given, note=note)
 
