@@ -252,7 +252,7 @@ def test_runs_of_one_name_are_told_apart(filled: Laboratory) -> None:
     """A selectbox sends the label of what is chosen: two alike would be one."""
     run = filled.store.run(filled.finished)
     named = runs.labels([run, replace(run, id="a" * 10)])
-    assert len(set(named.values())) == 2
+    assert list(named.values()) == [f"{runs.name_of(run)} · 2", runs.name_of(run)], "newest first"
     assert runs.labels([run]) == {run.id: runs.name_of(run)}
 
 

@@ -167,8 +167,7 @@ def _verdict(proof: dict[str, Any], tolerance: float | None, imported: bool, con
         )
     elif proof["converged"]:
         proven = (
-            f"The gap is {percent(gap)} of the objective{bound}: this is proof that no weights do better by more than "
-            "that."
+            f"No weights lower the objective by more than {percent(gap)}{bound}."
             if convex
             else f"The convex bound that touches the objective here falls no further than {percent(gap)} of it{bound}: "
             "another round would gain no more. This is no proof of the best weights, not even of those nearby: another "

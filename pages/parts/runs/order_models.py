@@ -83,7 +83,7 @@ def choose_beside(run: Run) -> list[Run]:
     chosen = controls.several(
         "Beside it",
         keys.BESIDE,
-        {key: f"{short_name(each)} · {runs.measured(each)} · {key}" for key, each in others.items()},
+        runs.labels(list(others.values()), lambda each: f"{short_name(each)} · {runs.measured(each)}"),
         [key for key in others if key in newest.values()][:MOST_BESIDE],
         max_selections=MOST_BESIDE,
         placeholder="no other training run",

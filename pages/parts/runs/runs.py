@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 import streamlit as st
@@ -181,10 +181,19 @@ def contenders(run: Run) -> list[str]:
 
 
 def labels(listed: Sequence[Run], name: Callable[[Run], str] | None = None) -> dict[str, str]:
-    """Return a unique name of each training run by its id, for the options of a selectbox."""
-    names = {run.id: (name or name_of)(run) for run in listed}
-    often = Counter(names.values())
-    return {key: text if often[text] == 1 else f"{text} · {key}" for key, text in names.items()}
+    """Return a unique name of each training run by its id, for the options of a selectbox. Of runs of one name, newest
+    first, the oldest has it alone and each later one a number."""
+    ids = dict[str, str]()  # by name
+    for run in reversed(listed):
+        text = (name or name_of)(run)
+        ids[next(each for each in _numbered(text) if each not in ids)] = run.id
+    return {run_id: text for text, run_id in reversed(ids.items())}
+
+
+def _numbered(text: str) -> Iterator[str]:
+    yield text
+    for number in count(2):
+        yield f"{text} · {number}"
 
 
 def name_of(run: Run) -> str:
