@@ -57,9 +57,8 @@ def choose_image(images: LabelSet, queue: Ints, answers: dict[str, ImageAnswers]
     if address.get(keys.IMAGE) is None:
         address.amend(**{keys.IMAGE: str(images.ids[chosen])})  # it stays when it gets its first answer
     at = int(np.searchsorted(queue, chosen))
-    others = sum(done) - (
-        queue[at : at + 1].tolist() == [chosen] and done[at]
-    )  # this one's change below, at once
+    # The answers for this one change below, at once, and so they are not counted here.
+    others = sum(answered for row, answered in zip(queue.tolist(), done, strict=True) if row != chosen)
     after = [place for place in (*range(at + 1, len(queue)), *range(at)) if not done[place]]
     goals = {"Back": at - 1, "Next": at + 1, "Next unanswered": after[0] if after else -1}
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -74,7 +73,7 @@ def choose_image(images: LabelSet, queue: Ints, answers: dict[str, ImageAnswers]
                 kwargs={keys.IMAGE: str(images.ids[queue[goal]]) if there else None},
             )
         st.caption(
-            f"Image {escaped(str(images.ids[chosen]))} · answers for {others} of {len(queue) - 1} other test images",
+            f"Image {escaped(str(images.ids[chosen]))} · answers for {others} other test images",
             width="content",
         )
     return chosen
