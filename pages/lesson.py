@@ -20,6 +20,7 @@ from pages.parts.views.moving_image import DEFAULT_K, OTHERS, RELEVANT, SHOWN
 from ranking.core import ImageSet
 from ranking.datasets.splits import blocks_of
 from ranking.metrics import moving
+from ranking.metrics.comparison import Comparison
 from ranking.metrics.moving import Measures
 from ranking.metrics.ranked import Ranking
 from ranking.reports.comparison_words import listed
@@ -37,9 +38,9 @@ HEADLINES = (
 )
 
 WEIGHTED = (
-    r"$\displaystyle\frac12\Bigl(\frac{m}{|P|}+\frac{f}{|N|}\Bigr)$: a score above 0 predicts relevant, any other "
-    "score irrelevant. $m$ of $|P|$ relevant and $f$ of $|N|$ irrelevant people are misclassified. The same label for "
-    "everybody costs 0.5."
+    r"$\displaystyle\frac12\Bigl(\frac{m}{|P|}+\frac{f}{|N|}\Bigr)$: above the threshold that is best on the "
+    "training samples a score predicts relevant. $m$ of $|P|$ relevant and $f$ of $|N|$ "
+    "irrelevant people are misclassified. The same label for everybody costs 0.5."
 )
 
 
@@ -56,14 +57,18 @@ def show_step(step: Step) -> None:
     if step.number == 2:
         lessons.by_itself(show_moving)(step, images, rankings[LESSON.methods[-1]])
         return
-    standings = [rivals.standing(method, ranked, SHOWN) for method, ranked in rankings.items()]
+    labelled = {
+        method: rivals.labelling(ranked, cache.ranking(trained[method], "train"))
+        for method, ranked in rankings.items()
+    }
+    standings = [rivals.standing(method, ranked, SHOWN) for method, ranked in labelled.items()]
     if step.number == 1:
         for column, stands in zip(st.columns(2, gap="large"), standings, strict=True):
             with column:
                 show_rival(images, trained[stands.method], rankings[stands.method], stands)
-        show_outcome(step, images, trained, standings)
+        show_outcome(step, images, trained, labelled, standings)
     else:
-        show_summary(step, images, trained, standings)
+        show_summary(step, images, trained, labelled, standings)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -72,11 +77,15 @@ def show_step(step: Step) -> None:
 
 
 def show_outcome(
-    step: Step, images: ImageSet, trained: Mapping[str, Run], standings: Sequence[Standing]
+    step: Step,
+    images: ImageSet,
+    trained: Mapping[str, Run],
+    labelled: Mapping[str, Ranking],
+    standings: Sequence[Standing],
 ) -> Rivals:
     """Which method does what better on this query, and beside it the average of all actions."""
     runs = list(trained.values())
-    resampled, compared = cache.redrawn(runs, "test"), cache.comparison(runs, "test")
+    resampled, compared = cache.redrawn(runs, "test"), Comparison.of(list(labelled.values()))
     loss = rivals.loss_difference(compared.relevance, compared.scores, blocks_of(images, compared.samples))
     first, second = standings
     pair = Rivals(first, second, resampled.difference("AP", 1, 0), loss)
@@ -168,17 +177,22 @@ def next_step_text(by_place: Sequence[Measures], place: int) -> str:
 
 
 def show_summary(
-    step: Step, images: ImageSet, trained: Mapping[str, Run], standings: Sequence[Standing]
+    step: Step,
+    images: ImageSet,
+    trained: Mapping[str, Run],
+    labelled: Mapping[str, Ranking],
+    standings: Sequence[Standing],
 ) -> None:
     by_place = moving.measures_by_rank(OTHERS, DEFAULT_K)
     ap = [measured.average_precision for measured in by_place]
     zero_one = [measured.zero_one for measured in by_place]
     charts.cost_of_a_place(ap, zero_one, keys.widget("cost of a place"))
     st.caption(costs_caption(ap, zero_one))
-    pair = show_outcome(step, images, trained, standings)
+    pair = show_outcome(step, images, trained, labelled, standings)
     st.caption(
-        f"{rivals.intervals(pair)} {rivals.why(*standings)} “{LESSON.query}” and the feature "
-        f"{listed(LESSON.features)} were chosen as an example where the two losses differ."
+        f"{rivals.intervals(pair)} {rivals.why(*standings)} “{LESSON.query}” and the features "
+        f"{listed(LESSON.features)} were chosen, of ten queries and five sets of features, as an example "
+        "where AP differs."
     )
     lessons.offer_training(trained[LESSON.methods[-1]], "train it yourself")
 

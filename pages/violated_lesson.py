@@ -32,7 +32,7 @@ HEADLINES = (
     f"{FEW_RELEVANT + FEW_IRRELEVANT} images, {factorial(FEW_RELEVANT + FEW_IRRELEVANT):,} orders. Which one should "
     "training fear most?",
     "Each irrelevant image finds its place by itself",
-    "No need to ask all: the middle one speaks for both halves",
+    "No need to ask all: the rank of the middle one bounds both halves",
     r"One ranking among $n!$ costs about $|N|\log|P|$ evaluations",
 )
 

@@ -105,6 +105,18 @@ def export_run(
     return stream.getvalue()
 
 
+def _check_recording(recording: Playback, scores: bytes, run: Run) -> None:
+    """InputError unless a recording ends with the scores and the iteration of its run."""
+    last = np.load(io.BytesIO(scores), allow_pickle=False).astype(np.float32)
+    if not np.array_equal(recording.scores[-1], last):
+        raise InputError(PLAYBACK, f"the scores of {SCORES} at its end", "others")
+    certificate = run.result.get("certificate", {})
+    if int(recording.iterations[-1]) != certificate.get("iterations"):
+        raise InputError(
+            PLAYBACK, f"iteration {certificate.get('iterations')} at its end", recording.iterations[-1]
+        )
+
+
 def _needed(run: Run) -> tuple[str, ...]:
     """The files without which a training cannot be used, where it came to an end."""
     if "test" not in run.result:
@@ -181,7 +193,7 @@ def _import_run(store: Store, data: bytes) -> Run:
         if edges is not None and edges.max(initial=-1) >= samples:
             raise InputError(EDGES, f"samples up to {samples - 1}, as in {SCORES}", edges.max())
         if PLAYBACK in files:
-            Playback.load(files[PLAYBACK], samples)
+            _check_recording(Playback.load(files[PLAYBACK], samples), files[SCORES], run)
         columns = feature_columns(settings.features, images)
         width = columns[-1][1].stop if columns else 0
         if PROJECTION in files:

@@ -118,7 +118,12 @@ class ImageSetStore(RunStore):
         if not target.is_dir():
             part = target.with_name(f"{target.name}.part")
             self._home.throw_away(part)  # of one that crashed
-            shutil.copytree(folder, part)
+            try:
+                shutil.copytree(folder, part)
+            except OSError:  # as on a full disk, of which it would keep the last bytes
+                self._home.throw_away(part)
+                self._home.empty_trash()
+                raise
             move_durably(part, target)
 
     # ------------------------------------------------------------------------------- a set that was kept, deleted

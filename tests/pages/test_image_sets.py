@@ -117,7 +117,7 @@ def imported(laboratory, tmp_path):
 
 
 def test_an_import_that_has_finished_is_an_image_set(laboratory, open_page, imported):
-    app = open_page("image_sets", set=laboratory.shapes)
+    app = open_page("image_sets", **{"import": imported.id})
     key = imported.result["key"]
     assert address(app) == {"set": key, "import": imported.id}, "it is shown, and what it came to"
     assert key in [row.key for row in laboratory.store.image_sets()]
@@ -126,6 +126,12 @@ def test_an_import_that_has_finished_is_an_image_set(laboratory, open_page, impo
     assert "missing" in report["file"].iloc[0]
     press(app, "widget go to train")
     assert address(app)["set"] == key, "the next step is to train on it"
+
+
+def test_an_import_that_nobody_waited_for_is_kept_where_the_page_stays(laboratory, open_page, imported):
+    app = open_page("image_sets", set=laboratory.shapes)
+    assert address(app) == {"set": laboratory.shapes}
+    assert imported.result["key"] in [row.key for row in laboratory.store.image_sets()]
 
 
 def test_an_import_that_was_discarded_says_so(laboratory, open_page, imported):

@@ -67,7 +67,7 @@ def test_one_sample_is_marked_and_unmarked(laboratory, digits, ranked, correctio
     assert marked["alt"].endswith("corrected to relevant")
     assert "1 correction of “3”" in captions(app)
     assert [metric.value for metric in app.metric] == measures, "by the original labels"
-    assert "All measures are by the original labels" in captions(app)
+    assert "All metrics use the original labels" in captions(app)
     assert (app.button(key=RELEVANT).disabled, app.button(key=IRRELEVANT).disabled) == (True, False)
     again = open_page("ranked_images", run=laboratory.finished, sample=sample)
     assert tile_of(again, sample)["corrected"] == "✓", "another tab reads it from the disk"
@@ -178,7 +178,7 @@ def test_rankings_are_compared_by_the_original_labels(laboratory, digits, correc
     app = open_page("compare", compared=",".join(each.id for each in chosen))
     assert np.array_equal(cache.comparison(chosen, "test").relevance, digits.relevance("3")[digits.test])
     name = compared_runs.titles(chosen)[run.id]
-    assert f"by the original labels; {name} learned from corrected ones." in captions(app)
+    assert f"use the original labels; {name} used corrected labels for training." in captions(app)
     turn_to(app, compared=f"{laboratory.finished},{laboratory.not_converged}")
     assert "corrected" not in captions(app)
 

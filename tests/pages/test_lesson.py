@@ -15,7 +15,7 @@ from pages.parts.runs import lessons, rivals
 from pages.parts.runs.rivals import Standing
 from pages.parts.views import all_actions, measures, moving_image
 from ranking.jobs import run_archive
-from ranking.losses.weighted_zero_one import weighted_zero_one
+from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
 from ranking.metrics import moving
 from ranking.metrics.intervals import DRAWS, Interval, interval, resample, resampled_counts
 from ranking.metrics.ranked import Ranking
@@ -83,11 +83,20 @@ def pair_of(store):
     runs = [run_of(store, method) for method in LESSON.methods]
     images = store.image_set(runs[0].settings["set"])
     rankings = [cache.ranking(run, "test") for run in runs]
-    standings = [rivals.standing(*both, page.SHOWN) for both in zip(LESSON.methods, rankings, strict=True)]
+    labelled = [
+        rivals.labelling(ranked, cache.ranking(run, "train"))
+        for ranked, run in zip(rankings, runs, strict=True)
+    ]
+    standings = [rivals.standing(*both, page.SHOWN) for both in zip(LESSON.methods, labelled, strict=True)]
     scores = np.stack([np.load(run.scores_file)[images.test] for run in runs])
+    thresholds = [
+        ranked.scores[0] - shifted.scores[0] for ranked, shifted in zip(rankings, labelled, strict=True)
+    ]
     relevance, units = images.relevance(LESSON.query)[images.test], images.image_of[images.test]
     gain = resample(relevance, scores, units).difference("AP", 1, 0)
-    return rankings, rivals.Rivals(*standings, gain, rivals.loss_difference(relevance, scores, units))
+    return rankings, rivals.Rivals(
+        *standings, gain, rivals.loss_difference(relevance, scores - np.array(thresholds)[:, None], units)
+    )
 
 
 def run_of(store, method):
@@ -253,3 +262,13 @@ def test_the_difference_of_losses_is_that_of_resampled_scenes():
     assert found.value == pytest.approx(
         weighted_zero_one(relevance, scores[1]) - weighted_zero_one(relevance, scores[0])
     )
+
+
+def test_the_threshold_of_a_labelling_is_the_best_on_the_training_samples():
+    generator = np.random.default_rng(3)
+    for _ in range(30):
+        relevance = np.append([1, 0], generator.integers(0, 2, 8))
+        scores = generator.integers(-3, 4, 10).astype(float)
+        lowest = min(weighted_zero_one(relevance, scores - each) for each in np.arange(-4.5, 5.0))
+        found = weighted_zero_one(relevance, scores - best_threshold(relevance, scores))
+        assert found == pytest.approx(lowest, abs=1e-12)

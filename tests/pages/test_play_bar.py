@@ -92,8 +92,8 @@ def test_the_words_say_where_ap_was_highest():
     def frame(iteration: int, ap: float | None) -> Frame:
         return Frame(iteration, 1.0, 0.0, np.arange(2), (True, False), ap, ())
 
-    assert "highest at iteration 3, with 0.700, and 0.500 at iteration 9" in words(
+    assert "highest at iteration 3 of those recorded: 0.700. It is 0.500 at iteration 9" in words(
         [frame(0, 0.1), frame(3, 0.7), frame(9, 0.5)], True
     )
-    assert "highest at the end: 0.700" in words([frame(0, 0.1), frame(9, 0.7)], True)
+    assert "highest at the end of those recorded: 0.700" in words([frame(0, 0.1), frame(9, 0.7)], True)
     assert words([frame(0, None)], True) == ""

@@ -51,8 +51,10 @@ def _list_waiting() -> None:
             if run.looks or has_copies_across(run):
                 jobs_panel.offer_decision(run, _waiting(run), keys.IMPORT)
             else:
-                with frame.in_place():
-                    _keep(run, None)
+                with frame.in_place(), cache.or_gone():
+                    load_image_set(run.draft)  # what is damaged is not kept unasked
+                    cache.store().keep(run.id)
+                    st.toast(f"{escaped(run.result['title'])} was imported.", icon="🖼️")
 
 
 def _waiting(run: Run) -> str:
@@ -159,7 +161,9 @@ def _decide(run: Run) -> None:
 def _keep(run: Run, copies_together: bool | None) -> None:
     """Make it an image set, and show what it came to; Gone where it cannot be, as where its files are damaged."""
     with cache.or_gone():
+        load_image_set(run.draft)
         key = cache.store().keep(run.id, copies_together)
+    st.toast(f"{escaped(run.result['title'])} was imported.", icon="🖼️")
     address.put(**{keys.SET: key, keys.IMPORT: run.id})
     st.rerun()
 

@@ -97,7 +97,7 @@ def choose(listed: Sequence[Run], why_not: str | None = None) -> Run:
     """One of the training runs that are listed; why_not: the address names another one, and why it is not listed."""
     if why_not is not None:
         address.complain(f"{why_not} Showing another one.")
-        address.amend(**{keys.RUN: None})
+        address.put(**{keys.RUN: listed[0].id})  # in one step, which the browser's Back undoes
     run = trainings.choose_among(listed, "Training run", keys.RUN)
     if address.get(keys.RUN) is None:
         address.put(**{keys.RUN: run.id})  # also where it is only the newest: the link shall show it tomorrow
@@ -108,5 +108,5 @@ def _why_not(run: Run, listed: Sequence[Run], scored: Sequence[Run]) -> str | No
     if run.id in [each.id for each in listed]:
         return None
     if run.id in [each.id for each in scored]:
-        return f"Training {run.id} is by {run.settings['method']}, which does not use neighbours."
-    return f"Training {run.id} has {run.state} and has no scores. Train it again."
+        return f"{runs.short_name(run)} does not use neighbours."
+    return f"{runs.short_name(run)} has {run.state} and has no scores. Train it again."

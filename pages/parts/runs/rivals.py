@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pages.parts.views.measures import ends, signed
 from ranking.core import Floats, Ints
-from ranking.losses.weighted_zero_one import weighted_zero_one
+from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
 from ranking.metrics import precision_at_k
 from ranking.metrics.intervals import DRAWS, Interval, interval, resampled_counts
 from ranking.metrics.ranked import Ranking, first_mistake
@@ -19,6 +19,7 @@ class Standing:
     """How a method's ranking stands.
 
     zero_one: its weighted 0-1 loss. called: how many of the `samples` have a score above 0, where `relevant` are.
+    Both by the scores of `labelling`.
     first_mistake: the place, from 1, of the first irrelevant sample above a relevant one, None where there is none.
     """
 
@@ -30,6 +31,12 @@ class Standing:
     relevant: int
     samples: int
     first_mistake: int | None
+
+
+def labelling(ranked: Ranking, trained: Ranking) -> Ranking:
+    """The test ranking of a method with scores above 0 where it calls a sample relevant: those above the threshold with
+    the least weighted 0-1 loss on the training samples. 1 − AP depends on the order only, and leaves zero anywhere."""
+    return replace(ranked, scores=ranked.scores - best_threshold(trained.relevance, trained.scores))
 
 
 def standing(method: str, ranked: Ranking, k: int) -> Standing:
@@ -128,10 +135,10 @@ def verdict(pair: Rivals) -> str:
 
 
 def why(svm: Standing, ap_svm: Standing) -> str:
-    """What the two methods train on, and what the signs of the scores make of it."""
+    """What the two methods train on, and how their scores become labels."""
     return (
         f"{svm.method} minimises a bound on the weighted 0-1 loss of the training samples, {ap_svm.method} a bound on "
-        f"1 − AP, which depends on their order only. So zero is no threshold of the scores of {ap_svm.method}: above "
-        f"it are {ap_svm.called} of these {ap_svm.samples} people ({svm.called} with {svm.method}), where "
-        f"{ap_svm.relevant} are relevant."
+        f"1 − AP, which depends on their order only. To label, each has the threshold that is best on the training "
+        f"samples: above it are {ap_svm.called} of these {ap_svm.samples} people with {ap_svm.method}, {svm.called} "
+        f"with {svm.method}, where {ap_svm.relevant} are relevant."
     )
