@@ -407,8 +407,12 @@ def test_a_recording_is_one_of_the_samples_that_the_scores_are_of(exported, else
         **sound,
         "scores.npy": npy(np.zeros((len(np.load(io.BytesIO(sound["primal.npy"]))), 3), np.float32)),
     }
+    scores, iterations = (np.load(io.BytesIO(sound[f"{name}.npy"])) for name in ("scores", "iterations"))
+    longer = np.append(iterations[:-1], iterations[-1] + 1_000_000_000)
     for data, inner in (
         (packed(few), "scores of a recording"),
+        (packed({**sound, "scores.npy": npy(np.zeros_like(scores))}), "playback.npz"),
+        (packed({**sound, "iterations.npy": npy(longer)}), "playback.npz"),
         (packed({**sound, "scores.npy": PICKLED}), "scores.npy"),
         (b"no recording", "archive"),
     ):
