@@ -23,7 +23,7 @@ def test_a_dropped_zip_file_is_looked_at_imported_kept_and_taken_away(visit, ser
     assert not list(server.home.rglob("*.zip")), "the copy has gone"
     settle(page)
     page.locator(".st-key-undo-import button").click()
-    page.get_by_text("Taken away: holiday.").wait_for()
+    page.get_by_text("Deleted: holiday.").wait_for()
     settle(page)
     page.locator(".st-key-widget-undo-delete-of-set button").click()
     page.get_by_role("heading", name="Image photo_00").wait_for()
