@@ -1,7 +1,7 @@
 """The README's picture: ``python data/picture.py URL`` photographs a page of the running app.
 
 It becomes data/ranked_images.webp. Needs the extra [dev] and a Chromium. The one in the repository
-shows *Ranked images* for AP-SVM on "riding bike" of the action figures, by HOG and GIST.
+shows *Ranked images* for the AP-SVM on "riding bike" that ships.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main(url: str) -> None:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         page = browser.new_page(viewport={"width": 1360, "height": 1000})
         page.goto(url)
-        page.wait_for_timeout(6000)
+        page.wait_for_timeout(12_000)
         picture = Image.open(io.BytesIO(page.screenshot()))
         picture.convert("RGB").save(Path(__file__).with_name("ranked_images.webp"), quality=80)
         browser.close()
