@@ -127,7 +127,9 @@ def show_answer(taught: Taught, row: int, step: Step) -> None:
         step.end(f"{notice} Answer, and see what the two models make of it.")
     else:
         counts = ", ".join(f"{model} {count}" for model, count in moved.items())
-        step.headline.markdown(f"## “{name}”: {'yes' if answer else 'no'}. Overtakings of all labels: {counts}")
+        step.headline.markdown(
+            f"## “{name}”: {'yes' if answer else 'no'}. Overtakings of all labels: {counts}"
+        )
         step.end(notice)
 
 
