@@ -156,7 +156,7 @@ def test_a_run_with_corrections_is_measured_by_them_and_says_so(laboratory, digi
     assert relevance.sum() == digits.relevance("3")[digits.test].sum() - 2
     [shown] = [metric.value for metric in app.metric if metric.label == "AP"]
     assert shown == f"{average_precision(relevance, scores):.3f}" == f"{run.result['test']['AP']:.3f}"
-    assert "4 corrected labels among them: 2 of training samples, 2 of test samples." in captions(app)
+    assert "4 corrected labels: 2 of training samples, 2 of test samples." in captions(app)
     turn_to(app, run=run.id, sample=ids[0])
     tile = tile_of(app, ids[0])
     assert (tile["mark"], tile["corrected"]) == ("irrelevant", "✗"), (

@@ -51,10 +51,8 @@ def _list_waiting() -> None:
             if run.looks or has_copies_across(run):
                 jobs_panel.offer_decision(run, _waiting(run), keys.IMPORT)
             else:
-                with frame.in_place(), cache.or_gone():
-                    load_image_set(run.draft)  # what is damaged is not kept unasked
-                    cache.store().keep(run.id)
-                    st.toast(f"{escaped(run.result['title'])} was imported.", icon="🖼️")
+                with frame.in_place():
+                    _keep(run, None)
 
 
 def _waiting(run: Run) -> str:
@@ -100,7 +98,7 @@ def _show(run: Run) -> None:
         _decide(run)
     else:
         with frame.in_place():
-            _keep(run, None)
+            _keep_and_show(run, None)
         uploads.offer_discard(run, "discard import")
 
 
@@ -154,16 +152,21 @@ def _decide(run: Run) -> None:
         uploads.offer_discard(run, "discard import")
     if keep:
         with frame.in_place():
-            _keep(run, together)
+            _keep_and_show(run, together)
     _show_problems(run)
 
 
-def _keep(run: Run, copies_together: bool | None) -> None:
-    """Make it an image set, and show what it came to; Gone where it cannot be, as where its files are damaged."""
+def _keep(run: Run, copies_together: bool | None) -> str:
+    """Make it an image set and return its key; Gone where it cannot be, as where its files are damaged."""
     with cache.or_gone():
         load_image_set(run.draft)
         key = cache.store().keep(run.id, copies_together)
     st.toast(f"{escaped(run.result['title'])} was imported.", icon="🖼️")
+    return key
+
+
+def _keep_and_show(run: Run, copies_together: bool | None) -> None:
+    key = _keep(run, copies_together)
     address.put(**{keys.SET: key, keys.IMPORT: run.id})
     st.rerun()
 

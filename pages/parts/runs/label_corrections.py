@@ -47,8 +47,9 @@ def say_labels(images: ImageSet, run: Run) -> None:
     if used:
         test = int(np.count_nonzero(images.test[np.isin(images.ids, list(used))]))
         st.caption(
-            f"All measures are by the labels that this run was trained with, {counted(len(used), 'corrected label')} "
-            f"among them: {len(used) - test:,} of training samples, {test:,} of test samples."
+            "All metrics use the labels that this run was trained with, including "
+            f"{counted(len(used), 'corrected label')}: {len(used) - test:,} of training samples, "
+            f"{test:,} of test samples."
         )
     elif corrected := cache.corrections().standing(images.key, query):
         st.caption(

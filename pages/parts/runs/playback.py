@@ -25,15 +25,15 @@ def show(run: Run) -> None:
     """The bar that plays the run back, and another one beside it; nothing where the run has no recording."""
     if not runs.set_is_here(run) or not (frames := _frames(run)):
         return
-    listed = others(run)
+    listed = comparable(run)
     shown, recorded = [run], [frames]
     if listed:
         names = {NONE: "no run", **runs.labels(listed)}
         label = "Compare with"
         chosen = controls.select(label, keys.PLAYED, names, opposite(run, listed) or NONE)
-        for other in listed:
-            if other.id == chosen and (theirs := _frames(other)):
-                shown, recorded = [run, other], [frames, theirs]
+        for candidate in listed:
+            if candidate.id == chosen and (second := _frames(candidate)):
+                shown, recorded = [run, candidate], [frames, second]
     images = cache.image_set(run.settings["set"])
     relevance = images.relevance(run.settings["query"], run.corrections)
     rows = {int(row) for each in recorded for frame in each for row in frame.top}
@@ -78,15 +78,15 @@ def words(frames: Sequence[Frame], tested: bool) -> str:
     )
 
 
-def others(run: Run) -> list[Run]:
+def comparable(run: Run) -> list[Run]:
     """The runs of the same image set and query that have ended with a recording, the newest first."""
     return [
-        other
-        for other in cache.store().runs(set_key=run.settings["set"], task=SAMPLES)
-        if other.id != run.id
-        and other.has_scores
-        and other.settings["query"] == run.settings["query"]
-        and other.playback_file.exists()
+        each
+        for each in cache.store().runs(set_key=run.settings["set"], task=SAMPLES)
+        if each.id != run.id
+        and each.has_scores
+        and each.settings["query"] == run.settings["query"]
+        and each.playback_file.exists()
     ]
 
 
@@ -94,10 +94,10 @@ def opposite(run: Run, listed: Sequence[Run]) -> str | None:
     """The id of the finished run that has the opposite method and learned from the same features; None without one."""
     method = OPPOSITE.get(run.settings["method"])
     seen = ("features", "projection")
-    for other in listed:
-        same = all(other.settings.get(name) == run.settings.get(name) for name in seen)
-        if same and other.settings["method"] == method and other.state == "finished":
-            return other.id
+    for each in listed:
+        same = all(each.settings.get(name) == run.settings.get(name) for name in seen)
+        if same and each.settings["method"] == method and each.state == "finished":
+            return each.id
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,13 +13,29 @@ from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from ranking.core import Bools, Ints
 from ranking.metrics.ranked import Ranking
 
+
+class Filter(NamedTuple):
+    """What a person reads in the control; which samples it shows, in words, of a cutoff k; and (n,) whether a place is
+    shown, by whether places are relevant and in the top k."""
+
+    label: str
+    words: str
+    keeps: Callable[[Bools, Bools], Bools]
+
+
 ALL = "all"
 FILTERS = {
-    ALL: "All",
-    "relevant": f"{RELEVANT_GLYPH} Relevant",
-    "irrelevant": f"{IRRELEVANT_GLYPH} Irrelevant",
-    "errors": "Errors in the top k",
-    "misses": "Misses below k",
+    ALL: Filter("All", "", lambda relevant, top: np.ones(len(relevant), np.bool_)),
+    "relevant": Filter(f"{RELEVANT_GLYPH} Relevant", "relevant samples", lambda relevant, top: relevant),
+    "irrelevant": Filter(
+        f"{IRRELEVANT_GLYPH} Irrelevant", "irrelevant samples", lambda relevant, top: ~relevant
+    ),
+    "errors": Filter(
+        "Errors in the top k", "irrelevant samples in the top {k:,}", lambda relevant, top: ~relevant & top
+    ),
+    "misses": Filter(
+        "Misses below k", "relevant samples below rank {k:,}", lambda relevant, top: relevant & ~top
+    ),
 }
 STEPS = 100  # of the scale of scores, at least
 
@@ -32,13 +49,15 @@ class Filtered(NamedTuple):
 
 def choose_labels() -> str:
     """Which samples are shown by their labels and the cutoff, one of FILTERS."""
-    return controls.segments("Which samples", keys.FILTER, FILTERS, ALL, label_visibility="collapsed")
+    labels = {name: each.label for name, each in FILTERS.items()}
+    return controls.segments("Which samples", keys.FILTER, labels, ALL, label_visibility="collapsed")
 
 
 def choose_scores(ranked: Ranking, k: int, chosen: str) -> Filtered:
     """The scale of scores, and what it and a choice of FILTERS leave of a ranking, whose ranks stay those of all
     samples."""
-    kept, words = _kept(ranked, k, chosen), _words(chosen, k)
+    kept = FILTERS[chosen].keeps(ranked.relevance > 0, np.arange(len(ranked)) < k)
+    words = FILTERS[chosen].words.format(k=k)
     low, high, step = scale(float(ranked.scores[-1]), float(ranked.scores[0]))
     if low < high:
         lowest, highest = controls.range_slider(
@@ -68,26 +87,3 @@ def scale(lowest: float, highest: float) -> tuple[float, float, float]:
     step = round(10.0**-digits, max(digits, 0))
     low, high = math.floor(lowest / step) * step, math.ceil(highest / step) * step
     return round(low, max(digits, 0)), round(high, max(digits, 0)), step
-
-
-def _kept(ranked: Ranking, k: int, chosen: str) -> Bools:
-    """(n,) whether a place is shown."""
-    relevant, top = ranked.relevance > 0, np.arange(len(ranked)) < k
-    kept: dict[str, Bools] = {
-        ALL: np.ones(len(ranked), np.bool_),
-        "relevant": relevant,
-        "irrelevant": ~relevant,
-        "errors": ~relevant & top,
-        "misses": relevant & ~top,
-    }
-    return kept[chosen]
-
-
-def _words(chosen: str, k: int) -> str:
-    return {
-        ALL: "",
-        "relevant": "relevant samples",
-        "irrelevant": "irrelevant samples",
-        "errors": f"irrelevant samples in the top {k:,}",
-        "misses": f"relevant samples below rank {k:,}",
-    }[chosen]
