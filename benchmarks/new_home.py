@@ -43,9 +43,9 @@ def seconds_of(page: str, home: str) -> tuple[float, float]:
 def main() -> None:
     options = options_of(parser(__doc__))
     sys.path[0] = str(ROOT)  # beside this file lies another pages.py
-    from pages.parts.app import frame
+    from pages.parts.app import menu
 
-    names = list(frame.PAGES)[: 3 if options.smoke else None]
+    names = list(menu.PAGES)[: 3 if options.smoke else None]
     print(machine() + "\n")
     with tempfile.TemporaryDirectory() as folder:
         for name in names:

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts.app import cache, controls, downloads, figures_file, frame, keys, selection
+from pages.parts.app import cache, controls, downloads, figures_file, frame, keys, menu, selection
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
@@ -58,7 +58,7 @@ def look(shown: Compared, looks: list[Look]) -> None:
         show_measures(shown, curves, top)
         compared_pair.show(shown, sample)
         offer_files(shown, curves, sample, top)
-    frame.show_menu()
+    menu.show_again()
 
 
 def selected(shown: Compared) -> int:

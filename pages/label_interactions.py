@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import cache, controls, downloads, figures_file, frame, keys
+from pages.parts.app import cache, controls, downloads, figures_file, frame, keys, menu
 from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
 from pages.parts.runs import label_models
@@ -58,7 +58,7 @@ def look(run: Run, title: str, pairs: LabelPairs) -> None:
                 [star, bars, scatter],
                 file_name("interactions", title, run.id, "html"),
             )
-    frame.show_menu()
+    menu.show_again()
 
 
 def show_star(shown: LabelPairs, largest: float) -> figures_file.Shown:

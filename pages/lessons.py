@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts.app import frame
+from pages.parts.app import frame, menu
 from pages.parts.runs import lessons
 
 
@@ -36,7 +36,7 @@ def steps() -> None:
 
 
 def show(card: Card, done: bool) -> None:
-    st.markdown(f"### {frame.PAGES[card.page]}")
+    st.markdown(f"### {menu.PAGES[card.page]}")
     st.markdown(card.learns)
     st.caption(f"{card.minutes} minutes{' · ✓ done' if done else ''}")
     frame.next_step("Again" if done else "Begin", card.page, obvious=not done)

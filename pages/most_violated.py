@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, downloads, figures_file, frame, keys
+from pages.parts.app import address, cache, controls, downloads, figures_file, frame, keys, menu
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
@@ -94,7 +94,7 @@ def step_through(problem: InferenceProblem, traces: dict[str, Trace], given: Sco
             show_tree(trace, done)
         if algorithm == "buckets":
             show_bins(problem, trace)
-    frame.show_menu()
+    menu.show_again()
 
 
 def choose_step(trace: Trace) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.app import controls, frame, keys
+from pages.parts.app import controls, frame, keys, menu
 from pages.parts.runs import labellings, neighbours, similarity_graph
 from ranking.core import ImageSet
 from ranking.explain.neighbourhood import Neighbourhood
@@ -34,7 +34,7 @@ def look(run: Run, images: ImageSet, model: Neighbourhood, split: str) -> None:
         (labellings if view == "labellings" else similarity_graph).show(
             run, images, model, ranked, shown, split
         )
-    frame.show_menu()
+    menu.show_again()
 
 
 frame.show_page(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, cache, frame, keys, menu
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
@@ -175,7 +175,7 @@ def show_scene(
             rf"An edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$ where its ends differ; at $t={strength:g}$ AP is "
             f"**{precision:.3f}** ({leaning.precision_at(OFF):.3f} without edges). {notice}"
         )
-    frame.show_menu()
+    menu.show_again()
 
 
 def shown_before(leaning: EdgeStrengthCurve, number: int) -> bool:

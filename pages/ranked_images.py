@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, downloads, frame, keys, selection
+from pages.parts.app import address, cache, controls, downloads, frame, keys, menu, selection
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid, tiles
@@ -65,7 +65,7 @@ def look(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
         with right:
             selection.show(images, ranked, corrected)
             show_curve(ranked, k)
-    frame.show_menu()
+    menu.show_again()
 
 
 def choose_k(ranked: Ranking) -> int:

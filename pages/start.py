@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import cache, frame, home_repair, room_view
+from pages.parts.app import cache, frame, home_repair, menu, room_view
 from pages.parts.app.frame import escaped
 from pages.parts.views import moving_image
 from pages.parts.views.moving_image import OTHERS, RELEVANT, SHOWN
@@ -46,7 +46,7 @@ def play() -> None:
         order = moving.small_ranking(people(images), OTHERS, place)
         moving_image.show_ranking(images, order, place, thumbnails)
         moving_image.show_measures(order, place, k)
-    frame.show_menu()
+    menu.show_again()
 
 
 def people(images: ImageSet) -> Ranking:

@@ -137,7 +137,7 @@ def test_a_broken_rule_is_seen(tmp_path):
 
 
 def test_every_page_is_named_to_the_navigation():
-    frames = [ROOT / "laboratory.py", ROOT / "pages" / "parts" / "app" / "frame.py"]
+    frames = [ROOT / "laboratory.py", ROOT / "pages" / "parts" / "app" / "menu.py"]
     trees = [ast.parse(file.read_text("utf-8")) for file in frames if file.is_file()]
     words = {node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     pages = [page for page in (ROOT / "pages").glob("*.py") if page.stem != "__init__"]

@@ -15,7 +15,7 @@ from homes import trained_besides
 from PIL import Image
 from shown import address, button_keys, choose, components, plain, plain_texts, press, texts, turn_to
 
-from pages.parts.app import cache, frame
+from pages.parts.app import cache, menu
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
 from pages.parts.runs import compared_runs, runs
 from pages.parts.views import sheets
@@ -259,7 +259,7 @@ def test_where_nothing_is_ranked_a_button_leads_to_training(empty_home, open_pag
     empty_home.adopt(folder_of("Action figures"), "Action figures")
     app = open_page("compare")
     press(app, "widget go to train")
-    assert app.title[0].value == frame.PAGES["train"]
+    assert app.title[0].value == menu.PAGES["train"]
     assert not started
 
 

@@ -9,7 +9,7 @@ import pytest
 from image_sets import pictures
 from shown import address, button_keys, charts_of, counts_in, press, text_of
 
-from pages.parts.app import cache, frame
+from pages.parts.app import cache, menu
 from ranking.core import SourceBox
 from ranking.datasets import build_image_set
 
@@ -48,7 +48,7 @@ def test_numbers_are_shown_and_the_next_step_is_an_order(dated, open_page):
     assert unknown, "samples whose number is not known"
     press(app, "widget go to orders")
     assert address(app)["order_set"] == dated
-    assert app.title[0].value == frame.PAGES["orders"]
+    assert app.title[0].value == menu.PAGES["orders"]
 
 
 def test_pages_that_need_classes_name_the_set_and_lead_to_orders(dated, open_page):

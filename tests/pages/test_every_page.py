@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from pages.parts.app import cache, frame, keys
+from pages.parts.app import cache, frame, keys, menu
 from pages.parts.app.frame import escaped
 from pages.parts.runs import trainings
 from pages.parts.studies.study_page import StudyPage
@@ -28,18 +28,18 @@ SHOWN = {
 
 
 def has_menu(app):
-    return set(frame.PLACES) <= {link.proto.label.strip("*") for link in app.get("page_link")}
+    return set(menu.PLACES) <= {link.proto.label.strip("*") for link in app.get("page_link")}
 
 
 @pytest.fixture
 def address_of_something(request, page):
     """The home with what this page shows, and the address that names it."""
-    [place] = [name for name, pages in frame.PLACES.items() if page in pages]
+    [place] = [name for name, pages in menu.PLACES.items() if page in pages]
     home, key, run = SHOWN.get(page) or SHOWN[place]
     return {key: getattr(request.getfixturevalue(home), run)}
 
 
-@pytest.mark.parametrize("page", frame.PAGES)
+@pytest.mark.parametrize("page", menu.PAGES)
 def test_first(page, fresh_home, started, open_page, monkeypatch):
     """A page of a new home shows a finished example, and nothing that has to be started first."""
     empty = []
@@ -62,14 +62,14 @@ def test_first(page, fresh_home, started, open_page, monkeypatch):
         )
 
 
-@pytest.mark.parametrize("page", frame.PAGES)
+@pytest.mark.parametrize("page", menu.PAGES)
 def test_empty(page, empty_home, started, open_page):
     app = open_page(page)
     assert has_menu(app)
     assert {escaped(cache.NO_EXAMPLES)} >= {error.value for error in app.error}
 
 
-@pytest.mark.parametrize("page", frame.PAGES)
+@pytest.mark.parametrize("page", menu.PAGES)
 def test_filled(page, address_of_something, started, open_page):
     app = open_page(page, **address_of_something)
     assert has_menu(app)
@@ -78,7 +78,7 @@ def test_filled(page, address_of_something, started, open_page):
     assert not complaints
 
 
-@pytest.mark.parametrize("page", frame.PAGES)
+@pytest.mark.parametrize("page", menu.PAGES)
 def test_hostile_address(page, address_of_something, started, open_page):
     app = open_page(page, **dict.fromkeys(set(ADDRESS) - {keys.ROOM}, HOSTILE))
     assert has_menu(app)

@@ -14,7 +14,7 @@ from order_home import DRAWING, HOSTILE, Recomputed, film_of
 from PIL import Image
 from shown import kinds, numbers_in, page_of, press, texts
 
-from pages.parts.app import cache, frame
+from pages.parts.app import cache, menu
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.runs import order_models, runs
@@ -190,7 +190,7 @@ def test_without_numbers_a_button_leads_to_imports(empty_home, open_page):
     app = open_page("orders")
     assert escaped(order_models.PICKER.needs) in texts(app)
     press(app, "widget go to image_sets")
-    assert app.title[0].value == frame.PAGES["image_sets"]
+    assert app.title[0].value == menu.PAGES["image_sets"]
 
 
 def test_without_a_training_two_are_trained_or_one_is_restored(orders_here, open_page, started):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.app import address, colours, file_names, forms, frame, keys
+from pages.parts.app import address, colours, file_names, forms, frame, keys, menu
 from pages.parts.components import grid
 from pages.parts.components.tile import COLOURS, Tile, style
 from pages.parts.views import charts, training_charts
@@ -258,7 +258,7 @@ def test_the_area_below_the_drawn_curve_is_the_average_precision(n, share, k, dr
 
 def test_a_page_begins_with_the_guard():
     """A deep link that is a server's first request runs the page alone: all that it does is to show itself."""
-    for name in frame.PAGES:
+    for name in menu.PAGES:
         last = ast.parse((PAGES / f"{name}.py").read_text()).body[-1]
         assert isinstance(last, ast.Expr)
         assert ast.unparse(last).startswith(f"frame.show_page({name!r}, ")

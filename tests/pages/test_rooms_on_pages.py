@@ -16,7 +16,7 @@ from shown import address, counts_in, errors, plain, press, text_of
 from uploading import kept_here, waiting_here
 from working import raising
 
-from pages.parts.app import cache, frame, keys, rooms
+from pages.parts.app import cache, keys, menu, rooms
 from pages.parts.app.cache import adopt_examples
 from pages.parts.runs import run_actions
 from ranking.core.errors import HomeError
@@ -101,7 +101,7 @@ def test_each_first_visit_makes_a_room_which_every_link_carries_on(server, start
     assert f"{name[:4]}…" in text_of(app)
     assert name not in text_of(app), "the name is the key"
     links = [link.proto.query_string for link in app.get("page_link")]
-    assert len(links) > len(frame.PLACES)
+    assert len(links) > len(menu.PLACES)
     assert all(parse_qs(link)["room"] == [name] for link in links)
     press(app, "widget go to image_sets")
     assert address(app)["room"] == name

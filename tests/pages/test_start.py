@@ -8,7 +8,7 @@ import sys
 
 from shown import ROOT, components, errors, page_of, press, text_of
 
-from pages.parts.app import cache, frame
+from pages.parts.app import cache, menu
 from pages.parts.views.moving_image import OTHERS, SHOWN
 from ranking.metrics import moving
 from ranking.workspace import examples
@@ -35,7 +35,7 @@ def test_a_first_visit_can_be_played_and_leads_to_the_lesson(fresh_home, started
     assert "room" not in app.query_params, "of rooms a person on their own machine sees nothing"
     assert "room" not in text_of(app).lower()
     press(app, "widget go to lesson")
-    assert app.title[0].value == frame.PAGES["lesson"]
+    assert app.title[0].value == menu.PAGES["lesson"]
     assert len(components(app, "ranking_strip")) == 2, "the rankings of both methods"
     assert not started
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 from shown import address, button_keys, choose, compared, plain_texts, press, texts, turn_to, warnings
 
-from pages.parts.app import frame
+from pages.parts.app import menu
 from pages.parts.app.frame import escaped
 from pages.parts.runs import certificate, jobs_panel, runs
 from pages.parts.views import inference_scores
@@ -231,16 +231,16 @@ def test_a_training_leads_on_to_what_its_method_can_show(laboratory, open_page):
             }
             assert ways == {"ranked_images": "primary", **dict.fromkeys(besides, "secondary")}
             press(app, f"{GO_TO}{page}")
-            assert app.title[0].value == frame.PAGES[page]
+            assert app.title[0].value == menu.PAGES[page]
             assert not app.warning
             assert address(app)["run"] == run
-        menu, ranked = {"run": run, "split": "test"}, open_page("ranked_images", run=run, split="test")
+        carried, ranked = {"run": run, "split": "test"}, open_page("ranked_images", run=run, split="test")
         links = [
             (link.proto.page, dict(parse_qsl(link.proto.query_string)))
             for link in ranked.get("page_link")
             if link.proto.label != "Lecture"
         ]
-        assert [page for page, query in links if query != menu] == [linked], "besides those of the menu"
+        assert [page for page, query in links if query != carried] == [linked], "besides those of the menu"
     assert inference_scores.address_of(laboratory.store.run(run)).items() <= links[-1][1].items()
 
 

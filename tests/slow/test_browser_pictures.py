@@ -12,7 +12,7 @@ from browsing import Page, Server, choose, metric, settle
 from filled_home import Laboratory
 from walking import CONTRASTS, READABLE, narrow, of_focus, served, tab_until
 
-from pages.parts.app.frame import PAGES, PLACES
+from pages.parts.app.menu import PAGES, PLACES
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from order_home import train_orders_here
 from trainings import finished as train
 from walking import bring, shown
 
-from pages.parts.app import frame
+from pages.parts.app import menu
 from ranking.core import ImageSet
 from ranking.workspace.store import Store
 
@@ -183,7 +183,7 @@ ALL = "&".join(
         ),
     )
 )
-PAGES = {name: f"/{'' if name == next(iter(frame.PAGES)) else name}?{ALL}" for name in frame.PAGES}
+PAGES = {name: f"/{'' if name == next(iter(menu.PAGES)) else name}?{ALL}" for name in menu.PAGES}
 PAGES["own order"] = f"{PAGES['orders']}&order_view=own"
 PAGES["graph"] = f"{PAGES['neighbours']}&neighbours_view=graph"
 # Pages that show a name of this set for certain: lessons, for example, have sets of their own.

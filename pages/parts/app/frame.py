@@ -1,19 +1,18 @@
-"""The frame around every page: its registration, its title, its messages, and text made safe for markdown."""
+"""The frame around every page: its title, its messages, and text made safe for markdown."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunException
 
-from pages.parts.app import address, home_repair, keys, room_space, room_view, rooms
+from pages.parts.app import address, home_repair, keys, menu, room_space, room_view, rooms
 from pages.parts.app.cache import Gone
 from pages.parts.app.page_end import PageEnd
 from pages.parts.app.page_end import end_page as end_page
@@ -23,59 +22,6 @@ from ranking.reports.prose import escaped as escaped  # what every page needs
 from ranking.workspace.room_quotas import FullError
 
 log = logging.getLogger(__name__)
-
-
-class Title(NamedTuple):
-    """What a page is called at its top, and in the tabs of its place; without the latter it has none there."""
-
-    page: str
-    tab: str = ""
-
-
-# The menu: places, each with its pages. A place opens at its first page.
-PLACES = {
-    "Start": {"start": Title("Ranking laboratory")},  # stands at the bare address
-    "Lessons": {
-        "lessons": Title("Lessons"),
-        "lesson": Title("Why optimise AP?"),
-        "neighbours_lesson": Title("Do neighbours help?"),
-        "pairs_lesson": Title("Pairs or sequences?"),
-        "violated_lesson": Title("Finding the most violated ranking"),
-        "labels_lesson": Title("Which label to ask about?"),
-    },
-    "Data": {"image_sets": Title("Image sets")},
-    "Train": {
-        "train": Title("Train", "Training"),
-        "ranked_images": Title("Ranked images", "Ranking"),
-        "neighbours": Title("Neighbours", "Neighbours"),
-    },
-    "Compare": {
-        "compare": Title("Compare rankings", "Runs"),
-        "experiments": Title("Experiments", "Experiments"),
-    },
-    "Inside training": {
-        "most_violated": Title("Most violated ranking", "Most violated ranking"),
-        "assignment": Title("Ranking as assignment", "Assignment"),
-        "speed_lab": Title("Inference timing", "Timing"),
-    },
-    "Sequences": {
-        "orders": Title("Sequence ranking", "Ranking"),
-        "search_tree": Title("MidRank search", "Search"),
-        "lengths": Title("MidRank ablations", "Ablations"),
-    },
-    "Labels": {
-        "label_questions": Title("Interactive labelling", "Answer"),
-        "label_interactions": Title("Label interactions", "Interactions"),
-        "ask_simulation": Title("Labelling simulation", "Simulation"),
-    },
-}
-PAGES = {name: title.page for place in PLACES.values() for name, title in place.items()}
-# Addresses of before, and what they show now.
-MOVED = {
-    "max_marginals": ("neighbours", {keys.NEIGHBOURS_VIEW: "labellings"}),
-    "sample_graph": ("neighbours", {keys.NEIGHBOURS_VIEW: "graph"}),
-}
-
 
 # Not isolated from the page, unlike a component's style is by default: it is the page's own. With it comes the button
 # that opens the menu on a phone.
@@ -88,27 +34,12 @@ _mount_style = st.components.v2.component(
 )
 
 
-def all_pages() -> list[st.Page]:
-    """Every page of the laboratory, in the order of the menu, and those that lead on from the addresses of before."""
-    first = next(iter(PAGES))
-    pages = [st.Page(f"pages/{name}.py", title=title, default=name == first) for name, title in PAGES.items()]
-    moved = [
-        st.Page(partial(_lead_on, page, changes), title=PAGES[page], url_path=name)
-        for name, (page, changes) in MOVED.items()
-    ]
-    return pages + moved
-
-
-def _lead_on(page: str, changes: dict[str, str]) -> NoReturn:
-    st.switch_page(f"pages/{page}.py", query_params={**st.query_params.to_dict(), **changes})
-
-
 def guard() -> None:
     """First of all on each page. A deep link that is the server's first request runs the page without
     laboratory.py, and nothing would know the other pages: register them and start again through it."""
     if keys.BOOTED not in st.session_state:
         st.session_state[keys.BOOTED] = True
-        st.navigation(all_pages())
+        st.navigation(menu.all_pages())
         st.rerun()
 
 
@@ -123,7 +54,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     with st.session_state[keys.MENU]:
         _mount_style(key="style", data={"page": name}, height="content")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.title(PAGES[name], anchor=False, width="content")
+        st.title(menu.PAGES[name], anchor=False, width="content")
         st.caption(purpose, width="content")
     messages, complete = st.container(), True
     try:
@@ -131,7 +62,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
             entered = rooms.enter()
             linked = st.query_params.to_dict()
             with st.session_state[keys.MENU]:
-                _draw_menu("menu-first")
+                menu.draw("menu-first")
             if not entered:
                 room_view.offer_instead()
             steps()
@@ -179,69 +110,12 @@ def note(error: Exception) -> None:
         st.session_state[keys.ROOM_FULL] = True
 
 
-def show_menu() -> None:
-    """The menu once more, for an address that has changed. The one fragment of a page that changes the address ends
-    with this, for it runs again without its page.
-
-    While the page itself runs, the fragment only makes the row, since it can write again to a place outside of it that
-    it has written to before, and the page fills that row at its end where it has to. frame.css hides the first menu
-    where there is a second: a place that is filled twice in one run shows nothing more.
-    """
-    row = st.session_state[keys.MENU_ROW]
-    if row is None:
-        row = st.session_state[keys.MENU].container(gap=None)
-    if st.session_state[keys.PAGE_RUNS]:
-        st.session_state[keys.MENU_ROW] = row
-        return
-    with row:
-        _draw_menu("menu-again")
-
-
-def _draw_menu(key: str) -> None:
-    """The places, and below them the tabs of the one that is shown, if it has any. All carry the address on."""
-    here = st.session_state[keys.PAGE_SHOWN]
-    with st.container(gap=None, key=key):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            for place, pages in PLACES.items():
-                _link(next(iter(pages)), place, here in pages)
-            _offer_lecture(here, key)
-        tabs = {name: title.tab for name, title in _place_of(here).items() if title.tab}
-        if tabs:
-            with st.container(horizontal=True, vertical_alignment="center", key=f"{key}-tabs"):
-                for name, tab in tabs.items():
-                    _link(name, tab, name == here)
-
-
-def _offer_lecture(here: str, key: str) -> None:
-    """The link that makes a page fit for a projector, or what it was: the address says which it is, and frame.css looks
-    for the key of the container."""
-    lecture = address.read(keys.LECTURE, address.one_of(["on"]), None) is not None
-    with st.container(key=f"{key}-lecture-{'on' if lecture else 'off'}", width="content"):
-        st.page_link(
-            f"pages/{here}.py",
-            label="End lecture" if lecture else "Lecture",
-            help="For a projector: larger type; captions, settings and downloads are hidden. The URL keeps this mode.",
-            query_params=address.changed(**{keys.LECTURE: None if lecture else "on"}),
-            width="content",
-        )
-
-
-def _place_of(page: str) -> dict[str, Title]:
-    return next(pages for pages in PLACES.values() if page in pages)
-
-
-def _link(page: str, label: str, here: bool) -> None:
-    """A link of the menu, bold where it leads to what is shown."""
-    text = f"**{label}**" if here else label
-    st.page_link(f"pages/{page}.py", label=text, query_params=address.changed(), width="content")
-
-
 def _finish(messages: DeltaGenerator, linked: dict[str, str] | None) -> None:
     """What is known when a page has run: its address, which may no longer be the one that the menu carries on, and what
     was wrong with it."""
     st.session_state[keys.PAGE_RUNS] = False
     if st.query_params.to_dict() != linked:
-        show_menu()
+        menu.show_again()
     st.session_state[keys.MENU_ROW] = None
     if st.session_state.get(keys.ROOM_FULL):
         with messages:
