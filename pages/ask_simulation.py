@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.app import address, cache, figures_file, frame, keys
+from pages.parts.app import address, figures_file, frame, home, keys
 from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
 from pages.parts.runs import jobs_panel, label_models, run_actions
@@ -27,7 +27,7 @@ def steps() -> None:
         row = label_models.choose_set()
     run_actions.show_deleted(asking_form.PAGE.task)
     with right:
-        listed = cache.store().runs(set_key=row.key, task=asking_form.PAGE.task)
+        listed = home.store().runs(set_key=row.key, task=asking_form.PAGE.task)
         run = asking_form.PAGE.choose(listed, named)
     asking_form.PAGE.lay_out(
         run, lambda: asking_form.show(row), invite, lambda run: show_measured(run, row), show_remaining_time
@@ -55,7 +55,7 @@ def show_remaining_time(run: Run) -> jobs_panel.Live:
     """
 
     def show(seen: list[jobs_panel.Event]) -> None:
-        if cache.store().run(run.id).parts_done != run.parts_done:
+        if home.store().run(run.id).parts_done != run.parts_done:
             st.rerun()
         if (left := seconds_left(run, seen)) is None:
             st.caption("How long it takes is known after the first fold, and its curves are shown then.")
@@ -79,7 +79,7 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
     """Show the results of the finished folds; for a simulation without any, only its error."""
     if run.state != "finished" and not run.parts_done:
         return
-    with cache.or_gone():
+    with home.or_gone():
         curves = curves_of(run.result.get("curves") or [])
     if run.state != "finished":
         st.info(

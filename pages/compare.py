@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts.app import cache, controls, downloads, figures_file, frame, keys, menu, selection
+from pages.parts.app import cache, controls, downloads, figures_file, frame, home, keys, menu, selection
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
@@ -177,7 +177,7 @@ def offer_files(shown: Compared, curves: go.Figure, sample: int, top: int) -> No
     thumbnails = cache.thumbnails(shown.images.key)
     notes = ["\n".join(notes_of(shown, number)) for number in range(len(shown.runs))]
     headline = f"“{shown.query}” on {shown.images.title}, {shown.split}"
-    recipe = comparison_file.recipe(cache.store(), shown)
+    recipe = comparison_file.recipe(home.store(), shown)
     measures = comparison_files.measures_of(top)
     files = {
         ("Report as HTML", "report.html"): lambda: comparison_html(shown, thumbnails, recipe, top),
@@ -197,7 +197,7 @@ def offer_files(shown: Compared, curves: go.Figure, sample: int, top: int) -> No
         for (label, ending), make in files.items():
             downloads.offer(label, make, f"{name}.{ending}")
         figures_file.offer(headline, [(curves, comparison_words.CURVES.replace("**", ""))], f"{name}.html")
-        same = cache.store().runs(set_key=shown.images.key, task=SAMPLES)
+        same = home.store().runs(set_key=shown.images.key, task=SAMPLES)
         listed = [run for run in same if run.settings["query"] == shown.query and run.has_scores]
         compared_runs.offer_missing(listed, primary=False)
     st.caption(

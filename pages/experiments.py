@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, cache, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import sets
 from pages.parts.runs import run_actions, runs
@@ -31,13 +31,13 @@ def steps() -> None:
         invite,
         show_ended,
         lambda run: lambda seen: experiment_view.show_progress(cache.findings(run)),
-        lambda: experiment_form.from_file(cache.store().image_sets()),
+        lambda: experiment_form.from_file(home.store().image_sets()),
     )
 
 
 def choose_set(named: Run | None) -> ImageSetRow:
     """One of the sets whose samples have classes."""
-    known = {row.key: row for row in cache.store().image_sets() if row.classes}
+    known = {row.key: row for row in home.store().image_sets() if row.classes}
     if not known:
         frame.way_on("An experiment needs images with classes", "Import images", "image_sets")
     return sets.choose_among(known, keys.EXPERIMENT_SET, sets.FIGURES, named, sets.title)
@@ -47,7 +47,7 @@ def choose_experiment(row: ImageSetRow, named: Run | None) -> Run | None:
     """An experiment on a set: the one that is named, or the newest that goes on or has trainings; None where there is
     none. One that went on under another id later is not listed again."""
     listed, seen = [], set[str]()
-    for run in cache.store().runs(set_key=row.key, task=experiment_form.PAGE.task):
+    for run in home.store().runs(set_key=row.key, task=experiment_form.PAGE.task):
         settings = repr(sorted(run.settings.items(), key=lambda item: item[0]))
         if settings not in seen or (named is not None and run.id == named.id):
             listed.append(run)
@@ -86,11 +86,11 @@ def go_on(run: Run, done: int, planned: int) -> None:
     """The button that takes an experiment up where it stopped, under the same name."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if frame.pressed("Go on with it", "go on", type="primary", icon=":material/play_arrow:"):
-            again = jobs.start_once(cache.store(), "study", run.settings)
+            again = jobs.start_once(home.store(), "study", run.settings)
             if run.name:
-                cache.store().name_run(again.id, run.name)
+                home.store().name_run(again.id, run.name)
             if run.star:
-                cache.store().star_run(again.id, True)
+                home.store().star_run(again.id, True)
             address.put(**{keys.EXPERIMENT: again.id})
             st.rerun()
         st.markdown(f"{done:,} of {planned:,} trainings are there and stay.", width="content")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, downloads, frame, keys
+from pages.parts.app import address, cache, controls, downloads, frame, home, keys
 from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
 from pages.parts.components import answer_checks, answer_files, asked_image
@@ -127,9 +127,9 @@ def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> No
     """What answers to a key, without the rest of the page running again: first of all the disk."""
     key = keys.widget("questions")
     with frame.in_place():
-        with cache.or_gone():
+        with home.or_gone():
             sent = sent_before(key)
-        store, sessions = cache.answers(), {event.session for event in sent.events}
+        store, sessions = home.answers(), {event.session for event in sent.events}
         saved = store.saved(sessions)
         new = [event for event in sent.events if event.number > saved[event.session]]
         refused = answer_checks.refused(new)
@@ -148,7 +148,7 @@ def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> No
             address.put(**{keys.LABEL_K: str(data["k"] + 1)})
             st.session_state[keys.K_RAISED] = True
 
-        with cache.or_gone():
+        with home.or_gone():
             late = questions(data, key, raise_k)
         if st.session_state.pop(keys.K_RAISED, False):
             st.rerun()  # all of the page, for the slider and the models are outside
@@ -189,7 +189,7 @@ def show_race(own: Interview, rival: Interview | None) -> None:
 
 def offer_files(row: ImageSetRow) -> None:
     """All answers of the image set; made when they are asked for."""
-    store = cache.answers()
+    store = home.answers()
     with st.container(horizontal=True):
         for label, make, ending in (
             ("Answers as CSV", lambda: answer_files.csv_text(store.images(row.key)), "csv"),
@@ -205,7 +205,7 @@ def offer_files(row: ImageSetRow) -> None:
 
 def delete_answers(row: ImageSetRow) -> None:
     """Deleting all answers about the image set, and undoing it."""
-    store = cache.answers()
+    store = home.answers()
     there, gone = (store.count(row.key, deleted) for deleted in (False, True))
     if there:
         with st.popover("Delete the answers", icon=":material/delete:", type="tertiary"):

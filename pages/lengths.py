@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, frame, keys
+from pages.parts.app import address, controls, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import order_models, run_actions
 from pages.parts.studies import ablation_charts, ablation_form
@@ -49,7 +49,7 @@ def choose_run(row: ImageSetRow, criterion: str, study: str, named: Run | None) 
     none."""
     listed = [
         run
-        for run in cache.store().runs(set_key=row.key, task=ablation_form.PAGE.task)
+        for run in home.store().runs(set_key=row.key, task=ablation_form.PAGE.task)
         if (run.settings["criterion"], run.settings["study"]) == (criterion, study)
     ]
     along = {keys.ORDER_SET: row.key, keys.CRITERION: criterion, keys.ABLATION: study}
@@ -72,7 +72,7 @@ def invite(study: str) -> None:
 def show_measured(run: Run, row: ImageSetRow, study: str) -> None:
     if run.state != "finished":
         return
-    with cache.or_gone():
+    with home.or_gone():
         outcome = AblationResult.from_json(run.result)
     measure = choose_measure(outcome)
     words, curves = WORDS[study], outcome.curves

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, downloads, figures_file, frame, keys, menu
+from pages.parts.app import address, cache, controls, downloads, figures_file, frame, home, keys, menu
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
@@ -41,7 +41,7 @@ def steps() -> None:
 
 def watch_training() -> None:
     """While the chosen training goes on: how far it is, and the way to its newest scores."""
-    run = address.read(keys.RUN, cache.store().run, None)
+    run = address.read(keys.RUN, home.store().run, None)
     if address.get(keys.SCORES) not in (None, chosen_scores.MODEL) or run is None or run.state in ENDED:
         return
     jobs_panel.watch(run)

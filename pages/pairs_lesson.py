@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, frame, keys
+from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.runs import jobs_panel, lessons, order_models
@@ -13,7 +13,7 @@ from pages.parts.runs.order_models import frames_of
 from pages.parts.studies import ablation_charts
 from pages.parts.studies.ablation_words import TAU
 from pages.parts.views import charts, subsequence_worth
-from pages.parts.views.pair_cues import CUES, DRAWS, explained
+from pages.parts.views.pair_cues import CUES, DRAWS, explained, pair_examples
 from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints
 from ranking.core.run_settings import AblationSettings
@@ -62,7 +62,7 @@ def show_film(images: ImageSet, criterion: str, rows: Ints, label: str, revealed
 
 
 def show_pairs(images: ImageSet, criterion: str) -> None:
-    examples, _ = cache.pair_examples(images.key, criterion)
+    examples, _ = pair_examples(images.key, criterion)
     for number, (column, pair) in enumerate(
         zip(st.columns(len(examples.pairs)), examples.pairs, strict=True)
     ):
@@ -81,7 +81,7 @@ def show_pairs(images: ImageSet, criterion: str) -> None:
 
 
 def show_sequence(images: ImageSet, criterion: str) -> None:
-    examples, cues = cache.pair_examples(images.key, criterion)
+    examples, cues = pair_examples(images.key, criterion)
     rows = examples.sequence
     show_film(images, criterion, rows, f"By “{criterion}”, the highest first", revealed=True)
     total = len(rows) * (len(rows) - 1) // 2
@@ -109,7 +109,7 @@ def settings_of(images: ImageSet, criterion: str) -> AblationSettings:
 def show_rankers(images: ImageSet, criterion: str) -> None:
     """RankSVM, which learns from pairs, beside the rankers of longer subsequences, from the same ten sequences."""
     settings = settings_of(images, criterion).to_json()
-    run = lessons.best_equal(cache.store(), "study", settings)
+    run = lessons.best_equal(home.store(), "study", settings)
     if run is not None and run.state not in ENDED:
         jobs_panel.watch(run)
         return
@@ -119,11 +119,11 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         if frame.pressed(
             "Train RankSVM and MidRank", keys.widget("train the lesson's rankers"), type="primary"
         ):
-            jobs.start_once(cache.store(), "study", settings)
+            jobs.start_once(home.store(), "study", settings)
             st.rerun()
         st.caption("RankSVM learns from pairs, MidRank from subsequences of 3 to 8.")
         return
-    with cache.or_gone():
+    with home.or_gone():
         outcome = AblationResult.from_json(run.result)
     curves = {curve.line: curve.measures[TAU] for curve in outcome.curves}
     st.markdown(f"### {compared(*(curves[line] for line in (FUSED, RANK_SVM)))}")

@@ -6,7 +6,7 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.parts.app import cache, controls, figures_file, frame, keys
+from pages.parts.app import controls, figures_file, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import jobs_panel, run_actions
 from pages.parts.studies import timing_charts, timing_words
@@ -30,7 +30,7 @@ ROW, AROUND = 52, 90  # pixels of a chart of calls: of an algorithm, and what st
 
 def steps() -> None:
     run_actions.show_deleted(PAGE.task)
-    run = PAGE.choose(cache.store().runs(task=PAGE.task), PAGE.named())
+    run = PAGE.choose(home.store().runs(task=PAGE.task), PAGE.named())
     outcome = outcome_of(run)
     kind, _, loss = choose_view().partition(" ")
     st.markdown(f"## {headline(kind, loss, outcome)}")
@@ -76,7 +76,7 @@ def outcome_of(run: Run | None) -> TimingOutcome | None:
     """Return what a run has measured; None where it has measured nothing yet."""
     if run is None or run.state != "finished":
         return None
-    with cache.or_gone():
+    with home.or_gone():
         return TimingOutcome.from_json(run.result)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import cache, frame, home_repair, menu, room_view
+from pages.parts.app import cache, frame, home, home_repair, menu, room_view
 from pages.parts.app.frame import escaped
 from pages.parts.views import moving_image
 from pages.parts.views.moving_image import OTHERS, RELEVANT, SHOWN
@@ -31,7 +31,7 @@ def steps() -> None:
             frame.next_step(label, page, obvious=False)
     room_view.show()
     with frame.in_place():
-        cache.store()  # below the picture: a new home copies the examples now, and no page waits for that
+        home.store()  # below the picture: a new home copies the examples now, and no page waits for that
 
 
 @st.fragment

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, forms, frame, keys
+from pages.parts.app import address, cache, controls, forms, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import criteria, sets
 from pages.parts.runs import (
@@ -178,7 +178,7 @@ def show_live(run: Run) -> None:
 
 def show_changes(run: Run) -> None:
     """Where a run was started as another with something changed: what, and what came of it."""
-    before = address.read(keys.LIKE, cache.store().run, None)
+    before = address.read(keys.LIKE, home.store().run, None)
     if before is None or before.task != SAMPLES:
         return
     changes = runs.differences(runs.settings_given(before), runs.settings_given(run))

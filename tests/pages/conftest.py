@@ -31,7 +31,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ElementTree
 
-from pages.parts.app import cache
+from pages.parts.app import home
 from ranking.jobs import jobs
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
@@ -49,7 +49,7 @@ def no_run_raises(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No run of a page may end with an exception, whatever its test looks at, nor touch the home of who tests. Homes
     hold what their test puts there, and no examples."""
     monkeypatch.setenv("RANKING_HOME", str(tmp_path / "no home"))
-    monkeypatch.setattr(cache, "adopt_examples", lambda store: None)
+    monkeypatch.setattr(home, "adopt_examples", lambda store: None)
     run = ElementTree.run
 
     def run_soundly(tree: ElementTree, *, timeout: float | None = None) -> AppTest:

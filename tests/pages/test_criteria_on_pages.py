@@ -9,7 +9,7 @@ import pytest
 from image_sets import pictures
 from shown import address, button_keys, charts_of, counts_in, press, text_of
 
-from pages.parts.app import cache, menu
+from pages.parts.app import cache, home, menu
 from ranking.core import SourceBox
 from ranking.datasets import build_image_set
 
@@ -57,7 +57,7 @@ def test_pages_that_need_classes_name_the_set_and_lead_to_orders(dated, open_pag
     assert "train" not in button_keys(app)
     press(app, "widget go to orders")
     assert address(app)["order_set"] == dated
-    with pytest.raises(cache.Gone, match=r"Dated \*boards\*"):
+    with pytest.raises(home.Gone, match=r"Dated \*boards\*"):
         cache.image_labels(dated)
     for page in ("label_interactions", "neighbours"):
         open_page(page, set=dated)

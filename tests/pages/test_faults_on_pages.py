@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from shown import errors, press, text_of
 
-from pages.parts.app import cache
+from pages.parts.app import home
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,7 +40,7 @@ def test_a_lost_database_is_rebuilt_by_one_press(laboratory, open_page, content,
         file.unlink()
     if content is not None:
         (laboratory.home / "ranking.sqlite").write_bytes(content)
-    cache._recovered.clear()
+    home._recovered.clear()
     app = open_page("ranked_images")
     [error] = errors(app)
     assert "Rebuild the database" in error

@@ -27,7 +27,7 @@ from shown import (
 )
 from trainings import finished
 
-from pages.parts.app import cache
+from pages.parts.app import cache, home
 from pages.parts.runs import export, graph_choice, runs
 from ranking.features.graph.image_graph import FIRST_GRAPH
 from ranking.features.graph.uploaded_pairs import edges_name, short_name
@@ -202,7 +202,7 @@ def test_a_run_and_its_sheet_name_them_and_another_set_does_not_offer_them(
 
 def test_pairs_that_are_damaged_or_gone_are_uploaded_again(open_page, on_edges, images, edges):
     graph = on_edges.settings["graph"]
-    file = edges_in(cache.store().edges, images.key).path(graph)
+    file = edges_in(home.store().edges, images.key).path(graph)
     file.write_bytes(b"x")
     app = open_page("train", run=on_edges.id)
     assert any(short_name(graph) in error for error in errors(app))
@@ -227,7 +227,7 @@ def test_pairs_that_are_damaged_or_gone_are_uploaded_again(open_page, on_edges, 
 
 def test_they_come_with_a_training_that_is_imported(laboratory, open_page, on_edges):
     data = export.archive(on_edges)
-    shutil.rmtree(cache.store().edges)
+    shutil.rmtree(home.store().edges)
     app = open_page("train", set=laboratory.shapes)
     app.file_uploader[-1].set_value(("training.zip", data, "application/zip"))
     button(app, "Import").click().run()

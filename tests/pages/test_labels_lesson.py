@@ -23,7 +23,7 @@ from shown import (
     values,
 )  # fmt: skip
 
-from pages.parts.app import cache
+from pages.parts.app import home
 from pages.parts.runs import label_models
 from pages.parts.runs.label_models import OWN as OWN_METHOD
 from pages.parts.views import taught_labels, taught_views
@@ -98,7 +98,7 @@ def test_a_file_of_other_scenes_or_of_none_names_the_command_that_makes_it_again
     np.savez_compressed(tmp_path / "less.npz", **{name: kept[name] for name in kept if name != "core"})
     for name in ("other", "less"):
         monkeypatch.setattr(taught_labels, "FILE", tmp_path / f"{name}.npz")
-        with pytest.raises(cache.Gone) as caught:
+        with pytest.raises(home.Gone) as caught:
             taught_labels.picture_of(taught_labels.taught(), row)
         assert taught_labels.AGAIN in str(caught.value), name
 

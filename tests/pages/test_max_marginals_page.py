@@ -20,7 +20,7 @@ from shown import (
     turn_to,
 )
 
-from pages.parts.app import cache
+from pages.parts.app import cache, home
 from pages.parts.runs import labellings, neighbours
 
 COMPUTE = "widget compute features"
@@ -185,7 +185,7 @@ def test_method_that_is_gone_or_another_is_an_error_on_the_page(laboratory, open
     app = open_page("neighbours")
     for harm in (cache.neighbourhood.clear, run.model_file.unlink):
         harm()
-        with pytest.raises(cache.Gone) as gone:
+        with pytest.raises(home.Gone) as gone:
             cache.neighbourhood(run)
         assert str(gone.value) in errors(turn_to(app, run=run.id))[0]
         reasons.add(str(gone.value))

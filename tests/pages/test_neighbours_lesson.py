@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from shown import all_steps, choose, components, numbers_in, page_of, press, texts
 
-from pages.parts.app import cache
+from pages.parts.app import cache, home
 from pages.parts.runs import lessons
 from pages.parts.views import all_actions, leanings, measures
 from pages.parts.views.all_actions import MEASURED, Action
@@ -175,7 +175,7 @@ def test_the_stored_figures_are_of_these_images_and_runs(images, rankings, monke
     moved = tmp_path / "ten_actions.json"
     moved.write_text(MEASURED.read_text().replace('"set": "', '"set": "0'))
     monkeypatch.setattr(all_actions, "MEASURED", moved)
-    with pytest.raises(cache.Gone):
+    with pytest.raises(home.Gone):
         all_actions.measured("neighbours", images, LESSON.query, Action({}, {}))
 
 

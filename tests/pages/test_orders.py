@@ -14,7 +14,7 @@ from order_home import DRAWING, HOSTILE, Recomputed, film_of
 from PIL import Image
 from shown import kinds, numbers_in, page_of, press, texts
 
-from pages.parts.app import cache, menu
+from pages.parts.app import cache, home, menu
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.runs import order_models, runs
@@ -242,7 +242,7 @@ def test_few_values_are_told_of_before_training(orders_here, open_page, monkeypa
 def test_scores_of_another_length_and_other_kinds_of_run_are_refused(orders_here):
     run = orders_here.store.run(orders_here.own)
     np.save(run.scores_file, np.zeros(3))
-    with pytest.raises(cache.Gone) as caught:
+    with pytest.raises(home.Gone) as caught:
         cache.ordered(run)
     assert {90, 3} <= set(numbers_in(str(caught.value)))
     with pytest.raises(ValueError, match=run.called):

@@ -13,7 +13,7 @@ from label_home import board, label_settings
 from shown import address, choose, compared, kinds, press, turn_to
 from trainings import finished
 
-from pages.parts.app import cache
+from pages.parts.app import cache, home
 from pages.parts.importing.uploaded_image import _described
 from pages.parts.runs import certificate, projections, runs
 from ranking.features.projection import projection_words
@@ -75,7 +75,7 @@ def test_run_shows_how_much_was_kept(laboratory, through_nine, open_page):
     assert [f"{told[0]} → {told[2]}" in difference for difference in compared(app)] == [True]
 
     many = {**train_settings(laboratory.digits), "projection": {"kind": "PCA", "components": 500}}
-    run = finished(cache.store(), many)
+    run = finished(home.store(), many)
     kept = projection_of(run).kept
     assert kept < 500, "these samples vary in no more directions"
     assert kept_by(turn_to(app, run=run.id)) == [str(kept), "512", "100%", "500"]

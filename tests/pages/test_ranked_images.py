@@ -14,7 +14,7 @@ from PIL import Image
 from shapes import HOSTILE
 from shown import address, button_keys, choose, components, plain, press, texts, turn_to
 
-from pages.parts.app import cache, keys
+from pages.parts.app import cache, home, keys
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
@@ -116,7 +116,7 @@ def test_run_without_scores_leads_to_another(laboratory, started, open_page):
     turn_to(app, run=run.id)
     assert "finished and has no scores" in app.warning[0].value
     assert address(app)["run"] != run.id
-    with pytest.raises(cache.Gone):
+    with pytest.raises(home.Gone):
         cache.ranking(run, "test")
 
     press(open_page("train", set=laboratory.digits), "train")

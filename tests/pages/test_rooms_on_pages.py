@@ -16,8 +16,8 @@ from shown import address, counts_in, errors, plain, press, text_of
 from uploading import kept_here, waiting_here
 from working import raising
 
-from pages.parts.app import cache, keys, menu, rooms
-from pages.parts.app.cache import adopt_examples
+from pages.parts.app import cache, home, keys, menu, rooms
+from pages.parts.app.home import adopt_examples
 from pages.parts.runs import run_actions
 from ranking.core.errors import HomeError
 from ranking.features.onnx_model import model_name
@@ -38,7 +38,7 @@ def server(tmp_path, monkeypatch):
     """A server that has rooms."""
     monkeypatch.setenv("RANKING_HOME", str(tmp_path / "server"))
     monkeypatch.setenv("RANKING_ROOMS", "on")
-    monkeypatch.setattr(cache, "adopt_examples", adopt_examples)
+    monkeypatch.setattr(home, "adopt_examples", adopt_examples)
     return Rooms(tmp_path / "server")
 
 
@@ -201,7 +201,7 @@ def test_nothing_of_a_room_is_shown_in_another(anna, server, started, open_page)
 
 def test_every_cache_of_what_a_home_holds_is_keyed_by_the_home():
     """What is asked for by an id alone would be found by visitors of all rooms."""
-    lines = Path(cache.__file__).read_text().splitlines()
+    lines = [line for module in (cache, home) for line in Path(module.__file__).read_text().splitlines()]
     cached = [
         definition
         for decorator, definition in pairwise(lines)
@@ -228,14 +228,14 @@ def test_a_path_can_be_typed_where_the_host_has_named_folders(anna, server, star
 
 def test_the_store_and_the_answers_are_those_of_the_room(server, monkeypatch):
     with pytest.raises(RuntimeError):
-        cache.store()  # beside the page, and not wrapped in rooms.kept
+        home.store()  # beside the page, and not wrapped in rooms.kept
     monkeypatch.setattr(rooms, "get_script_run_ctx", lambda: SimpleNamespace())
     for name in (ANNA, BERT):
         server.make(name)
         monkeypatch.setattr(rooms, "name", lambda name=name: name)
-        assert cache.store().home == server.find(name)
-        assert cache.answers()._home.path == server.find(name)
-        made = rooms.kept(lambda: cache.store().home)
+        assert home.store().home == server.find(name)
+        assert home.answers()._home.path == server.find(name)
+        made = rooms.kept(lambda: home.store().home)
         monkeypatch.setattr(rooms, "name", lambda: "somewhere-else")
         assert made() == server.find(name)
 
@@ -308,7 +308,7 @@ def test_a_damaged_file_of_the_class_room_does_not_tell_its_name(teacher, server
         (files / damaged).unlink()
         (files / damaged).write_bytes(b"damaged")
         if read is not None:
-            with rooms._in(str(room)), pytest.raises(cache.Gone) as caught:
+            with rooms._in(str(room)), pytest.raises(home.Gone) as caught:
                 read()
             assert TEACHER not in str(caught.value)
     cache._image_set_at.clear()

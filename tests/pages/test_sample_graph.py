@@ -9,7 +9,7 @@ import pytest
 from homes import use_graph
 from shown import address, choose, components, texts, turn_to
 
-from pages.parts.app import cache
+from pages.parts.app import cache, home
 from pages.parts.runs import neighbours
 from pages.parts.views import graph_picture as picture
 
@@ -117,7 +117,7 @@ def test_pages_hold_every_component_and_follow_the_sample(
 def test_large_component_is_shown_around_the_selected_sample(laboratory, open_page, figures):
     store, run_id = laboratory.store, laboratory.neighbours
     store.update_run(run_id, settings={**store.run(run_id).settings, "graph": "nearest"})
-    with pytest.raises(cache.Gone):
+    with pytest.raises(home.Gone):
         cache.neighbourhood(store.run(run_id))
     neighbourhood = use_graph(laboratory, "nearest")
     row = int(neighbourhood.members(0)[figures.test[neighbourhood.members(0)]][-1])

@@ -9,7 +9,7 @@ from filled_home import train_here
 from homes import trained_besides
 from shown import address, compared, plain, plain_texts, press, texts, turn_to, warnings
 
-from pages.parts.app import cache
+from pages.parts.app import cache, home
 from pages.parts.runs import certificate, export, graph_choice, runs, trainings
 from pages.parts.views import training_charts
 from ranking.core.run_settings import TrainSettings
@@ -66,8 +66,8 @@ def test_graph_is_asked_of_methods_that_use_one(laboratory, started, open_page):
 
 def test_graph_of_a_run_is_named_in_table_sheet_and_address(filled, on_neighbours, open_page):
     assert runs.telling(on_neighbours).endswith(" = same image")
-    assert "same image" not in runs.telling(cache.store().run(filled.on_shapes))
-    images = cache.store().image_set(filled.shapes)
+    assert "same image" not in runs.telling(home.store().run(filled.on_shapes))
+    images = home.store().image_set(filled.shapes)
     title = export.title_of(on_neighbours, images, cache.ranking(on_neighbours, "test"), "test")
     assert title.endswith(": same image")
     app = open_page("train", run=on_neighbours.id)
@@ -101,7 +101,7 @@ def test_certificate_is_one_of_the_last_round(filled, on_neighbours, open_page):
     assert trainings.NOTICE[False] in texts(app)
     assert trainings.NOTICE[True] not in texts(app)
 
-    store = cache.store()
+    store = home.store()
     short = train_here(store, filled.shapes, "disc", METHOD, C=100.0, max_iterations=1, tolerance=1e-7)
     assert len(turn_to(app, run=short.id).warning) == 1
     assert not app.success

@@ -15,7 +15,7 @@ from shown import address, button_keys, choose, components, counts_in, errors, p
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 from pages.parts.app import address as page_address
-from pages.parts.app import cache
+from pages.parts.app import home
 from pages.parts.importing import problem_table, uploads
 from ranking.core.errors import HomeError
 from ranking.formats.tree_source import tree_sources
@@ -219,7 +219,7 @@ def test_changed_settings_are_tried_before_everything_is_imported_with_them(
     assert run.uploaded_file.exists()
     assert not again.folder.exists()
     assert dropped.query_params["import"] == run.id
-    monkeypatch.setattr(uploads.cache, "store", lambda: laboratory.store)
+    monkeypatch.setattr(uploads.home, "store", lambda: laboratory.store)
     assert uploads.import_all(again, "PASCAL VOC", {}).id == run.id, "pressed twice, it is passed on once"
     assert len(started) == 3
 
@@ -282,7 +282,7 @@ def test_columns_are_named_and_another_role_of_one_begins_another_look(bring, st
     assert boxes_of(german, again) == COLUMNS[2:]
     press(german, "import brought")
     done = look(german)
-    assert cache.store().image_set(done.result["key"]).boxes.tolist()[:2] == [[0, 2, 20, 17], [1, 2, 21, 17]]
+    assert home.store().image_set(done.result["key"]).boxes.tolist()[:2] == [[0, 2, 20, 17], [1, 2, 21, 17]]
 
 
 def test_a_file_that_no_source_knows_is_explained_by_a_person(bring, started, look, tmp_path):

@@ -1,29 +1,26 @@
-"""Every cache of the pages, keyed by the home folder and ids of image sets and runs, never by arrays: Streamlit samples
-large arrays when it hashes them, and would return stale answers."""
+"""Caches of image sets, runs and experiments, keyed by the home and by ids, never by arrays: Streamlit samples large
+arrays when it hashes them, and would return stale answers."""
 
 from __future__ import annotations
 
 import io
 import json
-import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from functools import wraps
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 import streamlit as st
 from PIL import Image
 
-from pages.parts.app import rooms
+from pages.parts.app import home
+from pages.parts.app.home import EACH, SOME, of_home
 from pages.parts.components.picture import data_url
 from ranking import method_class
 from ranking.core import Bools, Floats, ImageSet, LabelSet
-from ranking.core.errors import HomeError
 from ranking.core.run_settings import (
     ExperimentSettings,
     LabelTrainSettings,
@@ -31,7 +28,6 @@ from ranking.core.run_settings import (
     OrderTrainSettings,
     TrainSettings,
 )
-from ranking.core.text import counted
 from ranking.datasets import Thumbnails, load_image_set
 from ranking.datasets.label_sets import label_set
 from ranking.datasets.splits import blocks_of
@@ -39,24 +35,17 @@ from ranking.explain import label_pairs as pairs_of_labels
 from ranking.explain.label_pairs import LabelPairs
 from ranking.features import cached_features, load_features
 from ranking.features.projection import Projection, projected
-from ranking.jobs import jobs
 from ranking.methods import score_direction
 from ranking.metrics import intervals
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import Resampled
 from ranking.metrics.ranked import Ranking
 from ranking.workspace import examples
-from ranking.workspace.answers import AnswerStore
-from ranking.workspace.corrections import CorrectionStore
-from ranking.workspace.database_copies import is_due, keep_copy
-from ranking.workspace.room_layout import has_quotas, unnamed
-from ranking.workspace.room_quotas import FullError
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.run_files import projection_of, read_scores
-from ranking.workspace.store import Store, TakenIn
+from ranking.workspace.store import Store
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
-    from pages.parts.views.pair_cues import Examples
     from ranking.core import Features
     from ranking.experiments.cross_validation.plan import Plan
     from ranking.experiments.order_training import Ordered
@@ -71,131 +60,18 @@ if TYPE_CHECKING:  # what this imports would load compiled parts before the firs
     from ranking.reports.differences import Difference
     from ranking.reports.findings import Findings
 
-log = logging.getLogger(__name__)
-EACH = 32  # entries of a cache: a class of thirty looks at one each, in thirty rooms
-SOME = 8  # where an entry takes much memory
 TINY = 80  # longest side of an image of which every pixel counts
 WHOLE_SIDE = 1200  # longest side of an image that is shown whole
 LARGE = 12_000_000  # pixels; decoding one takes fifteen bytes each for a moment, so larger ones go one after the other
 STRENGTHS = [step / 10 for step in range(21)]  # of the edges, in multiples of the learned penalties
 MOST_PLACES = 20  # places of each of several rankings that are shown
-MOST_LOOKED_AT = 1000  # samples among which the lesson about pairs looks for them
 POLL_SECONDS = 3.0  # between two readings of the trials of an experiment that is running
 
 _large_image_lock = threading.Lock()
 
-NO_EXAMPLES = (
-    "the image sets of data/examples did not come with this installation; run the laboratory from its own folder, as "
-    "README.md says"
-)
 
-
-class Gone(Exception):
-    """Something that the address or a run names is not there (any more). The message says what to do."""
-
-
-class NoFeatures(Gone):
+class NoFeatures(home.Gone):
     """The features of a run are not in the store's cache: it was trained elsewhere, or somebody tidied up."""
-
-
-# ---------------------------------------------------------------------------------------------------------
-# The home
-# ---------------------------------------------------------------------------------------------------------
-
-
-def store() -> Store:
-    """The store of the home that the visitor works in; what dead workers left is settled when it is first opened.
-
-    Beside the page, where files are made for a download, what needs it is wrapped in `rooms.kept`.
-    """
-    if rooms.used():
-        common()  # what it holds is lent to the visitor's room
-    opened, _ = _recovered(rooms.here())
-    if is_due(opened.home):
-        keep_copy(opened.home)
-    return opened
-
-
-def taken_in() -> TakenIn:
-    """What the database of the visitor's home did not know when it was first opened."""
-    return _recovered(rooms.here())[1]
-
-
-def look_again() -> None:
-    """Have the visitor's home be opened anew, with what was mended in it."""
-    _recovered.clear(rooms.here())
-
-
-def common() -> Store:
-    """The store of what comes with the program, which all rooms are lent; without rooms the one and only."""
-    return _recovered(str(rooms.all_rooms().bundled))[0] if rooms.used() else store()
-
-
-@st.cache_resource(show_spinner=False)
-def _recovered(home: str | None) -> tuple[Store, TakenIn]:
-    opened = Store(home)
-    taken = jobs.recover(opened)
-    for message in (*(f"image set {title}: listed again" for title in taken.sets), *taken.refused):
-        log.warning("%s: %s", opened.home, message)
-    if taken.runs:
-        log.warning("%s: %s listed again", opened.home, counted(len(taken.runs), "run"))
-    adopt_examples(opened)
-    return opened, taken
-
-
-def adopt_examples(opened: Store) -> None:
-    """Have a home hold what comes with the program; a room is lent it. Where that fails, as on a full disk, all that
-    the home holds can still be used."""
-    if has_quotas(opened.home):
-        return
-    try:
-        opened.adopt_examples()
-    except HomeError as error:
-        log.error("%s", error)
-
-
-@contextmanager
-def or_gone() -> Iterator[None]:
-    """What the store lacks, or cannot read, comes as Gone, which pages show; any other error is a defect of ours.
-
-    Of a room that is full pages hear as they do elsewhere, for they offer to make space then."""
-    try:
-        yield
-    except FullError:
-        raise
-    except (ValueError, OSError, EOFError, BadZipFile) as error:
-        home = rooms.here()  # a file that the class room lends must not tell its name
-        raise Gone(str(error) if home is None else unnamed(Path(home), str(error))) from error
-
-
-def of_home(entries: int = EACH, spinner: str | bool = False, needs: str = "") -> Callable[[Any], Any]:
-    """Caches what a function makes of the visitor's home, for each home apart.
-
-    Errors come as Gone. needs: "scores" or "model", which the run that is the first argument must have.
-    """
-
-    def decorate(make: Callable[..., Any]) -> Any:
-        def made(home: str, *arguments: Any) -> Any:
-            return make(*arguments)
-
-        # Streamlit tells caches apart by these.
-        made.__module__, made.__qualname__ = make.__module__, make.__qualname__
-        kept = st.cache_resource(
-            made, show_spinner=spinner, max_entries=entries, hash_funcs={Run: lambda run: run.id}
-        )
-
-        @wraps(make)
-        def get(*arguments: Any) -> Any:
-            if needs and not getattr(arguments[0], f"has_{needs}"):
-                run = arguments[0]
-                raise Gone(f"training {run.id} is {run.state} and has no {needs}; train again")
-            with or_gone():
-                return kept(str(store().home), *arguments)
-
-        get.clear = kept.clear  # type: ignore[attr-defined]
-        return get
-
-    return decorate
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -204,8 +80,8 @@ def of_home(entries: int = EACH, spinner: str | bool = False, needs: str = "") -
 
 
 def image_set(key: str) -> ImageSet:
-    with or_gone():
-        return _image_set_at(str(store().home_of_set(key)), key)
+    with home.or_gone():
+        return _image_set_at(str(home.store().home_of_set(key)), key)
 
 
 @st.cache_resource(show_spinner=False, max_entries=EACH)
@@ -218,17 +94,17 @@ class GuardedThumbnails(Thumbnails):
     """Thumbnails whose files may go away between two reads: what cannot be read comes as Gone."""
 
     def crop(self, i: int) -> bytes:
-        with or_gone():
+        with home.or_gone():
             return super().crop(i)
 
     def image(self, j: int) -> bytes:
-        with or_gone():
+        with home.or_gone():
             return super().image(j)
 
 
 def thumbnails(key: str) -> Thumbnails:
-    with or_gone():
-        return _thumbnails_at(str(store().home_of_set(key)), key)
+    with home.or_gone():
+        return _thumbnails_at(str(home.store().home_of_set(key)), key)
 
 
 @st.cache_resource(show_spinner=False, max_entries=EACH)
@@ -240,8 +116,8 @@ def ready_made() -> tuple[ImageSet, Thumbnails]:
     """The scenes that come with the program, from where they lie, which needs no home; Gone where they did not."""
     folder = examples.folder_of("Action figures")
     if not folder.is_dir():
-        raise Gone(NO_EXAMPLES)
-    with or_gone():
+        raise home.Gone(home.NO_EXAMPLES)
+    with home.or_gone():
         return _ready_made(str(folder))
 
 
@@ -278,46 +154,14 @@ def splits(images: ImageSet) -> list[str]:
 @of_home()
 def criteria(key: str) -> tuple[str, ...]:
     """By what the samples of an image set can be put in order; () where that cannot be known."""
-    return store().image_set(key).criteria  # not from the cache, which holds few: all sets are looked at
+    return home.store().image_set(key).criteria  # not from the cache, which holds few: all sets are looked at
 
 
 @of_home()
 def image_labels(key: str) -> LabelSet:
     """The images of a set with all labels that any of their samples shows, and no features."""
-    images = store().image_set(key)  # not from the cache, which holds few: all sets are looked at
+    images = home.store().image_set(key)  # not from the cache, which holds few: all sets are looked at
     return label_set(images, np.zeros((len(images), 0), np.float32))
-
-
-@of_home()
-def answers() -> AnswerStore:
-    """The answers about images of this home."""
-    return AnswerStore(store().home)
-
-
-@of_home()
-def corrections() -> CorrectionStore:
-    """The corrections of labels of this home."""
-    return CorrectionStore(store().home)
-
-
-@of_home(entries=SOME, spinner="Looking for pairs …")
-def pair_examples(key: str, criterion: str) -> tuple[Examples, Floats]:
-    """Pairs and a sequence of training samples for the lesson about pairs, and (n, c) the cues of all samples, NaN of
-    those that are not looked at; Gone where a set has no such pairs."""
-    from pages.parts.views.pair_cues import Examples, all_cues, find_examples
-
-    images = image_set(key)
-    numbers = images.numbers_of(criterion)
-    rows = np.flatnonzero(~np.isnan(numbers) & ~images.test)[:MOST_LOOKED_AT]
-    cues = np.full((len(images), 2), np.nan)
-    cues[rows] = all_cues(thumbnails(key).crop, rows)
-    try:
-        examples = find_examples(numbers[rows], cues[rows])
-    except ValueError as error:
-        raise ValueError(
-            f"the lesson needs other pictures than these: {error}; choose another set"
-        ) from error
-    return Examples(rows[examples.pairs], rows[examples.sequence], examples.usual), cues
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -329,9 +173,9 @@ def features_of(run: Run, described: Named) -> Features:
     """(n, d) the features that a run learned from, before any projection; NoFeatures where they are not kept. Those of
     an example are computed when they are first needed, in about a second."""
     images = image_set(run.settings["set"])
-    features = cached_features(images, described, store().features)
+    features = cached_features(images, described, home.store().features)
     if features is None and run.id in examples.run_folders():
-        features = load_features(images, described, common().features)
+        features = load_features(images, described, home.common().features)
     if features is None:
         raise NoFeatures(f"the features of training {run.id} are not kept here; compute them once more")
     return features
@@ -407,7 +251,7 @@ def leaning(run: Run) -> EdgeStrengthCurve:
 
     images = image_set(run.settings["set"])
     described = TrainSettings.from_json(run.settings).features
-    load_features(images, described, common().features)  # computes them where they are not kept
+    load_features(images, described, home.common().features)  # computes them where they are not kept
     return edge_strength_curve(neighbourhood(run), True, images.image_of, STRENGTHS)
 
 
@@ -429,7 +273,7 @@ def neighbourhood(run: Run) -> Neighbourhood:
 
     images, settings = image_set(run.settings["set"]), TrainSettings.from_json(run.settings)
     features = features_of(run, settings.features)
-    edges = store().edges_of(settings.set, settings.graph)
+    edges = home.store().edges_of(settings.set, settings.graph)
     query = query_of(images, settings, features, edges=edges, projection=projection(run))
     method = method_of(run)
     potentials = method.potentials_of(query)
@@ -538,7 +382,7 @@ def _findings(settings: str, when: str) -> Findings:
     from ranking.reports.at_home import trials_of
     from ranking.reports.findings import Findings
 
-    plan, kept = _plan(settings), trials_of(store())
+    plan, kept = _plan(settings), trials_of(home.store())
     return Findings(plan, results_of(plan, kept), image_set(plan.protocol.set), kept)
 
 

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunException
 
 from pages.parts.app import address, home_repair, keys, menu, room_space, room_view, rooms
-from pages.parts.app.cache import Gone
+from pages.parts.app.home import Gone
 from pages.parts.app.page_end import PageEnd
 from pages.parts.app.page_end import end_page as end_page
 from pages.parts.app.presses import pressed as pressed

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts.app import address, cache, keys, rooms
+from pages.parts.app import address, home, keys, rooms
 from ranking.core.errors import HomeError
 from ranking.core.text import counted
 from ranking.reports.prose import escaped
@@ -36,13 +36,13 @@ def _rebuild(home: Path) -> None:
         log.warning("%s: the database was rebuilt; the former one is beside it", home)
     except HomeError as error:
         address.complain(rooms.without_paths(str(error)))
-    cache.look_again()
+    home.look_again()
 
 
 def show() -> None:
     """What the database did not know: image sets and runs that are listed again, and folders that cannot be read."""
     try:
-        taken = cache.taken_in()
+        taken = home.taken_in()
     except HomeError as error:
         if error.lost is not None:
             raise  # which ends the page, with the way to mend it at its top
@@ -61,4 +61,4 @@ def show() -> None:
         for message in taken.refused:
             st.markdown(escaped(f"{message}. The folder stays where it is, and is not listed."))
         label = "Look again" if taken.refused else "OK"
-        st.button(label, key=keys.widget("look again"), on_click=cache.look_again)
+        st.button(label, key=keys.widget("look again"), on_click=home.look_again)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts.app import address, cache, keys
+from pages.parts.app import address, home, keys
 from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted
 from ranking.reports.prose import escaped
@@ -29,7 +29,7 @@ class Taker(NamedTuple):
 
 def taken() -> int:
     """How many bytes the room takes, or took some seconds ago."""
-    return _bytes_of(str(cache.store().home))
+    return _bytes_of(str(home.store().home))
 
 
 @st.cache_data(show_spinner=False, max_entries=64, ttl=LOOK_SECONDS)
@@ -69,11 +69,11 @@ def _remove(taker: Taker) -> None:
         taker.remove()
     except ValueError as error:  # it is gone, or in use, by what another tab did
         address.complain(str(error))
-    _bytes_of.clear(str(cache.store().home))
+    _bytes_of.clear(str(home.store().home))
 
 
 def _takers() -> Iterator[Taker]:
-    store = cache.store()
+    store = home.store()
     yield Taker(
         bytes_of(store.features),
         "Remove computed features",
@@ -95,7 +95,7 @@ def _takers() -> Iterator[Taker]:
         gone,
         store.empty_deleted_sets,
     )
-    answers = cache.answers()
+    answers = home.answers()
     yield Taker(
         answers.bytes_of(deleted=True),
         "Empty the list of deleted answers",
@@ -145,7 +145,7 @@ def _discard(run: Run) -> str:
 
 def _in_use() -> Iterator[str]:
     """What takes space and cannot be removed at once."""
-    store = cache.store()
+    store = home.store()
     kept = [run for run in store.own_runs() if not run.intake]
     if kept:
         taken = format_bytes(sum(bytes_of(run.folder) for run in kept))
@@ -153,7 +153,7 @@ def _in_use() -> Iterator[str]:
             f"Trainings and other runs, {len(kept)}, take {taken}: delete those that you no longer need where they are "
             "listed, then empty the list of deleted ones."
         )
-    answered = cache.answers().bytes_of(deleted=False)
+    answered = home.answers().bytes_of(deleted=False)
     if answered > most_disk() // 100:
         yield f"Answers take {format_bytes(answered)}: delete those of an image set on *Interactive labelling*."
     for row in store.image_sets():

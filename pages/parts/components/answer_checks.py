@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pages.parts.app import cache
+from pages.parts.app import cache, home
 from ranking.core.errors import InputError
 from ranking.explain.asking import STRATEGIES
 from ranking.jobs.own_image import is_own_image
@@ -28,7 +28,7 @@ def refused(events: Iterable[AnswerEvent]) -> dict[AnswerEvent, str]:
 
 def _run(run_id: str) -> Run | str:
     try:
-        return cache.store().run(run_id)
+        return home.store().run(run_id)
     except ValueError as error:
         return str(error)
 
@@ -43,7 +43,7 @@ def _reason(event: AnswerEvent, run: Run) -> str:
         labels = cache.image_labels(event.set)
         if event.label not in labels.names:
             raise InputError("label of an answer", "one of its image set", f"{event.label[:80]!r}")
-        own = is_own_image(cache.store().home, event.image)
+        own = is_own_image(home.store().home, event.image)
         if not own and not (labels.ids == event.image).any():
             expected = "one of its image set, or one that was uploaded here"
             raise InputError("image of an answer", expected, f"{event.image[:80]!r}")
@@ -51,6 +51,6 @@ def _reason(event: AnswerEvent, run: Run) -> str:
             raise InputError(
                 "strategy of an answer", f"one of {', '.join(STRATEGIES)}", f"{event.strategy[:80]!r}"
             )
-    except (InputError, cache.Gone) as error:
+    except (InputError, home.Gone) as error:
         return str(error)
     return ""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, keys
+from pages.parts.app import address, cache, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components.picture import picture
 from pages.parts.importing import uploaded_image
@@ -36,7 +36,7 @@ def show(run: Run, images: LabelSet, uploaded: uploaded_image.UploadedImage | No
         shown = Shown(*uploaded, known=False)
     else:
         queue = np.flatnonzero(images.test) if images.test.any() else np.arange(len(images))
-        row = choose_image(images, queue, cache.answers().images(run.settings["set"]))
+        row = choose_image(images, queue, home.answers().images(run.settings["set"]))
         set_of_images = cache.image_set(run.settings["set"])
         width, height = set_of_images.image_sizes[row].tolist()
         source = cache.whole_image(set_of_images.key, row)

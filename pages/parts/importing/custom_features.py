@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.app import address, bounded_uploads, cache, downloads, frame, keys
+from pages.parts.app import address, bounded_uploads, downloads, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import custom_previews, uploads
 from pages.parts.runs import export, feature_choice, jobs_panel
@@ -42,7 +42,7 @@ def show(images: ImageSet) -> None:
 
 
 def _preview_run(images: ImageSet, run_id: str) -> Run:
-    run = cache.store().run(run_id)
+    run = home.store().run(run_id)
     if run.task != "features" or run.settings["set"] != images.key:
         raise ValueError("expected a preview of features for this image set")
     return run
@@ -93,7 +93,7 @@ def _offer(images: ImageSet, again: Run | None) -> None:
 
 def _list_waiting(images: ImageSet) -> None:
     """A line for each preview that waits for a decision; pressing it shows the preview."""
-    for run in cache.store().runs(set_key=images.key, task="features"):
+    for run in home.store().runs(set_key=images.key, task="features"):
         if run.state == "finished" and "decision" not in run.result:
             called = escaped(FeaturesSettings.from_json(run.settings).file_name)
             jobs_panel.offer_decision(run, f"{called}, which you have looked at, waits", keys.OWN)
@@ -146,7 +146,7 @@ def _show_kept(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
 
 
 def _delete(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
-    store = cache.store()
+    store = home.store()
     try:
         if isinstance(features, KeptNetwork):
             store.delete_network(features.name)

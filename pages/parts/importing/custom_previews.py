@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app import address, forms, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import problem_table, uploads, vector_plot
 from pages.parts.runs import jobs_panel
@@ -61,8 +61,8 @@ def _decide(run: Run, images: ImageSet, called: str, changes: dict[str, Any], ca
 def _keep(run: Run, images: ImageSet, title: str, is_model: bool) -> None:
     """Where a room is full, the person can still discard them: the page goes on."""
     with frame.in_place():
-        with cache.or_gone():
-            store = cache.store()
+        with home.or_gone():
+            store = home.store()
             name = store.keep_network(run.id, title) if is_model else store.keep_vectors(run.id, title)
         link = address.only(**{keys.SET: images.key, keys.FEATURES: name})
         st.switch_page("pages/train.py", query_params=link)

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, bounded_uploads, cache, forms, frame, keys
+from pages.parts.app import address, bounded_uploads, forms, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import uploads
 from pages.parts.runs import jobs_panel
@@ -109,7 +109,7 @@ def _choose_source(names: Sequence[str], again: Run | None, ended: str) -> None:
             st.error(f"**{escaped(item.label)}** is empty. {escaped(item.help)}", icon=":material/error:")
         elif pressed:
             settings = ImportSettings(source, values[source]).to_json()
-            uploads.show(keys.IMPORT, jobs.start_once(cache.store(), "import", settings))
+            uploads.show(keys.IMPORT, jobs.start_once(home.store(), "import", settings))
         elif again is not None:
             jobs_panel.explain_end(again, ended)
 

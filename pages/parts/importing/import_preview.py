@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app import address, forms, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid
 from pages.parts.components.picture import data_url
@@ -83,7 +83,7 @@ def _preview_as(run_id: str, key: str) -> None:
     source = st.session_state[key]
     if source is not None:
         with frame.in_place():
-            again = uploads.preview_again(cache.store().run(run_id), source=source, source_settings={})
+            again = uploads.preview_again(home.store().run(run_id), source=source, source_settings={})
             address.put(**{keys.IMPORT: again.id})
 
 

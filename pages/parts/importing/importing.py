@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid, tiles
 from pages.parts.importing import import_form, import_preview, near_copies, problem_table, trash, uploads
@@ -44,7 +44,7 @@ def _list_waiting() -> None:
     """A line for each preview, and for each import with near copies across its split, that waits for a decision;
     pressing it shows it. Other imports that have finished meanwhile are kept."""
     here = _keys_here()
-    for run in cache.store().runs("import"):
+    for run in home.store().runs("import"):
         if run.task == "features":
             continue
         if run.state == "finished" and "decision" not in run.result and run.result.get("key") not in here:
@@ -65,7 +65,7 @@ def _waiting(run: Run) -> str:
 def _which_try(run: Run) -> str:
     """The how-manieth import of equal settings it is, and when it ended: two that fail alike are told apart by it.
     Nothing of one that is the only one."""
-    tries = [equal.id for equal in cache.store().equal_runs("import", run.settings)]
+    tries = [equal.id for equal in home.store().equal_runs("import", run.settings)]
     if len(tries) == 1:
         return ""
     ended = datetime.fromtimestamp(run.created if run.ended is None else run.ended)
@@ -104,13 +104,13 @@ def _show(run: Run) -> None:
 
 def _keys_here() -> set[str]:
     """The keys of this home's image sets: an import of one of them leaves nothing to decide."""
-    return {row.key for row in cache.store().image_sets()}
+    return {row.key for row in home.store().image_sets()}
 
 
 def _show_known(run: Run) -> None:
     """Nothing is left to be decided: equal keys are equal sets. Keeping it puts back files that are missing."""
-    with cache.or_gone():
-        key = cache.store().keep(run.id)
+    with home.or_gone():
+        key = home.store().keep(run.id)
     st.info(
         f"You have this set already: **{escaped(run.result['title'])}**, {run.result['images']:,} images. "
         "Equal images and labels are one set.",
@@ -128,7 +128,7 @@ def _show_known(run: Run) -> None:
 
 
 def _import(run_id: str) -> Run:
-    run = cache.store().run(run_id)
+    run = home.store().run(run_id)
     if run.task not in ("images", "look"):
         raise ValueError(f"expected an import, got: {run.called}")
     return run
@@ -158,9 +158,9 @@ def _decide(run: Run) -> None:
 
 def _keep(run: Run, copies_together: bool | None) -> str:
     """Make it an image set and return its key; Gone where it cannot be, as where its files are damaged."""
-    with cache.or_gone():
+    with home.or_gone():
         load_image_set(run.draft)
-        key = cache.store().keep(run.id, copies_together)
+        key = home.store().keep(run.id, copies_together)
     st.toast(f"{escaped(run.result['title'])} was imported.", icon="🖼️")
     return key
 
@@ -196,11 +196,11 @@ def _examples_of(run: Run) -> tuple[bool, bool | None]:
     """Samples of what was imported, and its near copies: whether it can be read, or why not, and whether near copies
     are to be kept on one side of the split, None where there are none."""
     try:
-        with cache.or_gone():
+        with home.or_gone():
             draft, thumbnails = load_image_set(run.draft), Thumbnails(run.draft)
             _show_examples(draft, thumbnails)
             together = near_copies.choose(run, draft, thumbnails)
-    except cache.Gone as error:
+    except home.Gone as error:
         st.error(
             f"What was imported cannot be read: {escaped(str(error))}. Discard it and import again.",
             icon=":material/error:",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts.app import address, cache, keys
+from pages.parts.app import address, home, keys
 from pages.parts.runs import runs
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
@@ -16,9 +16,9 @@ FIGURES = "Action figures"  # the source of the image set to begin with
 
 def choose(label: str = "Image set") -> ImageSetRow:
     """A box to choose one of the image sets; at first that of the training in the address, else `_first`."""
-    known = {row.key: row for row in cache.store().image_sets()}
+    known = {row.key: row for row in home.store().image_sets()}
     if not known:
-        raise cache.Gone(cache.NO_EXAMPLES)
+        raise home.Gone(home.NO_EXAMPLES)
     run = runs.chosen()
     if run is not None and run.settings["set"] in known:
         address.amend(**{keys.SET: None})  # a training stands for its set

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, frame, home, keys
 from pages.parts.app.frame import escaped
 from ranking.core.text import counted
 from ranking.workspace import examples
@@ -18,7 +18,7 @@ def offer_delete(row: ImageSetRow) -> None:
     """The button that deletes an image set, unless it is lent or comes with the program."""
     if row.lent or row.key in examples.set_folders():
         return
-    users = len(cache.store().users_of_set(row.key))
+    users = len(home.store().users_of_set(row.key))
     used = (
         f"Used by {counted(users, 'run')}, deleted ones that can be restored among them." if users else None
     )
@@ -36,13 +36,13 @@ def offer_delete(row: ImageSetRow) -> None:
 
 def offer_undo(key: str) -> None:
     """The button that deletes a set that was just imported, as long as nothing uses it."""
-    if not cache.store().users_of_set(key):
+    if not home.store().users_of_set(key):
         st.button("Undo", key="undo import", icon=":material/undo:", on_click=_delete, args=(key,))
 
 
 def show_last_change() -> None:
     """What was deleted a moment ago, with a button that undoes it."""
-    deleted = {row.key: row for row in cache.store().deleted_image_sets()}
+    deleted = {row.key: row for row in home.store().deleted_image_sets()}
     row = deleted.get(st.session_state.get(keys.JUST_DELETED_SET, ""))
     if row is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -53,7 +53,7 @@ def show_last_change() -> None:
 
 def show() -> None:
     """The deleted image sets, a button to restore each, and one that deletes them permanently."""
-    rows = cache.store().deleted_image_sets()
+    rows = home.store().deleted_image_sets()
     if not rows:
         return
     with st.expander(f"Deleted: {counted(len(rows), 'image set')}", icon=":material/delete:"):
@@ -73,14 +73,14 @@ def show() -> None:
         with st.popover("Empty now", icon=":material/delete_forever:"):
             st.markdown(f"{counted(len(rows), 'image set')} will be gone for good.")
             if frame.pressed("Delete for good", "empty sets", type="primary"):
-                removed = cache.store().empty_deleted_sets()
+                removed = home.store().empty_deleted_sets()
                 st.toast(f"{counted(removed, 'image set')} gone for good.")
                 st.rerun()
 
 
 def _delete(key: str) -> None:
     try:
-        cache.store().delete_set(key)
+        home.store().delete_set(key)
     except ValueError as error:  # somebody began to train on it, in another tab
         address.complain(str(error))
         return
@@ -90,7 +90,7 @@ def _delete(key: str) -> None:
 
 def _restore(key: str) -> None:
     try:
-        cache.store().restore_set(key)
+        home.store().restore_set(key)
     except ValueError as error:  # it went for good, in another tab
         address.complain(str(error))
         return

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import cache
+from pages.parts.app import cache, home
 from ranking.core import LabelSet
 from ranking.features.projection import projected
 from ranking.jobs.own_image import describe_apart, name_of, note
@@ -41,10 +41,10 @@ def choose(run: Run) -> UploadedImage | None:
     )
     if file is None:
         return None
-    home = cache.store().home
-    with cache.or_gone():
-        uploaded = _described(str(home), run.id, file.getvalue())
-    note(home, uploaded.images.ids[uploaded.row])  # not in the cache, which may outlive the home
+    folder = home.store().home
+    with home.or_gone():
+        uploaded = _described(str(folder), run.id, file.getvalue())
+    note(folder, uploaded.images.ids[uploaded.row])  # not in the cache, which may outlive the home
     return uploaded
 
 

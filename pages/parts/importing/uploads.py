@@ -15,7 +15,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages.parts.app import address, cache, dropped, frame, keys
+from pages.parts.app import address, dropped, frame, home, keys
 from pages.parts.app.frame import escaped
 from ranking.core.run_settings import FeaturesSettings, ImportSettings, LookSettings
 from ranking.core.text import readable
@@ -59,7 +59,7 @@ def show_refused(form: str) -> None:
 
 def where_paths_lead() -> str:
     """A sentence about a path that a person types; "" in a room where the host does not allow paths."""
-    folders = open_folders(cache.store().home)
+    folders = open_folders(home.store().home)
     if folders is None:
         return "On the computer that runs this app. Nothing outside of it is read."
     named = ", ".join(escaped(str(folder)) for folder in folders)
@@ -81,12 +81,12 @@ def preview_features(file: UploadedFile, set_key: str) -> Run:
 
 def preview_path(path: str) -> Run:
     """Preview an import of a folder or ZIP file on the computer that runs this app."""
-    return jobs.start_once(cache.store(), "import", LookSettings(path.strip()).to_json())
+    return jobs.start_once(home.store(), "import", LookSettings(path.strip()).to_json())
 
 
 def preview_features_path(path: str, set_key: str) -> Run:
     """Preview a file of features on the computer that runs this app."""
-    return jobs.start_once(cache.store(), "import", FeaturesSettings(set_key, path.strip()).to_json())
+    return jobs.start_once(home.store(), "import", FeaturesSettings(set_key, path.strip()).to_json())
 
 
 def preview_again(run: Run, **changes: Any) -> Run:
@@ -113,7 +113,7 @@ def _begin(file: UploadedFile, settings: dict[str, Any]) -> Run:
             shutil.copyfileobj(file, target, 2**20)
 
     try:
-        return jobs.start(cache.store(), "import", settings, copy)
+        return jobs.start(home.store(), "import", settings, copy)
     finally:
         _release(file)
 
@@ -131,7 +131,7 @@ def _pass_on(preview: Run, settings: dict[str, Any]) -> Run:
 
     Repeated, as by a page that was interrupted afterwards, it is the same run.
     """
-    store = cache.store()
+    store = home.store()
     preview = store.run(preview.id)
     if "next" in preview.result:
         return store.run(preview.result["next"])
@@ -164,7 +164,7 @@ def read_preview(run: Run, from_json: Callable[[Mapping[str, Any]], T]) -> T | N
 def offer_discard(run: Run, key: str) -> None:
     """The button that discards a preview or an import, which the address then names no more."""
     if frame.pressed("Discard", key, icon=":material/delete:"):
-        cache.store().discard(run.id)
+        home.store().discard(run.id)
         show(keys.OWN if run.task == FeaturesSettings.task else keys.IMPORT, None)
 
 

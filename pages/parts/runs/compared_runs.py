@@ -9,7 +9,7 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts.app import address, cache, controls, frame, keys
+from pages.parts.app import address, controls, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import jobs_panel, runs, trainings
 from pages.parts.runs.run_actions import MOST_COMPARED
@@ -28,7 +28,7 @@ def choose() -> tuple[list[Run], DeltaGenerator]:
     """Two to four training runs with scores, in the order of their rows, and the place beside them for another choice;
     the page ends where there are not so many."""
     named = in_address()
-    usable = {run.id: run for run in cache.store().runs(task=SAMPLES) if _usable(run)}
+    usable = {run.id: run for run in home.store().runs(task=SAMPLES) if _usable(run)}
     if not usable:
         frame.way_on(
             "A comparison needs two training runs with rankings, and there are none yet",
@@ -148,7 +148,7 @@ def first_choice(listed: Sequence[Run], shown: str | None) -> list[str]:
 
 def _choose_subject(subject: Subject, subjects: dict[Subject, list[Run]]) -> None:
     """The image set and query; another one has the comparison begin anew."""
-    titles = {row.key: row.title for row in cache.store().image_sets()}
+    titles = {row.key: row.title for row in home.store().image_sets()}
     alike = [*titles.values()].count
 
     def name(subject: Subject) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pages.parts.app import cache, downloads
+from pages.parts.app import cache, downloads, home
 from pages.parts.runs import runs
 from pages.parts.views import sheets
 from ranking import method_class
@@ -28,9 +28,9 @@ def archive(run: Run) -> bytes:
     for name, make in (("ranking.csv", _table), ("ranking.png", _sheet)) if run.has_scores else ():
         try:
             views[name] = make(run, _images(run))
-        except cache.Gone as error:
+        except home.Gone as error:
             left_out[name] = str(error)
-    return export_run(cache.store(), run.id, views, left_out)
+    return export_run(home.store(), run.id, views, left_out)
 
 
 def lacking(run: Run) -> dict[str, str]:
@@ -48,14 +48,14 @@ def lacking(run: Run) -> dict[str, str]:
     ):
         try:
             read(run)
-        except cache.Gone as error:
+        except home.Gone as error:
             reasons[name] = str(error)
     return reasons
 
 
 def _images(run: Run) -> ImageSet:
     if not runs.set_is_here(run):
-        raise cache.Gone(runs.missing_set(run))
+        raise home.Gone(runs.missing_set(run))
     return cache.image_set(run.settings["set"])
 
 
@@ -66,7 +66,7 @@ def _table(run: Run, images: ImageSet) -> bytes:
 def _sheet(run: Run, images: ImageSet) -> bytes:
     split = cache.splits(images)[0]
     ranked = cache.ranking(run, split)
-    with cache.or_gone():  # bytes that are no picture too
+    with home.or_gone():  # bytes that are no picture too
         return sheets.contact_sheet(
             cache.thumbnails(images.key), ranked, title_of(run, images, ranked, split)
         )
@@ -85,8 +85,8 @@ def _read_sheet(run: Run) -> None:
 
 
 def _read_edges(run: Run) -> None:
-    with cache.or_gone():
-        cache.store().edges_of(run.settings["set"], run.settings.get("graph"))
+    with home.or_gone():
+        home.store().edges_of(run.settings["set"], run.settings.get("graph"))
 
 
 def csv_text(images: ImageSet, rankings: Mapping[str, Ranking]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, keys
+from pages.parts.app import address, home, keys
 from pages.parts.app.frame import escaped
 from ranking.core import ImageSet
 from ranking.core.run_settings import Named
@@ -40,7 +40,7 @@ def choose(images: ImageSet) -> list[str]:
 
 def uploaded(images: ImageSet) -> list[KeptVectors | KeptNetwork]:
     """The vectors that were uploaded for a set, and the models for any whose images are no tables."""
-    store = cache.store()
+    store = home.store()
     models = store.networks() if images.image_features is None else []
     return [*store.vectors_of(images.key), *models]
 
@@ -53,7 +53,7 @@ def words(images: ImageSet) -> Callable[[str], str]:
 
 def named(names: Sequence[str]) -> Named:
     """Features as settings have them, those of crops with their defaults. Gone where a model has gone."""
-    networks = {kept.name: kept.settings for kept in cache.store().networks()}
+    networks = {kept.name: kept.settings for kept in home.store().networks()}
     return tuple(_named(name, networks) for name in names)
 
 
@@ -63,7 +63,7 @@ def _named(name: str, networks: Mapping[str, dict[str, Any]]) -> tuple[str, dict
     if not is_network_name(name):
         return name, {}
     if name not in networks:
-        raise cache.Gone(f"the model {short_network(name)} is not here any more; choose other features")
+        raise home.Gone(f"the model {short_network(name)} is not here any more; choose other features")
     return OnnxModel.name, networks[name]
 
 
@@ -91,7 +91,7 @@ def by_words(features: Named, set_key: str) -> dict[str, dict[str, Any]]:
 def called(name: str, set_key: str) -> str:
     """What lists of runs on an image set call an uploaded feature: its title; beside it what no other has, where
     something else is called so; that alone, where it is not here."""
-    store = cache.store()
+    store = home.store()
     kept: list[KeptVectors | KeptNetwork] = [*store.vectors_of(set_key), *store.networks()]
     titles = {uploaded.name: readable(uploaded.title, LONGEST_TITLE) for uploaded in kept}
     title = titles.get(name)

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages.parts.app import address, cache, downloads, dropped, frame, keys
+from pages.parts.app import address, downloads, dropped, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import export
 from ranking import method_class
@@ -27,15 +27,15 @@ def choose(images: ImageSet, method: str) -> str | None:
     if not method_class(method).uses_graph:
         return None
     refused = _take_up(images)
-    uploaded = cache.store().edge_names(images.key)
+    uploaded = home.store().edge_names(images.key)
     graph: str = st.selectbox(
         "Similarity graph: which samples are neighbours",
         [*GRAPHS, *uploaded],
         format_func=words,
         **address.bound(keys.GRAPH, lambda text: _known(text, uploaded), FIRST_GRAPH),
     )
-    with frame.in_place(), cache.or_gone():
-        edges = cache.store().edges_of(images.key, graph)
+    with frame.in_place(), home.or_gone():
+        edges = home.store().edges_of(images.key, graph)
         st.caption(f"{SAME_IMAGE if edges is None else in_words(images, edges)} {LEAN}")
     _offer(images, refused)
     return graph
@@ -115,4 +115,4 @@ def keep(images: ImageSet, file: UploadedFile) -> str:
             f"{file.name}: expected at most {MOST_MEGABYTES} MB, got {file.size / 2**20:.1f} MB; leave other columns "
             "out, or some pairs"
         )
-    return keep_pairs_apart(cache.store(), images.key, file.name, file.getvalue())
+    return keep_pairs_apart(home.store(), images.key, file.name, file.getvalue())

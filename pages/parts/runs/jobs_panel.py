@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, frame, home, keys
 from pages.parts.app.frame import escaped
 from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Run
@@ -31,7 +31,7 @@ def watch(run: Run, live: Live | None = None) -> None:
 
 def _watch(run_id: str, waited: bool, live: Live | None) -> None:
     with frame.in_place():
-        run = jobs.poll(cache.store(), run_id)
+        run = jobs.poll(home.store(), run_id)
         if run.state in ENDED or (waited and not _waits_for(run)):
             st.rerun()  # which, of one whose turn it is, has a look more often
         _show(run, live)
@@ -52,7 +52,7 @@ def offer_decision(run: Run, waits: str, name: str) -> None:
 
 def _waits_for(run: Run) -> int:
     """How many others a run waits for."""
-    return jobs.waits_for(cache.store(), run) if run.state == "queued" else 0
+    return jobs.waits_for(home.store(), run) if run.state == "queued" else 0
 
 
 def _show(run: Run, live: Live | None) -> None:
@@ -64,7 +64,7 @@ def _show(run: Run, live: Live | None) -> None:
             st.button(
                 "Cancelling …" if run.cancelled else "Cancel",
                 key=keys.widget(f"cancel {run.id}"),
-                on_click=lambda: jobs.cancel(cache.store(), run.id),
+                on_click=lambda: jobs.cancel(home.store(), run.id),
                 disabled=bool(run.cancelled),
             )
     if live is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import cache, controls, downloads, frame, keys
+from pages.parts.app import controls, downloads, frame, home, keys
 from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
@@ -20,7 +20,7 @@ from ranking.workspace.run import Run
 
 def choose(images: ImageSet, query: str) -> tuple[str, ...]:
     """The ids of the samples whose corrections a new training run uses; nothing is shown where there are none."""
-    corrected = tuple(cache.corrections().standing(images.key, query))
+    corrected = tuple(home.corrections().standing(images.key, query))
     if not corrected:
         return ()
     use = controls.toggle(
@@ -37,7 +37,7 @@ def of_run(images: ImageSet, run: Run) -> dict[str, bool]:
     query, used = run.settings["query"], run.corrections
     relevance, rows = images.relevance(query), np.flatnonzero(np.isin(images.ids, list(used)))
     in_run = {str(images.ids[row]): not relevance[row] for row in rows}
-    standing = cache.corrections().standing(images.key, query)
+    standing = home.corrections().standing(images.key, query)
     return in_run | {sample: each.corrected for sample, each in standing.items()}
 
 
@@ -51,7 +51,7 @@ def say_labels(images: ImageSet, run: Run) -> None:
             f"{counted(len(used), 'corrected label')}: {len(used) - test:,} of training samples, "
             f"{test:,} of test samples."
         )
-    elif corrected := cache.corrections().standing(images.key, query):
+    elif corrected := home.corrections().standing(images.key, query):
         st.caption(
             f"All metrics use the original labels; your {counted(len(corrected), 'correction')} of "
             f"“{escaped(query)}” are shown as ✎ only."
@@ -60,7 +60,7 @@ def say_labels(images: ImageSet, run: Run) -> None:
 
 def offer(images: ImageSet, query: str, rows: Ints) -> None:
     """Buttons that mark the samples of these rows as relevant or not, and one that takes the last press back."""
-    store, relevance = cache.corrections(), images.relevance(query) > 0
+    store, relevance = home.corrections(), images.relevance(query) > 0
     original = {str(images.ids[row]): bool(relevance[row]) for row in rows}
     standing = store.standing(images.key, query)
     labels = [standing[sample].corrected if sample in standing else was for sample, was in original.items()]
@@ -93,7 +93,7 @@ def offer(images: ImageSet, query: str, rows: Ints) -> None:
 
 def offer_file(images: ImageSet) -> None:
     """All corrections of the image set, of whichever class, made when they are asked for; nothing where none are."""
-    store, key = cache.corrections(), images.key
+    store, key = home.corrections(), images.key
     if store.all(key):
         name = file_name("corrections", images.title, key, "csv")
         downloads.offer("Corrections as CSV", lambda: csv_text(store.all(key)), name)

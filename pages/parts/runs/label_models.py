@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, cache, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import run_actions, runs, trainings
 from pages.parts.views import label_looks
@@ -51,7 +51,7 @@ def _mean_labels(row: ImageSetRow) -> float:
     """How many labels an image of a set has on average."""
     try:
         return float(cache.image_labels(row.key).labels.sum(axis=1).mean())
-    except cache.Gone:
+    except home.Gone:
         return 0.0
 
 

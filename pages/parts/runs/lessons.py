@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts.app import address, cache, controls, frame, keys
+from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.runs import feature_choice, jobs_panel
 from ranking.core.run_settings import TrainSettings
 from ranking.jobs import jobs
@@ -52,7 +52,7 @@ class Lesson:
         if broken:
             if frame.pressed("Train again", keys.widget("train the lesson again"), type="primary"):
                 for run in broken:
-                    jobs.start_once(cache.common(), "train", run.settings)
+                    jobs.start_once(home.common(), "train", run.settings)
                 st.rerun()
             frame.end_page()
         return by_method
@@ -60,7 +60,7 @@ class Lesson:
 
 def _run_of(settings: TrainSettings) -> Run:
     """The best run of these settings, a new one where there is none."""
-    store, values = cache.common(), settings.to_json()
+    store, values = home.common(), settings.to_json()
     return best_equal(store, "train", values) or jobs.start_once(store, "train", values)
 
 
@@ -146,14 +146,14 @@ def each_step(titles: Sequence[str], name: str) -> Iterator[Step]:
 
 def done() -> set[str]:
     """The pages of the lessons of which the last step was seen in this workspace."""
-    folder = cache.store().home / DONE
+    folder = home.store().home / DONE
     return {file.name for file in folder.iterdir()} if folder.is_dir() else set()
 
 
 def _mark_done() -> None:
     """Remember the lesson that is shown as seen to its end."""
-    with cache.or_gone():
-        folder = cache.store().home / DONE
+    with home.or_gone():
+        folder = home.store().home / DONE
         folder.mkdir(exist_ok=True)
         (folder / st.session_state[keys.PAGE_SHOWN]).touch()
 

@@ -8,7 +8,7 @@ from typing import NoReturn
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, keys
+from pages.parts.app import address, cache, home, keys
 from pages.parts.app.colours import RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
@@ -50,8 +50,8 @@ def offer_features(run: Run, images: ImageSet) -> NoReturn:
         def on_progress(what: str, done: int, total: int) -> None:
             bar.progress(done / max(1, total), f"{what}: {done:,} of {total:,} images")
 
-        with cache.or_gone():
-            load_features(images, run.settings["features"], cache.store().features, on_progress)
+        with home.or_gone():
+            load_features(images, run.settings["features"], home.store().features, on_progress)
 
     trainings.train_first(
         "The features of this training run are not kept here: it was trained elsewhere, or they were removed.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages.parts.app import cache, controls, keys
+from pages.parts.app import cache, controls, home, keys
 from pages.parts.components.picture import data_url
 from pages.parts.importing import criteria
 from pages.parts.runs import runs, trainings
@@ -41,7 +41,7 @@ def choose_set() -> ImageSetRow:
 def _criteria(row: ImageSetRow) -> tuple[str, ...]:
     try:
         return cache.criteria(row.key)
-    except cache.Gone:
+    except home.Gone:
         return ()
 
 

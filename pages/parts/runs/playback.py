@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts.app import cache, controls, keys
+from pages.parts.app import cache, controls, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.play_bar import Lane, play_bar
@@ -82,7 +82,7 @@ def comparable(run: Run) -> list[Run]:
     """The runs of the same image set and query that have ended with a recording, the newest first."""
     return [
         each
-        for each in cache.store().runs(set_key=run.settings["set"], task=SAMPLES)
+        for each in home.store().runs(set_key=run.settings["set"], task=SAMPLES)
         if each.id != run.id
         and each.has_scores
         and each.settings["query"] == run.settings["query"]
@@ -104,6 +104,6 @@ def opposite(run: Run, listed: Sequence[Run]) -> str | None:
 def _frames(run: Run) -> Sequence[Frame]:
     try:
         return cache.frames(run, runs.loss_of(run))
-    except cache.Gone as error:
+    except home.Gone as error:
         st.warning(escaped(str(error)), icon=":material/warning:")
         return ()

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, downloads, frame, keys
+from pages.parts.app import address, downloads, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import export, runs
 from ranking.core.run_settings import CALLED
@@ -113,7 +113,7 @@ def _star(chosen: Sequence[Run]) -> None:
 
 
 def _star_now(run_ids: Sequence[str], star: bool) -> None:
-    _act(cache.store().star_run, run_ids, star)
+    _act(home.store().star_run, run_ids, star)
 
 
 def _name(run: Run | None) -> None:
@@ -124,7 +124,7 @@ def _name(run: Run | None) -> None:
                     "Name", run.name, LONGEST_NAME, help="Leave it empty to take the name away."
                 )
                 saved = st.form_submit_button("Save", type="primary")
-                if saved and runs.done(cache.store().name_run, run.id, name):
+                if saved and runs.done(home.store().name_run, run.id, name):
                     st.rerun()
 
 
@@ -159,12 +159,12 @@ def _lent(chosen: Sequence[Run]) -> bool:
 
 def _delete_now(run_ids: Sequence[str], after: dict[str, str | None]) -> None:
     with frame.in_place():
-        chosen = [run for run in cache.store().runs() if run.id in run_ids]
+        chosen = [run for run in home.store().runs() if run.id in run_ids]
         for run in chosen:
             if run.state not in ENDED:
                 _keep_error(f"{runs.short_name(run)} is still going on: cancel it first, then delete it.")
                 return
-    st.session_state[keys.JUST_DELETED] = deleted = _act(cache.store().delete_run, run_ids)
+    st.session_state[keys.JUST_DELETED] = deleted = _act(home.store().delete_run, run_ids)
     if not deleted:
         return
     chosen_last = next(run for run in chosen if run.id == deleted[-1])
@@ -226,7 +226,7 @@ def show_errors() -> None:
 def show_deleted(task: str) -> None:
     """Show what was just deleted, with an undo button, and the errors of failed actions."""
     show_errors()
-    deleted = {run.id: run for run in cache.store().runs(deleted=True, task=task)}
+    deleted = {run.id: run for run in home.store().runs(deleted=True, task=task)}
     just = [deleted[run_id] for run_id in st.session_state.get(keys.JUST_DELETED, []) if run_id in deleted]
     if just:
         what = escaped(runs.short_name(just[0])) if len(just) == 1 else counted(len(just), task)
@@ -237,7 +237,7 @@ def show_deleted(task: str) -> None:
 
 def bring_back(task: str, name_of: Callable[[Run], str] = runs.name_of) -> None:
     """Show the deleted runs of a task, a button per run that restores it, and a button that empties the trash."""
-    deleted = cache.store().runs(deleted=True, task=task)
+    deleted = home.store().runs(deleted=True, task=task)
     if not deleted:
         return
     with st.expander(f"Deleted: {counted(len(deleted), task)}", icon=":material/delete:"):
@@ -254,13 +254,13 @@ def bring_back(task: str, name_of: Callable[[Run], str] = runs.name_of) -> None:
         with st.popover("Empty now", icon=":material/delete_forever:"):
             st.markdown(f"{counted(len(deleted), task).capitalize()} will be gone for good.")
             if frame.pressed("Delete for good", "empty deleted", type="primary"):
-                removed = cache.store().empty_deleted(task)
+                removed = home.store().empty_deleted(task)
                 st.toast(f"{counted(removed, task).capitalize()} gone for good.")
                 st.rerun()
 
 
 def _restore(*run_ids: str) -> None:
-    _act(cache.store().restore_run, run_ids)
+    _act(home.store().restore_run, run_ids)
 
 
 def bring_in() -> None:
@@ -276,7 +276,7 @@ def bring_in() -> None:
                 return
             try:
                 with st.spinner("Reading and checking it …"):
-                    run = import_run_apart(cache.store(), file.getvalue())
+                    run = import_run_apart(home.store(), file.getvalue())
             except ValueError as error:
                 st.error(escaped(str(error)), icon=":material/error:")
                 return

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, frame, keys
+from pages.parts.app import address, controls, frame, home, keys
 from pages.parts.runs import run_actions, runs
 from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, SAMPLES, Run
@@ -24,8 +24,8 @@ def show(row: ImageSetRow) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Training runs", anchor=False, width="content")
         everywhere = controls.toggle("Of all image sets", keys.EVERYWHERE)
-        listed = cache.store().runs(set_key=None if everywhere else row.key, task=SAMPLES)
-        others = 0 if listed else len(cache.store().runs(task=SAMPLES))
+        listed = home.store().runs(set_key=None if everywhere else row.key, task=SAMPLES)
+        others = 0 if listed else len(home.store().runs(task=SAMPLES))
         if others:
             counted = run_actions.counted(others, SAMPLES)
             st.markdown(f"{counted} on other image sets", width="content")
@@ -51,7 +51,7 @@ def show(row: ImageSetRow) -> None:
 def _await_change(states: dict[str, str]) -> None:
     """Run the page again as soon as one of the trainings has another state."""
     with frame.in_place():
-        if any(jobs.poll(cache.store(), run_id).state != state for run_id, state in states.items()):
+        if any(jobs.poll(home.store(), run_id).state != state for run_id, state in states.items()):
             st.rerun()
 
 
@@ -64,7 +64,7 @@ def _table(listed: Sequence[Run], everywhere: bool) -> list[Run]:
     rows = sorted(ids.index(run_id) for run_id in chosen)
     if key not in st.session_state or sorted(st.session_state[key]["selection"]["rows"]) != rows:
         st.session_state[key] = {"selection": {"rows": rows, "columns": [], "cells": []}}
-    titles = {row.key: row.title for row in cache.store().image_sets()}
+    titles = {row.key: row.title for row in home.store().image_sets()}
     st.dataframe(
         [_row(run) | ({"Image set": _set_title(run, titles)} if everywhere else {}) for run in listed],
         key=key,

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, keys
+from pages.parts.app import address, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import feature_choice, projections
 from ranking import method_class, method_names
@@ -79,7 +79,7 @@ def _given(run: Run) -> dict[str, str]:
 
 def of_task(run_id: str, task: str) -> Run:
     """Return the run of that id; ValueError unless it is of the task."""
-    run = cache.store().run(run_id)
+    run = home.store().run(run_id)
     if run.task != task:
         raise ValueError(f"expected: {CALLED[task]}, got: {run.called}")
     return run
@@ -95,9 +95,9 @@ def kept_of_task(run_id: str, task: str) -> Run:
 
 def with_scores() -> list[Run]:
     """Return the training runs that have scores: those on the image set of the address first, then the newest."""
-    here = {row.key for row in cache.store().image_sets()}
+    here = {row.key for row in home.store().image_sets()}
     scored = [
-        run for run in cache.store().runs(task=SAMPLES) if run.has_scores and run.settings["set"] in here
+        run for run in home.store().runs(task=SAMPLES) if run.has_scores and run.settings["set"] in here
     ]
     return sorted(scored, key=lambda run: run.settings["set"] != address.get(keys.SET))
 
@@ -117,7 +117,7 @@ def loss_of(run: Run) -> str | None:
 
 def set_is_here(run: Run) -> bool:
     """Whether the image set of a training run exists in this workspace."""
-    return run.settings["set"] in {row.key for row in cache.store().image_sets()}
+    return run.settings["set"] in {row.key for row in home.store().image_sets()}
 
 
 def missing_set(run: Run) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, forms, frame, keys
+from pages.parts.app import address, cache, controls, forms, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import sets
 from pages.parts.runs import certificate, feature_choice, jobs_panel, projections, run_actions, runs
@@ -44,13 +44,13 @@ class Picker:
         return address.read(self.run, lambda run_id: runs.kept_of_task(run_id, self.task), None)
 
     def runs(self, set_key: str) -> list[Run]:
-        return cache.store().runs(set_key=set_key, task=self.task)
+        return home.store().runs(set_key=set_key, task=self.task)
 
     def choose_set(
         self, fits: Callable[[ImageSetRow], bool], title: Callable[[ImageSetRow], str] = sets.title
     ) -> ImageSetRow:
         """One of the image sets that fit."""
-        known = {row.key: row for row in cache.store().image_sets() if fits(row)}
+        known = {row.key: row for row in home.store().image_sets() if fits(row)}
         if not known:
             frame.way_on(self.needs, "Import images", "image_sets")
         return sets.choose_among(known, self.set, self.source, self.named(), title)
@@ -121,7 +121,7 @@ class Picker:
         run_id = st.session_state.get(keys.STARTED)
         if run_id is None or run_id in [run.id for run in live]:
             return
-        run = cache.store().run(run_id)
+        run = home.store().run(run_id)
         if run.task != self.task or run.deleted or run_id == address.get(self.run):
             return
         if not run.usable:
@@ -212,7 +212,7 @@ def usual_features(set_key: str) -> Named:
 
 def start(settings: AnyTrainSettings) -> Run:
     """The run of these settings: the one that is running, else a new one, which this tab shows."""
-    run = jobs.start_once(cache.store(), "train", settings.to_json())
+    run = jobs.start_once(home.store(), "train", settings.to_json())
     st.session_state[keys.STARTED] = run.id
     return run
 

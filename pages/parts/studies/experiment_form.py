@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, frame, keys
+from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import feature_choice, graph_choice, projections, runs
 from pages.parts.runs.jobs_panel import in_minutes
@@ -143,7 +143,7 @@ def cost(row: ImageSetRow, settings: ExperimentSettings) -> tuple[int, float]:
     return cost
 
 
-@cache.of_home(entries=64)
+@home.of_home(entries=64)
 def _cost(key: str, settings: str) -> tuple[int, float]:
     images = cache.image_set(key)
     plan: Plan = plan_of(ExperimentSettings.from_json(json.loads(settings)), images)

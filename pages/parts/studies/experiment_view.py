@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts.app import address, cache, downloads, keys
+from pages.parts.app import address, cache, downloads, home, keys
 from pages.parts.app.frame import escaped, in_place
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
@@ -174,7 +174,7 @@ def show_gallery(findings: Findings, query: str) -> None:
     with right:
         bound = address.bound(keys.PLACES, address.one_of(PLACES), PLACES[0])
         places = int(st.selectbox("Pictures", PLACES, **bound))
-    with in_place(), cache.or_gone():
+    with in_place(), home.or_gone():
         ranked = findings.rankings(query, fold)
         if not ranked:
             st.caption("No method has a ranking of these samples yet.")

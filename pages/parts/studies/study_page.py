@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, cache, downloads, figures_file, frame
+from pages.parts.app import address, downloads, figures_file, frame, home
 from pages.parts.runs import jobs_panel, run_actions, runs
 from ranking.core.run_settings import AnyStudySettings
 from ranking.jobs import jobs
@@ -107,7 +107,7 @@ class StudyPage:
     def offer_start(self, label: str, settings: AnyStudySettings, key: str, **look: Any) -> None:
         """Show the button that starts a run, which is then shown; pressing it twice starts one."""
         if frame.pressed(label, key, icon=":material/play_arrow:", **{"type": "primary", **look}):
-            run = jobs.start_once(cache.store(), "study", settings.to_json())
+            run = jobs.start_once(home.store(), "study", settings.to_json())
             address.put(**{self.run: run.id})
             st.rerun()
 

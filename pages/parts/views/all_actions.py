@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts.app import cache
+from pages.parts.app import home
 from pages.parts.app.frame import escaped
 from pages.parts.views import leanings
 from pages.parts.views.measures import signed
@@ -45,10 +45,10 @@ def of_runs(methods: Sequence[str], resampled: Resampled, pairs: Iterable[Pair])
 
 def measured(lesson: str, images: ImageSet, query: str, own: Action) -> Measured:
     """The stored figures of a lesson, its own runs' for its query; Gone where they are of another set."""
-    with cache.or_gone():
+    with home.or_gone():
         stored = json.loads(MEASURED.read_text())
     if stored["set"] != images.key:
-        raise cache.Gone(
+        raise home.Gone(
             f"data/{MEASURED.name} was measured on other images than the lesson has; "
             "measure it again with: python data/ten_actions.py"
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, frame, keys
+from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.runs import choices, runs
 from ranking.core import Bools, Floats, ImageSet, Ints
 from ranking.losses import loss_names, make_loss
@@ -97,10 +97,10 @@ def address_of(run: Run) -> dict[str, str] | None:
 
 def with_scores() -> list[Run]:
     """Trainings that have scores, also so far: those under way first."""
-    here = {row.key for row in cache.store().image_sets()}
+    here = {row.key for row in home.store().image_sets()}
     live = [
         run
-        for run in cache.store().runs(task=SAMPLES)
+        for run in home.store().runs(task=SAMPLES)
         if run.state not in ENDED and run.scores_so_far_file.exists() and run.settings["set"] in here
     ]
     return [*live, *runs.with_scores()]
@@ -126,7 +126,7 @@ def of_model(named: Run | None, listed: list[Run]) -> Scores:
 def so_far(run: Run, images: ImageSet) -> Scores:
     """The scores with which a training run that is running has last asked for its most violated ranking."""
     rows = np.flatnonzero(~images.test)
-    with cache.or_gone():
+    with home.or_gone():
         scores = read_scores(run.scores_so_far_file, f"training {run.id}", len(rows))
     note = f"This run is still running: these are the scores that its {len(rows):,} training samples had a moment ago."
     relevance = images.relevance(run.settings["query"], run.corrections)

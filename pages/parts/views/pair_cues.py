@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from PIL import Image, ImageStat
 
+from pages.parts.app import cache
+from pages.parts.app.home import SOME, of_home
 from ranking.core import Floats, Ints
 
 CUES = ("the more colourful one goes first", "the brighter one goes first")
 TRIES = 20_000
 DRAWS = 50  # of the sequence
 APART = 0.5  # of a standard deviation, by which the pictures of a pair differ in every cue
+MOST_LOOKED_AT = 1000  # samples among which the pairs are looked for
 
 
 class Examples(NamedTuple):
@@ -73,6 +75,19 @@ def explained(rows: Ints, cue: Floats) -> int:
     return int((cue[rows[first]] > cue[rows[second]]).sum())
 
 
-def all_cues(crop: Callable[[int], bytes], samples: Ints) -> Floats:
-    """(n, 2) the cues of samples, whose pictures `crop` gives."""
-    return np.array([cues_of(crop(row)) for row in samples.tolist()])
+@of_home(entries=SOME, spinner="Looking for pairs …")
+def pair_examples(key: str, criterion: str) -> tuple[Examples, Floats]:
+    """Pairs and a sequence of training samples for the lesson about pairs, and (n, 2) the cues of all samples, NaN of
+    those that are not looked at; Gone where a set has no such pairs."""
+    images, thumbnails = cache.image_set(key), cache.thumbnails(key)
+    numbers = images.numbers_of(criterion)
+    rows = np.flatnonzero(~np.isnan(numbers) & ~images.test)[:MOST_LOOKED_AT]
+    cues = np.full((len(images), 2), np.nan)
+    cues[rows] = [cues_of(thumbnails.crop(row)) for row in rows.tolist()]
+    try:
+        examples = find_examples(numbers[rows], cues[rows])
+    except ValueError as error:
+        raise ValueError(
+            f"the lesson needs other pictures than these: {error}; choose another set"
+        ) from error
+    return Examples(rows[examples.pairs], rows[examples.sequence], examples.usual), cues

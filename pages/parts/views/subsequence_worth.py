@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pages.parts.app import cache
+from pages.parts.app import home
 from pages.parts.views.measures import signed
 from ranking.datasets.sequences import ANY, ONE_EACH
 from ranking.metrics.intervals import Interval
@@ -36,7 +36,7 @@ class Measured(NamedTuple):
 
 def measured() -> Measured:
     """The stored figures; Gone where they cannot be read."""
-    with cache.or_gone():
+    with home.or_gone():
         stored = json.loads(MEASURED.read_text())
     sampled = {
         of: Worth(row[PAIRS], row[SUBSEQUENCES], Interval(*row["gain"]))

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import cache
+from pages.parts.app import home
 from pages.parts.components.picture import data_url
 from ranking.core import Bools, Certificate, Floats, Ints
 from ranking.datasets import Thumbnails, load_image_set
@@ -95,7 +95,7 @@ class Taught:
 
 def taught() -> Taught:
     """Return the stored training runs; Gone where they cannot be read."""
-    with cache.or_gone():
+    with home.or_gone():
         return _taught(str(FILE))
 
 
@@ -151,7 +151,7 @@ def _curves(file: str) -> dict[str, Floats]:
 
 def picture_of(lesson: Taught, row: int) -> str:
     """Return the scene as a data URL; Gone where its labels differ from the stored ones."""
-    with cache.or_gone():
+    with home.or_gone():
         return _picture(str(FILE), row)
 
 

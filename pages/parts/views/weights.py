@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from PIL import Image
 
-from pages.parts.app import cache, figures_file, keys
+from pages.parts.app import cache, figures_file, home, keys
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped, in_place
 from pages.parts.views import charts
@@ -58,7 +58,7 @@ def show(run: Run, images: ImageSet, ranked: Ranking) -> None:
             method = run.settings["method"]
             st.caption(f"{method} is not linear in the features, so it has no weights to draw.")
             return
-        with cache.or_gone():
+        with home.or_gone():
             looks = looks_of(run.settings["features"], direction, images)
         if not looks:
             st.caption(
