@@ -6,10 +6,10 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts.app import cache, controls, downloads, figures_file, frame, home, keys, menu, selection
+from pages.parts.app import cache, controls, downloads, figures_file, frame, home, keys, menu
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
-from pages.parts.components import tiles
+from pages.parts.components import selection, tiles
 from pages.parts.components.rows import Row, rows
 from pages.parts.runs import choices, compared_pair, compared_runs
 from pages.parts.studies.experiment_tables import as_markdown

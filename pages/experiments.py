@@ -6,8 +6,7 @@ import streamlit as st
 
 from pages.parts.app import address, cache, frame, home, keys
 from pages.parts.app.frame import escaped
-from pages.parts.importing import sets
-from pages.parts.runs import run_actions, runs
+from pages.parts.runs import run_actions, runs, sets
 from pages.parts.studies import experiment_form, experiment_view
 from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Run

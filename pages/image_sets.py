@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, frame, home_repair, keys, selection
+from pages.parts.app import address, cache, controls, frame, home_repair, keys
 from pages.parts.app.frame import escaped
-from pages.parts.components import grid, tiles
-from pages.parts.importing import criteria, custom_features, importing, sets, trash
+from pages.parts.components import grid, selection, tiles
+from pages.parts.importing import criteria, custom_features, importing, trash
+from pages.parts.runs import sets
 from pages.parts.views import charts
 from ranking.core import ImageSet, Ints
 

@@ -10,11 +10,16 @@ import streamlit as st
 from pages.parts.app import address, cache, controls, downloads, frame, home, keys
 from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
-from pages.parts.components import answer_checks, answer_files, asked_image
-from pages.parts.components.interview import Interview, strategies
 from pages.parts.components.questions import questions, sent_before
-from pages.parts.importing import uploaded_image
-from pages.parts.runs import label_models, neighbours
+from pages.parts.runs import (
+    answer_checks,
+    answer_files,
+    asked_image,
+    label_models,
+    neighbours,
+    uploaded_image,
+)
+from pages.parts.runs.interview import Interview, strategies
 from pages.parts.studies import label_race
 from ranking.core import LabelSet
 from ranking.core.text import counted

@@ -10,10 +10,10 @@ from pages.parts.app import address, cache, controls, downloads, figures_file, f
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
+from pages.parts.runs import inference_scores as chosen_scores
 from pages.parts.runs import jobs_panel
+from pages.parts.runs.inference_scores import Scores
 from pages.parts.views import charts, inference_charts, inference_words
-from pages.parts.views import inference_scores as chosen_scores
-from pages.parts.views.inference_scores import Scores
 from pages.parts.views.inference_words import NAMES
 from ranking.core import Ints
 from ranking.core.spreadsheets import rows_csv

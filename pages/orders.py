@@ -12,10 +12,10 @@ import streamlit as st
 from pages.parts.app import address, cache, controls, downloads, forms, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
+from pages.parts.components.film import Strip
 from pages.parts.runs import jobs_panel, order_models, run_actions, trainings
 from pages.parts.runs.order_models import frames_of, true_strip
 from pages.parts.views import sheets
-from pages.parts.views.strips import Strip
 from ranking import method_class, method_names
 from ranking.core import ImageSet, Ints
 from ranking.core.run_settings import OrderTrainSettings

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, downloads, frame, keys, menu, selection
+from pages.parts.app import address, cache, controls, downloads, frame, keys, menu
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
-from pages.parts.components import grid, tiles
-from pages.parts.runs import choices, export, label_corrections, ranking_filter, runs
-from pages.parts.views import charts, inference_scores, measures, weights
+from pages.parts.components import grid, selection, tiles
+from pages.parts.runs import choices, export, inference_scores, label_corrections, ranking_filter, runs
+from pages.parts.views import charts, measures, weights
 from ranking.core import ImageSet, Ints
 from ranking.core.text import counted
 from ranking.metrics.ranked import Ranking, first_irrelevant

@@ -10,10 +10,10 @@ import streamlit as st
 from pages.parts.app import address, cache, controls, downloads, figures_file, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
+from pages.parts.components.film import Strip
 from pages.parts.runs import neighbours, order_models
 from pages.parts.runs.order_models import frames_of, true_strip
 from pages.parts.views import charts, tree_chart
-from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints
 from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.order_training import Ordered, measure_order

@@ -10,11 +10,11 @@ import streamlit as st
 
 from pages.parts.app import address, cache, controls, forms, frame, home, keys
 from pages.parts.app.frame import escaped
-from pages.parts.importing import criteria, sets
 from pages.parts.runs import (
     certificate,
     feature_choice,
     graph_choice,
+    inference_scores,
     jobs_panel,
     label_corrections,
     playback,
@@ -22,9 +22,9 @@ from pages.parts.runs import (
     run_actions,
     run_table,
     runs,
+    sets,
     trainings,
 )
-from pages.parts.views import inference_scores
 from ranking import method_class, method_names
 from ranking.core import Method
 from ranking.core.run_settings import TrainSettings
@@ -43,7 +43,7 @@ def steps() -> None:
         task, view, details = st.container(), st.container(), st.container(key="settings-train")
     with task:
         row = sets.choose()
-        criteria.need_classes(row)
+        sets.need_classes(row)
         query, method = choose_task(row)
         corrections = label_corrections.choose(cache.image_set(row.key), query)
     with details:
@@ -83,7 +83,7 @@ def choose_task(row: ImageSetRow) -> tuple[str, str]:
     counts = zip(images.classes, images.labels.sum(axis=0), strict=True)
     shown = {name: f"{name} — {count:,} of {len(images):,} samples" for name, count in counts}
     label = "Query: which class shall be ranked first?"
-    first = FIRST_QUERY if FIRST_QUERY in row.classes else criteria.first_of(row.classes)
+    first = FIRST_QUERY if FIRST_QUERY in row.classes else sets.first_of(row.classes)
     query = controls.select(label, keys.QUERY, shown, first)
     names = method_names(ranks="samples")
     return query, controls.select("Method", keys.METHOD, names, preferred(FIRST_METHOD, names))

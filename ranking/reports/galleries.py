@@ -5,7 +5,6 @@ The file holds each picture once, as data, however often it is shown.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -15,7 +14,7 @@ from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.comparison_words import first_wrong
 from ranking.reports.findings import Findings, split_words
 from ranking.reports.looks import Look, looks_of
-from ranking.reports.markup import Markup, element
+from ranking.reports.markup import Markup, data_url, element
 
 SIDE = 100  # of the square that a picture is fitted into, in units of the drawing
 TOP = 8  # samples a row, as in Fig. 1
@@ -48,8 +47,7 @@ class Album:
         return hidden
 
     def _symbol(self, row: int) -> Markup:
-        content = base64.b64encode(self._crops.crop(row)).decode()
-        picture = element("image", href=f"data:image/webp;base64,{content}", width=SIDE, height=SIDE)
+        picture = element("image", href=data_url(self._crops.crop(row)), width=SIDE, height=SIDE)
         return element("symbol", picture, id=f"p{row}", viewBox=f"0 0 {SIDE} {SIDE}")
 
 

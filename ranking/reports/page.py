@@ -6,14 +6,13 @@ file forbids itself scripts and every other host besides.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from ranking.experiments.cross_validation.tables import Table
 from ranking.reports.exports import shown
-from ranking.reports.markup import Markup, element, joined
+from ranking.reports.markup import Markup, data_url, element, joined
 
 MOST_READABLE = 6  # columns of a table whose letters need not be small to fit a printed page
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
@@ -90,9 +89,8 @@ KINDS = {".json": "application/json", ".csv": "text/csv", ".tex": "text/plain"}
 
 
 def _saved(name: str, content: str) -> Markup:
-    data = base64.b64encode(content.encode()).decode()
-    kind = KINDS[Path(name).suffix]
-    return element("a", f"Save {name}", href=f"data:{kind};base64,{data}", download=name)
+    href = data_url(content.encode(), KINDS[Path(name).suffix])
+    return element("a", f"Save {name}", href=href, download=name)
 
 
 def figure(drawn: Markup, *notes: str) -> Markup:

@@ -18,9 +18,9 @@ from label_home import HOSTILE, NAMES, LabelHome, board
 from shown import charts_of, components, kinds, numbers_in, page_of, plain, press, text_of, values
 
 from pages.parts.app import cache
-from pages.parts.components import answer_checks, answer_files, questions
-from pages.parts.components.interview import Interview, strategies
-from pages.parts.runs import label_models, runs
+from pages.parts.components import questions
+from pages.parts.runs import answer_checks, answer_files, label_models, runs
+from pages.parts.runs.interview import Interview, strategies
 from pages.parts.views import label_looks
 from ranking.core import ProgressEvent
 from ranking.explain.asking import closest_maxima, next_questions

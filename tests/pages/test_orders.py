@@ -17,9 +17,9 @@ from shown import kinds, numbers_in, page_of, press, texts
 from pages.parts.app import cache, home, menu
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
+from pages.parts.components.film import Strip
 from pages.parts.runs import order_models, runs
 from pages.parts.views import sheets
-from pages.parts.views.strips import Strip
 from ranking.core import ProgressEvent
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures
 from ranking.jobs.events import Report

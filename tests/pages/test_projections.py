@@ -14,8 +14,8 @@ from shown import address, choose, compared, kinds, press, turn_to
 from trainings import finished
 
 from pages.parts.app import cache, home
-from pages.parts.importing.uploaded_image import _described
 from pages.parts.runs import certificate, projections, runs
+from pages.parts.runs.uploaded_image import _described
 from ranking.features.projection import projection_words
 from ranking.jobs import worker
 from ranking.jobs.events import Report

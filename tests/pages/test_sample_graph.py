@@ -10,8 +10,8 @@ from homes import use_graph
 from shown import address, choose, components, texts, turn_to
 
 from pages.parts.app import cache, home
+from pages.parts.components.graph import drawings as picture
 from pages.parts.runs import neighbours
-from pages.parts.views import graph_picture as picture
 
 HOSTILE = "<script>alert(1)</script> & \"'"
 

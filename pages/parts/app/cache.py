@@ -18,7 +18,6 @@ from PIL import Image
 
 from pages.parts.app import home
 from pages.parts.app.home import EACH, SOME, of_home
-from pages.parts.components.picture import data_url
 from ranking import method_class
 from ranking.core import Bools, Floats, ImageSet, LabelSet
 from ranking.core.run_settings import (
@@ -40,6 +39,7 @@ from ranking.metrics import intervals
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import Resampled
 from ranking.metrics.ranked import Ranking
+from ranking.reports.markup import data_url
 from ranking.workspace import examples
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.run_files import projection_of, read_scores

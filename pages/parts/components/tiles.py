@@ -10,13 +10,13 @@ import numpy as np
 
 from pages.parts.app import cache, keys
 from pages.parts.app.colours import IRRELEVANT, IRRELEVANT_GLYPH, OF_CLASSES, RELEVANT, RELEVANT_GLYPH
-from pages.parts.components.picture import data_url, picture
+from pages.parts.components.picture import Box, picture
 from pages.parts.components.tile import Tile
-from pages.parts.views.strips import Box
 from ranking.core import Bools, ImageSet, Ints
 from ranking.core.text import written
 from ranking.datasets import Thumbnails
 from ranking.metrics.ranked import Ranking, precision_terms
+from ranking.reports.markup import data_url
 
 
 def ranked_tiles(

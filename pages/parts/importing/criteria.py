@@ -1,57 +1,28 @@
-"""Sets whose samples have numbers to be put in order by: what the numbers are, and what such a set is for."""
+"""The numbers of an image set whose samples can be put in order."""
 
 from __future__ import annotations
 
 import html
-import re
-from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts.app import frame, keys
+from pages.parts.app import keys
 from pages.parts.app.colours import BLUE, VERMILLION
 from pages.parts.app.frame import escaped
+from pages.parts.runs import sets
 from pages.parts.views import charts
 from ranking.core import Floats, ImageSet
 from ranking.core.text import written
-from ranking.workspace.store import ImageSetRow
 
 BARS = 40
-# Words of criteria and classes about what a person is rather than does: none of them is what a page opens on.
-PERSONAL = re.compile(
-    r"\b(male|female|man|woman|sex|gender|white|black|asian|indian|race|skin|ethnicity|young|old|age|chubby)\b",
-    re.IGNORECASE,
-)
-
-
-def first_of(names: Sequence[str]) -> str:
-    """The criterion or class that a page opens on: the first that is not about a person's sex, skin, age or build.
-
-    >>> first_of(("Male", "White", "Young", "Smiling"))
-    'Smiling'
-    """
-    return next((name for name in names if not PERSONAL.search(name)), names[0])
-
-
-def need_classes(row: ImageSetRow) -> None:
-    """End a page that ranks one class first, in words, where a set has no class."""
-    if row.classes:
-        return
-    st.info(
-        f"**{escaped(row.title)}** has no classes, so there is none to rank first: its samples have numbers and are "
-        "there to be put in order. Choose another image set to train here, or put its samples in order.",
-        icon="🔢",
-    )
-    frame.next_step("Put them in order", "orders", order_set=row.key)
-    frame.end_page()
 
 
 def show(images: ImageSet) -> None:
     """How the numbers of one criterion are spread, in train and test."""
     st.subheader("Numbers and split", anchor=False)
-    criterion = first_of(images.criteria)
+    criterion = sets.first_of(images.criteria)
     if len(images.criteria) > 1:
         criterion = st.selectbox(
             "Criterion",

@@ -9,7 +9,6 @@ import streamlit as st
 from pages.parts.app import address, forms, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid
-from pages.parts.components.picture import data_url
 from pages.parts.components.tile import Tile
 from pages.parts.importing import import_form, problem_table, table_columns, uploads
 from ranking.core.settings import settings_of
@@ -18,6 +17,7 @@ from ranking.datasets import source_class
 from ranking.formats.import_preview import ImportPreview
 from ranking.formats.preview import CROPS, Crop, SourcePreview
 from ranking.formats.tree_source import tree_sources
+from ranking.reports.markup import data_url
 from ranking.workspace.run import Run
 
 

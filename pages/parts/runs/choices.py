@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pages.parts.app import address, cache, controls, frame, keys, selection
-from pages.parts.components import grid
+from pages.parts.app import address, cache, controls, frame, keys
+from pages.parts.components import grid, selection
 from pages.parts.runs import run_actions, runs, trainings
 from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pages.parts.app import cache, controls, home, keys
-from pages.parts.components.picture import data_url
-from pages.parts.importing import criteria
-from pages.parts.runs import runs, trainings
-from pages.parts.views.strips import Frame, Strip
+from pages.parts.components.film import Frame, Strip
+from pages.parts.runs import runs, sets, trainings
 from ranking import method_names
 from ranking.core import ImageSet, Ints
 from ranking.core.run_settings import OrderTrainSettings
 from ranking.core.text import written
 from ranking.datasets.sequences import HIGHEST
 from ranking.experiments.order_training import make_drawing
+from ranking.reports.markup import data_url
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
@@ -48,7 +47,7 @@ def _criteria(row: ImageSetRow) -> tuple[str, ...]:
 def choose_criterion(row: ImageSetRow) -> str:
     """By what the samples of a set are put in order; nothing is shown where there is one answer."""
     names = cache.criteria(row.key)
-    run, first = PICKER.named(), criteria.first_of(names)
+    run, first = PICKER.named(), sets.first_of(names)
     if run is not None and run.settings["set"] == row.key and run.settings["criterion"] in names:
         first = run.settings["criterion"]
     return first if len(names) == 1 else controls.select("Criterion", keys.CRITERION, names, first)

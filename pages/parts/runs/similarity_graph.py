@@ -18,13 +18,22 @@ from pages.parts.app.colours import (
 )
 from pages.parts.components import tiles
 from pages.parts.components.graph import graph
-from pages.parts.components.picture import data_url
+from pages.parts.components.graph.drawings import (
+    MOST_NODES,
+    Drawing,
+    Node,
+    Tie,
+    as_svg,
+    drawing,
+    pages_of,
+    widths,
+)
 from pages.parts.runs import choices, export, neighbours
-from pages.parts.views.graph_picture import MOST_NODES, Drawing, Node, Tie, as_svg, drawing, pages_of, widths
 from ranking.core import ImageSet, Ints
 from ranking.core.text import counted
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.metrics.ranked import Ranking
+from ranking.reports.markup import data_url
 from ranking.workspace.run import Run
 
 COLOURS = {"label": "Label", "map": "Best labelling (MAP)", "correct": "Right or wrong"}

@@ -10,8 +10,7 @@ import streamlit as st
 
 from pages.parts.app import address, cache, controls, forms, frame, home, keys
 from pages.parts.app.frame import escaped
-from pages.parts.importing import sets
-from pages.parts.runs import certificate, feature_choice, jobs_panel, projections, run_actions, runs
+from pages.parts.runs import certificate, feature_choice, jobs_panel, projections, run_actions, runs, sets
 from pages.parts.views import training_charts
 from ranking import method_class
 from ranking.core.run_settings import AnyTrainSettings, Named

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from PIL import Image, ImageDraw, ImageFont
 
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
-from pages.parts.components.film import AHEAD, BEHIND, IN_PLACE, settled
-from pages.parts.views.strips import Strip
+from pages.parts.components.film import AHEAD, BEHIND, IN_PLACE, Strip, settled
 from ranking.core import Ints
 from ranking.datasets import Thumbnails
 from ranking.metrics.comparison import Comparison

@@ -13,12 +13,12 @@ import numpy as np
 import streamlit as st
 
 from pages.parts.app import home
-from pages.parts.components.picture import data_url
 from ranking.core import Bools, Certificate, Floats, Ints
 from ranking.datasets import Thumbnails, load_image_set
 from ranking.explain.asking import closest_maxima, precisions
 from ranking.explain.lookahead import LabellingModel, Position
 from ranking.methods.label_prediction import LabelPrediction
+from ranking.reports.markup import data_url
 from ranking.workspace.examples import folder_of
 
 FILE = Path(__file__).parents[3] / "data" / "labels_lesson.npz"

@@ -5,19 +5,39 @@ as they end, and do not cross. One strip can be a person's own, to be moved by h
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from pages.parts.app.colours import BLUE, GREY, VERMILLION
-from pages.parts.views.strips import Frame, Strip
 from ranking.core import Ints
 
 FOLDER = Path(__file__).parent
 AHEAD, BEHIND, IN_PLACE = BLUE, VERMILLION, GREY  # nearer to the front than it belongs; further back; right
 STYLE = f":host {{--ahead: {AHEAD}; --behind: {BEHIND}; --in-place: {IN_PLACE};}}\n"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One picture: `src` is a data URL, the caption stands below it; the highest grade goes first."""
+
+    src: str
+    alt: str
+    caption: str
+    grade: int
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The pictures in one order, as numbers of frames from the first place. movable: by hand."""
+
+    title: str
+    note: str
+    order: tuple[int, ...]
+    movable: bool = False
+
 
 _mount = st.components.v2.component(
     "ranking_film",

@@ -12,7 +12,7 @@ import streamlit as st
 
 from pages.parts.app import keys
 from pages.parts.components import grid
-from pages.parts.views.graph_picture import Drawing
+from pages.parts.components.graph.drawings import Drawing
 
 FOLDER = Path(__file__).parent
 

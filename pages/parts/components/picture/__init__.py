@@ -1,17 +1,26 @@
-"""One whole image with its boxes drawn and labelled; and pictures as data URLs."""
+"""One whole image with its boxes drawn and labelled."""
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import streamlit as st
 
-from pages.parts.views.strips import Box
-
 FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box in pixels of the whole image. `strong` is drawn thicker than its neighbours."""
+
+    box: tuple[int, int, int, int]
+    label: str
+    colour: str
+    dashed: bool = False
+    strong: bool = False
+
 
 _mount = st.components.v2.component(
     "ranking_picture",
@@ -26,7 +35,3 @@ def picture(src: str, size: tuple[int, int], boxes: Sequence[Box], *, alt: str, 
     width, height = size
     data = {"src": src, "width": width, "height": height, "alt": alt, "boxes": [asdict(box) for box in boxes]}
     _mount(key=key, data=data)
-
-
-def data_url(data: bytes, kind: str = "image/webp") -> str:
-    return f"data:{kind};base64,{base64.b64encode(data).decode()}"

@@ -1,17 +1,24 @@
-"""Which image set a page is about."""
+"""Which image set a page is about, and which of its classes or criteria it opens on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from pages.parts.app import address, home, keys
+from pages.parts.app import address, frame, home, keys
+from pages.parts.app.frame import escaped
 from pages.parts.runs import runs
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
 FIGURES = "Action figures"  # the source of the image set to begin with
+# Words of criteria and classes about what a person is rather than does: none of them is what a page opens on.
+PERSONAL = re.compile(
+    r"\b(male|female|man|woman|sex|gender|white|black|asian|indian|race|skin|ethnicity|young|old|age|chubby)\b",
+    re.IGNORECASE,
+)
 
 
 def choose(label: str = "Image set") -> ImageSetRow:
@@ -62,3 +69,25 @@ def title(row: ImageSetRow) -> str:
 def _first(rows: list[ImageSetRow]) -> str:
     """The key of the set to begin with: the newest of FIGURES, else the newest."""
     return next((row for row in rows if row.source == FIGURES), rows[0]).key
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The criterion or class that a page opens on: the first that is not about a person's sex, skin, age or build.
+
+    >>> first_of(("Male", "White", "Young", "Smiling"))
+    'Smiling'
+    """
+    return next((name for name in names if not PERSONAL.search(name)), names[0])
+
+
+def need_classes(row: ImageSetRow) -> None:
+    """End a page that ranks one class first, in words, where a set has no class."""
+    if row.classes:
+        return
+    st.info(
+        f"**{escaped(row.title)}** has no classes, so there is none to rank first: its samples have numbers and are "
+        "there to be put in order. Choose another image set to train here, or put its samples in order.",
+        icon="🔢",
+    )
+    frame.next_step("Put them in order", "orders", order_set=row.key)
+    frame.end_page()

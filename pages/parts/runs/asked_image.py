@@ -10,7 +10,7 @@ import streamlit as st
 from pages.parts.app import address, cache, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components.picture import picture
-from pages.parts.importing import uploaded_image
+from pages.parts.runs import uploaded_image
 from ranking.core import Ints, LabelSet
 from ranking.workspace.answers import ImageAnswers
 from ranking.workspace.run import Run
