@@ -32,9 +32,7 @@ from ranking.features import feature_class, feature_names
 from ranking.workspace.run import ENDED, SAMPLES, Run
 from ranking.workspace.store import ImageSetRow
 
-# What makes a good first picture, where it is there: a ranking method, and a class that is not too easy.
-FIRST_METHOD = "AP-SVM"
-FIRST_QUERY = "8"
+FIRST_METHOD = "AP-SVM"  # where it is there
 
 
 def steps() -> None:
@@ -83,8 +81,7 @@ def choose_task(row: ImageSetRow) -> tuple[str, str]:
     counts = zip(images.classes, images.labels.sum(axis=0), strict=True)
     shown = {name: f"{name} — {count:,} of {len(images):,} samples" for name, count in counts}
     label = "Query: which class shall be ranked first?"
-    first = FIRST_QUERY if FIRST_QUERY in row.classes else sets.first_of(row.classes)
-    query = controls.select(label, keys.QUERY, shown, first)
+    query = controls.select(label, keys.QUERY, shown, sets.first_of(row.classes))
     names = method_names(ranks="samples")
     return query, controls.select("Method", keys.METHOD, names, preferred(FIRST_METHOD, names))
 
