@@ -20,7 +20,7 @@ from __future__ import annotations
 import copy
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import dlib
@@ -196,6 +196,38 @@ def median_of(runs: list[dict[str, float]]) -> dict[str, float]:
     return {key: statistics.median(run[key] for run in runs) for key in runs[0]}
 
 
+def rows_of(name: str, queries: list[Query]) -> Iterator[list[str]]:
+    """The lines of the table about the features of that name, one set a seed."""
+    ap_svm(queries[0])  # compiles
+    svm(queries[0], 0.01)
+    yield from ap_svm_rows(name, median_of([ap_svm(query) for query in queries]))
+    for penalty in (0.001, 0.01, 0.1):
+        yield svm_row(name, penalty, median_of([svm(query, penalty) for query in queries]))
+    medians = median_of([ndcg_svm(query) for query in queries])
+    yield [name, f"NDCG-SVM, C = {C:g}", *ours(medians), "", ""]
+
+
+def ours(medians: dict[str, float], seconds: str = "ours") -> list[str]:
+    return [milliseconds(medians[seconds]), f"{medians['iterations']:g}"]
+
+
+def ap_svm_rows(name: str, medians: dict[str, float]) -> Iterator[list[str]]:
+    theirs = f"dlib: {milliseconds(medians['dlib'])} ms, {medians['dlib iterations']:g} iterations"
+    yield [name, f"AP-SVM, C = {C:g}", *ours(medians), theirs, f"{medians['ours'] / medians['dlib']:.2f}"]
+    greedy = f"greedy: {milliseconds(medians['greedy'])} ms"
+    yield [name, "", "", "", greedy, f"{medians['ours'] / medians['greedy']:.2f}"]
+    share = "share of time in the products"
+    yield [name, "", "", "", share, f"{medians['share']:.0%}"]
+    yield [name, "with one thread", *ours(medians, "alone"), share, f"{medians['share alone']:.0%}"]
+
+
+def svm_row(name: str, penalty: float, medians: dict[str, float]) -> list[str]:
+    more, less = ("", "") if medians["reached"] else ("> ", "< ")
+    theirs = f"LIBLINEAR: {more}{milliseconds(medians['liblinear'])} ms"
+    ratio = f"{less}{medians['ours'] / medians['liblinear']:.2f}"
+    return [name, f"SVM, C = {penalty:g}", *ours(medians), theirs, ratio]
+
+
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--seeds", type=int, default=5)
@@ -203,68 +235,10 @@ def main() -> None:
         "--shape", nargs=3, type=int, default=(3347, 227, 2404), help="samples, relevant ones, features"
     )
     options = options_of(arguments, seeds=1, shape=(300, 30, 100))
-    seeds, shape = range(options.seeds), Shape(*options.shape)
-    rows = []
+    rows: list[list[str]] = []
     for make in (scattered, correlated):
-        queries = [Query(*make(seed, shape)) for seed in seeds]
-        ap_svm(queries[0])  # compiles
-        svm(queries[0], 0.01)
-        medians = median_of([ap_svm(query) for query in queries])
-        name = make.__name__
-        rows.append(
-            [
-                name,
-                f"AP-SVM, C = {C:g}",
-                milliseconds(medians["ours"]),
-                f"{medians['iterations']:g}",
-                f"dlib: {milliseconds(medians['dlib'])} ms, {medians['dlib iterations']:g} iterations",
-                f"{medians['ours'] / medians['dlib']:.2f}",
-            ]
-        )
-        rows.append(
-            [
-                name,
-                "",
-                "",
-                "",
-                f"greedy: {milliseconds(medians['greedy'])} ms",
-                f"{medians['ours'] / medians['greedy']:.2f}",
-            ]
-        )
-        rows.append([name, "", "", "", "share of time in the products", f"{medians['share']:.0%}"])
-        rows.append(
-            [
-                name,
-                "with one thread",
-                milliseconds(medians["alone"]),
-                f"{medians['iterations']:g}",
-                "share of time in the products",
-                f"{medians['share alone']:.0%}",
-            ]
-        )
-        for penalty in (0.001, 0.01, 0.1):
-            medians = median_of([svm(query, penalty) for query in queries])
-            rows.append(
-                [
-                    name,
-                    f"SVM, C = {penalty:g}",
-                    milliseconds(medians["ours"]),
-                    f"{medians['iterations']:g}",
-                    f"LIBLINEAR: {'' if medians['reached'] else '> '}{milliseconds(medians['liblinear'])} ms",
-                    f"{'' if medians['reached'] else '< '}{medians['ours'] / medians['liblinear']:.2f}",
-                ]
-            )
-        medians = median_of([ndcg_svm(query) for query in queries])
-        rows.append(
-            [
-                name,
-                f"NDCG-SVM, C = {C:g}",
-                milliseconds(medians["ours"]),
-                f"{medians['iterations']:g}",
-                "",
-                "",
-            ]
-        )
+        queries = [Query(*make(seed, Shape(*options.shape))) for seed in range(options.seeds)]
+        rows += rows_of(make.__name__, queries)
     print(machine())
     print(table(["features", "training", "ours, ms", "iterations", "against", "ours / theirs"], rows))
 
