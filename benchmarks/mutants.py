@@ -55,6 +55,8 @@ PLACES = [
     "metrics",
     "workspace/store.py",
     "workspace/image_set_store.py",
+    "workspace/run_names.py",
+    "workspace/run_rows.py",
     "workspace/run_store.py",
     "jobs/jobs.py",
     "jobs/worker.py",

@@ -8,23 +8,19 @@ import secrets
 import sqlite3
 import string
 import time
-import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
 from ranking.core.errors import HomeError, InputError
-from ranking.core.first_settings import read_ablation_settings, read_train_settings
-from ranking.core.run_settings import AblationSettings
 from ranking.workspace.home import Home
 from ranking.workspace.job_queue import JobQueue
 from ranking.workspace.room_layout import home_in_words, lenders_of
 from ranking.workspace.room_quotas import check_disk, check_jobs
-from ranking.workspace.row_files import RUN_COLUMNS, read_run_row, write_row
+from ranking.workspace.row_files import write_row
 from ranking.workspace.run import (
     ENDED,
     LAST_TIME,
-    LOCK,
     TRAVELS,
     VERSION,
     Kind,
@@ -33,21 +29,20 @@ from ranking.workspace.run import (
     is_run_id,
     task_of,
 )
+from ranking.workspace.run_names import checked_name
+from ranking.workspace.run_rows import (
+    UNREADABLE,
+    as_run,
+    is_unused,
+    read_row,
+    record_of,
+    row_in,
+    row_of,
+    runs_of,
+)
 
 UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid", "cancelled")
-# Other rows than these were damaged by another hand; json_extract would refuse them, and with them the rest.
-READABLE = f"""case when json_valid(settings) and json_valid(result)
-    then json_type(settings) = 'object' and json_type(result) = 'object'
-        and (deleted is null or typeof(deleted) = 'real' and deleted between 0 and {LAST_TIME}) else 0 end"""
-UNREADABLE = "its row in the database is damaged"
-LONGEST_NAME = 80
 DELETED_DAYS = 30  # how long a deleted run can be restored
-# Control characters, halves of characters, and ends of lines; then what turns the direction of the text around it.
-NOT_IN_NAMES = ("Cc", "Cs", "Zl", "Zp")
-TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-# What shows nothing by itself: formatting, spaces, marks on other characters, and letters that are blank.
-UNSEEN = ("Cf", "Zs", "Mn")
-BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 
 # Where runs of a task wait for their turn: imports do not wait for trainings and studies, nor looks at uploads for
 # imports, which may take an hour each.
@@ -154,18 +149,18 @@ class RunStore:
         """The run as it stands now; ValueError if there is none of that id, or its row is damaged."""
         if not is_run_id(run_id):
             raise InputError("run", "an id of 10 letters a-z and digits", f"{run_id[:40]!r}")
-        row = _row_of(self._home, run_id)
+        row = row_of(self._home, run_id)
         if row is not None and not row["readable"]:
             raise InputError(f"run {run_id}", "an intact row in the database", UNREADABLE, "start it again")
         if row is not None and row["version"] > VERSION:
             came = f"settings of version {row['version']}, from a newer version of this program"
             raise InputError(f"run {run_id}", f"settings of version {VERSION}", came, "update this program")
         if row is not None:
-            return _as_run(self._home, row)
+            return as_run(self._home, row)
         for lender in self.lent_homes:
-            row = _row_of(lender, run_id)
+            row = row_of(lender, run_id)
             if row is not None and row["readable"] and row["deleted"] is None and row["version"] <= VERSION:
-                return _as_run(lender, row)
+                return as_run(lender, row)
         raise InputError(
             "run",
             f"the id of a run in {home_in_words(self.home)}",
@@ -199,14 +194,14 @@ class RunStore:
         by a newer version of this program, are passed over; `run` says of each what it is.
         """
         homes = [self._home] if deleted else self.homes
-        listed = [run for home in homes for run in _runs_of(home, kind, set_key, deleted)]
+        listed = [run for home in homes for run in runs_of(home, kind, set_key, deleted)]
         return [run for run in listed if task is None or run.task == task]
 
     def own_runs(
         self, kind: Kind | None = None, set_key: str | None = None, deleted: bool = False
     ) -> list[Run]:
         """Those of `runs` that can be changed."""
-        return _runs_of(self._home, kind, set_key, deleted)
+        return runs_of(self._home, kind, set_key, deleted)
 
     def equal_runs(self, kind: Kind, settings: dict[str, Any]) -> list[Run]:
         """The runs of a kind that were asked for exactly `settings`, as JSON says them; newest first, none deleted."""
@@ -257,22 +252,16 @@ class RunStore:
     def _newer(self, database: sqlite3.Connection, run_id: str) -> dict[str, Any] | None:
         """What the file beside a run's files tells; None where it cannot be read, or the row is as new."""
         with contextlib.suppress(InputError):
-            record = _read_row(self._home.runs / run_id)
+            record = read_row(self._home.runs / run_id)
             return record if self._is_newer(database, run_id, record) else None
         return None
 
     def _is_newer(self, database: sqlite3.Connection, run_id: str, record: dict[str, Any]) -> bool:
-        row = database.execute(
-            f"select *, {READABLE} as readable from run where id = ?", (run_id,)
-        ).fetchone()
+        row = row_in(database, run_id)
         if row is None or not row["readable"]:
             return True
-        ours = self._record(row)
+        ours = record_of(as_run(self._home, row))
         return record["revision"] >= ours["revision"] and any(ours[name] != record[name] for name in record)
-
-    def _record(self, row: sqlite3.Row) -> dict[str, Any]:
-        run = _as_run(self._home, row)
-        return {name: getattr(run, name) for name in RUN_COLUMNS}
 
     def _replace(self, database: sqlite3.Connection, run_id: str, record: dict[str, Any]) -> None:
         """Have the row of a run, which there may be or not, be what a file tells."""
@@ -289,12 +278,10 @@ class RunStore:
 
         On a full disk the database alone has it, and the next `sweep` writes it; so it is where a number is none that
         JSON has."""
-        row = database.execute(
-            f"select *, {READABLE} as readable from run where id = ?", (run_id,)
-        ).fetchone()
+        row = row_in(database, run_id)
         if row is not None and row["readable"]:
             with contextlib.suppress(OSError, ValueError):
-                write_row(self._home.runs / run_id, self._record(row))
+                write_row(self._home.runs / run_id, record_of(as_run(self._home, row)))
 
     def end_run(
         self, run_id: str, state: State, reason: str = "", result: dict[str, Any] | None = None
@@ -335,7 +322,7 @@ class RunStore:
         """Have the file beside a run's files tell how it ended, unless it tells that already."""
         folder = self._home.runs / run_id
         with contextlib.suppress(InputError, OSError, ValueError):
-            record = _read_row(folder)
+            record = read_row(folder)
             if record["state"] not in ENDED:
                 record |= {
                     "state": state,
@@ -419,7 +406,7 @@ class RunStore:
             if is_unused(folder):
                 continue
             try:
-                record = _read_row(folder)
+                record = read_row(folder)
             except InputError as error:
                 if folder.name not in known:
                     refused.append(error)
@@ -430,79 +417,4 @@ class RunStore:
         for run_id in ids:
             self._replace(database, run_id, newer[run_id])
         rows = [database.execute("select * from run where id = ?", (run_id,)).fetchone() for run_id in ids]
-        return [_as_run(self._home, row) for row in rows], refused
-
-
-def _runs_of(home: Home, kind: Kind | None, set_key: str | None, deleted: bool) -> list[Run]:
-    """The runs in a home, newest first; of one that is lent those that were finished, but for imports, which leave
-    nothing but their set."""
-    with home.read() as database:
-        rows = database.execute(
-            "select * from run where (deleted is not null) = :deleted and (:kind is null or kind = :kind)"
-            " and (not :lent or state = 'finished' and kind != 'import')"
-            f" and version <= {VERSION} and case when not {READABLE} then 0"
-            " else :key is null or json_extract(settings, '$.set') = :key"
-            " or json_extract(result, '$.key') = :key end order by number desc",
-            {"kind": kind, "key": set_key, "deleted": deleted, "lent": home.lent},
-        ).fetchall()
-    return [_as_run(home, row) for row in rows]
-
-
-def _row_of(home: Home, run_id: str) -> sqlite3.Row | None:
-    """The row of that id in a home, and whether it is readable; None where there is none."""
-    with home.read() as database:
-        row: sqlite3.Row | None = database.execute(
-            f"select *, {READABLE} as readable from run where id = ?", (run_id,)
-        ).fetchone()
-    return row
-
-
-def _as_run(home: Home, row: sqlite3.Row) -> Run:
-    columns = {name: row[name] for name in row.keys() if name not in ("number", "readable")}  # noqa: SIM118 (not a dict)
-    columns["settings"], columns["result"] = json.loads(row["settings"]), json.loads(row["result"])
-    columns["settings"] = _as_meant(row["kind"], columns["settings"])
-    columns["star"] = bool(row["star"])
-    return Run(folder=home.runs / row["id"], lent=home.lent, **columns)
-
-
-def _as_meant(kind: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Stored settings as they are meant today."""
-    if kind == "train":
-        return read_train_settings(settings)
-    return read_ablation_settings(settings) if task_of(kind, settings) == AblationSettings.task else settings
-
-
-def is_unused(folder: Path) -> bool:
-    """Whether nothing was ever written into the folder of a run: its process died as it began."""
-    return folder.is_dir() and {file.name for file in folder.iterdir()} <= {LOCK}
-
-
-def _read_row(folder: Path) -> dict[str, Any]:
-    """What a run's folder tells of its row; InputError where it tells of none that a run of ours could have."""
-    if not is_run_id(folder.name):
-        raise InputError(f"folder {folder.name}", "a name of 10 letters a-z and digits")
-    record = read_run_row(folder)
-    try:
-        checked_name(record["name"])
-    except InputError as error:
-        raise InputError(
-            f"folder {folder.name}", "the name of a run that can be shown", f"{record['name'][:40]!a}"
-        ) from error
-    record["settings"] = _as_meant(record["kind"], record["settings"])
-    return record
-
-
-def checked_name(name: str) -> str:
-    """A run's name without the spaces around it; ValueError where it is too long, cannot be seen, or cannot be
-    shown as it is."""
-    name = name.strip()
-    if len(name) > LONGEST_NAME:
-        raise InputError("length of a name", f"at most {LONGEST_NAME} characters", len(name), "shorten it")
-    bad = next((c for c in name if unicodedata.category(c) in NOT_IN_NAMES or c in TURNS), None)
-    if bad is not None:
-        raise InputError("name", "plain text on one line without control characters", f"{bad!a}", "remove it")
-    if name and all(unicodedata.category(c) in UNSEEN or c in BLANK for c in name):
-        raise InputError(
-            "name", "a visible character", f"only {name[:4]!a}", "type one, or leave the name empty"
-        )
-    return name
+        return [as_run(self._home, row) for row in rows], refused

@@ -13,7 +13,8 @@ from ranking.workspace import examples
 from ranking.workspace.image_set_store import ImageSetRow, described
 from ranking.workspace.row_files import read_run_row, read_set_row
 from ranking.workspace.run import ENDED, Run, is_run_id
-from ranking.workspace.run_store import DELETED_DAYS, READABLE, UNREADABLE, is_unused
+from ranking.workspace.run_rows import READABLE, UNREADABLE, is_unused
+from ranking.workspace.run_store import DELETED_DAYS
 from ranking.workspace.upload_store import UploadStore
 
 __all__ = ["ImageSetRow", "Store", "TakenIn"]

@@ -24,7 +24,8 @@ from ranking.jobs import jobs
 from ranking.workspace import home, image_set_store, run_store
 from ranking.workspace.row_files import ROW
 from ranking.workspace.run import VERSION, Run
-from ranking.workspace.run_store import DELETED_DAYS, LONGEST_NAME
+from ranking.workspace.run_names import LONGEST_NAME
+from ranking.workspace.run_store import DELETED_DAYS
 from ranking.workspace.store import Store
 
 DAY = 86400.0

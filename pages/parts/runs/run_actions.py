@@ -18,7 +18,8 @@ from ranking.core.run_settings import CALLED
 from ranking.core.text import counted as in_number
 from ranking.jobs.run_archive import import_run_apart
 from ranking.workspace.run import ENDED, Run
-from ranking.workspace.run_store import DELETED_DAYS, LONGEST_NAME
+from ranking.workspace.run_names import LONGEST_NAME
+from ranking.workspace.run_store import DELETED_DAYS
 
 MOST_COMPARED = 4  # rankings below each other
 
