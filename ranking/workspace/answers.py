@@ -11,13 +11,11 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ranking.core import is_number
 from ranking.core.errors import InputError
-from ranking.workspace.home import Home
-from ranking.workspace.room_quotas import DiskWatch
+from ranking.workspace.home import HomeStore
 from ranking.workspace.run import is_count, is_run_id, is_set_key, is_time
 
 AnswerKind = Literal["yes", "no", "skip", "undo"]
@@ -156,17 +154,8 @@ def by_image(events: Iterable[AnswerEvent]) -> dict[str, list[AnswerEvent]]:
     return parts
 
 
-class AnswerStore:
-    """The answers under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
-
-    Any number of processes may use one home at once. Raises ranking.core.errors.HomeError, an OSError, where the
-    folder cannot be written.
-    """
-
-    def __init__(self, home: Path | str | None = None) -> None:
-        self._home = Home(home)
-        self.home = self._home.path
-        self._watch = DiskWatch(self.home)
+class AnswerStore(HomeStore):
+    """The answers of a home."""
 
     def append(self, events: Sequence[AnswerEvent]) -> int:
         """Have all of `events` on disk when this returns, or none; how many of them were new.

@@ -12,11 +12,9 @@ import sqlite3
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
 
 from ranking.core.spreadsheets import rows_csv
-from ranking.workspace.home import Home
-from ranking.workspace.room_quotas import DiskWatch
+from ranking.workspace.home import HomeStore
 
 
 @dataclass(frozen=True)
@@ -31,17 +29,8 @@ class Correction:
     time: float
 
 
-class CorrectionStore:
-    """The corrections under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
-
-    Any number of processes may use one home at once. Raises ranking.core.errors.HomeError, an OSError, where the
-    folder cannot be written.
-    """
-
-    def __init__(self, home: Path | str | None = None) -> None:
-        self._home = Home(home)
-        self.home = self._home.path
-        self._watch = DiskWatch(self.home)
+class CorrectionStore(HomeStore):
+    """The corrections of a home."""
 
     def mark(self, set_key: str, label: str, original: Mapping[str, bool], corrected: bool) -> int:
         """Have samples be of the class `label`, or not; original: by their ids, whether they are in the image set.

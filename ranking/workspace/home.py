@@ -28,6 +28,7 @@ from pathlib import Path
 from ranking.core.errors import REBUILD, HomeError, explained
 from ranking.core.file_systems import journal_mode, network_file_system
 from ranking.workspace.room_layout import has_quotas, home_in_words, server_of
+from ranking.workspace.room_quotas import DiskWatch
 
 # What makes each layout of the database from the one before: add at the end, change none that was ever used.
 # `number` orders the rows: clocks go back, autoincrement does not.
@@ -256,6 +257,19 @@ class Home(Database):
         """Remove what was thrown away; what cannot be, or another process removes, waits for next time."""
         for rubbish in self.trash.iterdir():
             shutil.rmtree(rubbish, ignore_errors=True)
+
+
+class HomeStore:
+    """What is kept of one kind under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
+
+    Any number of processes may use one home at once. Raises HomeError, an OSError, where the folder cannot be written;
+    FullError, which is one, where a room has no space for more.
+    """
+
+    def __init__(self, home: Path | str | None = None) -> None:
+        self._home = Home(home)
+        self.home = self._home.path
+        self._watch = DiskWatch(self.home)
 
 
 def network_warning(home: Path) -> str | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ranking.core.errors import HomeError, InputError
-from ranking.workspace.home import Home
+from ranking.workspace.home import Home, HomeStore
 from ranking.workspace.job_queue import JobQueue
 from ranking.workspace.room_layout import home_in_words, lenders_of
 from ranking.workspace.room_quotas import check_disk, check_jobs
@@ -54,17 +54,12 @@ QUEUE, QUEUES = (
 Prepare = Callable[[Path], None]
 
 
-class RunStore:
-    """The runs under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
+class RunStore(HomeStore):
+    """The runs of a home.
 
     A room of a server (`ranking.workspace.rooms`) is lent those of other homes: the finished ones are listed and all
-    are found as its own are, and none can be changed. Raises ranking.core.errors.HomeError, an OSError, where the
-    folder cannot be written, or a room has as much as it may have.
+    are found as its own are, and none can be changed.
     """
-
-    def __init__(self, home: Path | str | None = None) -> None:
-        self._home = Home(home)
-        self.home = self._home.path
 
     @property
     def lenders(self) -> list[Path]:
