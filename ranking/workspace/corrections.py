@@ -1,7 +1,7 @@
 """Corrections of labels: what a person says of samples whose label for a class is wrong.
 
 They are kept beside the image set, which never changes: a row per sample and press of a button. An undo marks the rows
-of the last press as undone. A sample is corrected where the last row of it that stands says the opposite of the
+of one press as undone. A sample is corrected where the last row of it that stands says the opposite of the
 original label; so two opposite presses cancel each other.
 """
 
@@ -12,6 +12,7 @@ import sqlite3
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 from ranking.core.spreadsheets import rows_csv
 from ranking.workspace.home import HomeStore
@@ -27,6 +28,14 @@ class Correction:
     original: bool
     corrected: bool
     time: float
+
+
+class Press(NamedTuple):
+    """A press of a button: its id, of how many samples it changed the label, and whether they have it since."""
+
+    id: str
+    samples: int
+    corrected: bool
 
 
 class CorrectionStore(HomeStore):
@@ -57,21 +66,18 @@ class CorrectionStore(HomeStore):
             )
         return len(changed)
 
-    def undo(self, set_key: str, label: str) -> int:
-        """Take back the last press about a class that stands; of how many samples it was, 0 where there is none."""
+    def undo(self, press: str) -> int:
+        """Take back what that press of a button changed; of how many samples it was, 0 where it stands no more."""
         with self._home.change() as database:
             return database.execute(
-                f"update correction set undone = ? where press = ({LAST_PRESS})",
-                (time.time(), set_key, label),
+                "update correction set undone = ? where press = ? and undone is null", (time.time(), press)
             ).rowcount
 
-    def undoable(self, set_key: str, label: str) -> int:
-        """How many samples `undo` would take back."""
+    def last_press(self, set_key: str, label: str) -> Press | None:
+        """The last press about a class that stands; None where there is none."""
         with self._home.read() as database:
-            (count,) = database.execute(
-                f"select count(*) from correction where press = ({LAST_PRESS})", (set_key, label)
-            ).fetchone()
-        return int(count)
+            row = database.execute(LAST_PRESS, (set_key, label)).fetchone()
+        return None if row is None else Press(row["press"], row["samples"], bool(row["corrected"]))
 
     def standing(self, set_key: str, label: str) -> dict[str, Correction]:
         """The corrections of a class, by the ids of their samples in the order of these."""
@@ -121,4 +127,5 @@ def _standing(database: sqlite3.Connection, set_key: str, label: str) -> dict[st
 COLUMNS = ("press", '"set"', "sample", "class", "original", "corrected", "time", "undone")
 COLUMN_OF = {field.name: "class" if field.name == "label" else field.name for field in fields(Correction)}
 LAST_PRESS = """
-select press from correction where "set" = ? and class = ? and undone is null order by number desc limit 1"""
+select press, count(*) as samples, corrected from correction where "set" = ? and class = ? and undone is null
+group by press order by max(number) desc limit 1"""

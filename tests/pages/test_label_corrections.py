@@ -100,6 +100,23 @@ def test_several_samples_are_marked_at_once_and_listed(laboratory, digits, ranke
         assert len(corrections.standing(laboratory.digits, "3")) == left
 
 
+def test_undo_in_a_second_tab_takes_back_what_its_button_names(
+    laboratory, digits, ranked, corrections, open_page
+):
+    one, two, three = ids_at(digits, ranked, np.flatnonzero(ranked.relevance == 0)[:3])
+    corrections.mark(laboratory.digits, "3", {one: False, two: False}, True)
+    first, second = (open_page("ranked_images", run=laboratory.finished) for _ in range(2))
+    assert second.button(key=UNDO).label == "Undo: 2 samples marked as relevant"
+    corrections.mark(laboratory.digits, "3", {three: False}, True)
+    press(second, UNDO)
+    assert list(corrections.standing(laboratory.digits, "3")) == [three], "what came since stays"
+    assert not second.warning
+    press(first, UNDO)
+    assert list(corrections.standing(laboratory.digits, "3")) == [three]
+    assert "undone already" in first.warning[0].value
+    assert first.button(key=UNDO).label == "Undo: 1 sample marked as relevant"
+
+
 def test_corrections_are_downloaded_where_there_are_some(laboratory, digits, corrections, open_page):
     app = open_page("ranked_images", run=laboratory.finished)
     assert "Corrections as CSV" not in [each.proto.label for each in app.get("download_button")]
@@ -135,7 +152,7 @@ def test_a_run_is_trained_with_corrections_only_where_that_is_switched_on(
     turn_to(app, run=started[-1].id)
     assert app.toggle(key="widget corrections").value, "the run's own settings"
     assert not compared(app)
-    corrections.undo(laboratory.digits, "3")
+    corrections.undo(corrections.last_press(laboratory.digits, "3").id)
     turn_to(app, run=started[-1].id)
     assert any("corrected labels 2 → 0" in text for text in compared(app)), "the run keeps what it was given"
 

@@ -35,17 +35,34 @@ def labels(store: CorrectionStore, label: str = "sea", set_key: str = SET) -> di
     return {sample: each.corrected for sample, each in store.standing(set_key, label).items()}
 
 
+def undo_last(store: CorrectionStore, set_key: str = SET, label: str = "sea") -> int:
+    """Undo the last press that stands; of how many samples it was."""
+    press = store.last_press(set_key, label)
+    return 0 if press is None else store.undo(press.id)
+
+
 def test_a_correction_stands_beside_the_original_until_it_is_undone_press_by_press(store):
     assert store.mark(SET, "sea", {"s1": False, "s2": True, "s3": False}, True) == 2, "s2 has that label"
     assert labels(store) == {"s1": True, "s3": True}
     assert [each.original for each in store.standing(SET, "sea").values()] == [False, False]
     assert store.mark(SET, "sea", {"s2": True}, False) == 1
     assert (labels(store, "sky"), labels(store, set_key=OTHER)) == ({}, {})
-    assert store.undoable(SET, "sea") == 1
-    assert store.undo(SET, "sea") == 1
+    assert store.last_press(SET, "sea")[1:] == (1, False)
+    assert undo_last(store) == 1
     assert labels(store) == {"s1": True, "s3": True}
-    assert (store.undoable(SET, "sea"), store.undo(SET, "sea"), labels(store)) == (2, 2, {})
-    assert (store.undoable(SET, "sea"), store.undo(SET, "sea")) == (0, 0)
+    assert store.last_press(SET, "sea")[1:] == (2, True)
+    assert (undo_last(store), labels(store)) == (2, {})
+    assert store.last_press(SET, "sea") is None
+
+
+def test_undo_takes_back_the_press_that_it_names_and_no_other(store):
+    store.mark(SET, "sea", {"s1": False}, True)
+    first = store.last_press(SET, "sea")
+    store.mark(SET, "sea", {"s2": False, "s3": False}, True)
+    assert store.undo(first.id) == 1, "though it is not the last"
+    assert labels(store) == {"s2": True, "s3": True}
+    assert store.undo(first.id) == 0, "it stands no more"
+    assert labels(store) == {"s2": True, "s3": True}
 
 
 def test_marks_and_undos_in_any_order_come_to_what_a_list_of_them_does(store):
@@ -59,7 +76,7 @@ def test_marks_and_undos_in_any_order_come_to_what_a_list_of_them_does(store):
 
         for _ in range(40):
             if draw.random() < 0.3:
-                assert store.undo(set_key, "sea") == len(presses.pop() if presses else {}), seed
+                assert undo_last(store, set_key) == len(presses.pop() if presses else {}), seed
                 continue
             chosen, corrected = draw.sample(sorted(original), draw.randint(1, 3)), draw.random() < 0.5
             changed = {sample: corrected for sample in chosen if now()[sample] != corrected}
@@ -82,7 +99,7 @@ def test_it_is_on_disk_when_mark_returns(tmp_path):
 def test_csv_has_a_line_per_corrected_label_of_all_classes(store, monkeypatch):
     monkeypatch.setattr(time, "time", lambda: 86400.0)
     store.mark(SET, "sky", {"=1": True, "s2": True}, False)
-    store.undo(SET, "sky")
+    undo_last(store, label="sky")
     store.mark(SET, "sky", {"=1": True}, False)
     store.mark(SET, "sea", {"s9": False, "s1": False}, True)
     store.mark(OTHER, "sea", {"s7": False}, True)
@@ -114,7 +131,7 @@ def test_corrections_go_with_their_image_set_and_come_back_with_it(tmp_path, mon
         monkeypatch.setattr(time, "time", lambda: now + 31 * 86400)
         here.sweep()
     assert store.all(row.key) == []
-    assert store.undoable(row.key, "day") == 0
+    assert store.last_press(row.key, "day") is None
     assert labels(store, "day", OTHER) == {"s1": True}
 
 
@@ -147,7 +164,7 @@ def test_corrections_that_can_be_read_in_a_damaged_database_are_taken_over(tmp_p
     store.mark(SET, "sea", {"t1": False}, True)
     if with_copy:
         keep_copy(tmp_path)
-    store.undo(SET, "sea")
+    undo_last(store)
     store.mark(SET, "sea", {"t2": True}, False)
     expected = store.all(SET)
     with closing(sqlite3.connect(tmp_path / DATABASE)) as database:

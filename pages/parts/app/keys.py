@@ -218,6 +218,7 @@ JUST_DELETED = "trainings that were just deleted"  # ids
 K_RAISED = "k was raised beside the question"  # whether
 STARTED = "training run that was just started"  # id
 NOT_DONE = "what could not be done to trainings"  # messages
+UNDO = "correction to undo"  # its press
 UPLOADED = "what came of what was uploaded"  # id of each file: dropped.TakenUp
 JUST_DELETED_SET = "image set that was just deleted"  # its key
 EDGES_BROUGHT = "CSVs of pairs that were brought"  # how many

@@ -59,8 +59,17 @@ def say_labels(images: ImageSet, run: Run) -> None:
 
 
 def offer(images: ImageSet, query: str, rows: Ints) -> None:
-    """Buttons that mark the samples of these rows as relevant or not, and one that takes the last press back."""
+    """Buttons that mark the samples of these rows as relevant or not, and one that takes back the last press, whichever
+    tab it came from."""
     store, relevance = home.corrections(), images.relevance(query) > 0
+    undone = st.session_state.pop(keys.UNDO, None)
+    if undone is not None and store.undo(undone):
+        st.rerun()
+    if undone is not None:
+        st.warning(
+            "That correction was undone already, here or in another tab. Nothing has changed now.",
+            icon=":material/undo:",
+        )
     original = {str(images.ids[row]): bool(relevance[row]) for row in rows}
     standing = store.standing(images.key, query)
     labels = [standing[sample].corrected if sample in standing else was for sample, was in original.items()]
@@ -72,15 +81,15 @@ def offer(images: ImageSet, query: str, rows: Ints) -> None:
             if frame.pressed(label, key, disabled=all(now == corrected for now in labels)):
                 store.mark(images.key, query, original, corrected)
                 st.rerun()
-        undoable = store.undoable(images.key, query)
-        if undoable and frame.pressed(
-            f"Undo the last {counted(undoable, 'correction')}",
-            keys.widget("undo correction"),
-            icon=":material/undo:",
-            type="tertiary",
-        ):
-            store.undo(images.key, query)
-            st.rerun()
+        if press := store.last_press(images.key, query):
+            st.button(
+                f"Undo: {counted(press.samples, 'sample')} marked as {tiles.judged(press.corrected)}",
+                key=keys.widget("undo correction"),
+                icon=":material/undo:",
+                type="tertiary",
+                on_click=_undo,
+                args=(press.id,),
+            )
     kept = "stored separately; the image set does not change"
     if standing:
         st.caption(
@@ -89,6 +98,11 @@ def offer(images: ImageSet, query: str, rows: Ints) -> None:
         )
     else:
         st.caption(f"Is a label wrong? Correct it for “{escaped(query)}”. Corrections are {kept}.")
+
+
+def _undo(press: str) -> None:
+    """Undo, when the page comes to it, the press that the button on the screen names: another may be the last since."""
+    st.session_state[keys.UNDO] = press
 
 
 def offer_file(images: ImageSet) -> None:
