@@ -42,10 +42,10 @@ def measured(lesson: str, images: ImageSet, features: Path, queries: Sequence[st
     for query in queries:
         settings = [TrainSettings(images.key, parts, query, method) for method in methods]
         scores = np.stack([train(images, each, features).scores[rows] for each in settings])
-        found = resample(images.relevance(query)[rows], scores, blocks_of(images, rows))
-        gains = [found.difference("AP", number + 1, number) for number in range(0, len(methods), 2)]
+        resampled = resample(images.relevance(query)[rows], scores, blocks_of(images, rows))
+        gains = [resampled.difference("AP", number + 1, number) for number in range(0, len(methods), 2)]
         actions[query] = {
-            "AP": dict(zip(methods, found.values["AP"].round(DIGITS).tolist(), strict=True)),
+            "AP": dict(zip(methods, resampled.values["AP"].round(DIGITS).tolist(), strict=True)),
             "gains": [
                 [*methods[number : number + 2], *(round(end, DIGITS) for end in gain)]
                 for number, gain in zip(range(0, len(methods), 2), gains, strict=True)

@@ -140,9 +140,9 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
 
 def compared(fused: Measured, first: Measured) -> str:
     """Say whether MidRank orders better than RankSVM, by the intervals of both."""
-    (own, half), (rival, other) = ((curve.mean[0], curve.error[0]) for curve in (fused, first))
-    values = f"Kendall tau {own:.3f} ± {half:.3f} and {rival:.3f} ± {other:.3f}"
-    if abs(own - rival) <= half + other:
+    (own, half), (rival, half_of_rival) = ((curve.mean[0], curve.error[0]) for curve in (fused, first))
+    values = f"Kendall tau {own:.3f} ± {half:.3f} and {rival:.3f} ± {half_of_rival:.3f}"
+    if abs(own - rival) <= half + half_of_rival:
         return f"The intervals of MidRank and RankSVM overlap: {values}."
     return (
         f"MidRank orders these test sequences {'better' if own > rival else 'worse'} than RankSVM: {values}."
@@ -151,11 +151,11 @@ def compared(fused: Measured, first: Measured) -> str:
 
 def show_summary() -> None:
     """When subsequences help: digits, in sequences of two kinds."""
-    found = subsequence_worth.measured()
-    st.markdown(f"### {subsequence_worth.summed_up(found)}")
-    st.markdown(subsequence_worth.table(found))
+    worths = subsequence_worth.measured()
+    st.markdown(f"### {subsequence_worth.summed_up(worths)}")
+    st.markdown(subsequence_worth.table(worths))
     st.caption(
-        f"Mean Kendall tau on {found.test} sequences of {found.length}, trained on {found.train}; paired bootstrap "
+        f"Mean Kendall tau on {worths.test} sequences of {worths.length}, trained on {worths.train}; paired bootstrap "
         "over sequences. The images are the same. With eight different digits, each position of a sequence shows "
         "similar digits, and MidRank has weights of its own for each position."
     )

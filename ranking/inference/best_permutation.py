@@ -169,8 +169,8 @@ def as_good(values: npt.ArrayLike, best: npt.ArrayLike) -> Bools:
 def search_trees(scores: WindowScores, first: Ints, trees: int = 3, seed: int = 0) -> SearchTrees:
     """Run the same search on one sequence, the rows of `scores`, and record all visited orders, O(n^3) per tree.
 
-    >>> found = search_trees(WindowScores(np.array([[0.0, 1.0], [1.0, 0.0]])), np.array([0, 1]), trees=1)
-    >>> found.orders.tolist(), found.values.tolist(), found.parents.tolist()
+    >>> search = search_trees(WindowScores(np.array([[0.0, 1.0], [1.0, 0.0]])), np.array([0, 1]), trees=1)
+    >>> search.orders.tolist(), search.values.tolist(), search.parents.tolist()
     ([[0, 1], [1, 0]], [0.0, 1.4142135623730951], [-1, 0])
     """
     n = len(scores.table)

@@ -121,8 +121,8 @@ def top_k_max_marginals(
     Given a configuration of the core, a label that is forced inside replaces the last one selected, and one forced
     outside is replaced by the first one not selected. Arguments as for `best_top_ks`.
 
-    >>> found = top_k_max_marginals([[3.0, 2.0, 1.0]], [], np.empty((0, 3)), 1)
-    >>> found.inside.tolist(), found.outside.tolist()
+    >>> maxima = top_k_max_marginals([[3.0, 2.0, 1.0]], [], np.empty((0, 3)), 1)
+    >>> maxima.inside.tolist(), maxima.outside.tolist()
     ([[3.0, 2.0, 1.0]], [[2.0, 3.0, 3.0]])
     """
     model = _Model.of(unary, core, interactions, k, forced)

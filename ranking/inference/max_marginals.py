@@ -38,10 +38,10 @@ def max_marginals(
     one with the most ones where values tie exactly. Cuts are optimal up to 2^-49 of the largest sum of penalties at a
     sample, for each term of the value.
 
-    >>> found = max_marginals([1.0, -0.5], [[0, 1]], [-2.0])
-    >>> found.positive, found.negative, found.difference
+    >>> maxima = max_marginals([1.0, -0.5], [[0, 1]], [-2.0])
+    >>> maxima.positive, maxima.negative, maxima.difference
     (array([0.5, 0.5]), array([0., 0.]), array([0.5, 0.5]))
-    >>> found.labelling(0, False)
+    >>> maxima.labelling(0, False)
     array([False, False])
     """
     if algorithm not in MAX_MARGINAL_ALGORITHMS:

@@ -57,8 +57,8 @@ def most_violated_ranking(
     All reach the same objective. Where several rankings attain it, each algorithm always returns the same one, but
     two algorithms may return different ones.
 
-    >>> found = most_violated_ranking([3.0, 1.0, 2.0], [True, False, False])
-    >>> found.interleaving_ranks, found.loss, found.objective
+    >>> violated = most_violated_ranking([3.0, 1.0, 2.0], [True, False, False])
+    >>> violated.interleaving_ranks, violated.loss, violated.objective
     (array([2, 2], dtype=int32), 0.0, 1.5)
     """
     scores, is_relevant = _checked(scores, relevant)

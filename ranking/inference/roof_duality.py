@@ -67,8 +67,8 @@ def bounded_max_marginals(
 ) -> BoundedMaxMarginals:
     """Return max-marginals of the same model; in large components upper bounds on them.
 
-    >>> found = bounded_max_marginals([1.0, 0.5], [[0, 1]], [2.0])
-    >>> found.positive, found.negative, found.excess
+    >>> bounded = bounded_max_marginals([1.0, 0.5], [[0, 1]], [2.0])
+    >>> bounded.positive, bounded.negative, bounded.excess
     (array([3. , 2.5]), array([2.5, 3. ]), array([0., 0.]))
     """
     original, doubling = _checked(unary, edges, penalty, doubling)

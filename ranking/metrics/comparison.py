@@ -31,9 +31,9 @@ class Comparison:
     def of(cls, rankings: Sequence[Ranking]) -> Comparison:
         """Compare rankings; ValueError where there is none, or where samples or their relevance differ.
 
-        >>> one = Ranking(np.array([7, 8]), np.array([1, 0]), np.array([2.0, 1.0]))
-        >>> other = Ranking(np.array([8, 7]), np.array([0, 1]), np.array([5.0, 1.0]))
-        >>> Comparison.of([one, other]).ranks
+        >>> first = Ranking(np.array([7, 8]), np.array([1, 0]), np.array([2.0, 1.0]))
+        >>> second = Ranking(np.array([8, 7]), np.array([0, 1]), np.array([5.0, 1.0]))
+        >>> Comparison.of([first, second]).ranks
         array([[1, 2],
                [2, 1]])
         """

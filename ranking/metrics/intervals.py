@@ -85,10 +85,10 @@ def resample(
     `ranking.metrics`. ValueError where nothing is relevant, or where there are fewer than two units, which say
     nothing of others.
 
-    >>> found = resample([1, 0, 1, 0], [[4, 3, 2, 1], [4, 1, 3, 2]], [0, 0, 1, 1], cutoffs=(2,))
-    >>> found.interval("AP", 1)
+    >>> resampled = resample([1, 0, 1, 0], [[4, 3, 2, 1], [4, 1, 3, 2]], [0, 0, 1, 1], cutoffs=(2,))
+    >>> resampled.interval("AP", 1)
     Interval(value=1.0, low=1.0, high=1.0)
-    >>> float(found.difference("P@2", 1, 0).value)
+    >>> float(resampled.difference("P@2", 1, 0).value)
     0.5
     """
     grades, values = np.asarray(relevance), np.atleast_2d(np.asarray(scores, np.float64))

@@ -24,7 +24,7 @@ def mean_interval(values: Sequence[float]) -> Interval:
 
     The ends are NaN for one value and for equal values, because their variation is then unknown.
 
-    >>> [round(one, 3) for one in mean_interval([0.4, 0.5, 0.6])]
+    >>> [round(value, 3) for value in mean_interval([0.4, 0.5, 0.6])]
     [0.5, 0.252, 0.748]
     """
     array = np.asarray(values, np.float64)

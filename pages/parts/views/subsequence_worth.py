@@ -53,23 +53,23 @@ def outcome(gain: Interval) -> str:
     return "not significantly different" if not gain.without_zero else "better" if gain.value > 0 else "worse"
 
 
-def summed_up(found: Measured) -> str:
+def summed_up(worths: Measured) -> str:
     """Where subsequences are better and where not, in one sentence."""
     parts = [
-        f"{outcome(found.sampled[of].gain)} than pairs in sequences of {called}"
+        f"{outcome(worths.sampled[of].gain)} than pairs in sequences of {called}"
         for of, called in CALLED.items()
     ]
     return f"On digits, subsequences are {' and '.join(parts)}."
 
 
-def table(found: Measured) -> str:
+def table(worths: Measured) -> str:
     """The figures as markdown."""
     lines = [
         f"| Digits in numerical order | {PAIRS} | {SUBSEQUENCES} | Difference (95% interval) |",
         "|---|--:|--:|---|",
     ]
     for of, called in CALLED.items():
-        worth = found.sampled[of]
+        worth = worths.sampled[of]
         value, low, high = map(signed, worth.gain)
         difference = f"{value} ({low} to {high})"
         lines.append(f"| {called} | {worth.pairs:.3f} | {worth.subsequences:.3f} | {difference} |")
