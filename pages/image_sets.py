@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, frame, home_repair, keys
+from pages.parts.app import address, cache, controls, frame, home, home_repair, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid, selection, tiles
 from pages.parts.importing import criteria, custom_features, importing, trash
@@ -21,6 +21,8 @@ MOST_SELECTED = 12  # samples, of those that are selected, are shown
 
 def steps() -> None:
     home_repair.show()
+    if not home.store().image_sets():
+        importing.show()  # before the page ends for lack of a set
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
     with left:
         row = sets.choose()

@@ -20,8 +20,8 @@ def folder_of(source: str) -> Path:
 
 def set_folders() -> dict[str, Path]:
     """The image sets by their keys; none where the package came without data/."""
-    folders = sorted((FOLDER / SETS).glob("*"))
-    return {json.loads((folder / "manifest.json").read_text())["key"]: folder for folder in folders}
+    manifests = sorted((FOLDER / SETS).glob("*/manifest.json"))
+    return {json.loads(manifest.read_text())["key"]: manifest.parent for manifest in manifests}
 
 
 def run_folders() -> dict[str, Path]:

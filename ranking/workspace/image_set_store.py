@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ranking.core.errors import InputError
 from ranking.core.run_settings import LookSettings
 from ranking.core.text import counted
+from ranking.workspace import examples
 from ranking.workspace.home import Home, move_durably
 from ranking.workspace.room_layout import borrowers_of, home_in_words
 from ranking.workspace.room_quotas import bytes_of, check_disk
@@ -85,11 +86,14 @@ class ImageSetStore(RunStore):
         homes = self.lent_homes if rows[key].lent else [self._home]
         folder = next((home.sets / key for home in homes if (home.sets / key).is_dir()), None)
         if folder is None:
+            example = examples.set_folders().get(key)
             raise InputError(
                 f"image set {rows[key].title}",
                 f"its files in {home_in_words(self.home)}",
                 "none, because they are gone",
-                "import it again",
+                f"copy data/examples/sets/{example.name} there as sets/{key}"
+                if example
+                else "import it again",
             )
         return folder
 

@@ -8,9 +8,9 @@ import re
 
 import pytest
 
-from pages.parts.app import frame, home, keys, menu
+from pages.parts.app import frame, keys, menu
 from pages.parts.app.frame import escaped
-from pages.parts.runs import trainings
+from pages.parts.runs import sets, trainings
 from pages.parts.studies.study_page import StudyPage
 
 ADDRESS = re.findall(
@@ -66,7 +66,7 @@ def test_first(page, fresh_home, started, open_page, monkeypatch):
 def test_empty(page, empty_home, started, open_page):
     app = open_page(page)
     assert has_menu(app)
-    assert {escaped(home.NO_EXAMPLES)} >= {error.value for error in app.error}
+    assert {escaped(sets.NO_SETS)} >= {error.value for error in app.error}
 
 
 @pytest.mark.parametrize("page", menu.PAGES)

@@ -9,6 +9,7 @@ import sys
 from shown import ROOT, components, errors, page_of, press, text_of
 
 from pages.parts.app import cache, menu
+from pages.parts.runs import sets
 from pages.parts.views.moving_image import OTHERS, SHOWN
 from ranking.metrics import moving
 from ranking.workspace import examples
@@ -50,8 +51,16 @@ def test_a_home_that_cannot_be_used_is_reported_below_the_picture(tmp_path, monk
 
 def test_an_installation_without_its_scenes_reports_it(empty_home, started, open_page, monkeypatch):
     monkeypatch.setattr(examples, "FOLDER", ROOT / "nowhere")
-    for name in ("start", "lesson"):
-        assert "data/examples" in errors(open_page(name))[0]
+    for name in ("start", "lesson", "image_sets", "train"):
+        error = errors(open_page(name))[0]
+        assert "data/examples" in error
+        assert "python data/examples.py" in error, "how to have them again"
+
+
+def test_a_home_without_image_sets_still_offers_to_import_some(empty_home, started, open_page):
+    app = open_page("image_sets")
+    assert errors(app) == [sets.NO_SETS]
+    assert "widget path of an import" in [box.key for box in app.text_input]
 
 
 HEAVY = ("numba", "sklearn", "skimage", "scipy", "ranking.methods.svm")

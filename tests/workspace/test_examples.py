@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+
 import examples as program
 import numpy as np
 import pytest
 from trainings import finished
 
+from ranking.core.errors import InputError
 from ranking.core.run_settings import TASK_SETTINGS, train_settings
 from ranking.datasets import load_image_set
 from ranking.experiments.training import query_of
@@ -108,6 +111,16 @@ def test_without_the_folder_of_examples_a_home_stays_as_it_is(here, monkeypatch,
     monkeypatch.setattr(examples, "FOLDER", tmp_path / "nowhere")
     here.adopt_examples()
     assert here.image_sets() == here.runs() == []
+
+
+def test_an_example_whose_files_are_gone_is_said_to_be_copied_from_where_it_lies(fresh):
+    key, folder = next(iter(examples.set_folders().items()))
+    shutil.rmtree(fresh.home / "sets" / key)
+    with pytest.raises(InputError) as caught:
+        fresh.image_set(key)
+    assert caught.value.remedy == f"copy data/examples/sets/{folder.name} there as sets/{key}"
+    shutil.copytree(folder, fresh.home / "sets" / key)
+    assert fresh.image_set(key).key == key
 
 
 def test_the_examples_can_be_taken_in_again_where_the_database_was_lost(fresh, elsewhere):

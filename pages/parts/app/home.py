@@ -28,9 +28,11 @@ log = logging.getLogger(__name__)
 EACH = 32  # entries of a cache: a class of thirty looks at one each, in thirty rooms
 SOME = 8  # where an entry takes much memory
 
+# Where the folder of the examples is not whole.
 NO_EXAMPLES = (
-    "the image sets of data/examples did not come with this installation; run the laboratory from its own folder, as "
-    "README.md says"
+    "the example images are missing in data/examples. Restore that folder (git checkout data/examples, or "
+    "python data/examples.py, which takes up to twenty minutes) and start the app again, or import images on the page "
+    "Image sets"
 )
 
 

@@ -10,10 +10,15 @@ import streamlit as st
 from pages.parts.app import address, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import runs
+from ranking.workspace import examples
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
 FIGURES = "Action figures"  # the source of the image set to begin with
+NO_SETS = (
+    "there is no image set here. Import images on the page Image sets, or start the app with a new data folder "
+    "(RANKING_HOME): it begins with the examples, which do not come back to a folder that had them"
+)
 # Words of criteria and classes about what a person is rather than does: none of them is what a page opens on.
 PERSONAL = re.compile(
     r"\b(male|female|man|woman|sex|gender|white|black|asian|indian|race|skin|ethnicity|young|old|age|chubby)\b",
@@ -25,7 +30,7 @@ def choose(label: str = "Image set") -> ImageSetRow:
     """A box to choose one of the image sets; at first that of the training in the address, else `_first`."""
     known = {row.key: row for row in home.store().image_sets()}
     if not known:
-        raise home.Gone(home.NO_EXAMPLES)
+        raise home.Gone(NO_SETS if examples.set_folders() else home.NO_EXAMPLES)
     run = runs.chosen()
     if run is not None and run.settings["set"] in known:
         address.amend(**{keys.SET: None})  # a training stands for its set
