@@ -16,8 +16,8 @@ from ranking.workspace.database_copies import rebuild
 log = logging.getLogger(__name__)
 
 
-def offer(home: Path, part: str) -> None:
-    """The button that makes the database of `home` again; part: of the page that says that it is lost."""
+def offer(folder: Path, part: str) -> None:
+    """The button that makes the database of the home `folder` again; part: of the page that says that it is lost."""
     st.button(
         "Rebuild the database",
         key=keys.widget(f"rebuild {part}"),
@@ -26,14 +26,14 @@ def offer(home: Path, part: str) -> None:
         help="The newest intact copy replaces the database. Answers that can still be read in the damaged file are "
         "added, and every image set and run whose folder exists is listed again. The damaged file is kept, too.",
         on_click=_rebuild,
-        args=(home,),
+        args=(folder,),
     )
 
 
-def _rebuild(home: Path) -> None:
+def _rebuild(folder: Path) -> None:
     try:
-        rebuild(home)
-        log.warning("%s: the database was rebuilt; the former one is beside it", home)
+        rebuild(folder)
+        log.warning("%s: the database was rebuilt; the former one is beside it", folder)
     except HomeError as error:
         address.complain(rooms.without_paths(str(error)))
     home.look_again()

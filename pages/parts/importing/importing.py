@@ -35,6 +35,8 @@ def show() -> None:
             trash.show()
         elif run.state in ("failed", "cancelled"):
             import_form.offer(run, _which_try(run))
+        elif run.state not in ENDED:
+            _watch(run)
         else:
             with st.container(border=True):
                 _show(run)
@@ -72,17 +74,17 @@ def _which_try(run: Run) -> str:
     return f"try {len(tries) - tries.index(run.id)}, {ended.strftime('%d %b at %H:%M:%S')}"
 
 
-def _show(run: Run) -> None:
-    """An import that is under way, or waits for a decision."""
-    if run.state not in ENDED:
-        what = (
-            f"Looking at {import_preview.called(run)}"
-            if run.looks
-            else f"Importing from {run.settings['source']}"
-        )
-        st.markdown(f"#### {escaped(what)}")
+def _watch(run: Run) -> None:
+    """An import that is running, at the foot of the screen: the button that began it may lie far down the page."""
+    source = import_preview.called(run) if run.looks else run.settings["source"]
+    with st.bottom:
+        st.markdown(f"**{'Looking at' if run.looks else 'Importing from'} {escaped(source)}**")
         jobs_panel.watch(run)
-    elif run.looks and "decision" in run.result:
+
+
+def _show(run: Run) -> None:
+    """An import that has ended, or waits for a decision."""
+    if run.looks and "decision" in run.result:
         st.markdown(f"**{escaped(import_preview.called(run))}** was imported or discarded since.")
         import_form.close()
     elif run.looks:
