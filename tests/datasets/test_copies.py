@@ -107,8 +107,8 @@ def test_a_black_frame_is_left_out_of_the_second_fingerprint():
     assert max(likeness) > 0.9
     assert rectangle_in_frame(np.full((50, 80), 90, np.uint8)) is None
     night = np.zeros((60, 60), np.uint8)
-    night[::7, ::5] = 255
-    assert rectangle_in_frame(night) is None or fingerprints(Image.fromarray(night).resize((240, 240)))
+    night[3::20, 2::5] = 255
+    assert rectangle_in_frame(night) is None, "lights in the dark hardly fill what they span"
     assert rectangle_in_frame(np.zeros((60, 60), np.uint8)) is None
 
 
