@@ -95,6 +95,7 @@ def show_rows(shown: Compared, looks: list[Look], sample: int) -> int:
             f"{IRRELEVANT_GLYPH} and a dashed one: not. Click an image, or move with the arrow keys and press Enter: "
             "a line follows it from row to row; where it is further down, it stands after the dots."
         )
+        tiles.explain_cards(shown.images)
     listed = []
     for number, ranked in enumerate(shown.compared.rankings):
         first, place = first_mistake(ranked.relevance), int(shown.compared.ranks[number, sample])

@@ -110,6 +110,7 @@ def show_contact_sheet(images: ImageSet, numbers: Ints, sheet: Sheet) -> None:
         f"{len(numbers):,} of {len(images.image_names):,} images, with their split and number of boxes. "
         "Click one to see its boxes."
     )
+    tiles.explain_cards(images)
 
 
 def show_image(images: ImageSet, sample: int) -> None:

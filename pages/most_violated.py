@@ -132,6 +132,7 @@ def show_step(problem: InferenceProblem, trace: Trace, done: int, given: Scores)
                 shown = tiles.sample_tiles(given.images, cache.thumbnails(given.images.key), [row])
                 label = "The sample that this step evaluates"
                 strip(shown, name="sample of the step", label=label, columns=4, narrow=4)
+                tiles.explain_cards(given.images)
             figure = inference_charts.of_rank(problem, step)
             charts.show(figure, keys.widget("f of the step"), words, "f-of-a-rank", height=270, top=8)
     st.caption(inference_words.notice_step(problem, trace, done))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts.app import controls, frame, keys, menu
+from pages.parts.components import tiles
 from pages.parts.runs import labellings, neighbours, similarity_graph
 from ranking.core import ImageSet
 from ranking.explain.neighbourhood import Neighbourhood
@@ -34,6 +35,7 @@ def look(run: Run, images: ImageSet, model: Neighbourhood, split: str) -> None:
         (labellings if view == "labellings" else similarity_graph).show(
             run, images, model, ranked, shown, split
         )
+        tiles.explain_cards(images)
     menu.show_again()
 
 

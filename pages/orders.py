@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.parts.app import address, cache, controls, downloads, forms, frame, keys
 from pages.parts.app.frame import escaped
-from pages.parts.components import film
+from pages.parts.components import film, tiles
 from pages.parts.components.film import Strip
 from pages.parts.runs import jobs_panel, order_models, run_actions, trainings
 from pages.parts.runs.order_models import frames_of, true_strip
@@ -170,6 +170,7 @@ def show_sequence(
             key=key,
         )
         st.caption(notice(criterion, first_of(shown), strips, task, own_view, revealed))
+        tiles.explain_cards(images)
 
 
 def first_of(shown: dict[str, Run]) -> Run:

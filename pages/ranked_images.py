@@ -113,6 +113,7 @@ def show_grid(
         f"relevant. {IRRELEVANT_GLYPH} and a dashed border: irrelevant. {notice(ranked, filtered, corrected)}"
         "Click an image, or move with the arrow keys and press Enter; with Shift several, with Ctrl one more."
     )
+    tiles.explain_cards(images)
 
 
 def show_none(ranked: Ranking, split: str, words: str) -> None:

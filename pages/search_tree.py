@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.parts.app import address, cache, controls, downloads, figures_file, frame, keys
 from pages.parts.app.frame import escaped
-from pages.parts.components import film
+from pages.parts.components import film, tiles
 from pages.parts.components.film import Strip
 from pages.parts.runs import neighbours, order_models
 from pages.parts.runs.order_models import frames_of, true_strip
@@ -184,6 +184,7 @@ def show_orders(
         "Solid lines go too early, dashed ones too late. **Notice** that the search does not know the true order: "
         "it climbs to what the ranker holds to be right."
     )
+    tiles.explain_cards(images)
 
 
 def as_tuple(order: Ints) -> tuple[int, ...]:

@@ -7,9 +7,10 @@ import sqlite3
 import pytest
 from example_corel5k import corel5k
 from filled_home import import_here, train_settings
-from shown import choose, press, turn_to
+from shown import captions, choose, press, turn_to
 from trainings import finished
 
+from ranking.core.run_settings import LabelTrainSettings
 from ranking.workspace.home import DATABASE
 
 
@@ -43,6 +44,33 @@ def test_run_by_them_is_shown(laboratory, cards, open_page):
     for page in ("train", "ranked_images", "image_sets"):
         app = open_page(page, run=run.id)
         assert [*app.warning, *app.error] == []
+
+
+def test_each_page_that_shows_pictures_says_once_why_there_are_none(laboratory, cards, open_page):
+    store, given = laboratory.store, [["Given", {}]]
+    run, beside = (
+        finished(store, {**train_settings(cards, "sea", method), "features": given}).id
+        for method in ("SVM", "AP-SVM")
+    )
+    few = {"max_iterations": 20, "solver": "cutting plane"}
+    graph = {"features": given, "graph": "nearest"}
+    neighbours = finished(store, {**train_settings(cards, "sea", "HOB-SVM", **few), **graph}).id
+    labels = finished(
+        store, LabelTrainSettings(cards, (("Given", {}),), "Independent p@k", min_images=1).to_json()
+    ).id
+    for page, query in (
+        ("image_sets", {"set": cards}),
+        ("train", {"run": run}),
+        ("ranked_images", {"run": run}),
+        ("compare", {"compared": f"{run},{beside}"}),
+        ("neighbours", {"run": neighbours}),
+        ("neighbours", {"run": neighbours, "neighbours_view": "graph"}),
+        ("label_questions", {"label_run": labels}),
+    ):
+        app = open_page(page, **query)
+        assert [*app.warning, *app.error] == [], page
+        assert captions(app).count("no pictures") == 1, page
+    assert "no pictures" not in captions(open_page("image_sets", set=laboratory.shapes))
 
 
 def test_a_set_whose_source_is_gone_opens(laboratory, cards, open_page):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import streamlit as st
 
 from pages.parts.app import cache, keys
 from pages.parts.app.colours import IRRELEVANT, IRRELEVANT_GLYPH, OF_CLASSES, RELEVANT, RELEVANT_GLYPH
@@ -239,6 +240,12 @@ def labelled_boxes(images: ImageSet, labels: Bools, turning: Bools, chosen: int)
             text += " selected" if row == chosen else " turns"
         boxes.append(_marked_box(images, row, bool(labels[row]), bool(turning[row]), text))
     return boxes
+
+
+def explain_cards(images: ImageSet) -> None:
+    """Why a set shows no pictures, where it has none."""
+    if images.image_features is not None:
+        st.caption("This set has features and no pictures, so a card stands for each sample.")
 
 
 def _edges(images: ImageSet, row: int) -> tuple[int, int, int, int]:

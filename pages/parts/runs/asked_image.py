@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.parts.app import address, cache, home, keys
 from pages.parts.app.frame import escaped
+from pages.parts.components import tiles
 from pages.parts.components.picture import picture
 from pages.parts.runs import uploaded_image
 from ranking.core import Ints, LabelSet
@@ -41,6 +42,7 @@ def show(run: Run, images: LabelSet, uploaded: uploaded_image.UploadedImage | No
         width, height = set_of_images.image_sizes[row].tolist()
         source = cache.whole_image(set_of_images.key, row)
         shown = Shown(images, row, source, (width, height), bool(images.labels[row].any()))
+        tiles.explain_cards(set_of_images)
     with place:
         alt = f"Image {shown.images.ids[shown.row]}, whose labels are asked for"
         picture(shown.source, shown.size, [], alt=alt, key=keys.widget("asked"))

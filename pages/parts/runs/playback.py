@@ -49,6 +49,7 @@ def show(run: Run) -> None:
         label=f"Training of {' and '.join(runs.short_name(each) for each in shown)}, iteration by iteration",
     )
     st.caption(words(frames, bool(images.test.any())))
+    tiles.explain_cards(images)
 
 
 def lifts(run: Run) -> str:

@@ -193,6 +193,7 @@ def show_gallery(findings: Findings, query: str) -> None:
         "Rank and score below each picture; a dashed border and ✗ mark what is wrong. **Notice** how early the first "
         "mistake comes, and whether samples of one image come in a row where neighbours count."
     )
+    tiles.explain_cards(findings.images)
     with st.expander("All galleries", icon=":material/photo_library:"):
         st.markdown(gallery_links(findings))
         st.caption("Each is a link to its own view; its number is the best AP that a method has there.")
