@@ -3,7 +3,7 @@
 The folder is laid out as a home is (`ranking.workspace.home`): three image sets that the programs of data/drawing draw,
 runs as their workers leave them, and the trials of the experiment among them. `ranking.workspace.examples` copies it.
 Images are drawn anew each time, byte for byte the same. A run that is there and still listed is kept; to train it
-again, remove its folder. All of it takes about twenty minutes.
+again, remove its folder. All of it takes about twenty minutes, and the images alone some minutes.
 """
 
 from __future__ import annotations
@@ -132,8 +132,10 @@ def keep(run: Run, folder: Path) -> None:
 
 
 def main() -> None:
-    images = [draw(source) for source in SETS]
-    for source, image_set in zip(SETS, images, strict=True):
+    images = list[ImageSet]()
+    for source in SETS:
+        image_set = draw(source)
+        images.append(image_set)
         print(f"{source.name}: {len(image_set):,} samples", flush=True)
     listed = {id_of(settings): settings for settings in runs_of(*(image_set.key for image_set in images))}
     runs = FOLDER / "runs"
