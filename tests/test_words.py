@@ -12,10 +12,11 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("ranking", "pages", "data", "benchmarks")
+# What may follow "training": a training image, a training loss.
+NOUNS = "runs?|images?|samples?|sets?|split|sequences?|side|path|part|loss|objective|data|step|time"
 # A pattern of the word to replace, in lower case, and the term to use.
 PROSE = {
-    r"trainings|(a|this|that|each|every|one|no|another|the same) training"
-    r"(?! (runs?|images?|samples?|sets?|split|sequences?|side|path|part|loss|objective|set-up|data|step|time)\b)": "training run",
+    rf"trainings|(a|this|that|each|every|one|no|another|the same) training(?! ({NOUNS})\b)": "training run",
     r"pictures?": "image, crop or plot",
     r"told|tells|tell": "reported, shown; distinguished",
     r"(stand|stands) at": "is at rank",
