@@ -50,7 +50,7 @@ $(VENV)/bench.stamp: $(VENV)/demo.stamp
 	touch $@
 
 figures: $(VENV)/demo.stamp
-	$(BIN)/python benchmarks/first_screen.py --folder $(VENV)/figures
+	$(BIN)/python benchmarks/four_methods.py --folder $(VENV)/figures
 
 # The commands of benchmarks/RESULTS.md, in its order: hours.
 bench: $(VENV)/bench.stamp
@@ -70,7 +70,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/max_marginals.py --rounds 3
 	$(BIN)/python benchmarks/high_order.py
 	$(BIN)/python benchmarks/small_problems.py
-	$(BIN)/python benchmarks/first_screen.py --sets "Action figures" --variants "start C" "short rounds"
+	$(BIN)/python benchmarks/four_methods.py --sets "Action figures" --variants "start C" "short rounds"
 	$(BIN)/python benchmarks/label_ranking.py --part inference exact training
 	$(BIN)/python benchmarks/label_ranking.py --part folds --unary linear
 	$(BIN)/python benchmarks/label_questions.py

@@ -1,4 +1,4 @@
-"""What HOB-SVM and HOAP-SVM learn at one C and eta: the first table of `first_screen.py --variants`."""
+"""What HOB-SVM and HOAP-SVM learn at one C and eta: the first table of `four_methods.py --variants`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What could make HOAP-SVM rank better than HOB-SVM: `first_screen.py --variants` trains each and prints one table.
+"""What could make HOAP-SVM rank better than HOB-SVM: `four_methods.py --variants` trains each and prints one table.
 
 C and eta, and whatever else a variant leaves open, are chosen by the AP on three folds of the training images. Then
 each variant is trained on all of them and tested. Differences are those of test AP, set by set and query by query.

@@ -15,8 +15,8 @@ WHOLE = "a whole number, at least 1"
 
 @dataclass(frozen=True)
 class Limits:
-    """Field `pixels` is set by RANKING_INTAKE_PIXELS, and so on. Each is a whole number, 1 at least. Whoever refuses
-    what is beyond one names its `variable`; the README lists them.
+    """Field `pixels` is set by RANKING_INTAKE_PIXELS, and so on. Each is a whole number, 1 at least. An error
+    about a value beyond a limit names its `variable`; docs/image_sets.md lists them.
 
     What an import may take of the machine's memory is set by RANKING_WORKER_MEMORY: 4 GiB of addresses where it is not.
     """

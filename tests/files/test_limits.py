@@ -168,8 +168,8 @@ def test_a_parquet_file_that_expands_beyond_the_limit(
     assert variable("table_bytes") in said
 
 
-def test_the_readme_lists_each_limit_with_its_default() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
+def test_the_documents_list_each_limit_with_its_default() -> None:
+    text = (ROOT / "docs" / "image_sets.md").read_text("utf-8")
     rows = [line.split("|") for line in text.splitlines() if line.startswith("| `RANKING_INTAKE_")]
-    told = {row[1].strip(" `"): row[2].strip().replace(",", "") for row in rows}
-    assert told == {variable(item.name): str(item.default) for item in fields(Limits)}
+    listed = {row[1].strip(" `"): row[2].strip().replace(",", "") for row in rows}
+    assert listed == {variable(item.name): str(item.default) for item in fields(Limits)}

@@ -1,32 +1,28 @@
-"""Four methods on boxes whose neighbours tend to share their label: the table and the picture of the README.
+"""Four methods on samples whose neighbours tend to share their label: SVM, AP-SVM, HOB-SVM and HOAP-SVM.
 
     make figures
 
-compares SVM, AP-SVM, HOB-SVM and HOAP-SVM by the protocol of high-order (section 5): on three drawn sets of the
-bundled action figures and their ten actions, and on photographs of helmets, a PASCAL VOC folder helmets/VOCdevkit in
-$RANKING_REAL_DATA or ../shared/data, which is left out where there is none. Boxes are told by HOG and colour, and those
-of one image are neighbours. C and eta are chosen from one grid by five folds, dealt in five ways; then each method is
-trained on all training images and tested. Trainings end at a proven gap of 1%.
+compares them by the protocol of the high-order paper (section 5): on three generated sets of action figures and
+their ten actions, and on photographs of helmets, a PASCAL VOC folder helmets/VOCdevkit in $RANKING_REAL_DATA or
+../shared/data, which is ignored where there is none. Features are HOG and colour; samples of one image are neighbours.
+C and eta are chosen from one grid by five folds, which are assigned in five ways; then each method is trained on all
+training images and tested. Training ends at a duality gap of 1%.
 
-It prints the grids, what was chosen, test AP as mean and spread over sets and deals, and for each two methods whether
-one is better than chance explains: a t-test of the differences of sets and actions, each the mean over the deals. And
-it writes data/first_screen.webp: the query on which the folds of the first set and deal put the best method farthest
-ahead of SVM, and what either ranks first among the test samples. The drawn figures are shown; of photographs of people
-only whether each was right.
+It prints the grids, the chosen settings, test AP as mean and standard deviation over sets and assignments of the folds,
+and for each two methods whether one is significantly better: a t-test of the differences per set and action, each the
+mean over the assignments.
 
 With --variants it prints other tables: what HOAP-SVM learns (`hoap_reasons.py`), and what could make it rank better
 (`hoap_variants.py`), with folds dealt once.
 
-With --folder, image sets and trainings are kept there, and the same command goes on where it was.
+With --folder, image sets and trials are kept there, and the same command continues where it stopped.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
-import math
 import os
-import statistics
 import sys
 import tempfile
 from collections import Counter
@@ -36,29 +32,25 @@ from pathlib import Path
 import hoap_reasons
 import hoap_variants
 import numpy as np
-from ranked_rows import Part, Row, save
 from timing import drawn_source, machine, options_of, parser, table
 
 from ranking.core import Floats, ImageSet, Source
 from ranking.core.run_settings import PAPER_METHODS, Grids, Protocol
-from ranking.datasets import Thumbnails, build_image_set, load_image_set, make_source
+from ranking.datasets import build_image_set, load_image_set, make_source
 from ranking.experiments.cross_validation.material import material_of
 from ranking.experiments.cross_validation.plan import plan_of
 from ranking.experiments.cross_validation.progress import Progress
-from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.tables import point_words
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.methods.hoap_svm import STARTS
 from ranking.metrics.statistics import difference_interval, paired_t_test
-from ranking.reports.comparison_words import first_wrong
 from ranking.reports.findings import Findings
 
 FEATURES = (("HOG", {}), ("Colour", {}))
 GRIDS: Grids = {"C": (100.0, 1e3, 1e4), "eta": (1e-4, 1e-3, 1e-2)}
 METHODS = [name for name, _ in PAPER_METHODS]
 TOLERANCE, SIGNIFICANT = 1e-2, 0.05
-PICTURE = Path(__file__).parents[1] / "data" / "first_screen.webp"
 FIGURES, HELMETS = "Action figures", "Helmets"
 PHOTOGRAPHS = {HELMETS: "helmets/VOCdevkit", "Cards": "cards"}  # folders in the layout of PASCAL VOC
 
@@ -76,7 +68,7 @@ def sources(images: int, drawn: int, names: Sequence[str]) -> dict[str, list[Sou
             print(f"{name} are ignored: no folder {root / folder}.")
     if HELMETS in names and HELMETS not in sources_of:
         print(
-            "Those of the README are the photographs of "
+            "The tables of RESULTS.md are of the photographs of "
             "github.com/TigerandRosa/paper_code (Apache-2.0), resized to 480 pixels: boxes of the classes head and "
             "helmet, in the layout of PASCAL VOC 2007. RANKING_REAL_DATA names the folder that holds helmets/."
         )
@@ -201,33 +193,9 @@ def chosen_words(findings_of: list[list[Findings]]) -> list[str]:
     return sentences
 
 
-def fold_means(results: Results, query: str) -> list[float]:
-    """The mean AP over the folds of each method at its chosen setting."""
-    return [statistics.fmean(results.validation(query, name) or (math.nan,)) for name in METHODS]
-
-
-def part_of(name: str, findings: Findings) -> Part:
-    """What the best method on the folds and the first one make of the query where they lie farthest apart."""
-    results = findings.results
-    means = {query: fold_means(results, query) for query in results.queries}
-    average = [statistics.fmean(values) for values in zip(*means.values(), strict=True)]
-    best = max(range(1, len(METHODS)), key=average.__getitem__)
-    query = max(means, key=lambda query: means[query][best] - means[query][0])
-    crops, rows = (Thumbnails(findings.images.folder) if name == FIGURES else None), []
-    for method in (METHODS[0], METHODS[best]):
-        ranked = findings.ranking(query, method, None)
-        if ranked is None:
-            raise ValueError(f"{method} was not tested on {query!r}; run the command again")
-        rows.append(
-            Row(method, f"test AP {points(ranked.average_precision)}\n{first_wrong(ranked)}", ranked, crops)
-        )
-    return Part(f"{name}: {query}", rows)
-
-
 def options_given() -> argparse.Namespace:
     arguments = parser(__doc__)
     arguments.add_argument("--folder", type=Path, help="keep image sets, features and trainings there")
-    arguments.add_argument("--picture", type=Path, default=PICTURE, help="the WebP to write")
     arguments.add_argument("--sets", nargs="+", choices=(FIGURES, *PHOTOGRAPHS), default=(FIGURES, HELMETS))
     arguments.add_argument("--images", type=int, default=400, help="of each drawn set")
     arguments.add_argument("--drawn", type=int, default=3, help="how many drawn sets")
@@ -241,7 +209,7 @@ def options_given() -> argparse.Namespace:
     arguments.add_argument(
         "--variants", nargs="*", choices=hoap_variants.NAMES, help="of HOAP-SVM, beside its starts"
     )
-    small = {"images": 120, "drawn": 2, "deals": 1, "queries": ["walking", "running"], "picture": None}
+    small = {"images": 120, "drawn": 2, "deals": 1, "queries": ["walking", "running"]}
     return options_of(arguments, sets=[FIGURES], **small)
 
 
@@ -251,7 +219,7 @@ def main() -> None:
     print(machine() + "\n")
     print(grid_words(grids if options.variants is None else hoap_variants.GRIDS))
     with tempfile.TemporaryDirectory() as scratch:
-        folder, parts = options.folder or Path(scratch), []
+        folder = options.folder or Path(scratch)
         for name, of_name in sources(options.images, options.drawn, options.sets).items():
             queries, findings_of = options.queries if name == FIGURES else (), []
             if options.variants is not None:
@@ -265,9 +233,6 @@ def main() -> None:
             report(name, of_name[0], findings_of)
             if options.smoke:
                 report_variants(name, of_name[:1], folder, queries[:1], hoap_variants.NAMES[-2:])
-            parts.append(part_of(name, findings_of[0][0]))
-        if parts:
-            save(parts, options.picture or folder / "picture.webp")
 
 
 def report_variants(

@@ -1,0 +1,64 @@
+"""README, CONTRIBUTING and docs: their Python runs, their links lead somewhere, their lines can be read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pages.parts.app.menu import MOVED, PAGES
+from PIL import Image
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+MOST_LINES = {"README.md": 160, "CONTRIBUTING.md": 120}
+WIDEST = 130  # characters of a line of prose
+
+EXAMPLES = [
+    (document.name, number, code)
+    for document in DOCUMENTS
+    for number, code in enumerate(re.findall(r"```python\n(.*?)```", document.read_text("utf-8"), re.DOTALL))
+]
+
+
+@pytest.mark.parametrize(("name", "number", "code"), EXAMPLES, ids=[f"{name}-{n}" for name, n, _ in EXAMPLES])
+def test_an_example_in_python_runs(
+    name: str, number: int, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    for image in range(12):
+        folder = tmp_path / "photographs" / ("beach" if image % 2 else "forest")
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(rng.integers(0, 255, (48, 48, 3), np.uint8)).save(folder / f"{image}.png")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RANKING_HOME", str(tmp_path / "home"))
+    exec(compile(code, f"{name}, example {number}", "exec"), {})
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_links_lead_somewhere(document: Path) -> None:
+    targets = re.findall(r"\]\(([^)\s]+)\)", document.read_text("utf-8"))
+    local = [target for target in targets if not target.startswith("http")]
+    missing = [target for target in local if not (document.parent / target.partition("#")[0]).exists()]
+    assert missing == []
+    served = re.compile(r"http://localhost:8501/(\w*)")
+    pages = {match[1] for target in targets if (match := served.match(target))}
+    assert pages <= {*PAGES, ""}, "an address that the menu does not lead to"
+    assert not pages & {*MOVED}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_a_link_to_a_section_finds_its_heading(document: Path) -> None:
+    for path, anchor in re.findall(r"\]\(([^)\s#]*)#([^)\s]+)\)", document.read_text("utf-8")):
+        text = (document.parent / path if path else document).read_text("utf-8")
+        headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+        anchors = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+        assert anchor in anchors, f"{document.name} links to {path}#{anchor}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_the_lines_of_a_document(document: Path) -> None:
+    lines = document.read_text("utf-8").splitlines()
+    assert len(lines) <= MOST_LINES.get(document.name, len(lines))
+    assert [line for line in lines if len(line) > WIDEST and not line.startswith("|")] == []

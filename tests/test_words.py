@@ -1,0 +1,103 @@
+"""One concept has one term: no string, docstring, comment or identifier uses a word that another term replaces."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("ranking", "pages", "data", "benchmarks")
+# What may follow "training": a training image, a training loss.
+NOUNS = "runs?|images?|samples?|sets?|split|sequences?|side|path|part|loss|objective|data|step|time"
+# A pattern of the word to replace, in lower case, and the term to use.
+PROSE = {
+    rf"trainings|(a|this|that|each|every|one|no|another|the same) training(?! ({NOUNS})\b)": "training run",
+    r"pictures?": "image, crop or plot",
+    r"told|tells|tell": "reported, shown; distinguished",
+    r"(stand|stands) at": "is at rank",
+    r"(go|goes) first": "is ranked first",
+    r"the truth": "ground truth",
+    r"a look|looked at|looks at": "preview; evaluated, shown",
+    r"by heart": "overfit",
+    r"nobody|somebody|everybody|whoever": "you, a user, or the passive",
+    r"brought|bring|brings|bringing": "import, upload",
+    r"taken? away|takes away|taking away": "delete",
+    r"for good": "permanently",
+    r"(take|to take|taken) along": "download",
+    r"left out|leaves? out|leaving out": "ignored, dropped, omitted",
+    r"lean(s|ing|ed)? on|leans": "use neighbours, depend on",
+    r"lifted|lifts?": "moved up",
+    r"dealt|deals?": "assigned to folds",
+    r"contenders?": "compared method",
+    r"recipes?": "comparison file",
+    r"rivals?": "baseline",
+    r"strangers?|stranger's": "untrusted",
+    r"lent|lender|borrowed|borrows?": "shared",
+    r"drawn (set|sets|image|images|scene|scenes|figure|figures|one|ones)": "generated",
+    r"drawn again": "resampled",
+    r"under way|has died|goes on": "is running, stopped, continues",
+    r"mistakes?": "error",
+    r"speed lab|sample graph|label questions|ask simulation": "the page's title",
+    r"worst mistake|what neighbours pay": "most violated ranking, pairwise potential",
+    r"learnt": "learned",
+    r"hand-outs?|handed on": "handout, report",
+    r"right (ones|label|labels)|wrong ones": "relevant, correct",
+    r"(whole|broken) border": "solid border, dashed border",
+    r"weights of now|with the weights of": "current weights",
+}
+NAMES = {
+    r"told|said|asked|brought|found|drawn|dealt|lent|lender|rival|rivals|recipe|recipes|contender|contenders"
+    r"|trainings|stranger|strangers|learnt|leaning|leanings|leans": "the field's word",
+}
+# Words that are right in one file: a pattern of the word, and why.
+EXCEPTIONS: dict[str, str] = {
+    "tests/test_words.py": ".*",
+}
+
+
+def texts(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Line, kind ("prose" or "name") and text of each string, comment and identifier."""
+    if path.suffix != ".py":
+        yield from (
+            (number, "prose", line) for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        )
+        return
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline):
+        if token.type in (tokenize.STRING, tokenize.COMMENT):
+            for offset, line in enumerate(token.string.splitlines()):
+                yield token.start[0] + offset, "prose", line
+        elif token.type == tokenize.NAME:
+            words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", token.string).replace("_", " ")
+            yield token.start[0], "name", words
+
+
+def hits(path: Path) -> Iterator[str]:
+    name = str(path.relative_to(ROOT))
+    allowed = EXCEPTIONS.get(name, "(?!)")
+    for number, kind, text in texts(path):
+        for pattern, term in (PROSE if kind == "prose" else NAMES).items():
+            for match in re.finditer(rf"(?<![\w-])({pattern})(?![\w-])", text.lower()):
+                if not re.fullmatch(allowed, match[0]):
+                    yield f"{name}:{number}: {kind} {match[0]!r}, say: {term} | {text.strip()[:100]}"
+
+
+SUFFIXES = (".py", ".js", ".html")
+FILES = sorted(
+    [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES]
+    + [ROOT / "app.py", *ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+)
+
+
+@pytest.mark.parametrize("folder", sorted({path.relative_to(ROOT).parts[0] for path in FILES}))
+def test_each_concept_has_one_term(folder: str) -> None:
+    found = [hit for path in FILES if path.relative_to(ROOT).parts[0] == folder for hit in hits(path)]
+    assert found == []
+
+
+if __name__ == "__main__":
+    print(*(hit for path in FILES for hit in hits(path)), sep="\n")
