@@ -332,7 +332,7 @@ def test_spoilt_zip_files_are_refused_when_they_are_opened_or_read(tmp_path, how
     assert expected in caught.value.expected
     if expected == READABLE and how != "not in its encoding":
         copy_again = "copy or download" in caught.value.remedy
-        assert copy_again == (how == "cut"), "it begins as a ZIP file and has lost its end"
+        assert copy_again == (how == "cut"), "it starts like a ZIP file but its end is missing"
 
 
 def test_a_zip_file_with_a_comment_and_a_beginning_of_its_own(tmp_path):
