@@ -108,7 +108,9 @@ def build_image_set(
 def _finish(writer: ImageSetWriter, title: str, problems: list[Problem]) -> ImageSet:
     if not writer.samples:
         reasons = Counter(problem.expected for problem in problems).most_common()
-        text = "; ".join(f"{number:,} times: {expected}" for expected, number in reasons) or "there was no image"
+        text = (
+            "; ".join(f"{number:,} times: {expected}" for expected, number in reasons) or "there was no image"
+        )
         raise InputError(title, "at least one usable box", f"none, because these were missing: {text}")
     if not writer.classes and not writer.criteria:
         expected = "a class for at least one box, or a criterion to order images by"

@@ -125,9 +125,7 @@ def _orientation(picture: Image.Image) -> int:
     """Return the EXIF orientation, 1 to 8; 1 if there is none, or it cannot be read."""
     try:
         orientation = picture.getexif().get(ORIENTATION, 1)
-    except (
-        Exception
-    ):  # untrusted EXIF may make its reader fail in any way; the pixels are usable even so
+    except Exception:  # untrusted EXIF may make its reader fail in any way; the pixels are usable even so
         return 1
     return orientation if isinstance(orientation, int) and orientation in TURNS else 1
 

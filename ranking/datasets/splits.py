@@ -16,7 +16,9 @@ PARTS = {"train": "train", "training": "train", "trainval": "train", "test": "te
 PARTS |= dict.fromkeys(("val", "valid", "validation", "dev"), "val")
 PART = re.compile(r"(?:obj_)?([a-z]+)(?:_(?:data|images|set))?[-_ ]?\d*")
 
-MOST_LEFT = 0.1  # the largest share of test images that become training images because they share a group with some
+MOST_LEFT = (
+    0.1  # the largest share of test images that become training images because they share a group with some
+)
 
 
 def drawn(count: int, share: float, seed: int) -> Bools:

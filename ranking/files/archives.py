@@ -35,7 +35,9 @@ HEADER_ERRORS = (
     MemoryError,
 )
 
-Room = Callable[[str], int | None]  # the most bytes that an entry of this name may have; None: no such entry is allowed
+Room = Callable[
+    [str], int | None
+]  # the most bytes that an entry of this name may have; None: no such entry is allowed
 
 
 def open_zip(data: bytes, room: Room, ratio: float, spare: int = 0) -> zipfile.ZipFile:

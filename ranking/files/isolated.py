@@ -75,7 +75,9 @@ def ask(module: str, arguments: list[str], data: bytes = b"") -> bytes:
             raise Crashed(f"no answer within {2 * SECONDS:g} seconds") from error
     if not ended.returncode:
         return ended.stdout
-    last_line = ended.stderr.decode(errors="replace").strip().rpartition("\n")[2]  # not the traceback: it shows paths
+    last_line = (
+        ended.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+    )  # not the traceback: it shows paths
     if ended.returncode == REFUSED and (parts := _refusal_parts(last_line)):
         raise InputError(*parts) if len(parts) > 1 else ValueError(*parts)
     if ended.returncode == -signal.SIGXCPU:

@@ -26,7 +26,14 @@ BROKEN = "Parquet that can be read"
 LONGEST = 2**17  # bytes of one text; csv has the same limit
 LONGEST_ID, MOST_LETTERS = 1_000, 64 * 2**20  # characters of one id, and of all ids
 ROWS = 500  # rows that are converted at a time
-PLAIN = ("BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE", "BYTE_ARRAY")  # the physical types of Parquet that are read
+PLAIN = (
+    "BOOLEAN",
+    "INT32",
+    "INT64",
+    "FLOAT",
+    "DOUBLE",
+    "BYTE_ARRAY",
+)  # the physical types of Parquet that are read
 LISTS = "lists of numbers"
 
 

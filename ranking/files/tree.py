@@ -176,4 +176,6 @@ def packed_again(names: tuple[str, ...]) -> tuple[Problem, ...]:
     if not packed:
         return ()
     came = listed([readable(name) for name in packed])
-    return (Problem(counted(len(packed), "archive"), "files outside of further archives", came, "not opened"),)
+    return (
+        Problem(counted(len(packed), "archive"), "files outside of further archives", came, "not opened"),
+    )

@@ -74,9 +74,7 @@ class Corel5k(Source):
         frequent = table.labels.sum(axis=0) >= self.least
         if rare := [name for name, stays in zip(table.label_names, frequent, strict=True) if not stays]:
             expected = f"labels that at least {counted(self.least, 'image')} have"
-            yield Problem(
-                counted(len(rare), "label"), expected, f"fewer for {listed(rare)}", "label dropped"
-            )
+            yield Problem(counted(len(rare), "label"), expected, f"fewer for {listed(rare)}", "label dropped")
         for row, (features, labels) in enumerate(zip(table.features, table.labels, strict=True)):
             shown = tuple(table.label_names[place] for place in np.flatnonzero(labels & frequent))
             name = f"{row + 1:05d}"

@@ -281,7 +281,9 @@ class PascalVoc(TreeSource):
         train, test = self._chosen
         if test and not train:
             came = f"none (lists: {listed(sorted(self._lists.images))})"
-            yield Problem("ImageSets", "a list of training images", came, "all other images are training images")
+            yield Problem(
+                "ImageSets", "a list of training images", came, "all other images are training images"
+            )
         if both := sorted(set(self._lists.of(test)) & set(self._lists.of(train))):
             came, done = f"{counted(len(both), 'image')} in both: {listed(both)}", "kept as test images only"
             yield Problem("ImageSets", f"no image both in {train} and {test}", came, done)
@@ -329,7 +331,9 @@ def _action_lists(voc: VocFolder) -> Lists:
                 continue
             objects = lists.actions.setdefault(split, {}).setdefault(image_name(row[1]), {})
             labels = objects.setdefault(int(row[2]), {})
-            if action and row[3] is not None and int(row[3]) != 0:  # 0: difficult, neither relevant nor irrelevant
+            if (
+                action and row[3] is not None and int(row[3]) != 0
+            ):  # 0: difficult, neither relevant nor irrelevant
                 labels[unique_name(action)] = int(row[3]) == 1
     lists.images = {split: list(images) for split, images in lists.actions.items()}
     return lists

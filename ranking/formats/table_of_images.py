@@ -133,7 +133,9 @@ class TableOfImages(TreeSource):
         "labels", "One column with labels separated by ; or |, or one column of 0 and 1 per label."
     )
     number_columns: str = role_setting("numbers", "One column per criterion by which images can be ordered.")
-    group_column: str = role_setting("group", "The group of the image or box, which stays on one side of the split.")
+    group_column: str = role_setting(
+        "group", "The group of the image or box, which stays on one side of the split."
+    )
     split_column: str = role_setting("split", "train, val or test.")
     size_columns: str = role_setting(
         "size", "The width and height of the image, which are compared with the real size."

@@ -59,9 +59,7 @@ class TreeSource(Source):
         choices=("as named", "draw"),
         advanced=True,
     )
-    test_share: float = share_of_test(
-        0.4, "The share of images in a random test split.", advanced=True
-    )
+    test_share: float = share_of_test(0.4, "The share of images in a random test split.", advanced=True)
     seed: int = seed_of_test()
     _split_from = ""
     _moves_groups: ClassVar[bool] = False  # whether groups, which the user chose, override named parts
@@ -108,7 +106,9 @@ class TreeSource(Source):
             if self._moves_groups and groups is not None:
                 return moved_whole(tested, groups)
             return tested, list(_on_both_sides(tested, groups or []))
-        why = "by the setting Split" if self.split == "draw" else "because no file or folder names a test split"
+        why = (
+            "by the setting Split" if self.split == "draw" else "because no file or folder names a test split"
+        )
         self._split_from = f"{self.test_share:.0%} held out at random, seed {self.seed}, {why}"
         tested, rows = drawn_with_report(groups or [()] * len(parts), self.test_share, self.seed)
         if self.split == "draw":
@@ -150,7 +150,10 @@ def _on_both_sides(tested: Sequence[bool], groups: Sequence[Sequence[str]]) -> I
     if both := sorted(of_test & of_train):
         came = f"{counted(len(both), 'group')} on both: {listed(both)}"
         yield Problem(
-            "groups", "a group on one side of the split", came, "kept as named; the setting Split can sample at random"
+            "groups",
+            "a group on one side of the split",
+            came,
+            "kept as named; the setting Split can sample at random",
         )
 
 

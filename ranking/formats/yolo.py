@@ -18,7 +18,9 @@ from ranking.files import FileTree, Unusable
 from ranking.files.tree import base, suffix
 from ranking.formats.tree_source import Grouped, Recognised, TreeSource, called, is_image, part_of
 
-LAYOUT = "images, each with a text file (beside it or in a folder labels) with rows of class, x, y, width, height"
+LAYOUT = (
+    "images, each with a text file (beside it or in a folder labels) with rows of class, x, y, width, height"
+)
 MAX_BYTES = 4 * 2**20  # of the labels of one image
 MAX_NAMES_BYTES = 2**18
 YAML, LINES = (".yaml", ".yml"), ("classes.txt", "obj.names", "classes.names")

@@ -29,7 +29,7 @@ LARGEST_DOUBLED = (
 
 @dataclass(frozen=True, eq=False)
 class Doubling:
-    """Components of more than 12 samples, the first `large` ones, in two copies; all others as they are.
+    """Components of more than 12 samples, the first `large` ones, in two copies; all others unchanged.
 
     n samples and m edges become N and M: the first n and m are the given ones (and the first copies), the others the
     second copies, in the order of their positions. components: of all N. position, row: (2, .) position of the first

@@ -53,7 +53,7 @@ class HOAPSVM(HighOrderMethod):
 
     order = 4
     summary: ClassVar[str] = (
-        "Makes one minus the average precision small as AP-SVM does, and lets similar images share their label."
+        "Minimises 1 − average precision like AP-SVM, and encourages neighbours to share a label."
     )
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{AP}}(R) - S(R^*;w) + S(R;w)\bigr],\quad "
@@ -62,21 +62,21 @@ class HOAPSVM(HighOrderMethod):
 
     start: str = setting(
         "HOB-SVM",
-        label="Begin with",
-        help="The objective is not convex: where training begins decides where it ends. HOB-SVM is the paper's "
-        "choice. HOB-SVM and AP-SVM is ours: it trains from both and keeps the lower objective, which is at most "
-        "AP-SVM's with w2 = 0. It did not improve rankings: test AP −.006 on generated figures, +.005 on cards, .000 "
-        "on helmets. Weights are first brought to the length that is best for this objective.",
+        label="Start from",
+        help="The objective is not convex, so the result depends on the start. HOB-SVM is the paper's choice. HOB-SVM "
+        "and AP-SVM is not in the paper: it trains from both and keeps the lower objective, which is at most that of "
+        "AP-SVM with w2 = 0. It did not improve rankings: test AP −.006 on generated figures, +.005 on cards, .000 on "
+        "helmets. The start is first scaled to the length with the lowest objective.",
         formula=r"w_0",
         choices=STARTS,
         advanced=True,
     )
     start_C: float = setting(
         1000.0,
-        label="C of HOB-SVM where it begins",
-        help="What a misclassified image costs in the HOB-SVM that gives the first weights. Experiments use C, as in "
-        "the paper, unless a grid names this setting too, which is ours: test AP +.012 (p = .10) on generated figures, "
-        "+.001 on cards, .000 on helmets, for three times the training runs.",
+        label="C of the HOB-SVM start",
+        help="The cost of a misclassified image in the HOB-SVM that gives the first weights. Experiments use the same C "
+        "for both, as in the paper, unless a grid contains this setting: that gave test AP +.012 (p = .10) on generated "
+        "figures, +.001 on cards and .000 on helmets, for three times as many training runs.",
         formula=r"C_0",
         minimum=1e-8,
         maximum=1e8,
@@ -121,7 +121,7 @@ class HOAPSVM(HighOrderMethod):
         return replace(solution, stopped=stopped or solution.stopped)
 
     def _first_weights(self, samples: TrainingSet, wait: OnProgress, size: int) -> tuple[Floats, bool]:
-        """Return the weights (size,) that training begins with, and whether a callback stopped it."""
+        """Return the first weights (size,), and whether a callback stopped training."""
         if self.start == "zero":
             return np.zeros(size), False
         if self.start == "AP-SVM":

@@ -8,8 +8,8 @@ a combination of its labellings with total C; a step computes the most violated 
 the combination towards it by the best step size. Two things are added.
 
 - The labellings of a component that carry weight are kept: weight moves from the worst of them to the best.
-- Where eta is large, all edges together pull at w2 and none can move by itself: steps become tiny. There w2 is held
-  near its last value, which is the proximal point method,
+- If eta is large, all edges together determine w2 and no single edge can change it: steps become tiny. In that case w2
+  is held near its last value, which is the proximal point method,
 
       1/2 ||w2||^2 + rho/2 ||w2 - anchor||^2,   rho so large that an edge weighs no more than a sample does,
 
@@ -214,7 +214,7 @@ class _State:
 
     @classmethod
     def at_start(cls, risk: LinearRisk, layout: _Layout, start: Cut | None) -> Self:
-        """Return all weight on the truth, or on the combination `start`, with one plane per component."""
+        """Return all weight on the true labels, or on the combination `start`, with one plane per component."""
         positions, count = len(layout.score), len(layout.samples)
         planes = np.zeros((SLOTS, positions))
         losses, shares = np.zeros((SLOTS, count)), np.zeros((SLOTS, count))

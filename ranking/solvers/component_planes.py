@@ -271,7 +271,7 @@ def _ascend(
                 left = C
                 for k in order[begin:end]:
                     left -= shares[k]
-                up, down, highest = -1, -1, 0.0  # -1: the truth, whose slope is 0
+                up, down, highest = -1, -1, 0.0  # -1: the true labels, whose slope is 0
                 lowest = 0.0 if left > 1e-12 * C else np.inf
                 for k in order[begin:end]:
                     if slopes[k] > highest:

@@ -163,7 +163,7 @@ def test_own_formats_of_tools_are_answered_with_what_these_export(tmp_path, name
     assert beside.source == "Class folders"
     row = beside.content.problems[0]
     assert (row.file, row.done) == (name, "ignored")
-    assert f"{tool}'s own format" in row.came
+    assert f"the native format of {tool}" in row.came
 
 
 def test_a_preview_of_an_earlier_version_or_of_a_format_that_is_gone_is_refused(zoo):

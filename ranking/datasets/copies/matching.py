@@ -32,7 +32,9 @@ HALF, CROP_STEPS, STEPS = (
     6,
     4,
 )  # pixels of a side and steps of the first alignment, steps of the second alignment
-LEAST_NEARLY = 0.4  # correlation of details after the first alignment, below which there is no second alignment
+LEAST_NEARLY = (
+    0.4  # correlation of details after the first alignment, below which there is no second alignment
+)
 PATCH = 6  # pixels of a side
 LEAST_DETAIL = 0.3  # of the mean detail of all patches, from which a patch counts
 LEAST_PATCH = 0.8  # correlation of a patch that matches
