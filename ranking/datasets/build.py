@@ -193,7 +193,7 @@ def _file(record: SourceImage) -> str:
 
 def _check_count(record: SourceImage, limits: Limits) -> None:
     if len(record.boxes) > limits.boxes:
-        expected = f"an image with at most {limits.boxes:,} boxes ({variable('boxes')} says how many)"
+        expected = f"an image with at most {limits.boxes:,} boxes ({variable('boxes')})"
         raise Unusable(expected, counted(len(record.boxes), "box"))
 
 

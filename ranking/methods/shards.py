@@ -1,8 +1,8 @@
 """SVM, AP-SVM and NDCG-SVM trained on features whose rows lie in shards on the workers of a Dask cluster.
 
 Only products with vectors are transferred: `scores` sends weights (d,) to each shard and receives its scores; `normal`
-sends its part of the coefficients (n,) and receives (d,), and the sums are computed here in float64. The workers compute
-the exact products for certificates in float64.
+sends its part of the coefficients (n,) and receives (d,), which are summed here in float64. The workers compute the
+exact products for certificates in float64.
 """
 
 from __future__ import annotations
