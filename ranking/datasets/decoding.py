@@ -9,10 +9,10 @@
   so that a new release of the encoder does not change the key of an image set.
 - An EXIF orientation is applied to an image without boxes. With boxes, the size in the annotation decides: it is the
   size of the stored image or of the rotated image. If it does not decide (no size is given, the image is square or
-  rotated by half a turn), `SourceImage.upright` decides, by what most annotation tools of the format display. PASCAL VOC
-  and COCO count stored pixels (as LabelImg and pycocotools do); the relative coordinates of YOLO refer to the rotated
-  image (as Ultralytics and browsers show it). A box of the whole image is always rotated. EXIF data that cannot be read
-  are ignored.
+  rotated by half a turn), `SourceImage.upright` decides, by what most annotation tools of the format display. PASCAL
+  VOC and COCO count stored pixels (as LabelImg and pycocotools do); the relative coordinates of YOLO refer to the
+  rotated image (as Ultralytics and browsers show it). A box of the whole image is always rotated. EXIF data that
+  cannot be read are ignored.
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ class Drawing:
     pairs: int = setting(
         0,
         label="Known pairs",
-        help="0: the full order of the training images is known, and sequences are sampled from it. Otherwise only this "
-        "many randomly chosen training pairs are known, and training sequences are chains of these pairs by "
+        help="0: the full order of the training images is known, and sequences are sampled from it. Otherwise only "
+        "this many randomly chosen training pairs are known, and training sequences are chains of these pairs by "
         "transitivity. Test sequences do not change.",
         minimum=0,
         maximum=1_000_000,

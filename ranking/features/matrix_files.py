@@ -80,7 +80,8 @@ def joined(parts: Sequence[Matrix]) -> Matrix:
 
 def rows_of(features: Features, rows: Bools) -> Features:
     """Return (k, d) the `rows` (n,) of features. If these are mapped and the rows many, the result is mapped too: as
-    part of the same file if the rows are consecutive, otherwise as an unnamed file that exists as long as it is used."""
+    part of the same file if the rows are consecutive, otherwise as an unnamed file that exists as long as it is
+    used."""
     chosen = np.flatnonzero(rows)
     shape = (len(chosen), features.shape[1])
     if not (isinstance(features, np.memmap) and features.filename and is_large(shape)):

@@ -60,8 +60,8 @@ def open_image_set(
 ) -> OpenImageSet:
     """Open the images at `path` with their labels: a folder, a ZIP file, or an image set that was imported before.
 
-    source: the format, by default the one that recognises the files best. folder: for the image set and its features, by
-    default a temporary folder. ValueError if it cannot be read.
+    source: the format, by default the one that recognises the files best. folder: for the image set and its features,
+    by default a temporary folder. ValueError if it cannot be read.
     """
     given, temporary = Path(path).expanduser(), None
     if folder is None:

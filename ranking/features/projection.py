@@ -33,13 +33,13 @@ class PCA:
     """Principal component analysis (Jolliffe, 2002, chapter 1): the directions of largest variance.
 
     z = V (x - m), where m is the mean of the training samples and the rows of V are the unit eigenvectors of their
-    covariance S = sum_i (x_i - m)(x_i - m)' / n with the largest eigenvalues. Distances and angles around the mean change
-    only by the dropped directions, so that C keeps its meaning. With whitening, each z_j is multiplied by s / sigma_j,
-    where s^2 is the mean of the kept variances sigma^2: all directions then have the same variance, with the same total,
-    and C again keeps its meaning.
+    covariance S = sum_i (x_i - m)(x_i - m)' / n with the largest eigenvalues. Distances and angles around the mean
+    change only by the dropped directions, so that C keeps its meaning. With whitening, each z_j is multiplied by s /
+    sigma_j, where s^2 is the mean of the kept variances sigma^2: all directions then have the same variance, with the
+    same total, and C again keeps its meaning.
 
-    SVM and the methods that use the similarity graph have no constant term; without PCA, the mean of the features acts as
-    one. Methods that learn from score differences, such as AP-SVM, do not need it.
+    SVM and the methods that use the similarity graph have no constant term; without PCA, the mean of the features acts
+    as one. Methods that learn from score differences, such as AP-SVM, do not need it.
 
     If the samples vary in fewer directions than requested, all of these are kept; no direction has variance 0.
     """

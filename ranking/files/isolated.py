@@ -245,7 +245,8 @@ def reason_of(
     process: str = "worker",
     remedy: str = "choose fewer features or a smaller image set",
 ) -> str:
-    """Return an error as one line of text. default: as passed to `limit_memory`. remedy: what to do if memory ran out."""
+    """Return an error as one line of text. default: as passed to `limit_memory`. remedy: what to do if memory ran
+    out."""
     message = " ".join(str(error).split())[:500]
     if _lost_memory(error):
         most = os.environ.get(MEMORY_VARIABLE) or default

@@ -46,7 +46,8 @@ class FileTree(ABC):
         """Return the first `size` bytes of a file, or all; Unusable if it does not exist or cannot be read."""
 
     def read(self, name: str, limit: int, what: str = "a file", by: str = "") -> bytes:
-        """Return all bytes of a file; Unusable also if there are more than `limit`. by: the field of `Limits`, or ""."""
+        """Return all bytes of a file; Unusable also if there are more than `limit`. by: the field of `Limits`, or
+        ""."""
         data = self.head(name, limit + 1)
         if len(data) > limit:
             raise Unusable(f"{what} of at most {megabytes(limit, by)}", "a larger file")

@@ -152,7 +152,8 @@ class Coco(TreeSource):
 
 
 def annotation_files(tree: FileTree) -> list[str]:
-    """Return the files of a tree that begin like COCO; if some contain instances, only these, not captions or others."""
+    """Return the files of a tree that begin like COCO; if some contain instances, only these, not captions or
+    others."""
     begin = beginning(tree, ".json", HEAD, BEGINS.match)
     files = [name for name in begin if _may_list(tree, name)]
     return [name for name in files if "instances" in name] or files

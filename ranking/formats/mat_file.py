@@ -1,8 +1,8 @@
 """Untrusted MATLAB files (level 5): only their arrays of real numbers and their cells of texts are read.
 
-scipy.io.loadmat (1.17) has no limits: 4.7 MB that expand to 1 GB need 3.1 GB of memory; 20,000 nested cells, or a matrix
-of 80 bytes with numbers of type 14, crash the process. This reader supports the few types that data sets use, and checks
-sizes first. The format is described in "MAT-File Format", MathWorks, chapter 1.
+scipy.io.loadmat (1.17) has no limits: 4.7 MB that expand to 1 GB need 3.1 GB of memory; 20,000 nested cells, or a
+matrix of 80 bytes with numbers of type 14, crash the process. This reader supports the few types that data sets use,
+and checks sizes first. The format is described in "MAT-File Format", MathWorks, chapter 1.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ Actions = dict[int, dict[str, bool]]  # object number to its actions in the list
 
 @dataclass
 class Lists:
-    """The lists of a VOC folder by name. images: the image names of each list. actions: the rows of each action list, by
-    image. unusable: why a list cannot be read; the error is raised only if the list is needed."""
+    """The lists of a VOC folder by name. images: the image names of each list. actions: the rows of each action list,
+    by image. unusable: why a list cannot be read; the error is raised only if the list is needed."""
 
     images: dict[str, list[str]] = field(default_factory=dict)
     actions: dict[str, dict[str, Actions]] = field(default_factory=dict)
@@ -78,10 +78,10 @@ class Lists:
 class PascalVoc(TreeSource):
     """Everingham et al., IJCV 2010. Samples are boxes; groups are images; classes are names or actions.
 
-    The name of an annotation identifies its image, in JPEGImages or in the same folder; file names in the XML are never
-    read. Boxes are 1-based and include both ends (0-based and half open in the exports of FiftyOne, Label Studio and
-    CVAT); they become 0-based and half open. In the action form, samples are the objects in the lists or, without lists,
-    all objects with `<actions>`.
+    The name of an annotation identifies its image, in JPEGImages or in the same folder; file names in the XML are
+    never read. Boxes are 1-based and include both ends (0-based and half open in the exports of FiftyOne, Label Studio
+    and CVAT); they become 0-based and half open. In the action form, samples are the objects in the lists or, without
+    lists, all objects with `<actions>`.
     """
 
     order: ClassVar[int] = 2  # the last format, which the import form selects first

@@ -1,4 +1,5 @@
-"""The release of Relative Attributes: public figures, or outdoor scenes, as features (Parikh and Grauman, ICCV 2011)."""
+"""The release of Relative Attributes: public figures, or outdoor scenes, as features (Parikh and Grauman, ICCV
+2011)."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ EXPECTED = "pubfig_data.mat"
 
 @dataclass(frozen=True, eq=False)
 class RelativeAttributes:
-    """features: (n, d). person: (n,) number of a class, from 0. order: (a, c) the position of each class in the order of
-    each attribute; higher means more of it. test: (n,)."""
+    """features: (n, d). person: (n,) number of a class, from 0. order: (a, c) the position of each class in the order
+    of each attribute; higher means more of it. test: (n,)."""
 
     features: npt.NDArray[np.float32]
     person: Ints

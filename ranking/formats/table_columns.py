@@ -160,8 +160,8 @@ def _quoted(name: str) -> str:
 class Columns(NamedTuple):
     """The columns of each role. box: four columns, one column with four numbers per cell, or none.
 
-    form: one of FORMS. unit: PIXELS or SHARES. marked: whether each column of `labels` stands for one label and contains
-    0 and 1.
+    form: one of FORMS. unit: PIXELS or SHARES. marked: whether each column of `labels` stands for one label and
+    contains 0 and 1.
     """
 
     image: str

@@ -30,8 +30,8 @@ Rows = Iterator[tuple[int, list[str]]]
 
 @dataclass(frozen=True)
 class Table:
-    """header: as in the file. rows: returns a new iterator over the number and the cells of each row; it raises Unusable
-    where the file is damaged. counts: what the numbers count, "line" or "row".
+    """header: as in the file. rows: returns a new iterator over the number and the cells of each row; it raises
+    Unusable where the file is damaged. counts: what the numbers count, "line" or "row".
     """
 
     header: tuple[str, ...]

@@ -109,8 +109,8 @@ class TableOfImages(TreeSource):
     table: str = setting(
         "",
         label="Table",
-        help="The name of the table in the folder or ZIP file. Empty: the first table that names images, and all tables "
-        "with the same columns.",
+        help="The name of the table in the folder or ZIP file. Empty: the first table that names images, and all "
+        "tables with the same columns.",
         advanced=True,
     )
     image_column: str = role_setting("image", "The name of the image.")
@@ -230,7 +230,8 @@ class TableOfImages(TreeSource):
         return Tables(tables, columns, problems)
 
     def _columns_of(self, table: Table, index: ImageNames) -> Columns | None:
-        """Return the roles of the columns of a table; None if they name no images; Unusable if the roles are unclear."""
+        """Return the roles of the columns of a table; None if they name no images; Unusable if the roles are
+        unclear."""
         header = list(filter(None, table.header))
         if twice := next((name for place, name in enumerate(header) if name in header[:place]), None):
             raise Unusable("different column names", f"{twice} twice")

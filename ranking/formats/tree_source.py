@@ -31,7 +31,8 @@ class Recognised:
     """How certainly a source recognises a tree, the reason as a sentence, and the settings that fit the tree.
 
     sure: at least 0.9 if files begin as in this format only; 0.8 if their contents were read and fit; 0.4 for a layout
-    that other formats have too, such as folders with images. The import form proposes the source with the highest value.
+    that other formats have too, such as folders with images. The import form proposes the source with the highest
+    value.
     """
 
     sure: float
@@ -81,8 +82,8 @@ class TreeSource(Source):
         return []
 
     def as_read(self) -> tuple[dict[str, str], str]:
-        """Return the settings that name the columns of each role, and a sentence about them; InputError if the roles are
-        unknown."""
+        """Return the settings that name the columns of each role, and a sentence about them; InputError if the roles
+        are unknown."""
         return {}, ""
 
     def _names_parts(self) -> str:

@@ -108,7 +108,8 @@ class VocFolder:
             for closed in (folder, parent(folder)):
                 if closed in self.tree.closed:
                     raise InputError(*self.tree.closed[closed].args)
-            # A directory may have subfolders, as in exports of CVAT; without directories, only the folder itself counts.
+            # A directory may have subfolders, as in exports of CVAT; without directories, only the folder itself
+            # counts.
             inside = [name for name in self.tree.names if name.startswith(folder + "/")]
             for name in inside if directory else self.tree.children(part):
                 if suffix(name) in suffixes:
@@ -217,7 +218,8 @@ def _part_name(folder: str) -> str | None:
 
 
 def _united(layouts: dict[str, Layout]) -> dict[str, tuple[Part, ...]]:
-    """Return the folder that contains several folders of parts; {} if they are no parts, or count pixels differently."""
+    """Return the folder that contains several folders of parts; {} if they are no parts, or count pixels
+    differently."""
     parts = tuple(Part(_part_name(folder) or "", base(folder), layout) for folder, layout in layouts.items())
     above, names = set(map(parent, layouts)), {part.name for part in parts}
     if len(parts) < 2 or "" in names or len(names) < len(parts) or len(above) > 1:
@@ -263,8 +265,8 @@ def _head(tree: FileTree, name: str) -> bytes:
 
 @dataclass(frozen=True)
 class VocObject:
-    """One `<object>`: its position among the objects (from 1), its box in 0-based half-open pixels, and the values of its
-    `<actions>`, or None."""
+    """One `<object>`: its position among the objects (from 1), its box in 0-based half-open pixels, and the values of
+    its `<actions>`, or None."""
 
     number: int
     name: str

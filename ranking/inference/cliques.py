@@ -7,8 +7,8 @@ differs from a member, and scores of their own: (k / 2 - 1) penalty for all = 1,
 all = 1 only where all members have label 1, any = 0 only where none has, and the sum is that of the clique: 0 if the
 members agree, else the penalty. So minimum cuts find best labellings and max-marginals exactly.
 
-If the penalty of a clique is 0, its auxiliary samples are free. They are set from the labels of its members, so that the
-cost of a labelling is one penalty for each broken clique, for any other penalties too.
+If the penalty of a clique is 0, its auxiliary samples are free. They are set from the labels of its members, so that
+the cost of a labelling is one penalty for each broken clique, for any other penalties too.
 """
 
 from __future__ import annotations

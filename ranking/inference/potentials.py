@@ -30,8 +30,9 @@ class Potentials(ABC):
     """The terms of a graph of n samples; subclasses define them. edges: (m, 2), each unordered pair once.
 
     highest: largest allowed penalty. bounded: whether max-marginals may be upper bounds instead of exact. constraint:
-    the constraint on the pairwise weights, the terms that they multiply, and the allowed labellings, as LaTeX. pays: the
-    meaning of the penalty p of a term, in markdown. width: the meaning of an edge's penalty (`of_edges`), in markdown.
+    the constraint on the pairwise weights, the terms that they multiply, and the allowed labellings, as LaTeX. pays:
+    the meaning of the penalty p of a term, in markdown. width: the meaning of an edge's penalty (`of_edges`), in
+    markdown.
     """
 
     name: ClassVar[str]

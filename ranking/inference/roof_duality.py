@@ -131,7 +131,8 @@ class BoundedMaxMarginals:
 
     @property
     def excess(self) -> Floats:
-        """(n,) by how much positive or negative may exceed the exact value: the component's bound minus its labelling."""
+        """(n,) by how much positive or negative may exceed the exact value: the component's bound minus its
+        labelling."""
         return self._rounded.excess
 
     @property

@@ -74,9 +74,9 @@ class HOAPSVM(HighOrderMethod):
     start_C: float = setting(
         1000.0,
         label="C of the HOB-SVM start",
-        help="The cost of a misclassified image in the HOB-SVM that gives the first weights. Experiments use the same C "
-        "for both, as in the paper, unless a grid contains this setting: that gave test AP +.012 (p = .10) on generated "
-        "figures, +.001 on cards and .000 on helmets, for three times as many training runs.",
+        help="The cost of a misclassified image in the HOB-SVM that gives the first weights. Experiments use the same "
+        "C for both, as in the paper, unless a grid contains this setting: that gave test AP +.012 (p = .10) on "
+        "generated figures, +.001 on cards and .000 on helmets, for three times as many training runs.",
         formula=r"C_0",
         minimum=1e-8,
         maximum=1e8,

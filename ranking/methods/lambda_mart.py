@@ -97,8 +97,8 @@ def _lambdas(scores, gains, members, starts, gradient, curvature):  # type: igno
 class LambdaMART(Boosted):
     """Scores are sums of trees. A pair pulls its samples apart by |change of NDCG at a swap| / (1 + exp(s_i - s_j)).
 
-    The lambdas are those of LightGBM's lambdarank. They are summed by sample of the pool, so that a tree uses each sample
-    once, however many sequences contain it; if each is in one sequence, the trees are those of LightGBM.
+    The lambdas are those of LightGBM's lambdarank. They are summed by sample of the pool, so that a tree uses each
+    sample once, however many sequences contain it; if each is in one sequence, the trees are those of LightGBM.
     """
 
     order = 26

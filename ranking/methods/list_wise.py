@@ -33,8 +33,8 @@ class ListWise(OrderMethod):
     hidden: int = setting(
         0,
         label="Hidden units",
-        help="0: scores are linear in the features, and training finds the global optimum. More: a layer of tanh units, "
-        "whose training ends in a local optimum.",
+        help="0: scores are linear in the features, and training finds the global optimum. More: a layer of tanh "
+        "units, whose training ends in a local optimum.",
         formula=r"v^\top\tanh(Wx + b)",
         minimum=0,
         maximum=10_000,

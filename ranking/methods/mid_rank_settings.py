@@ -46,14 +46,14 @@ class MidRankSettings(OrderMethod):
     fusion: str = setting(
         "weighted votes",
         label="Fusion",
-        help="How the orders of all lengths are combined: by votes that are weighted by the value of each order, by the "
-        "order with the greatest value, or by the length that is best on held-out training sequences.",
+        help="How the orders of all lengths are combined: by votes that are weighted by the value of each order, by "
+        "the order with the greatest value, or by the length that is best on held-out training sequences.",
         choices=FUSIONS,
     )
     votes: str = setting(
         REMAINING, label="Votes", choices=VOTES, advanced=True,
-        help="How to handle a vote for a sample that already has a position. Remaining order: each ranker votes for the "
-        "first sample of its order without a position. Exact position: the vote is lost; this costs .020 Kendall tau "
+        help="How to handle a vote for a sample that already has a position. Remaining order: each ranker votes for "
+        "the first sample of its order without a position. Exact position: the vote is lost; this costs .020 Kendall tau "
         "on the paper's public figures. Kept: a sample keeps its votes for all later positions; this is not in the "
         "paper and gains .004.",
     )  # fmt: skip

@@ -122,7 +122,8 @@ class Crops(NamedTuple):
         return cls(warps, np.stack(rows).reshape(len(warps), *small.shape))
 
     def like(self, first: Ints, second: Ints, position: Ints) -> Candidates:
-        """Return the pairs in which one image is similar to the whole other image or to a crop of it, with that crop."""
+        """Return the pairs in which one image is similar to the whole other image or to a crop of it, with that
+        crop."""
         best, warps = np.empty(len(first), np.float32), np.empty((len(first), 2, 3), np.float32)
         for number in POSITIONS:
             rows = np.flatnonzero(position == number)

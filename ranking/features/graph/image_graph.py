@@ -27,8 +27,8 @@ def _no_pairs() -> Ints:
 
 
 class Graph(NamedTuple):
-    """words: a description. pairs: maps an image set, vectors (n, d) of its samples and `rows` (r,) to the edges (m, 2),
-    numbered within the rows."""
+    """words: a description. pairs: maps an image set, vectors (n, d) of its samples and `rows` (r,) to the edges (m,
+    2), numbered within the rows."""
 
     words: str
     pairs: Callable[[ImageSet, Features, Ints], Ints]
@@ -74,10 +74,10 @@ def image_graph(
 ) -> SimilarityGraph:
     """Return the graph of the samples in `rows` (n,), None for all, numbered within the rows.
 
-    by: one of GRAPHS, or the name of the pairs `uploaded` (m, 2) of samples of the set. Pairs of a training sample and a
-    test sample are dropped. parts: of `features` (n, d). The affinity compares features of the box, because features of
-    the whole image are equal within an image (high-order, section 5); it compares all features if there are no others.
-    ValueError if affinities would take more than MOST_BYTES.
+    by: one of GRAPHS, or the name of the pairs `uploaded` (m, 2) of samples of the set. Pairs of a training sample and
+    a test sample are dropped. parts: of `features` (n, d). The affinity compares features of the box, because features
+    of the whole image are equal within an image (high-order, section 5); it compares all features if there are no
+    others. ValueError if affinities would take more than MOST_BYTES.
     """
     vectors = features[:, compared_columns(image_set, parts)]
     taken = np.arange(len(image_set)) if rows is None else np.flatnonzero(rows)

@@ -2,9 +2,9 @@
 
 `python -m ranking.features.onnx.network_program MODEL THREADS MEMORY SECONDS` first writes a description of the model:
 its inputs, outputs and metadata. Then it reads requests until the end of standard input: a line of JSON {"shape",
-"type", "output"} and the numbers of one input. It answers with a line of JSON {"shape"} and the numbers of that output as
-float32. It exits with 1 and a sentence on standard error if the model cannot run. After it has read the model file it
-cannot open any other file, because tensors may name files that contain their numbers.
+"type", "output"} and the numbers of one input. It answers with a line of JSON {"shape"} and the numbers of that output
+as float32. It exits with 1 and a sentence on standard error if the model cannot run. After it has read the model file
+it cannot open any other file, because tensors may name files that contain their numbers.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ OUTSIDE = re.compile(r"external data|model_path|SystemError : 24\b", re.IGNORECA
 
 
 def session_of(path: str, threads: int) -> Any:
-    """Return a session that runs the model on the CPU, without an arena, so that free memory is returned. After this, the
-    process cannot open any file."""
+    """Return a session that runs the model on the CPU, without an arena, so that free memory is returned. After this,
+    the process cannot open any file."""
     os.environ["ORT_DISABLE_TELEMETRY"] = (
         "1"  # otherwise it records its use and sends the records to its vendor
     )

@@ -57,8 +57,8 @@ def check_size(path: Path) -> None:
 class Network:
     """The model in a file. Several threads may use it; they take turns.
 
-    inputs: the required inputs, without named constants. outputs, metadata: of the model. ValueError if it cannot run, or
-    needs more time or memory than the limits allow; the process has then ended.
+    inputs: the required inputs, without named constants. outputs, metadata: of the model. ValueError if it cannot run,
+    or needs more time or memory than the limits allow; the process has then ended.
     """
 
     def __init__(self, path: Path, limits: Limits | None = None) -> None:

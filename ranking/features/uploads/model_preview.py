@@ -33,8 +33,8 @@ MEANS, DEVIATIONS = ("mean", "image_mean", "img_mean"), ("std", "image_std", "im
 
 @dataclass(frozen=True)
 class ModelPreview:
-    """inputs, outputs: descriptions by name. settings: of `OnnxModel`, used for the samples. read: which of them the file
-    contains. refused: why the model cannot be used with these settings, or "".
+    """inputs, outputs: descriptions by name. settings: of `OnnxModel`, used for the samples. read: which of them the
+    file contains. refused: why the model cannot be used with these settings, or "".
 
     seconds: the median time per sample. plot: of the vectors of the samples.
     """

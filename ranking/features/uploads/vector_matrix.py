@@ -178,8 +178,8 @@ class VectorMatrix:
 def write_matrix(
     numbers: npt.NDArray[Any], match: Match, images: ImageSet, target: Path, limits: Limits, on_rows: OnRows
 ) -> VectorMatrix:
-    """Write the matrix of the samples to `target`. InvalidVectors, and nothing is written, if a number is not finite, no
-    column differs between samples, or the matrix would exceed the limits."""
+    """Write the matrix of the samples to `target`. InvalidVectors, and nothing is written, if a number is not finite,
+    no column differs between samples, or the matrix would exceed the limits."""
     if numbers.shape[1] > MAX_COLUMNS:
         raise InvalidVectors(
             f"expected at most {MAX_COLUMNS:,} columns, got {numbers.shape[1]:,}; reduce them, for example by PCA"

@@ -23,8 +23,8 @@ class VectorPlot:
     """samples: (m,) the plotted samples, evenly spaced. points: (m, 2) their first two principal components. explained:
     the share of variance of each component.
 
-    agreeing: the share of these samples whose nearest neighbour among them has exactly the same classes. by_chance: that
-    share for random neighbours. None if the set has no classes, or all samples have the same.
+    agreeing: the share of these samples whose nearest neighbour among them has exactly the same classes. by_chance:
+    that share for random neighbours. None if the set has no classes, or all samples have the same.
     """
 
     samples: list[int]

@@ -44,9 +44,9 @@ SCRATCH = "scratch"
 class VectorsPreview:
     """kind: a description of the file. arrays: of the file.
 
-    vectors, ids: the arrays that were read; ids is BY_ORDER if rows are in the order of the samples. refused: why nothing
-    can be kept, or "". problems: the first of `problem_count`. name, samples, columns, size, matched, plot: of the
-    matrix: its name, its rows, the columns of the file and of the matrix, how rows were matched, and its plot.
+    vectors, ids: the arrays that were read; ids is BY_ORDER if rows are in the order of the samples. refused: why
+    nothing can be kept, or "". problems: the first of `problem_count`. name, samples, columns, size, matched, plot: of
+    the matrix: its name, its rows, the columns of the file and of the matrix, how rows were matched, and its plot.
     """
 
     kind: str
@@ -86,7 +86,8 @@ def preview_vectors(
     on_step: OnStep | None = None,
     limits: Limits | None = None,
 ) -> VectorsPreview:
-    """Return a preview of the file `path` for the samples of an image set. called: the name that the user gave the file.
+    """Return a preview of the file `path` for the samples of an image set. called: the name that the user gave the
+    file.
 
     The matrix is written to `target` if the vectors fit. vectors, ids: the arrays to read; None: arrays with a usual
     name, and without such ids the order of the samples. InputError if the file is none of EXPECTED, or damaged.
@@ -171,7 +172,8 @@ def _unused(info: ArrayInfo) -> Problem:
 
 
 def _likely_vectors(arrays: list[ArrayInfo]) -> str | None:
-    """Return a list or matrix rather than a single column; among several one with a usual name, otherwise the widest."""
+    """Return a list or matrix rather than a single column; among several one with a usual name, otherwise the
+    widest."""
     possible = [info for info in arrays if info.may_be_vectors]
     matrices = [info for info in possible if info.name != ALL_NUMBERS] or possible
 
