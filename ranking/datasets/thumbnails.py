@@ -20,7 +20,7 @@ AGAIN = "import the image set again"
 
 
 def thumbnail(picture: Image.Image, side: int) -> bytes:
-    """Return `picture` as WebP whose longest side is at most `side`; the aspect ratio does not change.
+    """Return an image as WebP whose longest side is at most `side`; the aspect ratio does not change.
 
     An image of at most half of ENLARGED_SIDE is enlarged by a whole factor without smoothing, so that the pixels that
     the method uses stay visible; such blocks are stored without loss (smaller and sharper than lossy).

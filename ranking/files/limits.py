@@ -51,8 +51,7 @@ class Limits:
     @property
     def too_slow(self) -> str:
         """The message for work that took longer than `seconds`."""
-        limit = f"the import exceeded {self.seconds:,} seconds"
-        return f"{limit}. Import fewer images, or raise {variable('seconds')}"
+        return f"the import exceeded {self.seconds:,} seconds. Import fewer images, or raise {variable('seconds')}"
 
     @classmethod
     def from_environment(cls) -> Self:

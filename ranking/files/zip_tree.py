@@ -113,7 +113,7 @@ class _Guarded:
 def _open(file: BinaryIO, limits: Limits, shown: str) -> zipfile.ZipFile:
     guarded = _Guarded(file, limits.entries, shown)
     try:
-        opened = zipfile.ZipFile(guarded)  # it needs read, seek and tell
+        opened = zipfile.ZipFile(guarded)  # it has all methods that zipfile uses
     except InputError:
         raise
     except ValueError as error:  # names that are not in their claimed encoding

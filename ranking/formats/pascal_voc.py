@@ -58,7 +58,7 @@ class Lists:
         try:
             data = tree.read(file, MAX_LIST_BYTES, "a list")
         except Unusable as error:
-            remedy = "repair it, or choose another training or test list"
+            remedy = "repair it, or choose other lists"
             self.unusable.setdefault(name, InputError(shown, error.expected, error.came, remedy))
             self.problems.append(Problem(shown, error.expected, error.came, "list ignored"))
             return []

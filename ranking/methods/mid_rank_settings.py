@@ -53,8 +53,8 @@ class MidRankSettings(OrderMethod):
     votes: str = setting(
         REMAINING, label="Votes", choices=VOTES, advanced=True,
         help="How to handle a vote for a sample that already has a position. Remaining order: each ranker votes for "
-        "the first sample of its order without a position. Exact position: the vote is lost; this costs .020 Kendall tau "
-        "on the paper's public figures. Kept: a sample keeps its votes for all later positions; this is not in the "
+        "the first sample of its order without a position. Exact position: the vote is lost; this costs .020 Kendall "
+        "tau on the paper's public figures. Kept: a sample keeps its votes for all later positions; this is not in the "
         "paper and gains .004.",
     )  # fmt: skip
     ties: str = setting(

@@ -73,7 +73,7 @@ def _neck(random: Random, act: Act, side: int, way: int) -> None:
 
 
 def _case(random: Random, act: Act, side: int, way: int) -> None:
-    """A guitar in its case, on the back."""
+    """Carry a guitar in its case on the back."""
     layer = act.before if act.pose.view == "back" else act.behind
     layer.append(partial(_guitar_case, pose=act.pose, colour=darker(random.choice(props.PAINTS), 0.3)))
 
@@ -155,7 +155,7 @@ def _strap(sketch: Sketch, neck: Point, middle: Point) -> None:
 
 
 def _guitar_case(sketch: Sketch, pose: Pose, colour: Colour) -> None:
-    """A guitar in its case, on the back."""
+    """Draw a guitar in its case on the back."""
     x, y = pose.chest
     back = -0.1 if pose.view == "side" else 0.04
     sketch.limb((x + back, y - 0.17), (x + back - 0.03, y + 0.1), 0.04, 0.06, colour)
