@@ -45,8 +45,8 @@ class Playback:
 
     @classmethod
     def load(cls, data: bytes, samples: int) -> Self:
-        """Return the recording in the bytes of a file, which may come from anywhere. InputError unless it is one of
-        `samples` samples."""
+        """Return the recording in the bytes of an untrusted file. InputError unless it is a recording of `samples`
+        samples."""
         if len(data) > MOST_BYTES:
             raise InputError("recording", f"at most {MOST_BYTES:,} bytes", len(data))
         names = [field.name for field in fields(cls)]
@@ -65,7 +65,7 @@ class Playback:
         return read
 
     def _check(self, samples: int) -> None:
-        """InputError unless types, shapes and numbers are those of a recording."""
+        """Raise InputError unless types, shapes and numbers are valid for a recording."""
         count = len(self.iterations) if self.iterations.ndim == 1 else 0
         if not 0 < count <= MOST:
             raise InputError("iterations of a recording", f"1 to {MOST}", f"shape {self.iterations.shape}")
@@ -79,14 +79,14 @@ class Playback:
                     f"{array.dtype} of shape {array.shape}",
                 )
         if self.iterations[0] < 0 or (np.diff(self.iterations) <= 0).any():
-            raise InputError("iterations of a recording", "numbers from 0 that rise", "others")
+            raise InputError("iterations of a recording", "increasing numbers from 0", "other numbers")
         bounded = np.isfinite(self.dual) | np.isneginf(self.dual)
         if not (np.isfinite(self.primal).all() and bounded.all() and np.isfinite(self.scores).all()):
-            raise InputError("numbers of a recording", "finite numbers", "others")
+            raise InputError("numbers of a recording", "finite numbers", "NaN or infinity")
 
 
 def most_iterations(samples: int) -> int:
-    """Return how many iterations of a set of so many samples a recording holds; fewer than 2: none are recorded.
+    """Return the largest number of iterations in a recording of so many samples; below 2, nothing is recorded.
 
     >>> most_iterations(578), most_iterations(20_000), most_iterations(1_000_000)
     (60, 24, 0)
@@ -97,7 +97,7 @@ def most_iterations(samples: int) -> int:
 
 
 def read_playback(file: Path, samples: int) -> Playback | None:
-    """Return the recording in `file`; None where there is no such file. InputError where it is damaged."""
+    """Return the recording in `file`; None if there is no such file. InputError if it is damaged."""
     try:
         with open(file, "rb") as stream:
             data = stream.read(MOST_BYTES + 1)

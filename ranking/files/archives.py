@@ -89,7 +89,7 @@ def check_apart(entries: list[zipfile.ZipInfo]) -> None:
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < free_from:
             raise InputError(
-                repr(entry.filename)[:80], "bytes of its own", "an entry that overlaps another entry"
+                repr(entry.filename)[:80], "separate bytes", "an entry that overlaps another entry"
             )
         free_from = entry.header_offset + LOCAL_HEADER + len(entry.filename) + entry.compress_size
 

@@ -71,7 +71,9 @@ class FolderTree(FileTree):
         if not real.is_relative_to(self.place):
             self._closed[name] = InputError(shown, "a folder inside the chosen folder", "a link out of it")
         elif real in above:
-            self._closed[name] = InputError(shown, "a folder of its own", "a link to one that holds it")
+            self._closed[name] = InputError(
+                shown, "a folder, or a link to a separate folder", "a link to a folder that contains it"
+            )
         elif len(above) > DEEPEST:
             self._closed[name] = InputError(shown, f"folders at most {DEEPEST} deep", "a deeper one")
         else:

@@ -31,7 +31,7 @@ FIXED = {
 class Boosting(NamedTuple):
     """The arguments of LightGBM besides the features of the samples.
 
-    options: its parameters. rows: arguments of its Dataset. objective: None for one of its own. loss: the loss of a
+    options: its parameters. rows: arguments of its Dataset. objective: None for a built-in one. loss: the loss of a
     booster that has just grown a tree.
     """
 

@@ -120,7 +120,7 @@ class OrderMethod(Method):
 
     @classmethod
     def load(cls, path: Path | str | IO[bytes]) -> Self:
-        """Return the method that `save` wrote; ValueError says what is wrong with another file."""
+        """Return the method that `save` wrote; ValueError for any other file."""
         header, arrays = saved.read(path, cls.name)
         try:
             method: Self = METHODS.make(cls.name, **as_first_meant(cls.name, header["settings"]))

@@ -102,7 +102,7 @@ def block_frank_wolfe(
             iteration += 1
             passes += 2 + round(SWEEPS * len(active) / max(len(components), 1))
     except StopTraining:
-        stopped = True  # what was reached so far is the result, and its certificate says how far that is
+        stopped = True  # the result so far is returned, with the certificate of its gap
     certificate = certified(risk, best.weights, proof, tolerance, iteration, clock.seconds)
     return Solution(best.weights, proof, certificate, stopped=stopped)
 
@@ -165,7 +165,7 @@ class _Layout:
         if (components.samples, len(components.edges)) != (n, m):
             raise InputError(
                 "components",
-                f"those of the risk's {n} samples and {m} edges",
+                f"the components of the risk's {n} samples and {m} edges",
                 f"{components.samples} samples and {len(components.edges)} edges",
                 "take Components.of(n, edges)",
             )
