@@ -44,9 +44,8 @@ class CRR(LinearOrder):
 
     The combined objective of Sculley's section 3 with squared loss and lambda = 1/C: i runs over all members of
     sequences, (i, j) over the pairs of different grades within a sequence, t are standardised grades. A step takes
-    one sample with probability a, else one pair, and has length 1/(lambda (t + t0)); t0 makes the first ones no
-    longer than one sample's curvature allows. The last weights are the result, without a proof. One weight is the
-    bias.
+    one sample with probability a, else one pair, and has length 1/(lambda (t + t0)); t0 limits the first steps to what
+    the curvature of one sample allows. The last weights are the result, without a certificate. One weight is the bias.
     """
 
     order = 24

@@ -35,17 +35,18 @@ RAY_STEPS = 50  # at most for that; a few are enough unless rounding prevents pr
 class HOAPSVM(HighOrderMethod):
     """min 1/2 ||w||^2 + C xi, S(X, R*; w) - S(X, R; w) >= Delta(R*, R) - xi for all R, w2 <= 0 (eq. 14).
 
-    S sums differences of max-marginals (eq. 12), which are no convex functions of w; CCCP descends until no round
-    gains more than the tolerance (Algorithm 1). Only that is proven: where labellings tie, the bound of one of them
-    is known to go no lower, while that of another may.
+    S sums differences of max-marginals (eq. 12), which are not convex in w; CCCP descends until no round gains more
+    than the tolerance (Algorithm 1). Nothing else is proven: if labellings tie, the bound of one of them is known to go
+    no lower, but the bound of another one may.
 
     Max-marginals are those of a sample's own connected component: the others' share cancels in the objective, and
     without it the bound of eq. 17 is tighter. Without similar samples the bound is the objective itself, that of
     AP-SVM at 2 C, whose weights come in two rows.
 
-    From HOB-SVM, as in the paper, training can end above the objective that w2 = 0 has already; from both starts it
-    cannot. A lower objective is no better ranking, though: all rank the training samples almost perfectly, and
-    penalties become twice as strong as those of HOB-SVM (benchmarks/RESULTS.md, "Why HOAP-SVM is not better").
+    With the start from HOB-SVM, as in the paper, training can end above the objective at w2 = 0; with both starts it
+    cannot. However, a lower objective does not give a better ranking: all starts rank the training samples almost
+    perfectly, and penalties become twice as strong as those of HOB-SVM (benchmarks/RESULTS.md, "Why HOAP-SVM is not
+    better").
 
     With pairs of either sign max-marginals may be upper bounds: the objective is then one of the differences of
     those, which need not lie on one side of that of eq. 14.

@@ -24,8 +24,8 @@ from ranking.solvers.relay import Relay
 
 SOLVERS = ("auto", "Frank-Wolfe", "cutting plane")
 MANY = 2  # samples per component on average; with fewer, Frank-Wolfe steps are cheap and effective
-# After so many iterations one-slack cutting planes end where their relative gap is larger than that: the solver that
-# follows them is faster then. The steps of Frank-Wolfe on small components are cheaper than component planes.
+# After this number of iterations, one-slack cutting planes stop if their relative gap exceeds this value, because the
+# next solver is then faster. The steps of Frank-Wolfe on small components are cheaper than component planes.
 BEFORE_FRANK_WOLFE, BEFORE_COMPONENT_PLANES = (1, 0.4), (6, 0.9)
 PATIENCE = 100  # iterations of each first-order solver; a few dozen are enough where it suits
 

@@ -23,8 +23,8 @@ from ranking.solvers.block import Block
 class SVR(LinearOrder):
     """min 1/2 ||w||^2 + C mean over all members of max(0, |w.x - t| - epsilon), t the standardised grade.
 
-    A sample counts as often as it occurs in sequences. One of the weights is of a constant feature and so is
-    regularised too, as in LIBLINEAR; being the same for all samples, it is omitted from scores.
+    The weight of a sample is how often it occurs in sequences. A constant feature has a weight too, which is
+    regularised as in LIBLINEAR, and omitted from scores because it is the same for all samples.
     """
 
     order = 22
