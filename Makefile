@@ -4,12 +4,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# One process more than processors (up to four): tests in a browser wait more than they work. Files in their order:
-# xdist would leave those with few tests to the end, which are those with a browser, and one process alone at them.
+# One process more than processors, at most four, because browser tests mostly wait. Files keep their order: xdist would
+# run files with few tests last, and these are the browser tests, which would then run in a single process.
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 PARALLEL := --numprocesses $(shell echo $$(( $(PROCESSORS) < 4 ? $(PROCESSORS) + 1 : 4 ))) --dist loadfile --no-loadscope-reorder
 
-# Tests open thousands of small databases: where memory can be a disk they need not wait for one.
+# Tests open thousands of small databases, which is faster in a file system in memory.
 SCRATCH := $(shell [ -w /dev/shm ] && [ $$(df --output=avail /dev/shm | tail -1) -gt 4000000 ] && echo TMPDIR=/dev/shm)
 PYTEST := $(SCRATCH) $(BIN)/pytest
 
@@ -25,11 +25,11 @@ test: $(VENV)/test.stamp
 	$(BIN)/python tests/first_use.py
 	$(PYTEST) $(PARALLEL)
 
-# What takes long: walks in a browser, kills, fuzzing, a million scores, interpreted kernels.
+# Slow tests: browser tests, kills, fuzzing, a million scores, interpreted kernels.
 test-slow: $(VENV)/test.stamp $(VENV)/bench.stamp
 	$(PYTEST) $(PARALLEL) tests/slow
 
-# The tests of `make test`, a sixth slower: which lines of the package do they run? Fails below 92%.
+# The line coverage of `make test`, which takes a sixth longer. Fails below 92%.
 coverage: $(VENV)/test.stamp
 	$(PYTEST) $(PARALLEL) --cov=ranking --cov-report=term-missing:skip-covered --cov-fail-under=92
 
@@ -52,7 +52,7 @@ $(VENV)/bench.stamp: $(VENV)/demo.stamp
 figures: $(VENV)/demo.stamp
 	$(BIN)/python benchmarks/four_methods.py --folder $(VENV)/figures
 
-# The commands of benchmarks/RESULTS.md, in its order: hours.
+# The commands of benchmarks/RESULTS.md in the same order. They take hours.
 bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/most_violated_ranking.py
 	$(BIN)/python benchmarks/most_violated_ranking.py --cold

@@ -1,4 +1,4 @@
-"""The server of the laboratory: `streamlit run app.py`."""
+"""The server of the app: `streamlit run app.py`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ from ranking.workspace.home import home_folder, network_warning
 
 app = st.App("laboratory.py", middleware=[Middleware(BoundedUploads)], lifespan=forgetting)
 
-with contextlib.suppress(HomeError):  # pages say what is wrong with the home
+with contextlib.suppress(HomeError):  # pages report errors of the data folder
     if warning := network_warning(home_folder()):
         logging.getLogger(__name__).warning(warning)

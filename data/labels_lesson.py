@@ -1,8 +1,8 @@
-"""What the lesson about labels shows: ``python data/labels_lesson.py`` trains and writes data/labels_lesson.npz.
+"""The data of the lesson about labels: ``python data/labels_lesson.py`` trains and writes data/labels_lesson.npz.
 
-Both rankers of labels are trained as the page Interactive labelling trains them, on the label scenes of data/examples.
-Kept are their scores of the test scenes, the star, and what is proven of the trainings; pictures are those of
-data/examples. It takes some minutes.
+Both label rankers are trained on the label scenes of data/examples, with the settings of the page Interactive
+labelling. The file has their scores of the test scenes, the core and its interactions, and the certificates; the
+images are those of data/examples. The program takes some minutes.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ FILE = Path(__file__).with_suffix(".npz")
 
 
 def measured(images: int = 400, min_images: int = 20, **settings: Any) -> dict[str, Any]:
-    """The arrays of the file, from so many scenes; settings: of both methods that are not their defaults.
+    """Return the arrays of the file, from `images` scenes. settings: of both methods, if not their defaults.
 
     scenes (M,): the numbers of the test scenes. labels (M, L). unary of each method (M, L), in the order of METHODS.
-    core (c,) and interactions (c, L) of the first. told: the rest, as JSON.
+    core (c,) and interactions (c, L) of the first. The last array is everything else, as JSON.
     """
     source = LabelScenes(images)
     with tempfile.TemporaryDirectory() as place:

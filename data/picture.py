@@ -1,7 +1,7 @@
-"""The README's picture: ``python data/picture.py URL`` photographs a page of the running app.
+"""The screenshot of the README: ``python data/picture.py URL`` saves a page of the running app.
 
-It becomes data/ranked_images.webp. Needs the extra [dev] and a Chromium. The one in the repository
-shows *Ranked images* for the AP-SVM on "riding bike" that ships.
+It writes data/ranked_images.webp. It needs the extra [dev] and Chromium. The screenshot in the repository shows *Ranked
+images* for the bundled run of AP-SVM on "riding bike".
 """
 
 from __future__ import annotations

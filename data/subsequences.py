@@ -1,8 +1,8 @@
-"""When subsequences help: ``python data/subsequences.py`` trains and writes data/subsequences.json.
+"""Data on when subsequences help: ``python data/subsequences.py`` trains and writes data/subsequences.json.
 
-The lesson "Pairs or sequences?" shows it in its summary. RankSVM and MidRank, at their default settings, put
-handwritten digits in numerical order: in sequences of one image of each of eight digits, and in sequences of any
-images. The images, the features and the numbers of sequences are the same. It takes some minutes.
+The lesson "Pairs or sequences?" shows them in its summary. RankSVM and MidRank, at their default settings, rank
+handwritten digits in numerical order: in sequences with one image of each of eight digits, and in sequences of any
+images. The images, the features and the numbers of sequences are the same. The program takes some minutes.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ FILE = Path(__file__).with_suffix(".json")
 
 
 def measured(train: int = TRAIN, test: int = TEST, **settings: Any) -> dict[str, Any]:
-    """Of sequences by how they are sampled: the mean Kendall tau of both methods, and that of MidRank minus that of
-    RankSVM with the ends of its interval over sequences. settings: of MidRank that are not its defaults."""
+    """Return, for each kind of sequences, the mean Kendall tau of both methods, and the difference MidRank minus
+    RankSVM with its interval over sequences. settings: of MidRank, if not its defaults."""
     with tempfile.TemporaryDirectory() as scratch:
         images, _ = build_image_set(make_source("Digits"), Path(scratch) / "set")
         parts = tuple((name, {}) for name in default_names(images))
@@ -54,7 +54,7 @@ def measured(train: int = TRAIN, test: int = TEST, **settings: Any) -> dict[str,
 
 
 def sequences_of(images: ImageSet, features: Features, of: str, test: bool, count: int) -> SequenceSet:
-    """Sequences of the training or the test images, whose grade and group is their digit."""
+    """Return sequences of the training or the test images, whose grade and group is their digit."""
     rows = np.flatnonzero(images.test == test)
     shows = np.stack([images.relevance(name)[rows] for name in images.classes])
     grades = np.array([int(name) for name in images.classes])[shows.argmax(axis=0)]
@@ -65,7 +65,7 @@ def sequences_of(images: ImageSet, features: Features, of: str, test: bool, coun
 
 
 def taus_of(method: Any, sequences: SequenceSet) -> np.ndarray:
-    """(m,) the Kendall tau of each sequence as the method orders it."""
+    """Return (m,) the Kendall tau of the method on each sequence."""
     queries = [sequences.query(number) for number in range(len(sequences))]
     return np.array([kendall_tau(query.relevance, method.score(query)) for query in queries])
 

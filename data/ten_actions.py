@@ -1,9 +1,8 @@
-"""Test AP of every action by the four methods: ``python data/ten_actions.py`` trains and writes
-data/ten_actions.json.
+"""Test AP of four methods on all actions: ``python data/ten_actions.py`` trains and writes data/ten_actions.json.
 
-The lessons "Why optimise AP?" and "Do neighbours help?" each show one action of the bundled action figures. Both pages
-show the average over all actions beside it, from this file; its figures of their own action are of their own runs.
-Every action is trained as the lesson trains its own, which a test compares with this file.
+The lessons "Why optimise AP?" and "Do neighbours help?" each train on one action of the bundled action figures. Both
+pages also show the average over all actions, from this file. All actions are trained with the settings of the lesson; a
+test compares this file with the runs of the lessons.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ FILE = Path(__file__).with_suffix(".json")
 
 
 def measured(lesson: str, images: ImageSet, features: Path, queries: Sequence[str]) -> dict[str, Any]:
-    """Of each query the test AP of each method of a lesson, and of each pair of its methods the second
-    minus the first, with the ends of the interval."""
+    """Return for each query the test AP of each method of a lesson and, for each pair of methods, the second minus the
+    first with its interval."""
     names, methods = LESSONS[lesson]
     parts = tuple((name, {}) for name in names)
     rows = np.flatnonzero(images.test)

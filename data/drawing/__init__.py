@@ -1,5 +1,5 @@
-"""The programs that draw the image sets of data/examples, which `data/examples.py` runs.
+"""The programs that generate the image sets of data/examples; `data/examples.py` runs them.
 
-Each set is a class that tells image after image as a `Drawn`: what it is called and shows, polygons, and the steps that
-paint them. They are sources of `ranking.datasets.build_image_set`, with any seed and number of images.
+Each set is a class that yields one `Drawn` per image: its name and classes, polygons, and the steps that paint them.
+They are sources for `ranking.datasets.build_image_set`, with any seed and number of images.
 """

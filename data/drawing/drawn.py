@@ -1,4 +1,4 @@
-"""A drawn image before it is painted, and what the three sets share."""
+"""A generated image before it is painted, and the base class of the three image sets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Steps = list[list[Any]]
 
 @dataclass(frozen=True)
 class Drawn:
-    """One image. It is in the test where `evenly(number, share, start)`."""
+    """One image. It is a test image if `evenly(number, share, start)`."""
 
     name: str
     polygons: list[Polygon]
@@ -33,7 +33,7 @@ class Drawn:
 
 
 class DrawnSource:
-    """What makes a source of a set that has a name, `images`, `test_share` and `drawn`."""
+    """The base of sources; a subclass has a name, `images`, `test_share` and `drawn`."""
 
     name: ClassVar[str]
     images: int
@@ -55,7 +55,7 @@ class DrawnSource:
 
 
 def polygons_of(shapes: Sequence[Shape]) -> list[Polygon]:
-    """Shapes as Pillow draws them, which cuts off what is behind the point of a coordinate."""
+    """Return shapes as polygons for Pillow, which truncates coordinates to whole numbers."""
     return [
         Polygon(np.array(shape.points).astype(int).ravel().tolist(), (*shape.colour, 255)[:4])
         for shape in shapes

@@ -1,4 +1,4 @@
-"""The canvas, and where on it people can stand."""
+"""The canvas, and the area in which people can stand."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 
 from drawing.sketch import Colour
 
-WIDTH, HEIGHT = 640, 480  # of the large drawing; pictures are half as large
-Glow = tuple[float, float, float, Colour]  # where, how far, what colour
+WIDTH, HEIGHT = 640, 480  # of the large drawing; images are half as large
+Glow = tuple[float, float, float, Colour]  # x, y, radius, colour
 
 
 @dataclass
 class Ground:
-    """Where people can stand: from `far` to `near` (rows of pixels); they grow as (row - horizon) / eye.
+    """The rows of pixels in which people can stand, from `far` to `near`; their size is (row - horizon) / eye.
 
-    glows: lamps, lit after the tint. indoors: no weather, and a sky of its own.
+    glows: lamps, lit after the tint. indoors: without weather, and with a different light.
     """
 
     horizon: float
@@ -25,8 +25,8 @@ class Ground:
     glows: list[Glow] = field(default_factory=list)
     gradients: list[tuple[float, float, Colour, Colour]] = field(default_factory=list)
     stage: bool = False
-    wild: bool = False  # horses may stand about
+    wild: bool = False  # horses may be in the background
 
     def size(self, row: float) -> float:
-        """Pixels of one unit of a body that stands at `row`."""
+        """Return the pixels per unit of a body with its feet at `row`."""
         return (row - self.horizon) / self.eye

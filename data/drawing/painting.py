@@ -1,7 +1,7 @@
-"""From a drawing to pixels: polygons and what follows them, such as rain or grain, are painted step by step.
+"""From a drawing to pixels: polygons and effects, such as rain or grain, are painted step by step.
 
-A drawing is a list of filled polygons and a list of steps, each the name of a function of STEPS and its arguments. The
-canvas has twice the width and height of the picture: halving it at the end smooths the edges.
+A drawing is a list of filled polygons and a list of steps, each the name of a function in STEPS and its arguments. The
+canvas has twice the width and height of the image: halving it at the end smooths the edges.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ PAPER = np.array([238, 232, 214], np.float32)
 
 @dataclass(frozen=True)
 class Polygon:
-    """points: x, y, x, y, ... in pixels of the canvas. colour: red, green, blue, and how opaque it is, 0 to 255."""
+    """points: x, y, x, y, ... in pixels of the canvas. colour: red, green, blue and opacity, 0 to 255."""
 
     points: list[int]
     colour: tuple[int, int, int, int]
 
 
 def paint(polygons: Sequence[Polygon], steps: Sequence[Sequence[Any]]) -> Image.Image:
-    """The picture of a drawing, 320 x 240, RGB. The step ["polygons", first, last] draws those polygons."""
+    """Return a drawing as an RGB image, 320 x 240. The step ["polygons", first, last] draws those polygons."""
     picture = Image.new("RGB", CANVAS, GROUND)
     for name, *values in steps:
         if name == "polygons":
@@ -49,7 +49,7 @@ def paint(polygons: Sequence[Polygon], steps: Sequence[Sequence[Any]]) -> Image.
 
 
 def webp(picture: Image.Image) -> bytes:
-    """`picture` as a file."""
+    """Return an image as the bytes of a WebP file."""
     stream = io.BytesIO()
     picture.save(stream, "WEBP", quality=QUALITY, method=6)
     return stream.getvalue()
@@ -70,7 +70,7 @@ def _draw(picture: Image.Image, polygons: Sequence[Polygon]) -> None:
 
 
 def _gradient(picture: Image.Image, top: float, bottom: float, first: Colour, last: Colour) -> Image.Image:
-    """Over the whole width between two rows, one colour turns into another."""
+    """Paint a gradient over the whole width between two rows."""
     box = (0, round(top), picture.width, round(bottom))
     ramp = Image.linear_gradient("L").resize((1, 256))
     column = Image.composite(_plain((1, 256), last), _plain((1, 256), first), ramp)
@@ -79,7 +79,7 @@ def _gradient(picture: Image.Image, top: float, bottom: float, first: Colour, la
 
 
 def _mirror(picture: Image.Image, top: float, bottom: float, colour: Colour) -> Image.Image:
-    """What stands above the water upside down in it, squashed, fainter towards us."""
+    """Mirror the image above the water in it, compressed, and fainter towards the viewer."""
     start = round(top)
     size = (picture.width, round(bottom) - start)
     above = picture.crop((0, max(0, start - round(size[1] * 1.25)), picture.width, start))
@@ -98,7 +98,7 @@ def _double(picture: Image.Image) -> Image.Image:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# Steps on the halved picture
+# Steps on the halved image
 # ---------------------------------------------------------------------------------------------------------
 
 
@@ -126,14 +126,14 @@ def _snow(picture: Image.Image, seed: str) -> Image.Image:
 
 
 def _tint(picture: Image.Image, *factors: float) -> Image.Image:
-    """Red, green and blue times a factor each."""
+    """Multiply red, green and blue by a factor each."""
     return picture.point([min(255, round(level * factor)) for factor in factors for level in range(256)])
 
 
 def _glow(
     picture: Image.Image, x: float, y: float, far: float, colour: Colour, strength: float
 ) -> Image.Image:
-    """A halo around a lamp, whose place is given in pixels of the canvas."""
+    """Add a halo around a lamp, whose position is in pixels of the canvas."""
     side = max(2, round(far))
     left, top = round(x / 2 - side / 2), round(y / 2 - side / 2)
     mask = _halo().resize((side, side)).point([int(level * strength) for level in range(256)])
@@ -157,11 +157,10 @@ def _grey(picture: Image.Image, contrast: float) -> Image.Image:
 
 
 def _print(picture: Image.Image, seed: int, kind: Mapping[str, float]) -> Image.Image:
-    """A print as those of a time were; the grain is drawn with `seed`.
+    """Make the image look like a print of its time; `seed` determines the grain.
 
-    kind: colour, how much of it is left; sepia, how brown it is instead; grain, in grey levels; faded, how much the
-    darks are lifted; warm, how yellow it has become; vignette; border, in pixels; vivid, contrast and saturation above
-    nature.
+    kind: colour, the remaining saturation; sepia, the brown tone; grain, in grey levels; faded, how much dark pixels
+    are brightened; warm, the yellow tone; vignette; border, in pixels; vivid, additional contrast and saturation.
     """
     pixels = np.asarray(picture, np.float32)
     grey = _luma(pixels)[..., None]
@@ -182,8 +181,8 @@ def _print(picture: Image.Image, seed: int, kind: Mapping[str, float]) -> Image.
 
 
 def _luma(pixels: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """(height, width) how bright pixels (height, width, 3) are, to the same bit on every processor: a matrix product is
-    rounded as the processor at hand rounds it, and the keys of the sets are hashes of pixels."""
+    """Return (height, width) the brightness of pixels (height, width, 3), with the same bits on every processor. The
+    rounding of a matrix product depends on the processor, and the keys of the image sets are hashes of pixels."""
     luma: npt.NDArray[np.float32] = pixels[..., 0] * LUMA[0]
     for channel in (1, 2):  # a product of two float32 is exact in float64, so only each sum is rounded
         luma = (luma + pixels[..., channel].astype(np.float64) * np.float64(LUMA[channel])).astype(np.float32)
@@ -191,7 +190,7 @@ def _luma(pixels: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 
 def _vignette(size: tuple[int, int], share: float) -> npt.NDArray[np.float32]:
-    """(height, width, 1), 1 in the middle, darker by up to 0.8 of `share` in the corners."""
+    """Return (height, width, 1), 1 in the centre, lower by up to 0.8 of `share` in the corners."""
     across = np.linspace(-1, 1, size[0], dtype=np.float32) ** 2
     down = np.linspace(-1, 1, size[1], dtype=np.float32)[:, None] ** 2
     corner: npt.NDArray[np.float32] = np.maximum(across + down - 0.5, 0)[..., None] / 1.5

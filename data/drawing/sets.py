@@ -1,4 +1,4 @@
-"""The sets that ship, as they are drawn."""
+"""The bundled image sets, as generated."""
 
 from __future__ import annotations
 

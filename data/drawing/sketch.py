@@ -11,13 +11,13 @@ from itertools import pairwise
 
 Point = tuple[float, float]
 Edges = tuple[float, float, float, float]  # left, top, right, bottom
-Colour = tuple[int, ...]  # red, green, blue 0..255, and how opaque it is where a fourth is given
+Colour = tuple[int, ...]  # red, green, blue 0..255, and optionally the opacity
 TAU = math.tau
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A filled polygon in pixels of the large drawing; `owner` is the number of the person it belongs to."""
+    """A filled polygon in pixels of the large drawing. owner: the number of the person to whom it belongs."""
 
     points: list[Point]
     colour: Colour
@@ -25,9 +25,9 @@ class Shape:
 
 
 class Sketch:
-    """Collects shapes. Points are given in units of a frame: its origin, scale and side to face.
+    """Collects shapes. Points are in units of a frame, which has an origin, a scale and a side to face.
 
-    `veil` is a colour that everything drawn takes on by a share, as far things do in the air.
+    veil: a colour, and the share by which all shapes take it on, for haze.
     """
 
     def __init__(self) -> None:
@@ -37,14 +37,14 @@ class Sketch:
         self.veil: tuple[Colour, float] = ((0, 0, 0), 0.0)
 
     def place(self, origin: Point, scale: float, flip: bool = False) -> None:
-        """Let the next points be measured from `origin` in units of `scale` pixels, mirrored if `flip`."""
+        """Set the frame of the next points: relative to `origin`, in units of `scale` pixels, mirrored if `flip`."""
         self._x, self._y = origin
         self._scale = scale
         self._across = -scale if flip else scale
 
     @contextmanager
     def within(self, origin: Point, size: float, flip: bool) -> Iterator[None]:
-        """What is drawn inside is measured in a frame of its own, placed in the one outside."""
+        """Draw within a nested frame, placed in the outer frame."""
         outer = self._x, self._y, self._scale, self._across
         self._x += self._across * origin[0]
         self._y += self._scale * origin[1]
@@ -54,19 +54,19 @@ class Sketch:
         self._x, self._y, self._scale, self._across = outer
 
     def polygon(self, points: Iterable[Point], colour: Colour) -> None:
-        """A filled polygon."""
+        """Add a filled polygon."""
         placed = [(self._x + self._across * x, self._y + self._scale * y) for x, y in points]
         veil, share = self.veil
         self.shapes.append(Shape(placed, mix(colour, veil, share) if share else colour, self.owner))
 
     def box(self, left: float, top: float, right: float, bottom: float, colour: Colour) -> None:
-        """A filled rectangle."""
+        """Add a filled rectangle."""
         self.polygon([(left, top), (right, top), (right, bottom), (left, bottom)], colour)
 
     def disc(
         self, centre: Point, radius: float, colour: Colour, height: float | None = None, angle: float = 0.0
     ) -> None:
-        """A filled ellipse of half axes `radius` and `height` (a circle where none is given), turned by `angle`."""
+        """Add a filled ellipse with half axes `radius` and `height` (by default a circle), rotated by `angle`."""
         tall = radius if height is None else height
         x, y = centre
         cos, sin = math.cos(angle), math.sin(angle)
@@ -77,7 +77,7 @@ class Sketch:
         )
 
     def limb(self, start: Point, end: Point, thick: float, thin: float, colour: Colour) -> None:
-        """A tapered bar with round ends: the hull of discs of radius `thick` at `start`, `thin` at `end`."""
+        """Add a tapered bar with round ends: the hull of discs of radius `thick` at `start`, `thin` at `end`."""
         dx, dy = end[0] - start[0], end[1] - start[1]
         length = math.hypot(dx, dy)
         if length <= abs(thick - thin) + 1e-9:
@@ -96,14 +96,14 @@ class Sketch:
         self.polygon(points, colour)
 
     def line(self, points: Sequence[Point], width: float, colour: Colour) -> None:
-        """Straight strokes with round ends."""
+        """Add straight strokes with round ends."""
         for start, end in pairwise(points):
             self.limb(start, end, width / 2, width / 2, colour)
 
     def arc(
         self, centre: Point, radius: float, first: float, last: float, width: float, colour: Colour
     ) -> None:
-        """A stroke along a circle from angle `first` to `last`, in radians from the right, clockwise."""
+        """Add a stroke along a circle from angle `first` to `last`, in radians from the right, clockwise."""
         steps = max(4, int(abs(last - first) * 4))
         rim = [first + (last - first) * k / steps for k in range(steps + 1)]
         outer, inner = radius + width / 2, radius - width / 2
@@ -113,14 +113,14 @@ class Sketch:
         self.polygon(ring, colour)
 
     def extent(self, owner: int, frame: Edges) -> Edges:
-        """Left, top, right, bottom of what belongs to `owner` within `frame`, all in pixels."""
+        """Return left, top, right, bottom of the shapes of `owner` within `frame`, in pixels."""
         polygons = [clipped(shape.points, frame) for shape in self.shapes if shape.owner == owner]
         across, down = zip(*(point for polygon in polygons for point in polygon), strict=True)
         return min(across), min(down), max(across), max(down)
 
 
 def clipped(polygon: list[Point], frame: Edges) -> list[Point]:
-    """The part of a polygon inside `frame`: one edge after the other (Sutherland and Hodgman, CACM 1974).
+    """Return the part of a polygon inside `frame`, clipped edge by edge (Sutherland and Hodgman, CACM 1974).
 
     >>> clipped([(-1, 0), (3, 0), (3, 2), (-1, 2)], (0, 1, 2, 5))
     [(0.0, 1), (2, 1.0), (2, 2.0), (0, 2.0)]
@@ -143,11 +143,11 @@ def clipped(polygon: list[Point], frame: Edges) -> list[Point]:
     return polygon
 
 
-Draw = Callable[[Sketch], None]  # adds a thing to a sketch
+Draw = Callable[[Sketch], None]  # adds an object to a sketch
 
 
 def _sides(pixels: float) -> int:
-    """How many sides make a circle of that radius look round."""
+    """Return how many sides make a circle of that radius look round."""
     return 8 if pixels < 5 else 12 if pixels < 16 else 20 if pixels < 50 else 36
 
 
@@ -157,7 +157,7 @@ def _circle(sides: int) -> tuple[Point, ...]:
 
 
 def rgb(code: str) -> Colour:
-    """The colour of a code such as "e3a32b".
+    """Return the colour of a code such as "e3a32b".
 
     >>> rgb("ff8000")
     (255, 128, 0)
@@ -166,7 +166,7 @@ def rgb(code: str) -> Colour:
 
 
 def mix(colour: Colour, other: Colour, share: float) -> Colour:
-    """`colour` with `share` of `other` in it; it stays as opaque as it was.
+    """Return `colour` mixed with `share` of `other`; the opacity does not change.
 
     >>> mix((0, 100, 200), (100, 100, 100), 0.5)
     (50, 100, 150)
@@ -176,15 +176,15 @@ def mix(colour: Colour, other: Colour, share: float) -> Colour:
 
 
 def darker(colour: Colour, share: float = 0.2) -> Colour:
-    """In the shade: towards a dark blue, as shadows on a poster are."""
+    """Return the colour in the shade: mixed with dark blue."""
     return mix(colour, (24, 22, 52), share)
 
 
 def lighter(colour: Colour, share: float = 0.2) -> Colour:
-    """In the light: towards a warm white."""
+    """Return the colour in the light: mixed with warm white."""
     return mix(colour, (255, 248, 228), share)
 
 
 def clear(colour: Colour, opaque: float) -> Colour:
-    """The same, see-through."""
+    """Return the colour with an opacity."""
     return (*colour[:3], round(255 * opaque))

@@ -1,4 +1,4 @@
-"""Image sets: what builds, splits and shows them. Formats that people bring are in `ranking.formats`.
+"""Image sets: how they are built, split and shown. The formats of imports are in `ranking.formats`.
 
 >>> make_source("Digits", test_share=0.25).title()
 'Digits'
@@ -26,15 +26,15 @@ __all__ = [
 
 
 def source_names() -> list[str]:
-    """Every registered source, in the order in which a person is asked."""
+    """Return the names of all sources, in the order in which the import form lists them."""
     return SOURCES.names()
 
 
 def source_class(name: str) -> type[Source]:
-    """The class of source `name`; ValueError that lists the valid names where there is none."""
+    """Return the class of source `name`; ValueError that lists the valid names if there is none."""
     return SOURCES.get(name)
 
 
 def make_source(name: str, **settings: Any) -> Source:
-    """A source with `settings`; ValueError that says what is valid for an unknown name or value."""
+    """Return a source with `settings`; ValueError that says what is valid for an unknown name or value."""
     return SOURCES.make(name, **settings)

@@ -1,16 +1,16 @@
-"""From what a source tells to an image set on disk: nothing is trusted, the good is kept, the rest reported.
+"""Build an image set on disk from source records: validate everything, keep what is valid, report the rest.
 
-Decided here, once for all sources:
+The rules are the same for all sources:
 
-- A box is rounded to whole pixels, halves up. Partly outside its image: clipped and reported. Not finite, inverted,
-  less than a pixel or wholly outside: left out and reported.
-- An image whose annotation claims another size is left out: its boxes were drawn on something else.
-- An image without a usable box has no sample and is left out; one row counts all of these.
-- What is decoded, how an image is turned, and what is stored of it: see decoding.py.
-- The second image of one name is left out and reported.
-- A box with a number that is infinite, or too large for a float32, is left out and reported; NaN means unknown.
-- Near copies of images are looked for (see copies/), but not in sets that are told by numbers alone, whose pictures are
-  cards. They are kept on one side of the split unless the source groups samples itself; `keep_together` changes that.
+- A box is rounded to whole pixels, halves up. A box partly outside its image is clipped and reported. A box that is
+  not finite, is inverted, is less than a pixel, or lies outside its image is ignored and reported.
+- An image whose annotation claims another size is ignored, because its boxes belong to an image of that size.
+- An image without a usable box has no sample and is ignored; one row counts all such images.
+- decoding.py defines which images are decoded, how they are rotated, and what is stored.
+- A second image with the same name is ignored and reported.
+- A box with a value that is infinite, or too large for a float32, is ignored and reported; NaN means unknown.
+- The import searches for near copies of images (see copies/), except in sets of feature vectors, whose images are
+  cards. Near copies stay on one side of the split unless the source groups samples; `keep_together` changes that.
 """
 
 from __future__ import annotations
@@ -40,30 +40,30 @@ from ranking.files.limits import variable
 
 THREADS = 2  # Pillow decodes and encodes without the interpreter's lock
 DEFAULT_LIMITS = Limits()
-LEFT_OUT = "image left out"
-BOX_LEFT_OUT = "box left out"
+LEFT_OUT = "image ignored"
+BOX_LEFT_OUT = "box ignored"
 MAX_NUMBER = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one thing that a source told: a row of the report, or an image with or without use."""
+    """The result of one record of a source: rows of the report, and the image if it is usable."""
 
     problems: list[Problem]
     image: CheckedImage | None = None
-    name: str | None = None  # of the image that was told, None for a row of the source's own report
+    name: str | None = None  # of the record's image; None if the record is a row of the source's report
     empty: bool = False
 
 
 def build_image_set(
     source: Source, folder: Path, on_progress: OnCount | None = None, title: str = ""
 ) -> tuple[ImageSet, list[Problem]]:
-    """Read all of `source` into the new or empty `folder`; the set, and what was wrong on the way.
+    """Read all of `source` into the new or empty `folder`; return the image set and the problems that occurred.
 
-    title: of the set, "" for what the source calls it.
-    Near copies are in its folder (`stored_copies`), on one side of the split unless the source groups samples itself.
-    ValueError where nothing usable is left (it counts the reasons), where no box has a class or a number, or where
-    the source cannot be read at all. The folder then holds no manifest and is the caller's to discard.
+    title: of the set; "" for the source's title. Near copies are stored in the folder (`stored_copies`), and stay on
+    one side of the split unless the source groups samples. ValueError if nothing is usable (it counts the reasons), if
+    no box has a class or a criterion, or if the source cannot be read. The folder then has no manifest, and the caller
+    deletes it.
     """
     problems = ProblemRows()
     empty: list[str] = []
@@ -108,25 +108,27 @@ def build_image_set(
 def _finish(writer: ImageSetWriter, title: str, problems: list[Problem]) -> ImageSet:
     if not writer.samples:
         reasons = Counter(problem.expected for problem in problems).most_common()
-        text = "; ".join(f"{number:,} times: {expected}" for expected, number in reasons) or "no image came"
+        text = (
+            "; ".join(f"{number:,} times: {expected}" for expected, number in reasons) or "there was no image"
+        )
         raise InputError(title, "at least one usable box", f"none, because these were missing: {text}")
     if not writer.classes and not writer.criteria:
-        expected = "a class for at least one box, or a number to order images by"
-        raise InputError(title, expected, "boxes without any")
+        expected = "a class for at least one box, or a criterion to order images by"
+        raise InputError(title, expected, "boxes with neither")
     return writer.finish(title)
 
 
 def _missing_side(image_set: ImageSet) -> list[Problem]:
-    """A row of the report where one side of the split has no image."""
+    """Return a report row if one side of the split has no image."""
     if image_set.image_test.any() and not image_set.image_test.all():
         return []
     missing = "training" if image_set.image_test.all() else "test"
-    expected, done = "images to train on and images to test on", "kept; import it with another split"
+    expected, done = "training images and test images", "kept; import it with another split"
     return [Problem(image_set.title, expected, f"no {missing} image", done)]
 
 
 def _once_each(records: Iterable[SourceImage | Problem]) -> Iterator[SourceImage | Problem]:
-    """The same, with a row of the report for every image whose name came before."""
+    """Yield the records, with a report row in place of each image whose name occurred before."""
     names: set[str] = set()
     for item in records:
         if isinstance(item, SourceImage) and item.name in names:
@@ -138,7 +140,7 @@ def _once_each(records: Iterable[SourceImage | Problem]) -> Iterator[SourceImage
 
 
 def _outcomes(records: Iterable[SourceImage | Problem], limits: Limits) -> Iterator[Outcome]:
-    """`check` of each, in order; a few images are decoded ahead in threads."""
+    """Yield `check` of each record, in order; threads decode a few images ahead."""
     waiting: deque[Future[Outcome]] = deque()
     with ThreadPoolExecutor(THREADS) as pool:
         for item in records:
@@ -150,7 +152,7 @@ def _outcomes(records: Iterable[SourceImage | Problem], limits: Limits) -> Itera
 
 
 def check(record: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Outcome:
-    """Decode and verify one image and its boxes; what is wrong becomes rows of the report."""
+    """Decode and verify one image and its boxes; problems become rows of the report."""
     if isinstance(record, Problem):
         return Outcome([record])
     if not record.boxes:
@@ -174,7 +176,7 @@ def check(record: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Out
     if not boxes:
         return Outcome(problems, name=record.name, empty=True)
     crops = [thumbnail(picture.crop(pixels), CROP_SIDE) for _, pixels in boxes]
-    # A small picture that is its own box, as each digit is, need not be encoded twice.
+    # A small image with one box of its size, such as a digit, need not be encoded twice.
     same = boxes[0][1] == (0, 0, *picture.size) and max(picture.size) <= CROP_SIDE
     small = crops[0] if same else thumbnail(picture, IMAGE_SIDE)
     prints = [] if record.features is not None else fingerprints(picture)
@@ -191,15 +193,15 @@ def _file(record: SourceImage) -> str:
 
 def _check_count(record: SourceImage, limits: Limits) -> None:
     if len(record.boxes) > limits.boxes:
-        expected = f"an image with at most {limits.boxes:,} boxes ({variable('boxes')} says how many)"
+        expected = f"an image with at most {limits.boxes:,} boxes ({variable('boxes')})"
         raise Unusable(expected, counted(len(record.boxes), "box"))
 
 
 def _check_features(record: SourceImage) -> None:
-    with np.errstate(over="ignore"):  # what a float cannot hold becomes infinite
+    with np.errstate(over="ignore"):  # a number too large for a float becomes infinite
         features = np.array(record.features or (), np.float32)
     if not np.isfinite(features).all():
-        raise Unusable("features that are finite numbers", "NaN, infinity or more than a float holds")
+        raise Unusable("features that are finite numbers", "NaN, infinity, or numbers too large for a float")
 
 
 def _check_size(record: SourceImage, picture: Image.Image) -> None:
@@ -209,12 +211,12 @@ def _check_size(record: SourceImage, picture: Image.Image) -> None:
 
 
 def _rounded(edge: float) -> float:
-    """To the next whole number, halves up: a box of one pixel stays one wherever it lies."""
+    """Round to a whole number, halves up, so that a box of one pixel keeps its size at any position."""
     return float(math.floor(edge + 0.5)) if math.isfinite(edge) else edge
 
 
 def check_box(box: SourceBox, size: tuple[int, int], file: str) -> tuple[Pixels | None, Problem | None]:
-    """`box` in whole pixels inside an image of `size`, None where nothing is left; and what was wrong."""
+    """Return `box` in whole pixels inside an image of `size`, or None if it is not usable; and the problem, if any."""
     large = {name: number for name, number in box.numbers.items() if abs(number) > MAX_NUMBER}
     if large:
         came = "; ".join(f"{readable(name)} {number:g}" for name, number in list(large.items())[:3])

@@ -1,4 +1,4 @@
-"""Pictures for samples that have only features: a card with the name of each and its labels."""
+"""Images for samples that have only features: a card that shows the name and the labels of the sample."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LONGEST = 19  # characters of a line
 def card_image(
     name: str, box: SourceBox, test: bool, features: Sequence[float], title: str, lines: Sequence[str]
 ) -> SourceImage:
-    """One row of a table of features as an image, whose picture is a card with a title and lines of text."""
+    """Return one row of a table of features as an image: a card with a title and lines of text."""
     return SourceImage(name, card(title, tuple(lines)), (box,), test, SIZE, tuple(features))
 
 
 def card(name: str, labels: tuple[str, ...]) -> bytes:
-    """A picture, as PNG, that says the name of an image and its labels in words."""
+    """Return a PNG that shows the name of an image and its labels as text."""
     picture = Image.new("RGB", SIZE, PAPER)
     draw = ImageDraw.Draw(picture)
     draw.text((10, 7), readable(name, LONGEST), FAINT, _font(11))

@@ -1,18 +1,18 @@
-"""From the bytes of an image that nobody trusts to pixels, and to what is stored of them.
+"""Decode the untrusted bytes of an image to pixels, and encode what is stored.
 
-- Bytes and pixels are capped before anything is decoded; only JPEG, PNG and WebP are decoded.
-- Images that a person brings are encoded anew: JPEG of quality 95, or WebP without loss where nothing had been lost
-  before (PNG where a side is too long for WebP). So what else a file holds never reaches the home: position, camera,
-  comments, previews, what hides behind the last pixel. A colour profile is dropped with the rest and not applied.
-  Images that a source drew itself are kept byte for byte.
-- The hash of an image is of the bytes that came and of how they are stored, not of what an encoder makes of them: its
-  next release does not make another set of the same photographs.
-- An EXIF orientation is applied where nothing was drawn on stored pixels. Where boxes were drawn, the size that the
-  annotation claims decides: it is that of the stored or of the turned picture. Where it says neither (none is
-  claimed, the picture is square or turned by half), the source does, by what most tools of its format show to whoever
-  draws: `SourceImage.upright`. PASCAL VOC and COCO count pixels as they are stored (LabelImg and pycocotools do);
-  YOLO's shares are of the picture as it is shown (Ultralytics turns it, browsers do). A whole image is always turned.
-  EXIF that cannot be read turns nothing.
+- Bytes and pixels are limited before anything is decoded; only JPEG, PNG and WebP are decoded.
+- Imported images are encoded again: as JPEG of quality 95, or as lossless WebP if the file was lossless (PNG if a side
+  is too long for WebP). Metadata never reaches the data folder: position, camera, comments, previews, bytes after the
+  last pixel. A colour profile is dropped with the metadata and not applied. Images that a source generates are kept
+  byte for byte.
+- The hash of an image covers the original bytes and the form in which they are stored, not the output of an encoder,
+  so that a new release of the encoder does not change the key of an image set.
+- An EXIF orientation is applied to an image without boxes. With boxes, the size in the annotation decides: it is the
+  size of the stored image or of the rotated image. If it does not decide (no size is given, the image is square or
+  rotated by half a turn), `SourceImage.upright` decides, by what most annotation tools of the format display. PASCAL
+  VOC and COCO count stored pixels (as LabelImg and pycocotools do); the relative coordinates of YOLO refer to the
+  rotated image (as Ultralytics and browsers show it). A box of the whole image is always rotated. EXIF data that
+  cannot be read are ignored.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ EXTENSIONS = {"JPEG": ".jpg", "MPO": ".jpg", "PNG": ".png", "WEBP": ".webp"}
 IMAGE_FILE = "an image file"
 QUALITY = 95
 LONGEST_WEBP = 16_383  # pixels of a side
-ANEW = "encoded anew, form 1"  # what is stored is another thing than what came, and the hash says so
-ORIENTATION = 0x0112  # the tag of EXIF
+ANEW = "encoded anew, form 1"  # part of the hash, because the stored bytes differ from the original ones
+ORIENTATION = 0x0112  # the EXIF tag
 TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -44,11 +44,11 @@ TURNS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-LYING = (5, 6, 7, 8)  # those that make another of width and height
+LYING = (5, 6, 7, 8)  # the orientations that swap width and height
 
 
 class Decoded(NamedTuple):
-    """A picture in RGB without metadata, and the bytes to store of it; sha256 (hex) names both."""
+    """An RGB image without metadata, and the bytes to store; sha256 (hex) identifies both."""
 
     picture: Image.Image
     data: bytes
@@ -57,7 +57,7 @@ class Decoded(NamedTuple):
 
 
 def decode(record: SourceImage, limits: Limits) -> Decoded:
-    """The image of `record`; Unusable where it is not one, or exceeds the limits."""
+    """Return the image of `record`; Unusable if it is no image, or exceeds the limits."""
     data = _read(record.data, limits.image_bytes)
     picture, extension, orientation = _decode(data, limits.pixels)
     if isinstance(record.data, bytes):
@@ -76,7 +76,7 @@ def _read(data: Path | bytes | LateFile, most: int) -> bytes:
     expected = f"{IMAGE_FILE} of at most {megabytes(most, 'image_bytes')}"
     if isinstance(data, Path):
         try:
-            if not data.is_file():  # also keeps pipes and devices from being opened
+            if not data.is_file():  # so that pipes and devices are never opened
                 raise Unusable(expected, "no such file" if not data.exists() else "not a regular file")
             with data.open("rb") as file:
                 data = file.read(most + 1)
@@ -88,18 +88,18 @@ def _read(data: Path | bytes | LateFile, most: int) -> bytes:
 
 
 def _decode(data: bytes, most: int) -> tuple[Image.Image, str, int]:
-    """The picture as RGB, the file extension of its true format, whatever its name says, and its orientation."""
+    """Return the image as RGB, the file extension of its real format, whatever its name, and its orientation."""
     expected = "an intact JPEG, PNG or WebP image"
     _check_pixels(webp_size(data) or (0, 0), most)
     if is_animated(data):
-        raise Unusable("a picture that stands still", "an animated WebP")
+        raise Unusable("a still (not animated) image", "an animated WebP")
     try:
         with Image.open(io.BytesIO(data), formats=("JPEG", "PNG", "WEBP")) as picture:
             _check_pixels(picture.size, most)
-            if picture.mode.startswith(("I", "F")):  # Pillow would cut all levels above 255 to white
-                raise Unusable("8 bits a channel", f"more of them (Pillow's mode {picture.mode})")
+            if picture.mode.startswith(("I", "F")):  # Pillow would turn all levels above 255 into white
+                raise Unusable("8 bits per channel", f"more bits (Pillow's mode {picture.mode})")
             plain = picture.convert("RGB")
-            plain.info = {}  # from which encoders copy comments, profiles and more
+            plain.info = {}  # encoders copy comments, profiles and more from it
             return plain, EXTENSIONS[picture.format or ""], _orientation(picture)
     except (Unusable, MemoryError):
         raise
@@ -122,18 +122,16 @@ def _few_pixels(most: int) -> str:
 
 
 def _orientation(picture: Image.Image) -> int:
-    """1 to 8 as EXIF has it; 1 where it does not say, or not in a way that can be read."""
+    """Return the EXIF orientation, 1 to 8; 1 if there is none, or it cannot be read."""
     try:
         orientation = picture.getexif().get(ORIENTATION, 1)
-    except (
-        Exception
-    ):  # a stranger's EXIF may fail its reader in any way, and the pixels are good all the same
+    except Exception:  # untrusted EXIF may make its reader fail in any way; the pixels are usable even so
         return 1
     return orientation if isinstance(orientation, int) and orientation in TURNS else 1
 
 
 def _is_drawn_upright(record: SourceImage, size: tuple[int, int], orientation: int) -> bool:
-    """Whether the boxes of `record` are on the picture as `orientation` turns it, not as it is stored."""
+    """Return whether the boxes of `record` refer to the image rotated by `orientation`, not to the stored pixels."""
     if all(box.box is None for box in record.boxes):
         return True
     if orientation in LYING and size[0] != size[1] and record.size in (size, size[::-1]):
@@ -142,7 +140,7 @@ def _is_drawn_upright(record: SourceImage, size: tuple[int, int], orientation: i
 
 
 def _encode(picture: Image.Image, lossless: bool) -> tuple[bytes, str]:
-    """The bytes to store, and the extension that fits them."""
+    """Return the bytes to store, and their file extension."""
     stream = io.BytesIO()
     if not lossless:
         picture.save(stream, "JPEG", quality=QUALITY, subsampling=0)

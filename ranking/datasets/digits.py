@@ -30,7 +30,7 @@ class Digits(Source):
     order: ClassVar[int] = 1
 
     test_share: float = share_of_test(
-        0.5, "How much of each digit is set aside to test on. The rest is there to train on."
+        0.5, "The share of each digit that is held out as test images. All others are training images."
     )
     seed: int = seed_of_test()
 
@@ -41,7 +41,7 @@ class Digits(Source):
         return COUNT
 
     def records(self) -> Iterator[SourceImage | Problem]:
-        # Imported here: it takes most of a second, which naming the sources should not cost.
+        # Imported here because it takes most of a second, which a list of the sources should not cost.
         from sklearn.datasets import load_digits
 
         digits = load_digits()
@@ -52,7 +52,7 @@ class Digits(Source):
 
 
 def stratified_test(target: npt.NDArray[Any], share: float, seed: int) -> Bools:
-    """(n,) True for `share` of each class of `target`, rounded, drawn with `seed`."""
+    """Return (n,) True for `share` of each class of `target`, rounded, sampled with `seed`."""
     random = np.random.default_rng(seed)
     test = np.zeros(len(target), bool)
     for label in np.unique(target):

@@ -1,10 +1,10 @@
-"""The folder in which an image set is kept: written once, in one order, and checked when it is read.
+"""The folder of an image set: written once, and checked when it is read.
 
-manifest.json (last, so that it vouches for the rest), columns.npz, images/, crops.bin and crops.npy,
-thumbs.bin and thumbs.npy (see thumbnails.py). The key hashes the title, the classes and every column, and one
-column holds the hashes of the image files; thumbnails follow from these and stay out of the key, so that a
-new release of the WebP encoder does not make another set of the same photographs. What a set does not have, as
-features of its own or criteria, has no column, so that sets of before it could be had keep their keys.
+It contains columns.npz, images/, crops.bin and crops.npy, thumbs.bin and thumbs.npy (see thumbnails.py), and
+manifest.json, which is written last and so confirms that the set is complete. The key hashes the title, the classes and
+every column; one column holds the hashes of the image files. Thumbnails are not part of the key, so that a new release
+of the WebP encoder does not change it. A set without features or criteria has no column for them, so that sets from
+before these existed keep their keys.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from ranking.datasets.thumbnails import PackWriter
 FORMAT = 1
 MAX_CLASSES = 1_000
 MAX_CRITERIA = 100
-MAX_NUMBERS = 100_000_000  # of features that come with a set: 400 MB
-MAX_LABELS = 200_000_000  # samples times classes: a byte each, which every page that shows the set reads
-MAX_LETTERS = 50_000_000  # samples times the longest name of one: four bytes each
+MAX_NUMBERS = 100_000_000  # of the features that an image set contains: 400 MB
+MAX_LABELS = 200_000_000  # samples times classes: a byte each, read by every page that shows the set
+MAX_LETTERS = 50_000_000  # samples times the length of the longest sample name: four bytes each
 Columns = dict[str, npt.NDArray[Any]]
 Pixels = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
 class CheckedImage:
-    """An image whose bytes decode and whose boxes (half open, in whole pixels) lie inside it."""
+    """An image that was decoded, and whose boxes (half open, in whole pixels) lie inside it."""
 
     record: SourceImage
     stored: Decoded
@@ -48,7 +48,7 @@ class CheckedImage:
     boxes: list[tuple[SourceBox, Pixels]]
     crops: list[bytes]
     thumbnail: bytes
-    prints: list[Fingerprint] = field(default_factory=list)  # by which near copies of it are found
+    prints: list[Fingerprint] = field(default_factory=list)  # to find its near copies
 
 
 class ImageSetWriter:
@@ -59,9 +59,9 @@ class ImageSetWriter:
         if any(folder.iterdir()):
             raise InputError(str(folder), "a new or empty folder", "a folder with files")
         self.folder = folder
-        self.bytes = 0  # that were written of images, crops and thumbnails
+        self.bytes = 0  # written for images, crops and thumbnails
         self.classes: set[str] = set()
-        self.criteria: dict[str, int] = {}  # each with its column, in the order in which they came
+        self.criteria: dict[str, int] = {}  # name to column, in order of appearance
         self._groups: dict[tuple[str, str], int] = {}
         self._rows: list[tuple[int, int, SourceBox, Pixels]] = []
         self._files: list[str] = []
@@ -88,7 +88,7 @@ class ImageSetWriter:
         return len(self._rows)
 
     def add(self, image: CheckedImage) -> None:
-        """Write one image and its boxes. File names are numbers: no name from outside reaches the disk."""
+        """Write one image and its boxes. File names are numbers, so that no imported name reaches the disk."""
         row = len(self._records)
         file = f"images/{row + 1:06d}{image.stored.extension}"
         (self.folder / file).write_bytes(image.stored.data)
@@ -130,7 +130,7 @@ class ImageSetWriter:
             )
 
     def _add_features(self, record: SourceImage) -> None:
-        """Those of one image, which all images of a set have alike or none has."""
+        """Add the features of one image; either all images of a set have features of equal length, or none has any."""
         features = np.array(record.features or (), np.float32)
         if self._features and len(features) != len(self._features[0]):
             expected = f"{len(self._features[0]):,} numbers, as of the first image"
@@ -140,7 +140,7 @@ class ImageSetWriter:
             raise InputError("features of an image set", f"at most {MAX_NUMBERS:,} numbers", "more")
 
     def finish(self, title: str) -> ImageSet:
-        """Write columns and manifest of what was added; the set, as `load_image_set` gives it."""
+        """Write the columns and the manifest; return the image set, as `load_image_set` does."""
         classes = sorted(self.classes)
         _write(self.folder, title, classes, self._columns(classes))
         return load_image_set(self.folder)
@@ -174,9 +174,9 @@ class ImageSetWriter:
         return columns
 
     def _numbers(self) -> npt.NDArray[np.floating[Any]]:
-        """(n, criteria) of the samples; NaN, always the same one of the many that floats have, where unknown.
+        """Return (n, criteria) the values of the samples; unknown values are NaN, always with the same bits.
 
-        float32, or float64 where that would make one of two different numbers, as of days written 20261122.
+        float32, or float64 if float32 would make two different values equal, such as days written as 20261122.
         """
         numbers = np.full((len(self._rows), len(self.criteria)), np.nan)
         for sample, (_, _, box, _) in enumerate(self._rows):
@@ -207,8 +207,8 @@ def _write(folder: Path, title: str, classes: list[str], columns: Columns) -> No
 
 
 def set_split(folder: Path, test: Bools, groups: Ints | None) -> ImageSet:
-    """Give the set in `folder`, which nobody uses yet, another split (m,) and other groups of images (m,), None for
-    none; the set, which has another key."""
+    """Give the set in `folder`, which must not be in use yet, another split (m,) and other groups of images (m,), None
+    for none; return the set, which has a new key."""
     title, classes, _, columns = _read(folder)
     columns["image_test"] = test
     columns.pop("image_groups", None)
@@ -219,7 +219,7 @@ def set_split(folder: Path, test: Bools, groups: Ints | None) -> ImageSet:
 
 
 def content_key(title: str, classes: list[str], columns: Columns) -> str:
-    """sha256 (hex) of everything that makes the set what it is; the same on every machine."""
+    """Return the sha256 (hex) of title, classes and columns; the same on every machine."""
     digest = hashlib.sha256(json.dumps([FORMAT, title, classes]).encode())
     for name in sorted(columns):
         column = columns[name]
@@ -230,9 +230,9 @@ def content_key(title: str, classes: list[str], columns: Columns) -> str:
 
 
 def load_image_set(folder: Path) -> ImageSet:
-    """The set that `build_image_set` wrote into `folder`.
+    """Return the image set that `build_image_set` wrote into `folder`.
 
-    ValueError where there is none, or where format or content are not what its manifest says.
+    ValueError if there is none, or if its format or content differ from its manifest.
     """
     title, classes, key, columns = _read(folder)
     del columns["image_hashes"]
@@ -241,7 +241,7 @@ def load_image_set(folder: Path) -> ImageSet:
 
 
 def _read(folder: Path) -> tuple[str, list[str], str, Columns]:
-    """Title, classes, key and columns of the set in `folder`; ValueError as `load_image_set` says."""
+    """Return title, classes, key and columns of the set in `folder`; raise ValueError as `load_image_set` does."""
     again = "import the image set again"
     where = str(folder)
     try:
@@ -255,7 +255,7 @@ def _read(folder: Path) -> tuple[str, list[str], str, Columns]:
         came = "files that cannot be read"
         raise InputError(where, "an image set", came, "check their permissions") from error
     except (OSError, EOFError, ValueError, AttributeError, KeyError, TypeError, BadZipFile) as error:
-        # numpy's own words advise to unpickle it
+        # numpy's message advises unpickling the file
         raise InputError(where, "an image set", "damaged files", again) from error
     if number != FORMAT:
         raise InputError(where, f"image-set format {FORMAT}", f"{number!r:.80}", again)

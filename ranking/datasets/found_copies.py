@@ -1,7 +1,7 @@
-"""The near copies that an import has found, beside its image set, and the one switch that keeps them on one side.
+"""The near copies that an import found, and the setting that keeps them on one side of the split.
 
-copies.npz has pairs (p, 2) of images, detail (p,) how well each pair matches, and test (m,) the split as the source
-says it. It follows from the images and stays out of the key.
+copies.npz in the folder of the image set has pairs (p, 2) of images, detail (p,) how well each pair matches, and test
+(m,) the split of the source. It follows from the images and is not part of the key.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FILE = "copies.npz"
 
 
 class FoundCopies(NamedTuple):
-    """pairs: (p, 2) images. detail: (p,) how well the two match. test: (m,) the split as the source says it."""
+    """pairs: (p, 2) images. detail: (p,) how well the two match. test: (m,) the split of the source."""
 
     pairs: Ints
     detail: Floats
@@ -30,26 +30,26 @@ class FoundCopies(NamedTuple):
 
     @property
     def across(self) -> Ints:
-        """(q,) the pairs that lie across the split as the source says it, the best match first."""
+        """(q,) the pairs with one image on each side of the source's split, best match first."""
         first, second = self.test[self.pairs].T
         rows = np.flatnonzero(first != second)
         return rows[np.argsort(-self.detail[rows], kind="stable")]
 
     @property
     def test_images(self) -> int:
-        """How many test images, as the source says it, have a near copy among training images."""
+        """How many test images of the source's split have a near copy among the training images."""
         across = self.pairs[self.across]
         return len(np.unique(across[self.test[across]]))
 
 
 def save_copies(folder: Path, copies: Copies, images: ImageSet) -> None:
-    """Write the near copies of a set that was just built into its folder; nothing where there are none."""
+    """Write the near copies of a new image set into its folder; do nothing if there are none."""
     if len(copies.pairs):
         np.savez(folder / FILE, pairs=copies.pairs, detail=copies.detail, test=images.image_test)
 
 
 def stored_copies(folder: Path) -> FoundCopies | None:
-    """What `save_copies` wrote; None where there is nothing, or nothing that can be read."""
+    """Return what `save_copies` wrote; None if there is no file, or it cannot be read."""
     try:
         with np.load(folder / FILE, allow_pickle=False) as stored:
             return FoundCopies(stored["pairs"], stored["detail"], stored["test"])
@@ -58,9 +58,10 @@ def stored_copies(folder: Path) -> FoundCopies | None:
 
 
 def keep_together(folder: Path, together: bool) -> ImageSet:
-    """The set in `folder`, which nobody uses yet, with near copies on one side of every split, or as the source says.
+    """Change the set in `folder`, which must not be in use yet: keep near copies on one side of every split, or restore
+    the split of the source. Return the set.
 
-    Where its source groups samples, groups that are on one side stay there.
+    If the source groups samples, a group that is on one side stays there.
     """
     images, copies = load_image_set(folder), stored_copies(folder)
     if copies is None or together == are_together(images):
@@ -71,24 +72,24 @@ def keep_together(folder: Path, together: bool) -> ImageSet:
 
 
 def split_together(images: ImageSet, copies: FoundCopies) -> Bools:
-    """(m,) which images test where near copies are on one side."""
+    """Return (m,) which images are test images if near copies are kept on one side."""
     links = np.concatenate([copies.pairs, _whole_groups(images, copies.test)])
     return on_one_side(copies.test, joined(len(copies.test), links))
 
 
 def are_together(images: ImageSet) -> bool:
-    """Whether near copies are kept on one side."""
+    """Return whether near copies are kept on one side."""
     return len(np.unique(images.image_groups)) < len(images.image_groups)
 
 
 def has_own_groups(images: ImageSet) -> bool:
-    """Whether the source of a set groups its samples otherwise than by images."""
+    """Return whether the source of a set groups its samples by anything other than images."""
     pairs = np.unique(np.stack([images.image_of, images.groups]), axis=1)
     return any(len(np.unique(column)) < pairs.shape[1] for column in pairs)
 
 
 def what_was_done(images: ImageSet, copies: FoundCopies) -> Problem:
-    """A row of the report: how many near copies there are, and where they are now."""
+    """Return a report row: how many near copies there are, and on which side they are now."""
     across, moved = len(copies.across), images.image_test != copies.test
     came = f"{counted(len(copies.pairs), 'pair')}, {across:,} across the split"
     if not are_together(images):
@@ -101,7 +102,7 @@ def what_was_done(images: ImageSet, copies: FoundCopies) -> Problem:
 
 
 def _whole_groups(images: ImageSet, test: Bools) -> Ints:
-    """(p, 2) pairs of images that share a group of samples which is on one side of the split."""
+    """Return (p, 2) pairs of images that share a group of samples which is on one side of the split."""
     order = np.argsort(images.groups, kind="stable")
     group, image = images.groups[order], images.image_of[order]
     next_of = np.flatnonzero(group[:-1] == group[1:])

@@ -1,4 +1,4 @@
-"""From an image set to the labels that are to be ranked: one row an image, whatever its boxes."""
+"""The label set of an image set, for label ranking: one row per image, whatever its boxes."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ranking.datasets.splits import blocks_of
 
 
 def label_set(image_set: ImageSet, features: Features, min_images: int = 1) -> LabelSet:
-    """The images of a set with the labels that any of their samples shows, for a method that ranks labels.
+    """Return the images of a set with the labels of all their samples, for a method that ranks labels.
 
-    features: (n, d) of the samples, as `ranking.features.load_features` gives them; an image with several boxes has
-    their mean. Labels that fewer than `min_images` images show are left out. ValueError where none is left or
-    there are none, or the features are not those of the samples.
+    features: (n, d) of the samples, from `ranking.features.load_features`; an image with several boxes has their mean.
+    Labels that fewer than `min_images` images show are dropped. ValueError if no label remains, or the features do not
+    fit the samples.
     """
     if features.ndim != 2 or len(features) != len(image_set):
         raise InputError("features", f"shape ({len(image_set)}, d), one row per sample", features.shape)
     if min_images < 1:
         raise InputError("min_images", "at least 1", min_images)
     if not image_set.classes:
-        remedy = "put its samples in order by their numbers, or choose another image set"
+        remedy = "rank its samples by a criterion instead, or choose another image set"
         raise InputError(f"labels of {image_set.title}", "at least one", "none", remedy)
     images = len(image_set.image_names)
     labels = np.zeros((images, len(image_set.classes)), np.bool_)

@@ -1,4 +1,4 @@
-"""Ordered sequences from pairs, by transitivity (midrank, section 1): who has only pairs can train MidRank on them."""
+"""Ordered sequences from pairs, by transitivity (midrank, section 1), so that MidRank can train on pairs alone."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def sequences_of_pairs(
     chains: str = "longest",
     seed: int = 0,
 ) -> SequenceSet:
-    """Ordered sequences from pairs (m, 2) of rows, the better one first, by transitivity (midrank, section 1).
+    """Return ordered sequences from pairs (m, 2) of rows, the better row first, by transitivity (midrank, section 1).
 
-    A sequence is a path of pairs. "longest": from each of `number` samples, those with the longest paths below them
-    first, a longest path down. "sampled": from samples that no pair puts below another, at random, a random path to the
-    end. Grades are the lengths of the longest paths below. Where several samples would do, the seed decides.
-    InputError for pairs that form a cycle, which it names.
+    A sequence is a path of pairs. "longest": a longest path down from each of the `number` samples with the longest
+    paths below them. "sampled": random paths to the end, from random samples that are not below another sample. The
+    grade of a sample is the length of the longest path below it. The seed decides between equal candidates. InputError
+    names a cycle if the pairs form one.
     """
     check_choice("chains", chains, CHAINS)
     given = np.asarray(pairs)
@@ -49,7 +49,7 @@ def sequences_of_pairs(
 
 
 def _grades(below: list[Ints]) -> Ints:
-    """(n,) pairs on the longest path down from each sample; InputError that names a cycle."""
+    """Return (n,) the number of pairs on the longest path down from each sample; InputError names a cycle."""
     above = np.bincount(np.concatenate(below), minlength=len(below))
     order: list[int] = []
     ready = np.flatnonzero(above == 0).tolist()
@@ -69,7 +69,7 @@ def _grades(below: list[Ints]) -> Ints:
 
 
 def _circle(below: list[Ints], above: Ints) -> list[int]:
-    """A path that ends where it began, among samples of which each is below another that is left."""
+    """Return a cycle among the remaining samples, each of which is below another of them."""
     parents = {}
     for sample in np.flatnonzero(above > 0).tolist():
         parents.update({int(lower): sample for lower in below[sample] if above[lower] > 0})
@@ -82,7 +82,7 @@ def _circle(below: list[Ints], above: Ints) -> list[int]:
 def _longest_paths(
     below: list[Ints], grades: Ints, _: Ints, number: int, generator: np.random.Generator
 ) -> Iterator[Ints]:
-    """The samples with the highest grades, of equal ones by chance, and from each a path that loses no grade."""
+    """Return paths that lose one grade per step, from the samples with the highest grades; ties are random."""
     heads = np.lexsort((generator.random(len(grades)), -grades))
     for head in heads[: min(number, np.count_nonzero(grades))]:
         path = [int(head)]
@@ -95,7 +95,7 @@ def _longest_paths(
 def _sampled_paths(
     below: list[Ints], grades: Ints, lower: Ints, number: int, generator: np.random.Generator
 ) -> Iterator[Ints]:
-    """Paths from samples that are below none to samples that have none below."""
+    """Return random paths from samples that are below no sample to samples with no sample below."""
     heads = np.setdiff1d(np.flatnonzero(grades), lower)
     for head in generator.choice(heads, number):
         path = [int(head)]

@@ -1,4 +1,4 @@
-"""The rows of a report, however many files a stranger has damaged: the first of them, and how many more there were."""
+"""A limited number of report rows: the first of them, and counts of all others."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Iterable
 from ranking.core import Problem
 from ranking.core.text import counted
 
-MOST_ROWS = 10_000  # that a page shows and sends; of what comes then it is counted what was expected and done
+MOST_ROWS = 10_000  # that a page shows and sends; later rows are only counted, by `expected` and `done`
 
 
 class ProblemRows:
-    """Rows in the order in which they came."""
+    """Report rows in the order in which they were added."""
 
     def __init__(self) -> None:
         self._first: list[Problem] = []
         self._more: Counter[tuple[str, str]] = Counter()
 
     def add(self, problems: Iterable[Problem]) -> None:
-        """More rows."""
+        """Add rows."""
         for problem in problems:
             if len(self._first) < MOST_ROWS:
                 self._first.append(problem)
@@ -27,15 +27,15 @@ class ProblemRows:
                 self._more[problem.expected, problem.done] += 1
 
     def all(self) -> list[Problem]:
-        """The first MOST_ROWS, then one for each kind of the rest.
+        """Return the first MOST_ROWS rows, then one row per kind for all others.
 
         >>> rows = ProblemRows()
-        >>> rows.add([Problem("a.png", "an image", "an empty file", "left out")] * (MOST_ROWS + 2))
+        >>> rows.add([Problem("a.png", "an image", "an empty file", "ignored")] * (MOST_ROWS + 2))
         >>> len(rows.all()), rows.all()[-1]
-        (10001, Problem(file='2 more rows', expected='an image', came='the like', done='left out'))
+        (10001, Problem(file='2 more rows', expected='an image', came='similar', done='ignored'))
         """
         more = [
-            Problem(counted(number, "more row"), expected, "the like", done)
+            Problem(counted(number, "more row"), expected, "similar", done)
             for (expected, done), number in self._more.most_common(MOST_ROWS)
         ]
         return self._first + more

@@ -1,4 +1,4 @@
-"""The image-set sources by name: what is drawn, and what people bring."""
+"""The image-set sources by name: generated image sets, and formats of imports."""
 
 from ranking.core import Source
 from ranking.core.registry import Registry

@@ -1,4 +1,4 @@
-"""From an image set and a criterion to sequences that are to be put in order (midrank, sections 5.1 to 5.4)."""
+"""The sequences of an image set and a criterion, for sequence ranking (midrank, sections 5.1 to 5.4)."""
 
 from __future__ import annotations
 
@@ -18,82 +18,82 @@ HIGHEST, LOWEST = "highest number", "lowest number"
 ANY, ONE_EACH, GROUPS = "any samples", "one of each group", "whole groups"
 MOST_MEMBERS = 10_000_000  # of all sequences of a split
 SHORTEN = "choose a shorter length"
-ROUNDS = 100  # in which sequences without order are drawn again
+ROUNDS = 100  # in which sequences of equal grades are sampled again
 
 Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """How sequences are drawn. Any samples: `length` different ones of a split. One of each group: a sample each of
-    `length` groups, as one picture each of eight public figures. Whole groups: each group is a sequence, as the answers
-    to a query, and is drawn once, whatever `length` says.
+    """How sequences are sampled. Any samples: `length` different samples of a split. One of each group: one sample from
+    each of `length` groups, such as one image each of eight public figures. Whole groups: each group is a sequence that
+    is used once, such as the documents of one query; `length` has no effect.
     """
 
     name: ClassVar[str] = "Sequences"
 
     first: str = setting(
         HIGHEST,
-        label="What comes first",
-        help="Which end of the criterion begins a sequence: of years, the highest is the newest.",
+        label="Order",
+        help="Which end of the criterion ranks first. For years, the highest is the newest.",
         choices=(HIGHEST, LOWEST),
     )
     of: str = setting(
         ANY,
-        label="Drawn from",
-        help="Any samples; or one sample of each group, as one picture of each person; or whole groups, as the answers "
-        "to one query.",
+        label="Samples of a sequence",
+        help="Any samples; one sample per group, such as one image of each person; or whole groups, such as all "
+        "documents of one query.",
         choices=(ANY, ONE_EACH, GROUPS),
     )
     length: int = setting(
         8,
         label="Length",
-        help="How many samples a sequence has. Whole groups are as long as they are.",
+        help="Number of samples per sequence. Whole groups keep their own length.",
         minimum=2,
         maximum=500,
     )
     train: int = setting(
         1000,
-        label="Sequences to train on",
-        help="How many are drawn of training images; of whole groups, at most so many.",
+        label="Training sequences",
+        help="How many sequences are sampled from the training images; for whole groups, at most this many.",
         minimum=1,
         maximum=100_000,
     )
     test: int = setting(
         1000,
-        label="Sequences to test on",
-        help="How many are drawn of test images; of whole groups, at most so many.",
+        label="Test sequences",
+        help="How many sequences are sampled from the test images; for whole groups, at most this many.",
         minimum=1,
         maximum=100_000,
     )
     pairs: int = setting(
         0,
-        label="Pairs that are known",
-        help="0: the whole order of the training images is known, and sequences are drawn from it. Else only so many "
-        "pairs of training images are known, drawn at random, and training sequences are chains of pairs, by "
-        "transitivity, as long as these make them. Test sequences are as without.",
+        label="Known pairs",
+        help="0: the full order of the training images is known, and sequences are sampled from it. Otherwise only "
+        "this many randomly chosen training pairs are known, and training sequences are chains of these pairs by "
+        "transitivity. Test sequences do not change.",
         minimum=0,
         maximum=1_000_000,
         advanced=True,
     )
     scale: str = setting(
         LENGTH_1,
-        label="Features are scaled to",
-        help="Vectors of length 1, as the MidRank paper has them; or left as they are, which trees prefer.",
+        label="Feature scaling",
+        help="Unit length, as in the MidRank paper, or unscaled, which suits tree-based methods.",
         choices=(LENGTH_1, AS_THEY_ARE),
         advanced=True,
     )
     seed: int = setting(
         0,
         label="Seed of the sequences",
-        help="Which sequences are drawn. The same seed draws the same ones.",
+        help="Seed for sampling sequences. The same seed gives the same sequences.",
         minimum=0,
         advanced=True,
     )
 
     @property
     def tested_on(self) -> tuple[str, str, int, int, int]:
-        """What decides the test sequences: equal in two drawings of one set, their scores can be compared.
+        """The settings that determine the test sequences: if they are equal, scores on one image set can be compared.
 
         >>> Drawing(train=10, scale="as they are").tested_on == Drawing().tested_on
         True
@@ -102,7 +102,7 @@ class Drawing:
 
 
 class Drawn(NamedTuple):
-    """Sequences over a pool, and (n,) which sample of the image set each row of the pool is."""
+    """Sequences over a pool, and (n,) the sample of the image set in each row of the pool."""
 
     sequences: SequenceSet
     samples: Rows
@@ -111,22 +111,22 @@ class Drawn(NamedTuple):
 def draw_sequences(
     image_set: ImageSet, features: Features, criterion: str, drawing: Drawing | None = None
 ) -> tuple[Drawn, Drawn]:
-    """Sequences to train on and to test on, each over a pool of its own split: the two share no image.
+    """Return training sequences and test sequences, each over the pool of its split: the two share no image.
 
-    features: (n, d) of the samples, as `ranking.features.load_features` gives them. Samples whose number is unknown are
-    in no pool. Grades are the dense ranks of the numbers known in the whole set, from 0, so that they mean the same in
-    both splits; of chains of pairs, how long a chain can follow. The highest goes first. Every sequence has two
-    different grades at least, for without there is no order to learn or to measure: those that have not are drawn
-    again, and whole groups that have not are left out.
+    features: (n, d) of the samples, from `ranking.features.load_features`. Samples with an unknown value are in no
+    pool. Grades are the dense ranks of the known values in the whole set, from 0, so that they mean the same in both
+    splits; in chains of pairs, the grade is the length of the longest chain below. The highest grade is the first.
+    Every sequence has at least two different grades, because otherwise there is no order to learn or to evaluate:
+    sequences without are sampled again, and such whole groups are dropped.
 
-    ValueError for another criterion, features of other samples, and where a split has too few samples, groups or
-    different numbers.
+    ValueError for another criterion, features of other samples, or a split with too few samples, groups or different
+    values.
     """
     drawing = drawing or Drawing()
     check_settings(drawing)
     if drawing.pairs and drawing.of == GROUPS:
         remedy = f"choose {ANY!r}, or set pairs to 0"
-        raise InputError("pairs", f"0 where {GROUPS} are drawn", drawing.pairs, remedy)
+        raise InputError("pairs", f"0 for sequences of {GROUPS}", drawing.pairs, remedy)
     numbers = image_set.numbers_of(criterion)
     if features.ndim != 2 or len(features) != len(image_set):
         raise InputError("features", f"shape ({len(image_set)}, d), one row per sample", features.shape)
@@ -150,7 +150,7 @@ def draw_sequences(
 
 
 def dense_ranks(numbers: npt.ArrayLike) -> Rows:
-    """(n,) how many different smaller numbers there are.
+    """Return (n,) how many different smaller numbers there are.
 
     >>> dense_ranks([1957, 1920, 1957, 1999]).tolist()
     [1, 0, 1, 2]
@@ -159,14 +159,14 @@ def dense_ranks(numbers: npt.ArrayLike) -> Rows:
 
 
 def unit_rows(features: Features) -> Features:
-    """Rows divided by their lengths; rows of zeros stay as they are."""
+    """Return rows divided by their lengths; rows of zeros do not change."""
     lengths = np.linalg.norm(features, axis=1, keepdims=True)
     scaled: Features = np.divide(features, lengths, out=np.zeros_like(features), where=lengths > 0)
     return scaled
 
 
 class Pool(NamedTuple):
-    """The samples of a split whose numbers are known: their grades (n,), their groups (n,), and what it is called."""
+    """The samples of a split with known values: their grades (n,), their groups (n,), and the name of the split."""
 
     grades: Rows
     groups: Ints
@@ -175,18 +175,18 @@ class Pool(NamedTuple):
     def draw(
         self, drawing: Drawing, count: int, criterion: str, random: np.random.Generator
     ) -> tuple[Rows, Rows]:
-        """Members and starts of a SequenceSet."""
+        """Return the members and starts of a SequenceSet."""
         self._check_order(criterion)
         if drawing.of == GROUPS:
             return self._whole_groups(count, random)
         if count * drawing.length > MOST_MEMBERS:
-            expected = f"at most {MOST_MEMBERS:,} of them times their length"
+            expected = f"at most {MOST_MEMBERS:,} samples in all sequences"
             raise InputError("sequences", expected, f"{count:,} times {drawing.length}")
         rows = self._ordered_rows(drawing, count, random)
         return rows.ravel(), np.arange(count + 1, dtype=np.int64) * drawing.length
 
     def pairs(self, count: int, criterion: str, random: np.random.Generator) -> Rows:
-        """(m, 2) samples of different grades, the higher one first: those of `count` drawn pairs that are any."""
+        """Return (m, 2) the pairs with different grades among `count` random pairs, the higher grade first."""
         self._check_order(criterion)
         drawn = random.integers(len(self.grades), size=(count, 2))
         graded = self.grades[drawn]
@@ -194,20 +194,20 @@ class Pool(NamedTuple):
         ordered: Rows = drawn[graded[:, 0] != graded[:, 1]]
         if not len(ordered):
             came = f"none of {count:,}"
-            raise InputError(self.called, "a pair of different numbers", came, "draw more pairs")
+            raise InputError(self.called, "a pair with different values", came, "use more pairs")
         return ordered
 
     def _check_order(self, criterion: str) -> None:
         if len(np.unique(self.grades)) < 2:
             raise InputError(
                 self.called,
-                f"at least two different numbers of {criterion!r}",
-                f"{len(np.unique(self.grades))} of them in {len(self.grades):,} samples",
+                f"at least two different values of {criterion!r}",
+                f"{len(np.unique(self.grades))} in {len(self.grades):,} samples",
                 "import the set with another split, or choose another criterion",
             )
 
     def _ordered_rows(self, drawing: Drawing, count: int, random: np.random.Generator) -> Rows:
-        """(count, length); sequences of equal grades are drawn again."""
+        """Return (count, length) rows; sequences of equal grades are sampled again."""
         draw = self._any if drawing.of == ANY else self._one_of_each
         rows = draw(drawing.length, count, random)
         for _ in range(ROUNDS):
@@ -216,13 +216,13 @@ class Pool(NamedTuple):
             if not len(tied):
                 return rows
             rows[tied] = draw(drawing.length, len(tied), random)
-        came = f"equal numbers only, {ROUNDS} times in a row"
+        came = f"equal values only, {ROUNDS} times in a row"
         remedy = f"choose a length above {drawing.length}"
-        raise InputError(self.called, "different numbers in each sequence", came, remedy)
+        raise InputError(self.called, "different values in each sequence", came, remedy)
 
     def _any(self, length: int, count: int, random: np.random.Generator) -> Rows:
         if len(self.grades) < length:
-            came = f"{len(self.grades):,} whose number is known"
+            came = f"{len(self.grades):,} with a known value"
             raise InputError(self.called, f"{length} samples per sequence", came, SHORTEN)
         return _different(len(self.grades), length, count, random)
 
@@ -242,18 +242,18 @@ class Pool(NamedTuple):
         ordered = [rows for rows in whole if len(np.unique(self.grades[rows])) > 1]
         if not ordered:
             remedy = f"choose {ANY!r} instead"
-            raise InputError(self.called, "a group with two different numbers", "none", remedy)
+            raise InputError(self.called, "a group with two different values", "none", remedy)
         if len(ordered) > count:
             ordered = [ordered[place] for place in np.sort(random.choice(len(ordered), count, replace=False))]
         starts = np.cumsum([0, *map(len, ordered)], dtype=np.int64)
         return np.concatenate(ordered), starts
 
     def _by_group(self) -> tuple[Rows, Rows]:
-        """The rows of the pool, group after group, and how many each group has."""
+        """Return the rows of the pool, group after group, and the size of each group."""
         sizes = np.unique(self.groups, return_counts=True)[1]
         return np.argsort(self.groups, kind="stable"), sizes.astype(np.int64)
 
 
 def _different(n: int, length: int, count: int, random: np.random.Generator) -> Rows:
-    """(count, length), each row different numbers below `n`."""
+    """Return (count, length) rows, each of different numbers below `n`."""
     return np.stack([random.choice(n, length, replace=False) for _ in range(count)])

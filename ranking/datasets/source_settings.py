@@ -1,4 +1,4 @@
-"""Settings that sources share: how images are split for training and test, and grouped by their names."""
+"""Settings that sources share: how images are split into training and test images, and grouped by their names."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ NUMBERED = re.compile(r"(.*?)\d+\D*", re.DOTALL)
 
 
 def share_of_test(default: float, help: str, *, of: str = "images", **details: Any) -> Any:
-    """The setting test_share; `of`: what is set aside."""
+    """Return the setting test_share. of: the things that are held out."""
     label = f"Share of test {of}"
     return setting(default, label=label, help=help, minimum=0.1, maximum=0.9, **details)
 
 
 def seed_of_test(things: str = "images") -> Any:
-    """The setting seed of a source that may have to draw what tests; `things`: what is drawn."""
-    help = f"Which {things} are drawn for the test, where any are."
+    """Return the setting seed of a source that may have to hold out a random share of `things`."""
+    help = f"Seed for choosing the held-out {things}, if the split is random."
     return setting(0, label="Seed", help=help, minimum=0, advanced=True)
 
 
 def group_of_images() -> Any:
-    """The setting `group` of a source."""
+    """Return the setting `group` of a source."""
     return setting(
         COPIES,
         label="Group images by",
-        help="Images of one group stay on one side of the split. Near copies: images that the import finds alike. "
+        help="Images of one group stay on one side of the split. Near copies: images that look almost the same. "
         "Folder: images in one folder. Name up to a number: images such as lab_01 and lab_02, often frames of one "
         "video.",
         choices=GROUPS,
@@ -39,7 +39,7 @@ def group_of_images() -> Any:
 
 
 def group_of(name: str, by: str) -> str | None:
-    """The group of an image by its name in a tree, None for none. Folders of parts, such as train, do not count.
+    """Return the group of an image by its name in a tree, or None. Folders of parts, such as train, do not count.
 
     >>> group_of("train/lab/cam_012.jpg", "folder"), group_of("train/lab/cam_012.jpg", "name up to a number")
     ('lab', 'lab/cam_')

@@ -1,4 +1,4 @@
-"""Which images a source sets aside to test on where nothing else says so."""
+"""Random and grouped splits into training images and test images."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ import numpy as np
 from ranking.core import Bools, ImageSet, Ints, Problem
 from ranking.core.text import counted, listed
 
-# Words in names of folders and files that say of a part of a set what it is for, and the shape of such a folder name.
+# Words in names of folders and files that name a part of a data set, and the pattern of such a folder name.
 PARTS = {"train": "train", "training": "train", "trainval": "train", "test": "test", "testing": "test"}
 PARTS |= dict.fromkeys(("val", "valid", "validation", "dev"), "val")
 PART = re.compile(r"(?:obj_)?([a-z]+)(?:_(?:data|images|set))?[-_ ]?\d*")
 
-MOST_LEFT = 0.1  # of the test images, that leave the test side because training images are in their groups
+MOST_LEFT = (
+    0.1  # the largest share of test images that become training images because they share a group with some
+)
 
 
 def drawn(count: int, share: float, seed: int) -> Bools:
-    """(count,) True for `share` of them, rounded, drawn with `seed`.
+    """Return (count,) True for `share` of them, rounded, sampled with `seed`.
 
     >>> int(drawn(10, 0.4, seed=0).sum())
     4
@@ -31,9 +33,9 @@ def drawn(count: int, share: float, seed: int) -> Bools:
 
 
 def drawn_whole(groups: Sequence[Sequence[str]], share: float, seed: int) -> Bools:
-    """As `drawn` for images of which `groups` tells the groups of each: what hangs together by them is drawn together.
+    """Return the same for images with `groups`: images connected by shared groups are a unit and stay together.
 
-    An image without a group stands for itself. `share` is of what hangs together.
+    An image without a group is a unit. `share` is the share of units.
 
     >>> drawn_whole([["a"], ["a", "b"], ["b"], []], 0.5, seed=0).tolist()
     [True, True, True, False]
@@ -46,18 +48,18 @@ def drawn_whole(groups: Sequence[Sequence[str]], share: float, seed: int) -> Boo
 def drawn_with_report(
     groups: Sequence[Sequence[str]], share: float, seed: int
 ) -> tuple[list[bool], list[Problem]]:
-    """The same, and where there are too few groups, `drawn` and a row of the report."""
+    """Return the same; if there are too few groups, return `drawn` and a report row."""
     tested = drawn_whole(groups, share, seed)
     if len(set(tested.tolist())) == 2:
         return tested.tolist(), []
     alone = drawn(len(groups), share, seed).tolist()
-    done = "images of one group are drawn for training and for the test"
-    few = Problem("groups", "groups enough to draw some for the test", "too few", done)
+    done = "images of one group may be on both sides of the split"
+    few = Problem("groups", "enough groups to hold out some of them", "too few", done)
     return alone, [few] if any(groups) else []
 
 
 def moved_whole(tested: Sequence[bool], groups: Sequence[Sequence[str]]) -> tuple[list[bool], list[Problem]]:
-    """`on_one_side` of images whose split is named, and a row of the report where that changes it."""
+    """Return `on_one_side` of images with a given split, and a report row if that changes it."""
     before = np.array(tested, np.bool_)
     after = on_one_side(before, units_of(groups))
     moved = after != before
@@ -72,7 +74,7 @@ def moved_whole(tested: Sequence[bool], groups: Sequence[Sequence[str]]) -> tupl
 
 
 def units_of(groups: Sequence[Sequence[str]]) -> Ints:
-    """(n,) the number of each image's unit: images that share a group, however far around, are one unit.
+    """Return (n,) the number of each image's unit: images that share a group, also by a chain of images, are a unit.
 
     >>> units_of([["a"], ["a", "b"], ["b"], []]).tolist()
     [0, 0, 0, 1]
@@ -85,8 +87,8 @@ def units_of(groups: Sequence[Sequence[str]]) -> Ints:
 
 
 def joined(count: int, pairs: Ints) -> Ints:
-    """(count,) the number of what each of `count` things hangs together with by pairs (p, 2), in the order in which
-    they are met.
+    """Return (count,) the connected component of each of `count` items under the pairs (p, 2), numbered in order of
+    appearance.
 
     >>> joined(4, np.array([[1, 3]])).tolist()
     [0, 1, 2, 1]
@@ -102,11 +104,12 @@ def joined(count: int, pairs: Ints) -> Ints:
 
 
 def on_one_side(test: Bools, units: Ints) -> Bools:
-    """(n,) which images test, so that no unit is on both sides. test: (n,) as the set says it. units: (n,).
+    """Return (n,) which images are test images, so that no unit is on both sides. test: (n,) the given split. units:
+    (n,) the unit of each image.
 
-    Units on both sides go to training, unless the test would lose more than MOST_LEFT of its images. Then, the largest
-    first, each goes to the side that lacks most images of the number that it had; a side that would be left empty gets
-    the smallest of them.
+    Units on both sides move to training, unless the test split would lose more than MOST_LEFT of its images. In that
+    case each unit, the largest first, moves to the side that lacks most images compared with its given size; a side
+    that would be empty gets the smallest unit.
 
     >>> on_one_side(np.array([True, False, True, True, True]), np.array([0, 1, 2, 1, 3])).tolist()
     [True, False, True, False, True]
@@ -132,13 +135,13 @@ def on_one_side(test: Bools, units: Ints) -> Bools:
 
 
 def moved_words(test: Bools, moved: Bools) -> str:
-    """Which images changed sides. test: (m,) the split before. moved: (m,).
+    """Return as text how many images changed sides. test: (m,) the split before. moved: (m,) which images changed.
 
     >>> moved_words(np.array([True, True, False]), np.array([True, False, False]))
-    'kept on one side: 1 test image went to training'
+    'kept on one side: 1 test image moved to training'
     """
     parts = [
-        f"{counted(int((moved & side).sum()), name)} went to {to}"
+        f"{counted(int((moved & side).sum()), name)} moved to {to}"
         for side, name, to in ((test, "test image", "training"), (~test, "training image", "the test"))
         if (moved & side).any()
     ]
@@ -146,8 +149,8 @@ def moved_words(test: Bools, moved: Bools) -> str:
 
 
 def blocks_of(image_set: ImageSet, rows: Ints) -> Ints:
-    """(r,) the number of the block of each sample of `rows`: what shares an image, a group of samples or a group of
-    images, however far around, is on one side of every split and is resampled together."""
+    """Return (r,) the block of each sample in `rows`. Samples connected by an image, a group of samples or a group of
+    images are one block: it stays on one side of every split and is resampled as a unit."""
     columns = (image_set.image_of, image_set.groups, image_set.image_groups[image_set.image_of])
     numbers = [np.unique(column[rows], return_inverse=True)[1] for column in columns]
     starts = np.cumsum([len(rows), *(int(number.max(initial=-1)) + 1 for number in numbers)])
@@ -159,9 +162,9 @@ def blocks_of(image_set: ImageSet, rows: Ints) -> Ints:
 
 
 def evenly(number: int, share: float, start: float) -> bool:
-    """Whether the image of that number tests: of any run of images `share` do, as even as can be, from `start` on.
+    """Return whether the image of that number is a test image, at evenly spaced numbers, `share` of any run of images.
 
-    It does not depend on how many images there are, as `drawn` does.
+    Unlike `drawn`, it does not depend on the number of images.
 
     >>> [evenly(number, 0.5, start=0.0) for number in range(4)]
     [False, True, False, True]

@@ -1,4 +1,4 @@
-"""Small WebP pictures of all boxes and images, packed into one blob each and read one by one."""
+"""Thumbnails (WebP) of all boxes and of all images, packed into one file for each and read one by one."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ranking.core.errors import InputError
 
 CROP_SIDE = 160
 IMAGE_SIDE = 320
-ENLARGED_SIDE = 160  # tiny pictures are enlarged up to here, crops and images alike
+ENLARGED_SIDE = 160  # pixels up to which tiny crops and images are enlarged
 
 AGAIN = "import the image set again"
 
 
 def thumbnail(picture: Image.Image, side: int) -> bytes:
-    """`picture` as WebP whose longest side is at most `side`, aspect ratio kept.
+    """Return an image as WebP whose longest side is at most `side`; the aspect ratio does not change.
 
-    A picture of at most half of ENLARGED_SIDE grows by a whole factor without smoothing, so that the pixels
-    which the method sees stay visible; such blocks are stored without loss (smaller and sharper than lossy).
+    An image of at most half of ENLARGED_SIDE is enlarged by a whole factor without smoothing, so that the pixels that
+    the method uses stay visible; such blocks are stored without loss (smaller and sharper than lossy).
     """
     width, height = picture.size
     factor = ENLARGED_SIDE // max(width, height)
@@ -66,10 +66,10 @@ class PackWriter:
 
 
 class Pack:
-    """The byte strings that a PackWriter wrote, by number, without reading the whole blob.
+    """The byte strings that a PackWriter wrote, by number, without reading the whole file.
 
-    ValueError where the files are damaged or gone. They are read, not mapped into memory: whoever shortens a
-    mapped file kills the process.
+    ValueError if the files are damaged or missing. They are read, not mapped into memory, because a mapped file that
+    another process shortens would kill this process.
     """
 
     def __init__(self, stem: Path) -> None:
@@ -112,9 +112,9 @@ class Thumbnails:
         self._images = Pack(folder / "thumbs")
 
     def crop(self, i: int) -> bytes:
-        """WebP of sample i's box, longest side at most 160 px; IndexError where there is no such sample."""
+        """Return the WebP of sample i's box, longest side at most 160 px; IndexError if there is no such sample."""
         return self._crops[i]
 
     def image(self, j: int) -> bytes:
-        """WebP of image j, longest side at most 320 px; IndexError where there is no such image."""
+        """Return the WebP of image j, longest side at most 320 px; IndexError if there is no such image."""
         return self._images[j]

@@ -1,16 +1,16 @@
 """The size that a WebP file claims, read from its first bytes.
 
-Pillow sets aside room for the whole picture when it opens a WebP, before anyone can ask how large it is; so
-its size is read here first (RFC 9649, sections 2.5 to 2.7).
+Pillow allocates memory for the whole image when it opens a WebP, before its size can be checked; so the size is read
+here first (RFC 9649, sections 2.5 to 2.7).
 """
 
 from __future__ import annotations
 
-HEAD = 30  # bytes that hold the size in all three forms
+HEAD = 30  # bytes that contain the size in all three forms
 
 
 def webp_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height in pixels; None where `data` is no WebP file, or not one that says its size.
+    """Return width and height in pixels; None if `data` is no WebP file, or does not contain the size.
 
     >>> webp_size(b"RIFF....WEBPVP8X" + bytes(8) + b"\\x3f\\x01\\x00\\xef\\x00\\x00")
     (320, 240)
@@ -29,12 +29,12 @@ def webp_size(data: bytes) -> tuple[int, int] | None:
 
 
 def is_animated(data: bytes) -> bool:
-    """Whether `data` is a WebP that says it moves: Pillow holds several canvases of such a one at a time."""
+    """Return whether `data` is an animated WebP, for which Pillow allocates several canvases."""
     return data[:4] == b"RIFF" and data[8:16] == b"WEBPVP8X" and len(data) >= HEAD and bool(data[20] & 0b10)
 
 
 def is_lossless(data: bytes) -> bool:
-    """Whether `data` is a WebP whose pixels are stored without loss."""
+    """Return whether `data` is a WebP whose pixels are stored without loss."""
     if data[:4] != b"RIFF" or data[8:12] != b"WEBP":
         return False
     start = 12

@@ -28,20 +28,20 @@ class Strategy(NamedTuple):
 STRATEGIES = {
     "closest maxima": Strategy(
         "The label whose forced-inside and forced-outside maxima are closest (c-star, section 5).",
-        "The two best rankings are closest here: the model is least sure, so your answer tells most.",
+        "The two best rankings are closest here: the model is least certain, so your answer is most informative.",
     ),
     "entropy": Strategy(
-        "The label whose probability by a logistic fit on its own score is nearest one half.",
-        "By its own score alone, this label is nearest to even odds.",
+        "The label whose probability, by a logistic fit on its own score, is closest to 50%.",
+        "By its own score, the probability of this label is closest to 50%.",
     ),
     "core first": Strategy(
-        "The labels of the core, the most telling first; then as closest maxima.",
-        "The core comes first: its labels attract or repel all others.",
+        "The core labels, the most informative first; then as closest maxima.",
+        "Core labels are asked first, because they attract or repel all other labels.",
         needs_core=True,
     ),
     "random": Strategy(
-        "Any label not yet answered.",
-        "Drawn by chance, to see what a well-chosen question is worth.",
+        "A random label that is not answered yet.",
+        "Chosen at random, to show what a well-chosen question is worth.",
     ),
 }
 

@@ -23,7 +23,7 @@ OFF = 0.0
 class EdgeStrengthCurve:
     """The ranks of n samples at s edge strengths; `edge_strength_curve` makes it.
 
-    strengths: (s,), rising, with OFF and LEARNT among them. relevance, image_of: (n,) grade and image of each sample.
+    strengths: (s,), rising, including 0 (edges off) and 1 (learned). relevance, image_of: (n,) of the samples.
     ranks: (s, n), from 1. average_precision: (s,).
     """
 
@@ -98,8 +98,8 @@ def edge_strength_curve(
 ) -> EdgeStrengthCurve:
     """Rank the n samples of one split by max-marginals (high-order, eq. 11) with t x penalty, for each strength t.
 
-    image_of: of all samples of the model. At OFF and LEARNT the ranks are the model's `alone` and `rank`. ValueError
-    unless both are among the strengths, and unless the potentials are attractive pairs.
+    image_of: of all samples of the model. At strengths 0 and 1 the ranks are the model's `alone` and `rank`. ValueError
+    unless both are among the strengths, and the potentials are attractive pairs.
 
     >>> relevant, test = np.array([True, False, False]), np.zeros(3, bool)
     >>> model = Neighbourhood.of([-1.0, 3.0, 1.0], AttractivePairs(3, [[0, 1]]), [-2.5], relevant, test)

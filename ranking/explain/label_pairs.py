@@ -20,7 +20,7 @@ class LabelPairs:
     names: L labels. core: (c,) the labels that interact with all others. first, second: (p,) numbers of labels.
     weight: (p,) the interaction F_ij, above 0 where the labels attract each other; as t'Ft runs over ordered pairs,
     two labels in one top k add 2 F_ij to its value (c-star, eq. 6). together: (p,) how many of `images` images have
-    both labels. expected: (p,) how many would if the two were independent and as frequent as they are.
+    both labels. expected: (p,) that number if the two labels were independent with the same frequencies.
     """
 
     names: tuple[str, ...]

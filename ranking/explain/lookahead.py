@@ -1,7 +1,7 @@
 """The questions of interactive labelling about one image, computed in advance for all possible answers.
 
-Answers come faster than a browser hears from the server. So the server sends the questions of the next few answers,
-whatever these will be, as a tree.
+Users answer faster than the server responds. So the server sends the questions after all possible next answers as a
+tree.
 """
 
 from __future__ import annotations

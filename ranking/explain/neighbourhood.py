@@ -65,7 +65,7 @@ class Neighbourhood:
                 "unary, relevant and test",
                 f"one entry per sample of the {n} that the potentials join",
                 f"{len(scores)}, {len(relevant)} and {len(test)}",
-                "make all four of the same samples",
+                "pass values for the same samples",
             )
         ends = test[potentials.components.edges]
         if (ends[:, 0] != ends[:, 1]).any():

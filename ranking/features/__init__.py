@@ -1,4 +1,4 @@
-"""From pixels to vectors: one file a feature.
+"""From pixels to feature vectors: one file per feature.
 
 A new feature is one new file here whose class carries ``@FEATURES.register("name")``.
 
@@ -31,9 +31,9 @@ __all__ = [
 
 
 def feature_names(image_set: ImageSet | None = None) -> list[str]:
-    """The features that a set offers, in the order in which a person is asked; without a set, all of pictures.
+    """Return the features that an image set offers, in the order of the form; without a set, all features of images.
 
-    A set whose features came with it offers only these, because its images are cards that name the labels. Uploaded
+    A set that was imported with features offers only these, because its images are cards that name the labels. Uploaded
     features are listed by `ranking.workspace.store.Store.vectors_of` and `networks`.
     """
     if image_set is not None and image_set.image_features is not None:
@@ -42,15 +42,15 @@ def feature_names(image_set: ImageSet | None = None) -> list[str]:
 
 
 def default_names(image_set: ImageSet | None = None) -> list[str]:
-    """Those of `feature_names` that say of themselves that they are `default`: chosen until a person chooses others."""
+    """Return those of `feature_names` whose class is marked as `default`: the initial choice of the form."""
     return [name for name in feature_names(image_set) if FEATURES.get(name).default]
 
 
 def feature_class(name: str) -> type[Feature]:
-    """The class of feature `name`; ValueError that lists the valid names where there is none."""
+    """Return the class of feature `name`; ValueError that lists the valid names if there is none."""
     return FEATURES.get(name)
 
 
 def make_feature(name: str, **settings: Any) -> Feature:
-    """A feature with `settings`; ValueError that says what is valid for an unknown name or value."""
+    """Return a feature with `settings`; ValueError that says what is valid for an unknown name or value."""
     return FEATURES.make(name, **settings)

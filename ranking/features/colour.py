@@ -1,4 +1,4 @@
-"""A colour histogram: which colours a box shows, wherever in the box they are."""
+"""A colour histogram: the colours of a box, independent of their position in the box."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class Colour(Feature):
     space: str = setting(
         "HSV",
         label="Colour space",
-        help="HSV tells hue, saturation and brightness apart, so that a shadow changes one of them. RGB "
-        "takes red, green and blue as they are.",
+        help="HSV separates hue, saturation and brightness, so that a shadow changes only one channel. RGB uses red, "
+        "green and blue.",
         choices=("HSV", "RGB"),
         advanced=True,
     )
     bins: int = setting(
         8,
         label="Bins per channel",
-        help="How finely each channel is cut. The vector has bins x bins x bins entries.",
+        help="The number of equal parts of each channel. The vector has bins x bins x bins entries.",
         minimum=2,
         maximum=16,
         advanced=True,
@@ -52,7 +52,7 @@ class Colour(Feature):
 
     @property
     def middles(self) -> npt.NDArray[np.uint8]:
-        """(size, 3) RGB of the middle of every bin: what a picture of weights shows of it."""
+        """Return (size, 3) the RGB colour at the centre of each bin, as shown in a plot of weights."""
         places = np.stack(np.unravel_index(np.arange(self.size), (self.bins,) * 3), axis=1)
         channels = ((places + 0.5) * 256 / self.bins).astype(np.uint8)
         picture = Image.frombytes(self.space, (self.size, 1), channels.tobytes())
@@ -70,7 +70,7 @@ class Colour(Feature):
 @FEATURES.register("Colour of the image")
 @dataclass
 class ImageColour(Colour):
-    """Colours of the whole image, which all its boxes share: what is around a box."""
+    """Colours of the whole image, which are the same for all its boxes: the surroundings of a box."""
 
     order: ClassVar[int] = 11
     default: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""The feature matrix of an image set: each part computed once and kept on disk under a hash of its causes."""
+"""The feature matrix of an image set: each part is computed once and stored under a hash of all that it depends on."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ from ranking.features.onnx_model import OnnxModel
 from ranking.features.own_vectors import OwnVectors
 from ranking.features.registry import FEATURES
 
-OnFeatures = Callable[[str, int, int], None]  # (what, images done, images in all)
+OnFeatures = Callable[[str, int, int], None]  # (name, finished images, all images)
 
-THREADS = min(4, os.cpu_count() or 1)  # each holds a decoded image, and more of them wait for the interpreter
+THREADS = min(
+    4, os.cpu_count() or 1
+)  # each holds a decoded image; more threads would wait for the interpreter
 BEAT = 0.2  # seconds
 
 
@@ -38,12 +40,11 @@ def load_features(
     cache: Path,
     on_progress: OnFeatures | None = None,
 ) -> Matrix:
-    """(n, d) float32: the parts, e.g. [("HOG", {}), ("Colour", {"bins": 4})], side by side, rows of length 1.
+    """Return (n, d) float32: the parts, e.g. [("HOG", {}), ("Colour", {"bins": 4})], side by side, rows of length 1.
 
-    Each part has rows of length 1 (0 where a box has no structure), and so has their concatenation: every
-    part weighs the same, however long it is. What `cache` does not hold is computed, all missing parts in one
-    pass that decodes every image once. ValueError for unknown features or settings, none, one part twice, or
-    features that the set does not offer.
+    Each part has rows of length 1 (0 if a box has no structure), and so has their concatenation: all parts have the
+    same weight, whatever their length. Parts that `cache` lacks are computed together, and each image is decoded once.
+    ValueError for unknown features or settings, no part, a repeated part, or features that the set does not offer.
     """
     features, paths = _files(image_set, parts, cache)
     if (whole := _whole(image_set, features, paths)) is not None:
@@ -63,7 +64,7 @@ def load_features(
 def cached_features(
     image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]], cache: Path
 ) -> Matrix | None:
-    """What `load_features` gives, where `cache` holds every part; None where it lacks one: nothing is computed."""
+    """Return the result of `load_features` if `cache` has all parts, otherwise None; nothing is computed."""
     features, paths = _files(image_set, parts, cache)
     if (whole := _whole(image_set, features, paths)) is not None:
         return whole
@@ -74,8 +75,8 @@ def cached_features(
 def to_compute(
     image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]], cache: Path
 ) -> tuple[str, int]:
-    """What `load_features` calls the parts that `cache` has no file of while it computes them, and how many bytes it
-    will write in all; "" and 0 where it has all. Whether a file is sound is not looked at."""
+    """Return the name, shown during computation, of the parts that `cache` lacks, and how many bytes `load_features`
+    will write; "" and 0 if it lacks none. The content of the files is not checked."""
     features, paths = _files(image_set, parts, cache)
     missing = [
         feature
@@ -85,7 +86,7 @@ def to_compute(
     columns = sum(feature.size for feature in missing)
     whole = (len(image_set), sum(feature.size for feature in features))
     if missing and matrix_files.is_large(whole):
-        columns += whole[1]  # once more, side by side
+        columns += whole[1]  # the concatenation is stored too
     return _called(missing), len(image_set) * columns * np.dtype(np.float32).itemsize
 
 
@@ -96,7 +97,7 @@ def _called(features: Sequence[Feature]) -> str:
 def _files(
     image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]], cache: Path
 ) -> tuple[list[Feature], list[Path]]:
-    """Each part, and its file in `cache`."""
+    """Return each part, and its file in `cache`."""
     features = [feature for feature, _ in feature_columns(parts, image_set)]
     paths = [cache / cache_name(image_set.key, feature) for feature in features]
     if not features:
@@ -108,7 +109,7 @@ def _files(
 
 
 def _at_hand(image_set: ImageSet, features: Sequence[Feature], paths: Sequence[Path]) -> list[Matrix | None]:
-    """What there is of each part: what came with the set, and what its file holds."""
+    """Return the matrix of each part from the image set or its file; None for a part that must be computed."""
     return [
         feature.vectors
         if isinstance(feature, Given)
@@ -118,13 +119,13 @@ def _at_hand(image_set: ImageSet, features: Sequence[Feature], paths: Sequence[P
 
 
 def _whole(image_set: ImageSet, features: Sequence[Feature], paths: Sequence[Path]) -> Matrix | None:
-    """The parts as `_joined` has kept them; None where they are too small for that, or it did not yet."""
+    """Return the concatenation that `_joined` stored; None if it is too small to be stored, or not stored yet."""
     shape = (len(image_set), sum(feature.size for feature in features))
     return matrix_files.read(_joined_file(paths), shape) if matrix_files.is_large(shape) else None
 
 
 def _joined(parts: Sequence[Matrix], paths: Sequence[Path], on_progress: OnFeatures | None) -> Matrix:
-    """The parts with those files side by side, rows of length 1; where that is large, kept beside them and mapped."""
+    """Return the parts side by side, rows of length 1; a large result is stored beside their files and mapped."""
     count = len(parts[0])
     if not matrix_files.is_large((count, sum(part.shape[1] for part in parts))):
         return matrix_files.joined(parts)
@@ -135,7 +136,7 @@ def _joined(parts: Sequence[Matrix], paths: Sequence[Path], on_progress: OnFeatu
 
 
 def _joined_file(paths: Sequence[Path]) -> Path:
-    """Where parts with those files are kept side by side: their names tell all that they depend on."""
+    """Return the file for the concatenation of parts; it follows from the names of their files."""
     names = "\n".join(["joined", *(path.name for path in paths)])
     return paths[0].with_name(hashlib.sha256(names.encode()).hexdigest() + ".npy")
 
@@ -143,9 +144,9 @@ def _joined_file(paths: Sequence[Path]) -> Path:
 def feature_columns(
     parts: Sequence[tuple[str, Mapping[str, Any]]], image_set: ImageSet | None = None
 ) -> list[tuple[Feature, slice]]:
-    """Each part with its columns of the matrix of `load_features`, and so of weights learnt from it.
+    """Return each part with its columns of the matrix of `load_features`, and so of weights learned from it.
 
-    ValueError where `image_set` does not offer a part; without a set, for features that come with one.
+    ValueError if `image_set` does not offer a part; without a set, for features that belong to a set.
 
     >>> [(part.name, columns) for part, columns in feature_columns([("HOG", {"side": 32}), ("Colour", {"bins": 2})])]
     [('HOG', slice(0, 324, None)), ('Colour', slice(324, 332, None))]
@@ -170,23 +171,23 @@ def _for_set(feature: Feature, image_set: ImageSet | None) -> Feature:
 
 
 def cache_name(set_key: str, feature: Feature) -> str:
-    """The file of one part: a hash of the image set, the feature, its version and all its settings."""
+    """Return the file name of one part: a hash of the image set, the feature, its version and all its settings."""
     content = [set_key, feature.name, feature.version, settings_dict(feature)]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest() + ".npy"
 
 
 def cached_vectors_file(cache: Path, set_key: str, name: str) -> Path:
-    """Where in `cache` the vectors of that name are looked for, which a person brought for an image set."""
+    """Return the file in `cache` for the vectors of that name, which were uploaded for an image set."""
     return cache / cache_name(set_key, OwnVectors(name))
 
 
 def _compute(
     image_set: ImageSet, features: Sequence[Feature], on_progress: OnFeatures | None
 ) -> list[Matrix]:
-    """One matrix for each of `features`; each image is decoded once and each box cut out once.
+    """Return one matrix per feature; each image is decoded once and each box cropped once.
 
-    Images are shared out to threads. Each fills rows of its own, so their number changes no result. Besides
-    after every image, `on_progress` is called every BEAT seconds, so that what it raises is heard in time.
+    Threads process the images and fill different rows, so that their number does not change the result. `on_progress`
+    is called after each image and every BEAT seconds; an exception that it raises ends the computation.
     """
     matrices = [np.empty((len(image_set), feature.size), np.float32) for feature in features]
     if not features:
@@ -223,7 +224,7 @@ def _describe(
     matrices: Sequence[Matrix],
     stop: Event,
 ) -> None:
-    """Fill the rows of an image's `samples`, or as many as there is time for until `stop`."""
+    """Fill the rows of an image's `samples`; end early when `stop` is set."""
     if stop.is_set():
         return
     picture = image_set.open_image(image)

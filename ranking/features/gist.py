@@ -1,4 +1,4 @@
-"""GIST (Oliva and Torralba, IJCV 2001): the layout of a scene, as the energy of its stripes in a coarse grid."""
+"""GIST (Oliva and Torralba, IJCV 2001): the layout of a scene, as the energy of oriented filters in a coarse grid."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ranking.features.registry import FEATURES
 
 Plane = npt.NDArray[np.float32]
 
-CYCLES = 4.0  # per image: what is coarser is light and shade, and is taken away
-MARGIN = 5  # pixels mirrored around the picture while its contrast is evened out
+CYCLES = 4.0  # per image: coarser structure is illumination, and is removed
+MARGIN = 5  # pixels mirrored around the image while its contrast is normalised
 LEAST_CONTRAST = 0.2  # added to the local contrast, so that noise in a flat region stays small
 FINEST = 0.3  # cycles per pixel: the middle of the finest scale
 STEP = 1.85  # from each scale to the next coarser one
@@ -28,18 +28,17 @@ STEP = 1.85  # from each scale to the next coarser one
 @FEATURES.register("GIST")
 @dataclass
 class GIST(Feature):
-    """How much of each size and direction of stripe there is in each part of the grey box.
+    """The energy of stripes of each size and direction in each part of the grey box.
 
-    The box is stretched to `side` x `side` pixels (grey, 0 to 255 from its darkest to its brightest) and its
-    local contrast evened out; see `prefiltered`. A stripe's energy is the magnitude of the box filtered by a
-    transfer function of one size and direction; see `transfer_functions`. A vector holds the mean energy in
-    `blocks` x `blocks` parts, flattened: (scale, orientation, block row, block column), see `layout`.
+    The box is resized to `side` x `side` pixels (grey, 0 to 255 from its darkest to its brightest) and its local
+    contrast is normalised; see `prefiltered`. The energy is the magnitude of the box filtered by a transfer function of
+    one size and direction; see `transfer_functions`. A vector contains the mean energy in `blocks` x `blocks` parts,
+    flattened: (scale, orientation, block row, block column), see `layout`.
 
-    Filters and constants are those of the authors' program, LMgist; with side 128 so is the mirrored border
-    of 32 pixels, which keeps what leaves on one side from coming back on the other. The default, side 64 with
-    a border of 16, takes a quarter of the time and sees every stripe at half the size. Unlike theirs, the box
-    is stretched, not cut, to a square, grey is Pillow's, and the vector has length 1. A box of one colour has
-    no stripes: zero.
+    Filters and constants are those of the authors' program, LMgist; with side 128 so is the mirrored border of 32
+    pixels, which prevents wrap-around between opposite sides. The default, side 64 with a border of 16, takes a quarter
+    of the time and uses every stripe at half the size. Unlike in LMgist, the box is stretched to a square instead of
+    cropped, grey is Pillow's, and the vector has length 1. A box of one colour has the zero vector.
     """
 
     order: ClassVar[int] = 2
@@ -50,7 +49,7 @@ class GIST(Feature):
     side: int = setting(
         64,
         label="Side in pixels",
-        help="Every box is resized to a square of this side. 128 is the authors' own; it takes four times as "
+        help="Every box is resized to a square of this side. The authors use 128, which takes four times as "
         "long.",
         choices=(64, 128),
         advanced=True,
@@ -58,7 +57,7 @@ class GIST(Feature):
     scales: int = setting(
         4,
         label="Scales",
-        help="How many sizes of stripes are told apart, from fine to coarse.",
+        help="The number of stripe sizes, from fine to coarse.",
         minimum=1,
         maximum=4,
         advanced=True,
@@ -66,7 +65,7 @@ class GIST(Feature):
     orientations: int = setting(
         8,
         label="Orientations",
-        help="How many directions of stripes are told apart, from 0 to 180 degrees.",
+        help="The number of stripe directions, from 0 to 180 degrees.",
         minimum=2,
         maximum=16,
         advanced=True,
@@ -74,15 +73,15 @@ class GIST(Feature):
     blocks: int = setting(
         4,
         label="Parts per side",
-        help="The box is cut into so many parts by so many. More parts see where a stripe is more exactly, "
-        "fewer forgive a shift.",
+        help="The box is divided into this many rows and columns of parts. More parts locate stripes more precisely; "
+        "fewer tolerate shifts.",
         choices=(1, 2, 4, 8),
         advanced=True,
     )
 
     @property
     def layout(self) -> tuple[int, int, int, int]:
-        """A vector's shape before it is flattened: scales, orientations, rows and columns of parts."""
+        """The shape of a vector before it is flattened: scales, orientations, rows and columns of parts."""
         return self.scales, self.orientations, self.blocks, self.blocks
 
     @property
@@ -104,9 +103,9 @@ class GIST(Feature):
         return np.asarray(vector / np.linalg.norm(vector), np.float32)
 
     def _energies(self, plane: Plane) -> Plane:
-        """`layout`: the mean magnitude of each filter's response in each part.
+        """Return `layout`: the mean magnitude of each filter's response in each part.
 
-        The inverse transform goes over one axis, drops the border, and goes over the other: a third less work.
+        The inverse transform processes one axis, drops the border, then processes the other axis: a third less work.
         """
         border, part = self.side // 4, self.side // self.blocks
         inside = slice(border, border + self.side)
@@ -120,11 +119,11 @@ class GIST(Feature):
 
 
 def prefiltered(grey: Plane) -> Plane:
-    """(n, n), n even, levels 0 to 255: without light and shade, local contrast evened out.
+    """Return a plane (n, n), n even, levels 0 to 255, without illumination and with normalised local contrast.
 
-    With i = log(1 + grey), mirrored at its borders, and the low-pass filter g(f) = exp(-|f|^2 / s^2),
-    s = 4 / sqrt(log 2), f in cycles per picture: d = i - g * i, and the outcome is
-    d / (0.2 + sqrt(g * d^2)), where * is convolution.
+    With i = log(1 + grey), mirrored at its borders, and the low-pass filter g(f) = exp(-|f|^2 / s^2), s = 4 /
+    sqrt(log 2), f in cycles per image: d = i - g * i, and the result is d / (0.2 + sqrt(g * d^2)), where * is
+    convolution.
     """
     inside = slice(MARGIN, -MARGIN)
     wide = _mirrored(grey, MARGIN)
@@ -132,25 +131,25 @@ def prefiltered(grey: Plane) -> Plane:
 
 
 def _mirrored(plane: Plane, border: int) -> Plane:
-    """`plane` and `border` pixels more on each side, its own in reverse, the outermost first."""
+    """Return `plane` extended by `border` mirrored pixels on each side."""
     places = np.pad(np.arange(len(plane)), border, "symmetric")
     return plane[places[:, None], places]
 
 
 @lru_cache(maxsize=4)
 def _smoother(n: int) -> Plane:
-    """(n, n) A, symmetric: A @ plane @ A is g * plane, since g is a product over the axes."""
+    """Return (n, n) A, symmetric: A @ plane @ A is g * plane, because g is a product over the axes."""
     low_pass = np.exp(-(np.fft.fftfreq(n, 1 / n) ** 2) * np.log(2) / CYCLES**2)
     return np.asarray(fft.ifft(low_pass[:, None] * fft.fft(np.eye(n), axis=0), axis=0).real, np.float32)
 
 
 @lru_cache(maxsize=4)
 def transfer_functions(n: int, scales: int, orientations: int) -> Plane:
-    """(scales, orientations, n, n): one filter each, frequencies as a Fourier transform lays them out.
+    """Return (scales, orientations, n, n): one filter each, with frequencies in the order of a Fourier transform.
 
     At radius r (cycles per pixel) and angle a, scale s and orientation k of K have
     G(r, a) = exp(-3.5 (r / r_s - 1)^2 - 2 pi (K / 8)^2 b^2), r_s = 0.3 / 1.85^s, and b the angle a + pi k / K
-    brought to between -pi and pi. One-sided, so that the response's magnitude is the local energy.
+    modulo 2 pi, from -pi to pi. One-sided, so that the magnitude of the response is the local energy.
     """
     rows, columns = np.meshgrid(np.fft.fftfreq(n), np.fft.fftfreq(n), indexing="ij")
     radius, angle = np.hypot(rows, columns), np.arctan2(rows, columns)
@@ -160,14 +159,14 @@ def transfer_functions(n: int, scales: int, orientations: int) -> Plane:
     turned = np.where(turned > np.pi, turned - 2 * np.pi, turned)
     across = -2 * np.pi * (orientations / 8) ** 2 * turned**2
     exponents = along[:, None] + across[None]
-    # What is cut off changes no float32 digit of a response; numbers near 1e-38 would make it twice as slow.
+    # Setting tiny values to 0 changes no float32 digit of a response; numbers near 1e-38 would double the time.
     return np.where(exponents > -30, np.exp(exponents), 0).astype(np.float32)
 
 
 @FEATURES.register("GIST of the image")
 @dataclass
 class ImageGIST(GIST):
-    """GIST of the whole image, which all its boxes share: the scene around a box."""
+    """GIST of the whole image, which is the same for all its boxes: the scene around a box."""
 
     order: ClassVar[int] = 12
     whole_image: ClassVar[bool] = True
@@ -175,7 +174,7 @@ class ImageGIST(GIST):
 
 @njit(cache=True, nogil=True)
 def _evened(wide: Plane, smoother: Plane) -> Plane:
-    """`prefiltered`, of a picture that has its margin and keeps it."""
+    """Return `prefiltered` of a plane that includes the margin; the margin stays."""
     logarithm = np.log1p(wide)
     detail = logarithm - _smoothed(logarithm, smoother)
     contrast = np.sqrt(np.abs(_smoothed(detail * detail, smoother)))
@@ -184,7 +183,7 @@ def _evened(wide: Plane, smoother: Plane) -> Plane:
 
 @njit(cache=True, nogil=True)
 def _smoothed(plane: Plane, smoother: Plane) -> Plane:
-    """smoother @ plane @ smoother. By hand: BLAS may start threads of its own, which fight with ours."""
+    """Return smoother @ plane @ smoother, without BLAS, whose threads would compete with the threads of `extract`."""
     for _ in range(2):
         product = np.zeros_like(plane)
         for row in range(len(plane)):

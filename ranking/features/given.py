@@ -1,4 +1,4 @@
-"""The vectors that came with an image set: there are no pictures to look at, or somebody has looked already."""
+"""The feature vectors that an image set was imported with: it has no images, or its features were computed before."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ranking.features.registry import FEATURES
 @FEATURES.register("Given")
 @dataclass
 class Given(Feature):
-    """The features of each image as its source told them, scaled to length 1 (0 stays 0).
+    """The features of each image from its source, scaled to length 1 (0 stays 0).
 
-    Sets that have them offer only these: their pictures are cards that say what is to be learnt.
+    Sets with such features offer no others, because their images are cards that name the labels.
     """
 
     order: ClassVar[int] = 20
@@ -32,7 +32,7 @@ class Given(Feature):
 
     @classmethod
     def of(cls, image_set: ImageSet) -> Given:
-        """With the vectors of a set; ValueError where it came without."""
+        """Return the feature with the vectors of an image set; ValueError if it has none."""
         if image_set.image_features is None:
             remedy = "choose features of its images"
             raise InputError(cls.name, f"features that came with {image_set.title}", "none", remedy)

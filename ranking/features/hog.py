@@ -1,6 +1,6 @@
-"""Histograms of oriented gradients (Dalal and Triggs, CVPR 2005): the shape of what a box shows.
+"""Histograms of oriented gradients (Dalal and Triggs, CVPR 2005): the shape of the object in a box.
 
-scikit-image, to which tests compare it, takes three to five times as long and differs in the last bits.
+Tests compare it with scikit-image, which takes three to five times as long and differs in the last bits.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from ranking.features.registry import FEATURES
 @FEATURES.register("HOG")
 @dataclass
 class HOG(Feature):
-    """Directions of edges, counted in small cells of the grey box, each block of cells made comparable.
+    """Histograms of edge directions in small cells of the grey box, normalised in blocks of cells.
 
-    The box is stretched to `side` x `side` pixels. A vector is, flattened: (block row, block column, cell row
-    in the block, cell column in the block, orientation); see `layout` and `cells`.
+    The box is resized to `side` x `side` pixels. A vector is flattened from (block row, block column, cell row in the
+    block, cell column in the block, orientation); see `layout` and `cells`.
     """
 
     order: ClassVar[int] = 0
@@ -35,29 +35,29 @@ class HOG(Feature):
     side: int = setting(
         64,
         label="Side in pixels",
-        help="Every box is resized to a square of this side. Larger sees finer detail and takes longer.",
+        help="Every box is resized to a square of this side. A larger side keeps finer detail and takes longer.",
         choices=(32, 64, 96, 128),
         advanced=True,
     )
     cell: int = setting(
         8,
         label="Cell in pixels",
-        help="The square in which directions of edges are counted. Smaller cells see where an edge is more "
-        "exactly, larger ones forgive a shift.",
+        help="The square in which edge directions are counted. Smaller cells locate edges more precisely; larger cells "
+        "tolerate shifts.",
         choices=(8, 16),
         advanced=True,
     )
     block: int = setting(
         2,
         label="Cells per block side",
-        help="So many cells by so many share one scale of brightness, so that light and shade matter less.",
+        help="Cells are normalised in square blocks of this many cells per side, so that illumination matters less.",
         choices=(1, 2),
         advanced=True,
     )
     orientations: int = setting(
         9,
         label="Orientations",
-        help="How many directions of edges are told apart, from 0 to 180 degrees.",
+        help="The number of edge directions, from 0 to 180 degrees.",
         minimum=2,
         maximum=36,
         advanced=True,
@@ -65,7 +65,7 @@ class HOG(Feature):
 
     @property
     def layout(self) -> tuple[int, int, int, int, int]:
-        """A vector's shape before it is flattened: rows and columns of blocks, of cells, orientations."""
+        """The shape of a vector before it is flattened: rows and columns of blocks, of cells, orientations."""
         blocks = self.side // self.cell - self.block + 1
         return blocks, blocks, self.block, self.block, self.orientations
 
@@ -75,9 +75,9 @@ class HOG(Feature):
 
     @property
     def angles(self) -> Floats:
-        """(orientations,) the middle direction of each, in radians: of the gradient, across the edge.
+        """Return (orientations,) the central direction of each, in radians: of the gradient, across the edge.
 
-        A picture of weights draws the strokes of a cell by it, at right angles to the gradient.
+        A plot of weights shows each as a stroke at right angles to the gradient.
         """
         return np.asarray((np.arange(self.orientations) + 0.5) * (np.pi / self.orientations), np.float64)
 
@@ -88,16 +88,16 @@ class HOG(Feature):
         return np.asarray(vector / norm if norm > 0 else vector, np.float32)
 
     def _in_blocks(self, cells: Floats) -> Floats:
-        """`layout`: each block scaled to length 1, cut off at 0.2, and scaled again (L2-Hys)."""
+        """Return `layout`: each block scaled to length 1, clipped at 0.2, and scaled again (L2-Hys)."""
         windows = np.lib.stride_tricks.sliding_window_view(cells, (self.block, self.block), axis=(0, 1))
         blocks = _scaled(windows.transpose(0, 1, 3, 4, 2))
         return _scaled(np.minimum(blocks, 0.2))
 
     def cells(self, vector: npt.ArrayLike) -> Floats:
-        """(rows, columns, orientations): a vector or a method's weights, summed at the cell they belong to.
+        """Return (rows, columns, orientations) the entries of a vector, or of a method's weights, summed by cell.
 
-        A cell is part of up to block x block blocks, each with its own scale; the sum over these is what the
-        cell adds to a score, and what a picture of the weights shows.
+        A cell is part of up to block x block blocks, each with its own scale; the sum over these is the contribution of
+        the cell to a score, as shown in a plot of the weights.
 
         >>> HOG().cells(np.ones(HOG().size)).shape
         (8, 8, 9)
@@ -112,7 +112,7 @@ class HOG(Feature):
 
 
 def _scaled(blocks: Floats) -> Floats:
-    """Each block divided by its length; one that is nearly flat stays nearly 0."""
+    """Return each block divided by its length; a nearly flat block stays nearly 0."""
     squares = np.einsum("rcyxo,rcyxo->rc", blocks, blocks)
     return np.asarray(blocks / np.sqrt(squares + 1e-5**2)[:, :, None, None, None])
 
@@ -120,7 +120,7 @@ def _scaled(blocks: Floats) -> Floats:
 @FEATURES.register("HOG of the image")
 @dataclass
 class ImageHOG(HOG):
-    """HOG of the whole image, which all its boxes share: the shapes around a box."""
+    """HOG of the whole image, which is the same for all its boxes: the shapes around a box."""
 
     order: ClassVar[int] = 10
     default: ClassVar[bool] = False
@@ -129,11 +129,11 @@ class ImageHOG(HOG):
 
 @njit(cache=True, nogil=True)
 def _histograms(grey: npt.NDArray[np.uint8], cell: int, orientations: int) -> Floats:
-    """(rows, columns, orientations): in each cell, the mean length of its gradients by their direction.
+    """Return (rows, columns, orientations) the mean length of the gradients in each cell by direction.
 
-    grey: (side, side), side a multiple of `cell`. Light to dark is as dark to light: directions are half a
-    turn. A pixel of the border lacks a neighbour, and so has no gradient across the border. Differences are taken
-    of whole numbers, so that equal slopes have exactly the same direction.
+    grey: (side, side), side a multiple of `cell`. Opposite gradients have the same direction: directions cover half a
+    turn. A border pixel lacks a neighbour, and so has no gradient across the border. Differences are of whole numbers,
+    so that equal slopes have exactly the same direction.
     """
     level = grey.astype(np.int64)
     side, width = len(grey), 180 / orientations

@@ -1,7 +1,7 @@
-"""Matrices of features on disk: written whole or not at all; large ones are mapped into memory, not read.
+"""Feature matrices on disk: written atomically; large matrices are mapped into memory, not read.
 
-The pages of a mapped file are the file's own: the system brings them in as they are used, shares them among processes
-and drops them where memory is short. Copies of a large matrix are therefore files too, and work goes by blocks of rows.
+The system loads the pages of a mapped file when they are used, shares them among processes, and drops them when memory
+is short. Copies of a large matrix are therefore files too, and computations process blocks of rows.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from ranking.core import LARGEST, Bools, Features, all_within, blocks_of_rows
 
 Matrix = npt.NDArray[np.float32]
 
-LARGE = 1 << 28  # bytes: a matrix of so many is mapped
+LARGE = 1 << 28  # bytes from which a matrix is mapped
 
 log = logging.getLogger(__name__)
 
 
 def is_large(shape: Sequence[int]) -> bool:
-    """Whether a float32 matrix of that shape is mapped into memory."""
+    """Return whether a float32 matrix of that shape is mapped into memory."""
     return shape[0] * shape[1] * np.dtype(np.float32).itemsize >= LARGE
 
 
 def read(path: Path, shape: tuple[int, int]) -> Matrix | None:
-    """The finite matrix in `path`, mapped where it is large; None where there is none, or (as the log says) no sound
-    one."""
+    """Return the finite matrix in `path`, mapped if it is large; None if there is no file, or, with a warning in the
+    log, if it is not valid."""
     try:
         matrix: Matrix = np.load(path, allow_pickle=False, mmap_mode="r" if is_large(shape) else None)
     except FileNotFoundError:
@@ -50,15 +50,15 @@ def read(path: Path, shape: tuple[int, int]) -> Matrix | None:
 
 
 def keep(path: Path, matrix: Matrix) -> Matrix:
-    """Have `path` hold a matrix; it, mapped where it is large."""
+    """Write a matrix to `path`; return it, mapped if it is large."""
     with _whole(path) as file:
         np.save(file, matrix)
     return _mapped(path) if is_large(matrix.shape) else matrix
 
 
 def keep_joined(path: Path, parts: Sequence[Matrix], on_rows: Callable[[int], None]) -> Matrix:
-    """Have `path` hold what `joined` makes of large parts, by blocks of rows; it, mapped. on_rows hears how many rows
-    there are."""
+    """Write `joined` of large parts to `path`, by blocks of rows; return it, mapped. on_rows: called with the number of
+    rows written so far."""
     shape = (len(parts[0]), sum(part.shape[1] for part in parts))
     with _whole(path) as file:
         type_of_numbers = np.lib.format.dtype_to_descr(np.dtype(np.float32))
@@ -71,7 +71,7 @@ def keep_joined(path: Path, parts: Sequence[Matrix], on_rows: Callable[[int], No
 
 
 def joined(parts: Sequence[Matrix]) -> Matrix:
-    """Side by side, rows of length 1 (0 where all are 0)."""
+    """Return the parts side by side, with rows of length 1 (0 if all entries are 0)."""
     together = np.hstack(parts)
     norms = np.linalg.norm(together, axis=1, keepdims=True)
     np.divide(together, norms, out=together, where=norms > 0)
@@ -79,8 +79,9 @@ def joined(parts: Sequence[Matrix]) -> Matrix:
 
 
 def rows_of(features: Features, rows: Bools) -> Features:
-    """(k, d) the `rows` (n,) of features. Where these are mapped and the rows many, they are mapped too: as they lie
-    there if they follow each other, else as a file beside it that has no name and goes with the last who uses it."""
+    """Return (k, d) the `rows` (n,) of features. If these are mapped and the rows many, the result is mapped too: as
+    part of the same file if the rows are consecutive, otherwise as an unnamed file that exists as long as it is
+    used."""
     chosen = np.flatnonzero(rows)
     shape = (len(chosen), features.shape[1])
     if not (isinstance(features, np.memmap) and features.filename and is_large(shape)):
@@ -97,7 +98,7 @@ def rows_of(features: Features, rows: Bools) -> Features:
 
 
 def _let_go(matrix: Features) -> None:
-    """Take no memory for the pages of a mapped matrix that were read; they come back as they are used."""
+    """Release the memory of the pages of a mapped matrix; the system loads them again when they are used."""
     file: Any = matrix.base
     if isinstance(file, mmap.mmap):
         file.madvise(mmap.MADV_DONTNEED)
@@ -110,7 +111,7 @@ def _mapped(path: Path) -> Matrix:
 
 @contextmanager
 def _whole(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to, which then takes the name `path`: a reader never sees half a matrix."""
+    """Yield a file to write to, which is then renamed to `path`, so that readers never see an incomplete matrix."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, half_written = tempfile.mkstemp(dir=path.parent, suffix=".part")
     try:

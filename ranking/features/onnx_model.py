@@ -29,8 +29,8 @@ PIECE = 2**20  # bytes of a file that are hashed at a time
 @FEATURES.register("ONNX model")
 @dataclass
 class OnnxModel(Feature):
-    """The box is shrunk or grown to the size of the model's input, whatever its shape, and normalised channel by
-    channel: (pixel - mean) / deviation. The output becomes one vector, of length 1 (0 stays 0)."""
+    """The box is resized to the model's input, whatever its shape, and each channel is normalised: (pixel - mean) /
+    deviation. The output becomes one vector of length 1 (0 stays 0)."""
 
     order: ClassVar[int] = 31
     default: ClassVar[bool] = False
@@ -40,41 +40,51 @@ class OnnxModel(Feature):
 
     model: str = setting("", label="Model", help="The name of an uploaded model, made of a hash of its file.")
     output: str = setting("", label="Output", help="Which output of the model describes the image.")
-    columns: int = setting(1, label="Columns", help="How long the vector is.", minimum=1, maximum=MAX_COLUMNS)
-    width: int = setting(224, label="Width", help="Of the input, in pixels.", minimum=1, maximum=MAX_SIDE)
-    height: int = setting(224, label="Height", help="Of the input, in pixels.", minimum=1, maximum=MAX_SIDE)
+    columns: int = setting(
+        1, label="Columns", help="The length of the vector.", minimum=1, maximum=MAX_COLUMNS
+    )
+    width: int = setting(
+        224, label="Width", help="The width of the input in pixels.", minimum=1, maximum=MAX_SIDE
+    )
+    height: int = setting(
+        224, label="Height", help="The height of the input in pixels.", minimum=1, maximum=MAX_SIDE
+    )
     layout: str = setting(
         "NCHW",
         label="Layout",
-        help="Whether channels come before rows and columns (NCHW) or last.",
+        help="Whether channels precede rows and columns (NCHW) or follow them (NHWC).",
         choices=LAYOUTS,
     )
-    channels: str = setting("RGB", label="Channels", help="Which colour comes first.", choices=CHANNELS)
+    channels: str = setting("RGB", label="Channels", help="The order of the colours.", choices=CHANNELS)
     white: float = setting(
         1.0,
-        label="White is",
-        help="What 255 becomes before the mean is taken off.",
+        label="White level",
+        help="The value of a pixel of 255 before the mean is subtracted.",
         minimum=1e-6,
         maximum=1e6,
     )
-    mean: str = setting("0, 0, 0", label="Mean", help="Taken off, for each channel in the model's order.")
-    deviation: str = setting("1, 1, 1", label="Deviation", help="Divided by, for each channel in that order.")
+    mean: str = setting(
+        "0, 0, 0", label="Mean", help="Subtracted, one value per channel in the model's order."
+    )
+    deviation: str = setting(
+        "1, 1, 1", label="Deviation", help="The divisor, one value per channel, in the same order."
+    )
     pooling: str = setting(
         "mean",
         label="Places",
-        help="Of outputs that have places of the image too: their mean, or all of them side by side.",
+        help="For outputs with spatial positions: average them, or concatenate them.",
         choices=POOLS,
     )
-    type: str = setting("float32", label="Type", help="Of the numbers that the model takes.", choices=TYPES)
+    type: str = setting("float32", label="Type", help="The number type of the model's input.", choices=TYPES)
     network: Network | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, str) or not is_model_name(self.model):
             raise InputError(
                 self.name,
-                "the name of a model that was imported",
+                "the name of an uploaded model",
                 f"{self.model!r:.80}",
-                "import the file on the page Image sets, and choose it there",
+                "upload the file on the page Image sets, and choose it there",
             )
         self._mean, self._deviation = three_numbers(self.mean), three_numbers(self.deviation)
         if not self._deviation.all():
@@ -86,14 +96,14 @@ class OnnxModel(Feature):
 
     @contextmanager
     def opened(self, cache: Path) -> Iterator[None]:
-        """Within it pictures can be described, by the model that lies in `cache`. ValueError where it does not."""
+        """Open the model in `cache`; images can be described within the context. ValueError if it is missing."""
         path = model_file(cache, self.model)
         if not path.is_file():
             raise InputError(
                 f"model {self.model[:13]}",
                 "its file in this workspace",
                 "none",
-                "import the file again on the page Image sets: equal files have the same name",
+                "upload the file again on the page Image sets: equal files have the same name",
             )
         self.network = Network(path)
         try:
@@ -113,7 +123,7 @@ class OnnxModel(Feature):
         return np.asarray(vector / norm if norm > 0 else vector, np.float32)
 
     def pixels(self, crop: Image.Image) -> npt.NDArray[np.floating]:
-        """(1, 3, height, width), or with channels last, of an RGB crop of any shape."""
+        """Return (1, 3, height, width), or with channels last, of an RGB crop of any shape."""
         shrunk = crop.convert("RGB").resize((self.width, self.height), Image.Resampling.BILINEAR)
         pixels = np.asarray(shrunk, np.float32) * (self.white / 255)
         if self.channels == "BGR":
@@ -125,7 +135,7 @@ class OnnxModel(Feature):
             )
 
     def pooled(self, output: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """One vector of an output whose first side, if there are several, is that of the images: one.
+        """Return one vector from an output; its first dimension, if there are several, is the single image.
 
         >>> OnnxModel("onnx-" + "0" * 32).pooled(np.arange(8.0, dtype=np.float32).reshape(1, 2, 2, 2)).tolist()
         [1.5, 5.5]
@@ -140,12 +150,12 @@ class OnnxModel(Feature):
 
 
 def is_model_name(text: str) -> bool:
-    """Whether `text` could be the name of a model: only such a text may become part of a path."""
+    """Return whether `text` can be the name of a model; no other text may become part of a path."""
     return re.fullmatch(r"onnx-[0-9a-f]{32}", text) is not None
 
 
 def model_name(path: Path) -> str:
-    """The name of the model in a file, a hash of it: equal files have equal names."""
+    """Return the name of the model in a file, a hash of its content: equal files have equal names."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while piece := file.read(PIECE):
@@ -154,12 +164,12 @@ def model_name(path: Path) -> str:
 
 
 def model_file(folder: Path, name: str) -> Path:
-    """Where in `folder` the model of that name lies."""
+    """Return the file in `folder` of the model of that name."""
     return folder / f"{name}.onnx"
 
 
 def three_numbers(text: str) -> npt.NDArray[np.float32]:
-    """Three numbers, or one for all three.
+    """Return three numbers from a text with three numbers, or one for all three.
 
     >>> three_numbers("0.5").tolist(), three_numbers("1, 2, 3").tolist()
     ([0.5, 0.5, 0.5], [1.0, 2.0, 3.0])

@@ -1,4 +1,4 @@
-"""Images from a path to what a method learns from, without a home: for scripts and notebooks."""
+"""From the path of images to queries for training, without a data folder: for scripts and notebooks."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ SPLITS = ("train", "test", "all")
 
 @dataclass(frozen=True, eq=False)
 class OpenImageSet:
-    """An image set and the folder in which it and its features are kept.
+    """An image set and the folder that contains it and its features.
 
-    problems: what was wrong on the way; empty for a set that was imported before.
+    problems: the import report; empty for an image set that was imported before.
     """
 
     images: ImageSet
     folder: Path
     problems: tuple[Problem, ...] = ()
-    _temporary: tempfile.TemporaryDirectory[str] | None = None  # the folder goes when this does
+    _temporary: tempfile.TemporaryDirectory[str] | None = None  # deleted together with this object
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -39,11 +39,11 @@ class OpenImageSet:
     def query(
         self, name: str, split: str = "train", features: Sequence[str] | None = None, graph: str = FIRST_GRAPH
     ) -> Query:
-        """The samples of a split with their relevance for a class, features and similarity graph.
+        """Return the samples of a split with their relevance for a class, features and similarity graph.
 
-        name: one of `classes`. split: "train", "test" or "all". features: names of `ranking.features.feature_names`,
-        those that the app begins with by default. graph: which samples are neighbours, one of
-        `ranking.features.graph.image_graph.GRAPHS`; methods without neighbours leave it alone.
+        name: one of `classes`. split: "train", "test" or "all". features: names of `ranking.features.feature_names`, by
+        default the app's default features. graph: which samples are neighbours, one of
+        `ranking.features.graph.image_graph.GRAPHS`; methods without a similarity graph ignore it.
         """
         if split not in SPLITS:
             raise InputError("split", f"one of {', '.join(SPLITS)}", readable(split))
@@ -58,10 +58,10 @@ class OpenImageSet:
 def open_image_set(
     path: str | Path, source: str | None = None, folder: str | Path | None = None
 ) -> OpenImageSet:
-    """The images at `path` with their labels: a folder, a ZIP file, or an image set that was imported before.
+    """Open the images at `path` with their labels: a folder, a ZIP file, or an image set that was imported before.
 
-    source: as what it is read, the one that knows it best by default. folder: where the image set and its features are
-    kept, a temporary one by default. ValueError where it cannot be read.
+    source: the format, by default the one that recognises the files best. folder: for the image set and its features,
+    by default a temporary folder. ValueError if it cannot be read.
     """
     given, temporary = Path(path).expanduser(), None
     if folder is None:

@@ -1,6 +1,6 @@
-"""Vectors that a person uploads for the samples of an image set, such as those of their own network.
+"""Uploaded vectors for the samples of an image set, such as the outputs of a custom network.
 
-Their name, which settings hold, is a hash of the matrix and its width: equal vectors have equal names everywhere.
+Their name, stored in settings, is a hash of the matrix and its width: equal vectors have equal names.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.features.registry import FEATURES
 
-MAX_COLUMNS = 65_536  # of one matrix: names from strangers tell how wide a matrix is, before there is one
-ROWS_BYTES = 2**25  # how much of a matrix is in memory while it is hashed
+MAX_COLUMNS = 65_536  # of one matrix: an untrusted name states the width of a matrix before it exists
+ROWS_BYTES = 2**25  # of a matrix in memory while it is hashed
 
 
 @FEATURES.register("Own vectors")
 @dataclass
 class OwnVectors(Feature):
-    """One row a sample, of length 1 (0 stays 0), as `ranking.features.uploads` reads them. Without a row there are no
-    features: from an image they cannot be computed.
+    """One row of length 1 (0 stays 0) per sample, read by `ranking.features.uploads`. They cannot be computed for other
+    images.
     """
 
     order: ClassVar[int] = 30
@@ -37,16 +37,16 @@ class OwnVectors(Feature):
     supplied: ClassVar[bool] = True
 
     vectors: str = setting(
-        "", label="Own vectors", help="The name of vectors that were uploaded for the image set."
+        "", label="Uploaded vectors", help="The name of vectors that were uploaded for the image set."
     )
 
     def __post_init__(self) -> None:
         if not isinstance(self.vectors, str) or not is_vectors_name(self.vectors):
             raise InputError(
                 self.name,
-                "the name of vectors that were imported for the image set",
+                "the name of vectors that were uploaded for the image set",
                 f"{self.vectors!r:.80}",
-                "import the file on the page Image sets, and choose them there",
+                "upload the file on the page Image sets, and choose the vectors there",
             )
 
     @property
@@ -56,15 +56,15 @@ class OwnVectors(Feature):
     def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
         raise InputError(
             f"vectors of {short_name(self.vectors)}",
-            "vectors that were imported for these samples, because they cannot be computed from an image",
+            "vectors that were uploaded for these samples, because they cannot be computed from an image",
             "none",
-            "for samples of their image set import the file again on the page Image sets: equal vectors have the same "
-            "name; for another image choose a training run with features of images",
+            "for samples of their image set, upload the file again on the page Image sets: equal vectors have the same "
+            "name; for another image, choose a training run with features of images",
         )
 
 
 def is_vectors_name(text: str) -> bool:
-    """Whether `text` could be the name of vectors: only such a text may become part of a path.
+    """Return whether `text` can be the name of vectors; no other text may become part of a path.
 
     >>> is_vectors_name("own-0123456789abcdef0123456789abcdef-512"), is_vectors_name("own-0123-99999999999")
     (True, False)
@@ -74,7 +74,7 @@ def is_vectors_name(text: str) -> bool:
 
 
 def columns_of(name: str) -> int:
-    """The width of the matrix of that name.
+    """Return the width of the matrix of that name.
 
     >>> columns_of("own-0123456789abcdef0123456789abcdef-512")
     512
@@ -83,7 +83,7 @@ def columns_of(name: str) -> int:
 
 
 def short_name(name: str) -> str:
-    """What people are shown of a name.
+    """Return a name as shown on pages.
 
     >>> short_name("own-0123456789abcdef0123456789abcdef-512")
     'own 01234567'
@@ -92,7 +92,7 @@ def short_name(name: str) -> str:
 
 
 def vectors_name(matrix: Features) -> str:
-    """The name of a matrix (n, d) of float32: equal matrices have equal names."""
+    """Return the name of a matrix (n, d) of float32: equal matrices have equal names."""
     digest = hashlib.sha256(repr(matrix.shape).encode())
     rows = max(1, ROWS_BYTES // max(1, matrix.shape[1] * 4))
     for start in range(0, len(matrix), rows):

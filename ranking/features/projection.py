@@ -1,7 +1,7 @@
-"""PCA and whitening: from the columns of features to fewer, fitted on training samples alone.
+"""PCA and whitening: reduce the columns of features, fitted on the training samples alone.
 
-Both go by what the training samples are, never by what they show. Afterwards rows are not brought to length 1 again:
-then scores would not be linear in the features any more, and weights had no picture.
+Both depend on the features of the training samples, never on their labels. The result is not scaled to length 1 again,
+because scores would no longer be linear in the features, and weights could not be plotted.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ranking.core import Features, Floats, OnStep, blocks_of_rows, check_feature
 from ranking.core.errors import InputError
 from ranking.core.settings import check_settings, setting, settings_dict, settings_of
 
-BLOCK = 1 << 22  # numbers that are worked on at once, in double precision
-# Of the mean squared length of the rows: below lies what rounding to single precision leaves along a direction.
+BLOCK = 1 << 22  # numbers that are processed at a time, in double precision
+# Times the mean squared length of the rows: a smaller variance along a direction is rounding in single precision.
 LEAST_VARIANCE = 1e-13
 UNREADABLE = (ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 SAVED, AGAIN = "saved projection", "train again"
@@ -30,18 +30,18 @@ ARRAYS = ("mean", "directions", "variances", "total", "whiten")  # of a file
 
 @dataclass(frozen=True)
 class PCA:
-    """Principal component analysis (Jolliffe, 2002, chapter 1): along which directions samples vary most.
+    """Principal component analysis (Jolliffe, 2002, chapter 1): the directions of largest variance.
 
-    z = V (x - m), m the mean of the training samples and the rows of V those unit eigenvectors of their covariance
-    S = sum_i (x_i - m)(x_i - m)' / n that have the largest eigenvalues. Distances and angles around the mean stay as
-    they are but for what is dropped, so that C means what it meant. Whitened, each z_j is multiplied by s / sigma_j,
-    where s^2 is the mean of the kept variances sigma^2: each direction varies alike, all of them together as much as
-    before, and C keeps its meaning here too.
+    z = V (x - m), where m is the mean of the training samples and the rows of V are the unit eigenvectors of their
+    covariance S = sum_i (x_i - m)(x_i - m)' / n with the largest eigenvalues. Distances and angles around the mean
+    change only by the dropped directions, so that C keeps its meaning. With whitening, each z_j is multiplied by s /
+    sigma_j, where s^2 is the mean of the kept variances sigma^2: all directions then have the same variance, with the
+    same total, and C again keeps its meaning.
 
-    Methods without a constant term, SVM and those that lean on neighbours, had the mean of the features for one; what
-    learns from differences of scores, as AP-SVM, does not miss it.
+    SVM and the methods that use the similarity graph have no constant term; without PCA, the mean of the features acts
+    as one. Methods that learn from score differences, such as AP-SVM, do not need it.
 
-    Where samples vary in fewer directions than were asked for, all of these are kept and no more: none has variance 0.
+    If the samples vary in fewer directions than requested, all of these are kept; no direction has variance 0.
     """
 
     name: ClassVar[str] = "PCA"
@@ -49,25 +49,25 @@ class PCA:
     components: int = setting(
         64,
         label="Components",
-        help="How many directions are kept, those along which the training samples vary most; where they vary in "
-        "fewer, all of those.",
+        help="The number of directions that are kept: those with the largest variance of the training samples. If they "
+        "vary in fewer directions, all of these are kept.",
         minimum=1,
         maximum=100_000,
     )
     whiten: bool = setting(
         False,
         label="Whitened",
-        help="Each direction varies alike, so that faint differences count as much as strong ones.",
+        help="Scale all directions to the same variance, so that weak differences have the same weight as strong ones.",
     )
 
     def __post_init__(self) -> None:
         check_settings(self)
 
     def fitted(self, features: Features, rows: npt.NDArray[Any] | None = None) -> Projection:
-        """Fitted on `rows` of the features (n, d), all where it is None: numbers of rows, or (n,) bool.
+        """Return the projection fitted on `rows` of the features (n, d): numbers of rows, (n,) bool, or None for all.
 
-        Exact, in double precision, and the same each time: of the two signs of a direction the one whose largest entry
-        is positive. ValueError where these rows are all equal, or there are none.
+        Exact, in double precision, and deterministic: the largest entry of each direction is positive. ValueError if
+        these rows are all equal, or there are none.
         """
         from scipy import linalg  # which pages that show a projection do without
 
@@ -77,7 +77,7 @@ class PCA:
             raise InputError("PCA", "training samples", "none", "choose an image set that has some")
         mean, length = _mean_and_length(features, chosen)
         moments, span = _moments(features, chosen, mean)
-        # All of them, by divide and conquer: LAPACK's search for some misses those that are repeated, or fails.
+        # Compute all eigenvectors, by divide and conquer: LAPACK's search for a few misses repeated ones, or fails.
         variances, axes = linalg.eigh(moments, driver="evd", check_finite=False)
         variances, axes = variances[-self.components :], axes[:, -self.components :]
         kept = variances > LEAST_VARIANCE * length
@@ -99,8 +99,8 @@ class PCA:
 class Projection:
     """A fitted `PCA`.
 
-    mean: (d,) of the training samples. directions: (k, d), of length 1 and at right angles. variances: (k,) > 0 along
-    them, falling. total: the variance along all directions.
+    mean: (d,) of the training samples. directions: (k, d) orthonormal. variances: (k,) > 0 along them, falling. total:
+    the variance along all directions.
     """
 
     mean: Floats
@@ -111,29 +111,29 @@ class Projection:
 
     @property
     def columns(self) -> int:
-        """d: how many columns it takes."""
+        """d, the number of columns before the projection."""
         return len(self.mean)
 
     @property
     def kept(self) -> int:
-        """k: how many it makes of them."""
+        """k, the number of columns after the projection."""
         return len(self.variances)
 
     @property
     def share(self) -> float:
-        """How much of the variance of the training samples lies along the directions that were kept, up to 1."""
+        """The share of the training samples' variance along the kept directions, at most 1."""
         return min(1.0, float(self.variances.sum()) / self.total)
 
     @property
     def axes(self) -> Floats:
-        """(k, d) the directions, with the factors of whitening: z = axes (x - mean)."""
+        """Return (k, d) the directions, with the factors of whitening: z = axes (x - mean)."""
         if not self.whiten:
             return self.directions
         scaled: Floats = self.directions * np.sqrt(self.variances.mean() / self.variances)[:, None]
         return scaled
 
     def __call__(self, features: Features) -> Features:
-        """(n, k) float32 of features (n, d)."""
+        """Return (n, k) float32, the projection of features (n, d)."""
         if features.ndim != 2 or features.shape[1] != self.columns:
             expected = f"the {self.columns:,} columns that the projection was fitted on"
             raise InputError("features", expected, f"shape {features.shape}")
@@ -144,29 +144,29 @@ class Projection:
         return projected
 
     def before(self, weights: Floats) -> Floats:
-        """(d,) the weights of features that score as `weights` (k,) do after the projection, but for a constant.
+        """Return (d,) weights of the features with the same scores, up to a constant, as `weights` (k,) of projections.
 
         w.z = (axes' w).x - (axes' w).m.
         """
         return np.asarray(self.axes.T @ weights, np.float64)
 
     def check_made_by(self, settings: PCA | None, columns: int) -> None:
-        """InputError unless it may have been fitted with these settings, to so many columns."""
+        """Raise InputError unless these settings and this number of columns can give this projection."""
         if settings is None or self.kept > settings.components or self.whiten != settings.whiten:
             came = f"{self.kept} directions{', whitened' if self.whiten else ''}"
             raise InputError("projection", f"{settings or 'none'}, as in the settings", came)
         if self.columns != columns:
-            raise InputError("projection", f"one of {columns:,} columns, as many as features", self.columns)
+            raise InputError("projection", f"{columns:,} columns, the number of features", self.columns)
 
     def save(self, path: Path | str) -> None:
-        """Write what `load` reads: an .npz of plain arrays."""
+        """Write an .npz file of plain arrays, which `load` reads."""
         with open(path, "wb") as file:
             arrays: dict[str, Any] = {name: np.asarray(getattr(self, name)) for name in ARRAYS}
             np.savez(file, **arrays)
 
     @classmethod
     def load(cls, path: Path | str | IO[bytes]) -> Self:
-        """What `save` wrote; a ValueError says what else it is."""
+        """Return the projection that `save` wrote; ValueError for any other file."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 mean, directions, variances, total, whiten = (file[name] for name in ARRAYS)
@@ -177,16 +177,16 @@ class Projection:
         if not shapes or total.shape != () or whiten.shape != () or whiten.dtype != np.bool_:
             raise InputError(SAVED, "k directions of d numbers each", "other shapes or types", AGAIN)
         if not all(array.dtype == np.float64 and np.isfinite(array).all() for array in numbers):
-            raise InputError(SAVED, "finite float64 numbers", "others", AGAIN)
+            raise InputError(SAVED, "finite float64 numbers", "other numbers", AGAIN)
         if not len(variances) or variances.min() <= 0 or not 0 < float(variances.sum()) <= total * (1 + 1e-9):
-            raise InputError(SAVED, "variances above 0 and within their total", "others", AGAIN)
+            raise InputError(SAVED, "variances above 0 and within their total", "other variances", AGAIN)
         if not np.allclose(np.linalg.norm(directions, axis=1), 1.0, rtol=0, atol=1e-6):
-            raise InputError(SAVED, "directions of length 1", "others", AGAIN)
+            raise InputError(SAVED, "directions of length 1", "other lengths", AGAIN)
         return cls(mean, directions, variances, float(total), bool(whiten))
 
 
 def _mean_and_length(features: Features, rows: npt.NDArray[Any]) -> tuple[Floats, float]:
-    """(d,) the mean of some rows, and the mean of their squared lengths."""
+    """Return (d,) the mean of some rows, and the mean of their squared lengths."""
     total, length = np.zeros(features.shape[1]), 0.0
     for place in blocks_of_rows((len(rows), features.shape[1]), BLOCK):
         block = check_features(features[rows[place]]).astype(np.float64, copy=False)
@@ -196,8 +196,8 @@ def _mean_and_length(features: Features, rows: npt.NDArray[Any]) -> tuple[Floats
 
 
 def _moments(features: Features, rows: npt.NDArray[Any], mean: Floats) -> tuple[Floats, Floats | None]:
-    """The covariance S (d, d) of some rows; of far fewer rows than columns, n of them, Q'SQ (n, n) and Q (d, n), whose
-    columns are of length 1, at right angles, and span the rows."""
+    """Return the covariance S (d, d) of some rows and None. For far fewer rows n than columns, return Q'SQ (n, n) and Q
+    (d, n), whose orthonormal columns span the rows."""
     from scipy import linalg  # as above
 
     n, d = len(rows), features.shape[1]
@@ -212,12 +212,12 @@ def _moments(features: Features, rows: npt.NDArray[Any], mean: Floats) -> tuple[
 
 
 # ---------------------------------------------------------------------------------------------------------
-# As settings tell it
+# From settings
 # ---------------------------------------------------------------------------------------------------------
 
 
 def make_projection(settings: Mapping[str, Any] | None) -> PCA | None:
-    """What settings tell of a projection; None where they tell of none. ValueError for what there is not.
+    """Return the PCA that settings describe; None for no projection. ValueError for an unknown kind or setting.
 
     >>> make_projection({"kind": "PCA", "components": 8})
     PCA(components=8, whiten=False)
@@ -240,9 +240,9 @@ def fit_projection(
     rows: npt.NDArray[Any] | None = None,
     on_step: OnStep | None = None,
 ) -> Projection | None:
-    """What settings tell of, fitted on `rows` of the features (n, d); None where they tell of none.
+    """Return the projection that settings describe, fitted on `rows` of the features (n, d); None for no projection.
 
-    on_step hears of it before: it may take seconds.
+    on_step is called before fitting, which may take seconds.
     """
     made = make_projection(settings)
     if made is None:
@@ -253,12 +253,12 @@ def fit_projection(
 
 
 def projected(projection: Projection | None, features: Features) -> Features:
-    """The features (n, d) through a projection, and as they are where there is none."""
+    """Return the features (n, d) after a projection, or unchanged for None."""
     return features if projection is None else projection(features)
 
 
 def whole_projection(settings: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """The same with all settings, those at their defaults too.
+    """Return the settings of a projection completed with defaults; None for no projection.
 
     >>> whole_projection({"kind": "PCA", "components": 8})
     {'kind': 'PCA', 'components': 8, 'whiten': False}
@@ -268,7 +268,7 @@ def whole_projection(settings: Mapping[str, Any] | None) -> dict[str, Any] | Non
 
 
 def features_words(parts: Sequence[Sequence[Any]], projection: Mapping[str, Any] | None) -> str:
-    """What methods saw, in a few words: the names of the features, and what was made of them.
+    """Return a short description of features: their names, and the projection.
 
     >>> features_words([("HOG", {}), ("Colour", {})], {"kind": "PCA", "components": 64, "whiten": True})
     'HOG + Colour, PCA to 64, whitened'
@@ -278,7 +278,7 @@ def features_words(parts: Sequence[Sequence[Any]], projection: Mapping[str, Any]
 
 
 def projection_words(projection: Mapping[str, Any] | None) -> str:
-    """A projection in a few words, also one that there is not: what a run was asked for is shown as it is.
+    """Return a short description of a projection from the settings of a run, even if these are not valid.
 
     >>> projection_words({"kind": "PCA", "components": 64}), projection_words(None)
     ('PCA to 64', 'none')

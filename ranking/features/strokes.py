@@ -1,4 +1,4 @@
-"""Weights of HOG as strokes: each as the edge that it stands for, in the cell that it stands for."""
+"""Weights of HOG as strokes: each weight is shown as an edge of its direction in its cell."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ LENGTH = 0.92  # of a stroke, in cells
 
 
 class Strokes(NamedTuple):
-    """ends: (n, 4) x1, y1, x2, y2 in cells, y downwards. weights: (n,) what each says, weakest first."""
+    """ends: (n, 4) x1, y1, x2, y2 in cells, y downwards. weights: (n,) of the strokes, weakest first."""
 
     ends: Floats
     weights: Floats
 
 
 def strokes(hog: HOG, weights: npt.ArrayLike) -> Strokes:
-    """One stroke for every orientation of every cell, through the middle of the cell.
+    """Return one stroke per orientation and cell, through the centre of the cell.
 
     A stroke runs along the edge, at right angles to the gradient whose weight it shows (Dalal and Triggs, fig. 6).
 

@@ -1,4 +1,4 @@
-"""What a person brings, as a tree of files that sources read from: a folder, or a ZIP file, within stated limits."""
+"""Imported files as a tree that sources read from: a folder or a ZIP file, within stated limits."""
 
 from ranking.files.folder_tree import FolderTree
 from ranking.files.limits import Limits

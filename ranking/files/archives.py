@@ -1,4 +1,4 @@
-"""ZIP files and arrays from strangers: looked over before anything in them is expanded."""
+"""Untrusted ZIP files and NumPy arrays: checked before anything in them is expanded."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ranking.core.errors import InputError
 
 END = b"PK\x05\x06"  # the record that ends a ZIP file, of END_SIZE bytes
 END_SIZE = 22
-LONG_END = b"PK\x06\x07"  # what stands before it in a file that is too long for the short one
+LONG_END = b"PK\x06\x07"  # the record before it in a file of more than 4 GB (ZIP64)
 LONG_END_SIZE = 20
 LOCAL_HEADER = 30  # bytes before an entry's name and content
-MOST_DIRECTORY = 1 << 14  # bytes of a table of contents
+MOST_DIRECTORY = 1 << 14  # bytes of the table of contents
 LONGEST_HEADER = 10_000  # characters of an array's header
 
-# What numpy says of a header that is none; it may try to mend one with Python's own tokens.
+# What numpy raises for an invalid header; it may try to repair one with Python's tokenizer.
 HEADER_ERRORS = (
     ValueError,
     SyntaxError,
@@ -35,14 +35,16 @@ HEADER_ERRORS = (
     MemoryError,
 )
 
-Room = Callable[[str], int | None]  # the bytes that an entry of a name may have; None: there is no such entry
+Room = Callable[
+    [str], int | None
+]  # the most bytes that an entry of this name may have; None: no such entry is allowed
 
 
 def open_zip(data: bytes, room: Room, ratio: float, spare: int = 0) -> zipfile.ZipFile:
-    """A ZIP file whose entries have names and sizes that `room` allows, lie apart, and expand to at most `ratio`
-    times the file, or to `spare` bytes. A ValueError says what is wrong with it.
+    """Return an open ZIP file that was checked: `room` allows the names and sizes of its entries, they do not overlap,
+    and together they expand to at most `ratio` times the file, or to `spare` bytes. ValueError otherwise.
 
-    Nothing of it is to be extracted by name: read it entry by entry, with `read_entry`.
+    Do not extract entries by name: read them one by one, with `read_entry`.
     """
     end = data[-END_SIZE:]
     directory = int.from_bytes(end[12:16], "little")
@@ -64,7 +66,7 @@ def _check_entries(entries: list[zipfile.ZipInfo], room: Room, most: float) -> N
     for entry in entries:
         shown, allowed = repr(entry.filename)[:80], room(entry.filename)
         if allowed is None:
-            raise InputError("names in the archive", "only those that belong in it", shown)
+            raise InputError("names in the archive", "only the names that belong in it", shown)
         if entry.filename in names:
             raise InputError("names in the archive", "each name once", f"{shown} twice")
         if entry.file_size > allowed:
@@ -77,30 +79,30 @@ def _check_entries(entries: list[zipfile.ZipInfo], room: Room, most: float) -> N
 
 
 def is_unusual(entry: zipfile.ZipInfo) -> bool:
-    """Whether an entry is encrypted, or compressed in another way than all tools know."""
+    """Return whether an entry is encrypted, or compressed with a method that not all tools support."""
     return bool(entry.flag_bits & 1) or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def check_apart(entries: list[zipfile.ZipInfo]) -> None:
-    """ValueError where two entries share bytes of the file, as bombs do that expand one content many times."""
+    """Raise ValueError if two entries share bytes of the file, as in ZIP bombs that expand one content many times."""
     free_from = 0
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < free_from:
             raise InputError(
-                repr(entry.filename)[:80], "bytes of its own", "an entry that overlaps another entry"
+                repr(entry.filename)[:80], "separate bytes", "an entry that overlaps another entry"
             )
         free_from = entry.header_offset + LOCAL_HEADER + len(entry.filename) + entry.compress_size
 
 
 def check_expansion(entries: list[zipfile.ZipInfo], most: float) -> None:
-    """ValueError where all entries come to more than `most` bytes."""
+    """Raise ValueError if all entries together expand to more than `most` bytes."""
     expanded = sum(entry.file_size for entry in entries)
     if expanded > most:
         raise InputError("all that the archive expands to", f"at most {int(most):,} bytes", expanded)
 
 
 def read_entry(file: zipfile.ZipFile, name: str) -> bytes:
-    """The content of an entry; ValueError where it is damaged."""
+    """Return the content of an entry; ValueError if it is damaged."""
     try:
         return file.read(name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
@@ -108,9 +110,9 @@ def read_entry(file: zipfile.ZipFile, name: str) -> bytes:
 
 
 def check_array(stream: IO[bytes], size: int, what: str) -> None:
-    """ValueError unless the `size` bytes of `stream` are one array of plain numbers or text, as its header says.
+    """Raise ValueError unless the `size` bytes of `stream` hold one array of plain numbers or text that fills them.
 
-    A header may claim any shape, and numpy would make room for it before it reads.
+    A header may claim any shape, and numpy would allocate the claimed memory before it reads.
     """
     try:
         version = np.lib.format.read_magic(stream)
@@ -121,7 +123,7 @@ def check_array(stream: IO[bytes], size: int, what: str) -> None:
         raise InputError(what, "an array", str(error)[:80]) from error
     if dtype.hasobject or dtype.kind not in "biufU":
         raise InputError(what, "numbers or text", str(dtype))
-    if not dtype.itemsize:  # any number of them fits into no bytes
+    if not dtype.itemsize:  # zero bytes hold any number of such items
         raise InputError(what, "numbers or text", "text of length 0")
     claimed = math.prod(shape) * dtype.itemsize
     if claimed != size - stream.tell():
@@ -129,7 +131,7 @@ def check_array(stream: IO[bytes], size: int, what: str) -> None:
 
 
 def check_text(array: npt.NDArray[np.str_], what: str) -> None:
-    """ValueError where a letter is none of Unicode: numpy takes any 32 bits, and Python's strings break of them."""
+    """Raise ValueError for a code that is not a Unicode character: numpy accepts any 32 bits, Python strings do not."""
     order = np.dtype(np.uint32).newbyteorder(array.dtype.byteorder)
     letters = np.ascontiguousarray(array).reshape(-1).view(order)
     if letters.size and letters.max() > sys.maxunicode:

@@ -1,4 +1,4 @@
-"""Files of a folder that a person named: how they are called, and which of them lie in it."""
+"""Files of a folder chosen by the user: the form of their names, and whether they lie inside the folder."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ from pathlib import Path
 from ranking.core.errors import InputError
 from ranking.core.text import on_one_line
 
-IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")  # of what can be decoded, the likeliest first
+IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")  # the formats that can be decoded, the most common first
 MAX_NAME = 255
-LONGEST_PATH = 4096  # of Linux
+LONGEST_PATH = 4096  # the limit of Linux
 NOTHING = "no such file"
 LEADS_OUT = "a link to nothing or out of it"
 INSIDE = "a regular file inside the chosen folder"
 
 
 def refusal(path: Path, boundary: Path) -> str:
-    """Why `path`, all links followed, is no regular file inside `boundary`, which has no links, or ""."""
+    """Return why `path`, after all links are followed, is not a regular file inside `boundary`; "" if it is.
+
+    `boundary` is a path without links.
+    """
     try:
         regular = stat.S_ISREG(path.stat().st_mode)
         inside = path.resolve().is_relative_to(boundary)
     except FileNotFoundError:
         return LEADS_OUT if path.is_symlink() else NOTHING
-    except (OSError, RuntimeError) as error:  # RuntimeError: how pathlib tells of links in a circle
+    except (OSError, RuntimeError) as error:  # pathlib raises RuntimeError for circular links
         return plain(error)
     if regular and inside:
         return ""
@@ -33,10 +36,10 @@ def refusal(path: Path, boundary: Path) -> str:
 
 
 def image_name(text: str) -> str:
-    """The form in which names of files, lists and samples are compared: composed Unicode, printable.
+    """Return the form in which names of files, lists and samples are compared: composed Unicode, printable.
 
-    Letters that cannot be printed keep their codes and long names a hash, so that no two names become one. What is
-    longer than any path is no name of a file: it is composed no further than it is shown.
+    Different names stay different: an unprintable character becomes its code, and the end of a long name becomes a
+    hash. Text that is longer than any path cannot be the name of a file, so only the part that is shown is composed.
 
     >>> image_name("a\\udcff") == image_name("a\\udcfe")
     False
@@ -58,10 +61,10 @@ def _is_plain(letter: str) -> bool:
 
 
 def unread(shown: str, error: Exception) -> InputError:
-    """The error about a file or folder that the system does not let be read."""
+    """Return the error for a file or folder that the system refuses to read."""
     return InputError(shown, "a file or folder that can be read", plain(error), "check its permissions")
 
 
 def plain(error: Exception) -> str:
-    """What the system says of a file, without numbers and paths."""
+    """Return the system's message about a file, without its error number and path."""
     return (error.strerror if isinstance(error, OSError) else None) or "cannot be followed"

@@ -1,7 +1,7 @@
 """A folder on disk as a tree: links out of it are refused, pipes and devices are never opened.
 
-The person may name any folder that the server can read. From there on no name that is found inside (in XML, in lists,
-in links) can lead out: files are found by listing directories, and what is read is looked at once more.
+The user may name any folder that the server can read. No name inside it (in XML, in lists, in links) can lead out of
+it: files are found by listing directories, and each file is checked again before it is read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ranking.files.tree import DEEPEST, FileTree, Unusable, is_left_over, packed
 
 
 class FolderTree(FileTree):
-    """What lies in `folder`; ValueError where it cannot be listed, or holds more than the limits allow."""
+    """The files in `folder`; ValueError if it cannot be listed, or contains more files than the limits allow."""
 
     def __init__(self, folder: Path, limits: Limits | None = None) -> None:
         self._limits = Limits.from_environment() if limits is None else limits
@@ -46,7 +46,7 @@ class FolderTree(FileTree):
             raise Unusable("a file that can be read", plain(error)) from error
 
     def _walk(self, paths: list[Path], prefix: str, above: tuple[Path, ...]) -> None:
-        """Note what `paths` are; `above`: the folders that lead to them, without links, to notice circles of links."""
+        """Record what each of `paths` is. above: the folders that contain them, to detect circular links."""
         for path in paths:
             if is_left_over(path.name):
                 continue
@@ -63,7 +63,7 @@ class FolderTree(FileTree):
                     self._names.append(name)
             except (OSError, RuntimeError) as error:
                 self._closed[name] = unread(readable(name, 255), error)
-                self._names.append(name)  # nobody knows whether it is a file: reading it tells the same
+                self._names.append(name)  # it may be a file: reading it raises the same error
 
     def _enter(self, path: Path, name: str, above: tuple[Path, ...]) -> None:
         shown = readable(name, 255)
@@ -71,7 +71,9 @@ class FolderTree(FileTree):
         if not real.is_relative_to(self.place):
             self._closed[name] = InputError(shown, "a folder inside the chosen folder", "a link out of it")
         elif real in above:
-            self._closed[name] = InputError(shown, "a folder of its own", "a link to one that holds it")
+            self._closed[name] = InputError(
+                shown, "a folder, or a link to a separate folder", "a link to a folder that contains it"
+            )
         elif len(above) > DEEPEST:
             self._closed[name] = InputError(shown, f"folders at most {DEEPEST} deep", "a deeper one")
         else:

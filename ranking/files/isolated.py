@@ -1,8 +1,8 @@
-"""Programs that read what strangers made, each in a process of its own with limits: what breaks one breaks nobody else.
+"""Isolated processes: each reads untrusted files within limits, so that a crash affects no other process.
 
-A program is a module that runs by itself. `ask` starts one for one answer, within some seconds; it calls `serve`.
-`Program` is one that answers again and again, and is killed where it takes too long. What takes minutes is a worker's
-(`ranking.jobs.jobs`), whose memory is limited here too.
+A program is a module that runs as a script. `ask` starts one that calls `serve`, for a single answer within some
+seconds. `Program` starts one that answers many requests, and is killed if it takes too long. Work that takes minutes
+runs in a worker (`ranking.jobs.jobs`), whose memory is limited here too.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from ranking.core.errors import HomeError, InputError
 from ranking.core.text import readable
 
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
-MOST_MEMORY = 2**63 - 1  # bytes; what the system can be told
-# What whatever reads files of strangers may have where the variable says nothing.
+MOST_MEMORY = 2**63 - 1  # bytes, the largest limit that the system accepts
+# The memory limit of a process that reads untrusted files if the variable is not set.
 INTAKE_MEMORY = 4 * 2**30
-SECONDS = 60  # of a processor for one answer, and twice as many by the clock
-AT_ONCE = 2  # so many processes answer; who comes then waits
+SECONDS = 60  # of processor time for one answer; the limit of elapsed time is twice as long
+AT_ONCE = 2  # the most processes that answer at the same time; further requests wait
 READER, ANOTHER_FILE = "reader process", "try another file or a smaller one"
-REFUSED = 3  # the exit code of a program that says on its last line why
+REFUSED = 3  # the exit code of a program whose last line gives the reason
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-LOOK_SECONDS = 0.5  # between two looks whether the process that asked still lives
+LOOK_SECONDS = 0.5  # between two checks that the parent process is still running
 ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
@@ -46,22 +46,21 @@ _turns = threading.BoundedSemaphore(AT_ONCE)
 
 
 class Crashed(InputError):
-    """A program gave no answer; `came` says how it ended."""
+    """A program gave no answer; `came` is how it ended."""
 
     def __init__(self, ending: str) -> None:
         super().__init__(READER, "an answer", ending, ANOTHER_FILE)
 
 
 # ---------------------------------------------------------------------------------------------------------
-# The process that asks
+# In the parent process
 # ---------------------------------------------------------------------------------------------------------
 
 
 def ask(module: str, arguments: list[str], data: bytes = b"") -> bytes:
-    """What the work that `module` serves returns for these arguments and `data`.
+    """Return what the function that `module` serves returns for these arguments and `data`.
 
-    ValueError where it refuses, an InputError in the parts that it was raised with; Crashed where it breaks off or
-    takes too long.
+    ValueError or InputError as the function raises it; Crashed if the process crashes or takes too long.
     """
     with _turns:
         try:
@@ -76,7 +75,9 @@ def ask(module: str, arguments: list[str], data: bytes = b"") -> bytes:
             raise Crashed(f"no answer within {2 * SECONDS:g} seconds") from error
     if not ended.returncode:
         return ended.stdout
-    last_line = ended.stderr.decode(errors="replace").strip().rpartition("\n")[2]  # not where our files lie
+    last_line = (
+        ended.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+    )  # not the traceback: it shows paths
     if ended.returncode == REFUSED and (parts := _refusal_parts(last_line)):
         raise InputError(*parts) if len(parts) > 1 else ValueError(*parts)
     if ended.returncode == -signal.SIGXCPU:
@@ -85,7 +86,7 @@ def ask(module: str, arguments: list[str], data: bytes = b"") -> bytes:
 
 
 def _refusal_parts(line: str) -> list[str]:
-    """The parts of the error in a line of JSON; none where something else wrote the line."""
+    """Return the parts of the error in a line of JSON; none if something else wrote the line."""
     try:
         parts = json.loads(line)
     except ValueError:
@@ -94,7 +95,7 @@ def _refusal_parts(line: str) -> list[str]:
 
 
 class Program:
-    """A module that runs in a process of its own and is asked through pipes, until `close` or this object goes."""
+    """A module in an isolated process that answers through pipes, until `close` is called or this object is deleted."""
 
     def __init__(self, module: str, arguments: list[str]) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the process)
@@ -109,7 +110,7 @@ class Program:
         self.close = weakref.finalize(self, _end, self._process)
 
     def write(self, data: bytes) -> None:
-        """Send `data`; Crashed where the process is gone."""
+        """Send `data`; Crashed if the process has ended."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(data)
@@ -118,8 +119,8 @@ class Program:
             raise Crashed(self.end()[1]) from error
 
     def read(self, size: int, until: float) -> bytes:
-        """The next `size` bytes that it writes. TimeoutError where they are not there `until` a time of the monotonic
-        clock, Crashed where they never will be."""
+        """Return the next `size` bytes of its output. until: a time of the monotonic clock. TimeoutError if they have
+        not arrived by then, Crashed if the process has ended."""
         assert self._process.stdout is not None
         descriptor, parts = self._process.stdout.fileno(), list[bytes]()
         with selectors.DefaultSelector() as selector:
@@ -136,14 +137,14 @@ class Program:
         return b"".join(parts)
 
     def end(self) -> tuple[int, str]:
-        """Its exit code, and what it said on standard error, after it was killed where it is still there."""
+        """End the process if it is running, and return its exit code and the last words on standard error."""
         self.close()
         self._errors.seek(0)
         return self._process.wait(), readable(self._errors.read(4_000).decode(errors="replace"), 300)
 
 
 def ending(code: int, last_words: str) -> str:
-    """How a process ended, by its exit code.
+    """Return how a process ended, from its exit code.
 
     >>> ending(-9, ""), ending(1, "no such file")
     ('signal 9', 'exit code 1: no such file')
@@ -153,8 +154,8 @@ def ending(code: int, last_words: str) -> str:
 
 
 def _command(module: str, arguments: list[str]) -> list[str]:
-    """No bytecode is written (-B), which a limit on files would cut short, and no module of the current folder is
-    found before ours (-P)."""
+    """Return the command that runs `module`. -B: write no bytecode, which a limit on file sizes would cut short.
+    -P: import no module from the current folder."""
     return [sys.executable, "-P", "-B", "-m", module, *arguments]
 
 
@@ -166,23 +167,23 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             try:
                 stream.close()
             except BrokenPipeError:
-                continue  # what was not read yet is not wanted any more
+                continue  # unread output is no longer needed
 
 
 # ---------------------------------------------------------------------------------------------------------
-# The process that answers
+# In the isolated process
 # ---------------------------------------------------------------------------------------------------------
 
 
 def serve(work: Callable[[list[str], bytes], bytes]) -> None:
-    """Be the process that `ask` starts: `work` is given the arguments and the data; its errors are refusals."""
+    """Run `work` with the arguments and the data that `ask` sent, and send back its result or its error."""
     try:
         end_with_parent()
         limit_memory(INTAKE_MEMORY)
         limit(resource.RLIMIT_CPU, SECONDS)
         limit(resource.RLIMIT_CORE, 0)
         answer = work(sys.argv[1:], sys.stdin.buffer.read())
-    except Exception as error:  # a stranger's bytes may fail their readers in any way
+    except Exception as error:  # untrusted bytes may make a reader fail in any way
         parts = (
             error.args
             if isinstance(error, InputError)
@@ -194,12 +195,12 @@ def serve(work: Callable[[list[str], bytes], bytes]) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A number of numpy as one of Python, and whatever else as text."""
+    """Return a NumPy number as a Python number, and any other value as text."""
     return value.item() if hasattr(value, "item") else str(value)
 
 
 def end_with_parent() -> None:
-    """End soon after the process that asks, also where that was killed: what it asked for may go on for hours."""
+    """End this process soon after its parent ends, even if the parent was killed: its work could last hours."""
     parent = os.getppid()
 
     def watch() -> None:
@@ -211,15 +212,17 @@ def end_with_parent() -> None:
 
 
 def limit(what: int, most: int) -> None:
-    """Take no more than `most` of a resource, nor than is allowed. What is allowed stays, so that `lift_memory_limit`
-    can give it back, and the system can say that time is up before it kills."""
+    """Set the soft limit of a resource to `most`, or to the hard limit if that is lower. The hard limit stays, so that
+    `lift_memory_limit` can restore it, and so that the system sends a signal before it kills the process."""
     _, allowed = resource.getrlimit(what)
     resource.setrlimit(what, (most if allowed == resource.RLIM_INFINITY else min(most, allowed), allowed))
 
 
 def limit_memory(default: int | None = None) -> None:
-    """Let this process fail alone, and soon, where it would take the machine's memory: more bytes of addresses than
-    MEMORY_VARIABLE says, else than `default`; None: as many as there are."""
+    """Limit the address space of this process, so that it fails early and alone instead of exhausting the machine.
+
+    The limit in bytes is MEMORY_VARIABLE if it is set, otherwise `default`; None: no limit.
+    """
     text = os.environ.get(MEMORY_VARIABLE)
     if text and (not re.fullmatch(r"0*[1-9][0-9]{0,18}", text) or int(text) > MOST_MEMORY):
         raise InputError(MEMORY_VARIABLE, f"a number of bytes, 1 to {MOST_MEMORY}", f"{text!r:.80}")
@@ -231,7 +234,7 @@ def limit_memory(default: int | None = None) -> None:
 
 
 def lift_memory_limit() -> None:
-    """Room to say what went wrong."""
+    """Remove the memory limit, so that an error can be reported."""
     _, allowed = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (allowed, allowed))
 
@@ -242,7 +245,8 @@ def reason_of(
     process: str = "worker",
     remedy: str = "choose fewer features or a smaller image set",
 ) -> str:
-    """An error in one line, for a person; `default` as `limit_memory` was given it. remedy: where memory ran out."""
+    """Return an error as one line of text. default: as passed to `limit_memory`. remedy: what to do if memory ran
+    out."""
     message = " ".join(str(error).split())[:500]
     if _lost_memory(error):
         most = os.environ.get(MEMORY_VARIABLE) or default
@@ -258,13 +262,13 @@ def reason_of(
 
 
 def _lacks_space(error: Exception) -> bool:
-    """Whether a file could not grow; numpy tells it in words, without a number."""
+    """Return whether the disk was full; numpy reports that only in its message, without an error number."""
     short = re.fullmatch(r"[0-9]+ requested and [0-9]+ written", str(error)) is not None
     return isinstance(error, OSError) and (short or error.errno in NO_SPACE)
 
 
 def _lost_memory(error: BaseException | None) -> bool:
-    """Whether a lack of memory is behind an error; libraries that could not be loaded tell it in words."""
+    """Return whether a lack of memory caused an error; a library that cannot be loaded reports it in its message."""
     if error is None or isinstance(error, MemoryError):
         return error is not None
     worded = any(words in str(error) for words in ("failed to map segment", "Cannot allocate memory"))

@@ -1,4 +1,4 @@
-"""What a person typed, as a tree: a folder or a ZIP file, by what it is."""
+"""Open a typed path as a tree, whether it is a folder or a ZIP file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ranking.files.zip_tree import ZipTree
 
 
 class Upload(str):
-    """The path of a ZIP file that a person uploaded, and `called`, what they call it: never a path."""
+    """The path of an uploaded ZIP file. called: the name that the user gave it, never used as a path."""
 
     def __new__(cls, path: str | Path, called: str) -> Upload:
         upload = super().__new__(cls, path)
@@ -26,24 +26,24 @@ class Upload(str):
 
 
 TABLES = (".csv", ".tsv", ".parquet")
-ANYTHING = "a folder with images, or a ZIP file of one"
+ANYTHING = "a folder of images, or a ZIP file of such a folder"
 
 
 def open_tree(typed: str | Path, expected: str = ANYTHING, limits: Limits | None = None) -> FileTree:
-    """The folder or ZIP file at `typed`; ValueError that says what was `expected`, and what is there instead."""
+    """Return the folder or ZIP file at `typed`. ValueError with what was `expected` if there is none."""
     if not str(typed).strip():
         remedy = "type the path of the folder or ZIP file to import"
         raise InputError("folder or ZIP file", expected, "no path", remedy)
     path = typed_path(str(typed), expected)
     shown = readable(str(path), MAX_NAME)
     try:
-        is_folder, is_file = path.is_dir(), path.is_file()  # also keeps pipes and devices from being opened
+        is_folder, is_file = path.is_dir(), path.is_file()  # so that pipes and devices are never opened
     except (OSError, RuntimeError) as error:
         raise unread(shown, error) from error
     if is_folder:
         return FolderTree(path, limits)
     if is_file and path.suffix.lower() in TABLES:
-        remedy = "type the path of the folder that the table and its images lie in"
+        remedy = "type the path of the folder that contains the table and its images"
         raise InputError(shown, expected, "a table", remedy)
     if is_file:
         return ZipTree(path, limits, typed.called if isinstance(typed, Upload) else path.name)

@@ -1,8 +1,8 @@
-"""Parquet as CSV or as numbers, read by a program of its own (`ranking.files.isolated`): Arrow aborts its process on
-some damaged files.
+"""Parquet as CSV or as numbers, read in an isolated process (`ranking.files.isolated`) because Arrow aborts its process
+on some damaged files.
 
-What a file claims of itself is checked before any of it is expanded, and a text that stands in many rows is checked
-where it is stored, once.
+The sizes that a file claims are checked before anything is expanded. A text that occurs in many rows is stored, and
+checked, once.
 """
 
 from __future__ import annotations
@@ -24,14 +24,21 @@ from ranking.files.tree import Unusable
 PROGRAM = "ranking.files.parquet_tables"
 BROKEN = "Parquet that can be read"
 LONGEST = 2**17  # bytes of one text; csv has the same limit
-LONGEST_ID, MOST_LETTERS = 1_000, 64 * 2**20  # of one id, and of all
-ROWS = 500  # that are text or numbers at the same time
-PLAIN = ("BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE", "BYTE_ARRAY")  # how Parquet stores what is read here
+LONGEST_ID, MOST_LETTERS = 1_000, 64 * 2**20  # characters of one id, and of all ids
+ROWS = 500  # rows that are converted at a time
+PLAIN = (
+    "BOOLEAN",
+    "INT32",
+    "INT64",
+    "FLOAT",
+    "DOUBLE",
+    "BYTE_ARRAY",
+)  # the physical types of Parquet that are read
 LISTS = "lists of numbers"
 
 
 class Most(NamedTuple):
-    """How much a file may claim: bytes, columns and values, and which variables set the bytes and the values."""
+    """The most bytes, columns and values that a file may claim, and the variables that set the bytes and the values."""
 
     bytes: int
     columns: int
@@ -41,24 +48,28 @@ class Most(NamedTuple):
 
 
 def as_csv(data: bytes, most: Most) -> bytes:
-    """The columns of numbers, texts and lists of such of the Parquet in `data`; Unusable where it is none, or more."""
+    """Return the Parquet in `data` as CSV: its columns of numbers, texts, and lists of these. Unusable if it is no
+    Parquet file, or exceeds `most`."""
     return _answer({"read": "csv", "most": most}, data)
 
 
 def describe_columns(path: Path, most: Most, id_names: tuple[str, ...], count: int, target: Path) -> Any:
-    """{"rows", "columns": name, holds ("numbers", "text", LISTS or "other"), type and width of each}. `target` becomes
-    the texts, by column, of the first `count` columns that could name samples; those called so come first."""
+    """Return {"rows", "columns"}; a column has "name", "holds" ("numbers", "text", LISTS or "other"), "type", "width".
+
+    Writes to `target` the texts, by column, of the first `count` columns that could be ids of samples. Columns with a
+    name in `id_names` precede the others.
+    """
     request = {"read": "columns", "id_names": id_names, "count": count}
     return json.loads(_answer({**request, "path": str(path), "target": str(target), "most": most}))
 
 
 def write_texts(path: Path, most: Most, name: str, target: Path) -> None:
-    """Make `target` the texts of a column, by its name, as JSON."""
+    """Write the texts of the column `name` to `target`, as JSON."""
     _answer({"read": "texts", "names": [name], "path": str(path), "target": str(target), "most": most})
 
 
 def write_numbers(path: Path, most: Most, names: list[str], target: Path) -> None:
-    """Make `target` an array (n, d) of float32 of NumPy, of columns of numbers or one of lists."""
+    """Write columns of numbers, or one column of lists, to `target`: a NumPy array (n, d) of float32."""
     _answer({"read": "numbers", "names": names, "path": str(path), "target": str(target), "most": most})
 
 
@@ -77,8 +88,8 @@ def _answer(request: dict[str, Any], data: bytes = b"") -> bytes:
 
 
 def work(arguments: list[str], given: bytes) -> bytes:
-    """What a line of JSON requests, of the Parquet after it or of the file that it names. InputError where that
-    is no such table, or more than the request allows."""
+    """Answer the request in the first line, which is JSON, about the Parquet after it or the file that it names.
+    InputError if that cannot be read, or exceeds what the request allows."""
     from pyarrow import ArrowException
 
     line, _, data = given.partition(b"\n")
@@ -99,7 +110,7 @@ def refusal(expected: str, came: str) -> InputError:
 
 
 def check_claims(metadata: Any, most: Most) -> None:
-    """InputError where the file says itself that it is too much."""
+    """Raise InputError if the metadata of the file claims more than `most`."""
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
     size = sum(group.total_byte_size for group in groups)
     if metadata.num_columns > most.columns:
@@ -119,8 +130,8 @@ def most_megabytes(most: Most) -> str:
 
 
 def leaves_of(file: Any) -> dict[str, list[Any]]:
-    """What a file stores, by column. Paths have points between their parts, and so may names, as "score.1" beside
-    "score": what has the whole name of a column is of that column alone."""
+    """Return the stored leaves of a file by column. The parts of a path are joined by points, and a name may contain
+    points too, such as "score.1" beside "score": a leaf whose path is the name of a column belongs to that column."""
     names, leaves = set(file.schema_arrow.names), dict[str, list[Any]]()
     for leaf in (file.metadata.schema.column(index) for index in range(file.metadata.num_columns)):
         parts = (
@@ -133,7 +144,7 @@ def leaves_of(file: Any) -> dict[str, list[Any]]:
 
 
 def is_plain(leaves: list[Any]) -> bool:
-    """Whether a column with these leaves is stored as numbers, texts or lists of such."""
+    """Return whether a column with these leaves is stored as numbers, texts, or lists of these."""
     return len(leaves) == 1 and leaves[0].physical_type in PLAIN
 
 
@@ -141,7 +152,7 @@ def is_plain(leaves: list[Any]) -> bool:
 
 
 def csv_of(data: bytes, most: Most) -> bytes:
-    """The table as CSV, some rows at a time; columns of neither numbers, texts nor lists of such are dropped."""
+    """Return the table as CSV, read some rows at a time. Only columns of numbers, texts, or lists of these are kept."""
     from pyarrow import parquet
 
     file = parquet.ParquetFile(io.BytesIO(data))
@@ -167,7 +178,7 @@ def csv_of(data: bytes, most: Most) -> bytes:
 
 
 def is_offered(field: Any, leaves: list[Any]) -> bool:
-    """Whether a column holds numbers, texts or lists of such."""
+    """Return whether a column contains numbers, texts, or lists of these."""
     from pyarrow import types
 
     is_list = types.is_list(field.type) and not types.is_nested(field.type.value_type)
@@ -175,7 +186,7 @@ def is_offered(field: Any, leaves: list[Any]) -> bool:
 
 
 def cells(column: Any) -> list[str]:
-    """The cells of a column; InputError where a text is too long, before any is copied."""
+    """Return the cells of a column; InputError if a text is too long, before any text is copied."""
     from pyarrow import compute, types
 
     values = column.flatten() if types.is_list(column.type) else column
@@ -204,7 +215,7 @@ def cell(value: Any) -> str:
 
 
 def of_file(request: dict[str, Any], most: Most) -> bytes:
-    """The columns as JSON, or b"" where `target` became what was requested."""
+    """Return the columns as JSON, or b"" if the answer was written to `target`."""
     from pyarrow import parquet
 
     limit(resource.RLIMIT_FSIZE, most.bytes + 8 * MOST_LETTERS)
@@ -224,7 +235,7 @@ def of_file(request: dict[str, Any], most: Most) -> bytes:
 
 
 def columns_of(file: Any) -> list[dict[str, Any]]:
-    """name, holds ("numbers", "text", LISTS or "other") and type of each column; of lists how long they are."""
+    """Return name, holds ("numbers", "text", LISTS or "other"), type and, for lists, the width of each column."""
     leaves, columns = leaves_of(file), []
     for field in file.schema_arrow:
         holds = kind(field.type) if is_plain(leaves.get(field.name, [])) else "other"
@@ -234,7 +245,7 @@ def columns_of(file: Any) -> list[dict[str, Any]]:
 
 
 def kind(type_: Any) -> str:
-    """What a column of an Arrow type holds."""
+    """Return what a column of an Arrow type contains."""
     from pyarrow import types
 
     if types.is_boolean(type_) or types.is_integer(type_) or types.is_floating(type_):
@@ -247,7 +258,7 @@ def kind(type_: Any) -> str:
 
 
 def length(file: Any, field: Any) -> int:
-    """How long the first list of a column is; 0 where there is none."""
+    """Return the length of the first list in a column; 0 if there is none."""
     for batch in file.iter_batches(1, columns=[field.name], use_threads=False):
         first = batch.column(0)[0].as_py() if batch.num_rows else None
         return len(first) if first is not None else 0
@@ -255,7 +266,7 @@ def length(file: Any, field: Any) -> int:
 
 
 def could_be_ids(columns: list[dict[str, Any]], id_names: list[str]) -> list[str]:
-    """Columns of text or whole numbers: those with one of these names, then texts, then whole numbers."""
+    """Return the columns of text or whole numbers: first those with one of these names, then text, then numbers."""
     candidates = [
         column
         for column in columns
@@ -266,7 +277,7 @@ def could_be_ids(columns: list[dict[str, Any]], id_names: list[str]) -> list[str
 
 
 def texts_to(file: Any, names: list[str], target: str) -> None:
-    """The cells of columns as text, by name; of numbers as they are written."""
+    """Write the cells of columns to `target` as text, by column name; numbers keep their decimal form."""
     texts: dict[str, list[str]] = {name: [] for name in names}
     letters = 0
     for batch in file.iter_batches(ROWS, columns=names, use_threads=False) if names else ():
@@ -282,7 +293,7 @@ def texts_to(file: Any, names: list[str], target: str) -> None:
 
 
 def numbers_to(file: Any, names: list[str], target: str, most: Most) -> None:
-    """Columns of numbers side by side, or one of lists of equal length."""
+    """Write columns of numbers side by side, or one column of lists of equal length, to `target`."""
     import numpy as np
 
     columns = {column["name"]: column for column in columns_of(file)}
@@ -307,7 +318,7 @@ def numbers_to(file: Any, names: list[str], target: str, most: Most) -> None:
 
 
 def of_columns(batch: Any, names: list[str]) -> Any:
-    """(rows, d) the cells of columns of numbers; NaN where there is none."""
+    """Return (rows, d) the cells of columns of numbers; NaN for empty cells."""
     import numpy as np
 
     columns = [batch.column(name).cast("float64").to_numpy(zero_copy_only=False) for name in names]
@@ -315,7 +326,7 @@ def of_columns(batch: Any, names: list[str]) -> Any:
 
 
 def of_lists(batch: Any, name: str, width: int, start: int) -> Any:
-    """(rows, width) the cells of a column of lists; InputError where one is of another length."""
+    """Return (rows, width) the cells of a column of lists; InputError if a list has another length."""
     import numpy as np
     from pyarrow import compute
 

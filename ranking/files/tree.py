@@ -1,4 +1,4 @@
-"""A tree of files that a stranger made, wherever it lies. Its names are keys into it and never become paths."""
+"""A tree of untrusted files, in a folder or a ZIP file. Its names are keys and never become paths."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PACKED = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".7z", ".rar")
 
 
 class Unusable(Exception):
-    """Why a file cannot be used: the two middle columns of its row in the report."""
+    """Why a file cannot be used: `expected` and `came`, the two middle columns of its row in the import report."""
 
     def __init__(self, expected: str, came: str) -> None:
         super().__init__(expected, came)
@@ -26,12 +26,12 @@ class Unusable(Exception):
 
 
 class FileTree(ABC):
-    """What sources read from. Names are relative, with `/` between their parts, and in order.
+    """The files that sources read. Names are relative, sorted, with `/` between their parts.
 
-    place: where it lies on disk; trees of one place are equal. parts: how that place is called, outermost first.
-    folders: the names of all folders, "" and empty ones included. closed: folders that are there and cannot be
-    listed, each with the error that says why; what may be a file or a folder is in `names` too.
-    problems: rows of the report about the tree itself.
+    place: the path on disk; trees with the same place are equal. parts: the names that lead to it, outermost first.
+    folders: the names of all folders, including "" and empty folders. closed: folders that cannot be listed, each with
+    its error; a name that may be a file or a folder is also in `names`. problems: rows of the import report about the
+    tree itself.
     """
 
     place: Path
@@ -43,33 +43,34 @@ class FileTree(ABC):
 
     @abstractmethod
     def head(self, name: str, size: int) -> bytes:
-        """The first `size` bytes of a file, or all; Unusable where there is none, or it cannot be read."""
+        """Return the first `size` bytes of a file, or all; Unusable if it does not exist or cannot be read."""
 
     def read(self, name: str, limit: int, what: str = "a file", by: str = "") -> bytes:
-        """All bytes of a file; Unusable also where it has more than `limit` bytes. by: the field of `Limits`, or ""."""
+        """Return all bytes of a file; Unusable also if there are more than `limit`. by: the field of `Limits`, or
+        ""."""
         data = self.head(name, limit + 1)
         if len(data) > limit:
             raise Unusable(f"{what} of at most {megabytes(limit, by)}", "a larger file")
         return data
 
     def file(self, name: str, shown: str | None = None) -> FileInTree:
-        """The file of that name, to be read later; reports call it `shown`."""
+        """Return the file of that name, to be read later. shown: its name in reports."""
         return FileInTree(self, name, readable(name if shown is None else shown, 255))
 
     def has(self, name: str) -> bool:
-        """Whether there is a file of that name."""
+        """Return whether a file of that name exists."""
         return name in self._known
 
     def children(self, folder: str) -> list[str]:
-        """The names of the files that lie in `folder` itself, in order."""
+        """Return the sorted names of the files directly in `folder`."""
         return self._by_folder.get(folder, [])
 
     def has_folder(self, folder: str) -> bool:
-        """Whether a folder of that name is there, readable or not."""
+        """Return whether a folder of that name exists, readable or not."""
         return folder in self._folders or folder in self.closed
 
     def below(self, folder: str) -> FileTree:
-        """The tree as seen from one of its folders."""
+        """Return one of its folders as a tree."""
         return Below(self, folder) if folder else self
 
     @cached_property
@@ -96,19 +97,19 @@ class FileTree(ABC):
 
 @dataclass(frozen=True)
 class FileInTree:
-    """A file that is read when it is its turn. Threads may read several of one tree at the same time."""
+    """A file that is read later. Threads may read several files of one tree at the same time."""
 
     tree: FileTree
     name: str
     shown: str
 
     def read(self, limit: int, what: str = "a file", by: str = "") -> bytes:
-        """As `FileTree.read`."""
+        """Return all bytes, as `FileTree.read` does."""
         return self.tree.read(self.name, limit, what, by)
 
 
 class Below(FileTree):
-    """A folder of a tree as a tree of its own. The rows about the tree stay with the tree."""
+    """A folder of a tree as a separate tree, without the report rows about the whole tree."""
 
     def __init__(self, tree: FileTree, folder: str) -> None:
         self._tree, self._prefix = tree, folder + "/"
@@ -146,7 +147,7 @@ def base(name: str) -> str:
 
 
 def suffix(name: str) -> str:
-    """The ending of a name in small letters; a leading dot makes none.
+    """Return the suffix of a name in lower case; a leading dot does not begin a suffix.
 
     >>> suffix("a.b/C.JPG"), suffix("a/.png"), suffix("a.b/c")
     ('.jpg', '', '')
@@ -156,7 +157,7 @@ def suffix(name: str) -> str:
 
 
 def stem(name: str) -> str:
-    """The name without folders and ending.
+    """Return the name without folders and suffix.
 
     >>> stem("a.b/c.d.jpg"), stem("c")
     ('c.d', 'c')
@@ -166,14 +167,16 @@ def stem(name: str) -> str:
 
 
 def is_left_over(part: str) -> bool:
-    """Whether a file or folder of that name is left by file managers, never by annotators (._000001.xml)."""
+    """Return whether file managers create such a name, and annotation tools do not (._000001.xml)."""
     return part.startswith(".") or part == "__MACOSX"
 
 
 def packed_again(names: tuple[str, ...]) -> tuple[Problem, ...]:
-    """A row where there are archives in a tree: they are never opened."""
+    """Return a report row if a tree contains archives: they are never opened."""
     packed = [name for name in names if suffix(name) in PACKED]
     if not packed:
         return ()
     came = listed([readable(name) for name in packed])
-    return (Problem(counted(len(packed), "archive"), "files that are not packed again", came, "not opened"),)
+    return (
+        Problem(counted(len(packed), "archive"), "files outside of further archives", came, "not opened"),
+    )

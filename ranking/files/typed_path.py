@@ -1,4 +1,4 @@
-"""Files and folders that a person types: found, read up to a limit, or refused in words."""
+"""Typed paths of files and folders: resolved, read up to a limit, or refused with a reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ranking.files.limits import megabytes
 
 
 def typed_path(typed: str, expected: str) -> Path:
-    """The path that a person typed; ValueError where it is empty or names a user who is not there."""
+    """Return a typed path with `~` expanded; ValueError if it is empty or names an unknown user."""
     if not typed.strip():
         raise InputError("path", expected, "none", "type it")
     try:
@@ -22,11 +22,11 @@ def typed_path(typed: str, expected: str) -> Path:
 
 
 def typed_file(typed: str | Path, expected: str) -> Path:
-    """The file that a person typed; ValueError where there is none, or something else than a file."""
+    """Return the path of a typed file; ValueError if there is none, or it is not a regular file."""
     path = typed_path(str(typed), expected)
     shown = readable(str(path), MAX_NAME)
     try:
-        is_file = path.is_file()  # also keeps pipes and devices from being opened
+        is_file = path.is_file()  # so that pipes and devices are never opened
     except (OSError, RuntimeError, ValueError) as error:
         raise unread(shown, error) from error
     if not is_file:
@@ -35,7 +35,7 @@ def typed_file(typed: str | Path, expected: str) -> Path:
 
 
 def read_typed(typed: str | Path, limit: int, expected: str) -> bytes:
-    """All bytes of a file of at most `limit` bytes; ValueError that says what was expected and what is there."""
+    """Return all bytes of a file of at most `limit` bytes; ValueError with what was expected and what was there."""
     path = typed_file(typed, expected)
     try:
         with path.open("rb") as file:
@@ -48,7 +48,7 @@ def read_typed(typed: str | Path, limit: int, expected: str) -> bytes:
 
 
 def in_file(file: str, expected: str, error: Exception) -> InputError:
-    """`error` as one about a part of `file`, which should have been what is `expected`.
+    """Return `error` as an error about a part of `file`, or about `file`, which should have been `expected`.
 
     >>> str(in_file("a.mat", "faces", InputError("feat", "21 x 5", "3 x 5")))
     'a.mat, feat: expected 21 x 5, got 3 x 5'

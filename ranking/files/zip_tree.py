@@ -1,8 +1,9 @@
 """A ZIP file on disk as a tree: read in place, entry by entry, never extracted and never whole in memory.
 
-Looked over before anything is expanded: how many entries there are (before an object is made of each), that they lie
-apart, and what they come to. Entries of names that could be meant as paths, links and devices are no files of the
-tree; one row counts those of each kind. What is encrypted or compressed in an unusual way is told when it is read.
+Before anything is expanded, the number of entries is checked (before an object is made of each), then that they do not
+overlap, and their expanded size. Entries whose names could lead out of the tree, links and devices are not files of the
+tree; one report row counts the entries of each kind. Encryption or unusual compression is reported when an entry is
+read.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from ranking.files.files import INSIDE, NOTHING, plain, unread
 from ranking.files.limits import Limits, variable
 from ranking.files.tree import DEEPEST, FileTree, Unusable, is_left_over, packed_again, parent, stem
 
-FIRST = b"PK\x03\x04"  # what a ZIP file begins with, where nothing was put before it
-CENTRAL = b"PK\x01\x02"  # what each entry begins with in the table of contents
-ENTRY_BYTES = 1_000  # of the table of contents for an entry, on average; names of 4 kB each are no data set
-SPARE = 16 * 2**20  # bytes that a small ZIP file may expand to, whatever its own size
+FIRST = b"PK\x03\x04"  # the first bytes of a ZIP file, if nothing was put before it
+CENTRAL = b"PK\x01\x02"  # the first bytes of each entry in the table of contents
+ENTRY_BYTES = 1_000  # of the table of contents per entry, on average; no data set has names of 4 kB each
+SPARE = 16 * 2**20  # bytes that any ZIP file may expand to, however small it is
 INTACT = "an intact entry of the ZIP file"
 READABLE = "a ZIP file that can be read"
 UTF8 = 0x800  # the flag of names in UTF-8
@@ -37,9 +38,9 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtim
 
 
 class ZipTree(FileTree):
-    """What the ZIP file `place` holds; ValueError where it is none, is damaged, or exceeds the limits.
+    """The files in the ZIP file `place`; ValueError if it is no ZIP file, is damaged, or exceeds the limits.
 
-    called: the name that people know the file by, which need not be that of `place`.
+    called: the name that the user gave the file, which may differ from that of `place`.
     """
 
     def __init__(self, place: Path, limits: Limits | None = None, called: str = "") -> None:
@@ -64,7 +65,7 @@ class ZipTree(FileTree):
     def head(self, name: str, size: int) -> bytes:
         try:
             with self.stream(name) as (file, claimed):
-                data = file.read(size)  # no more is ever expanded, nor more than the entry claims to have
+                data = file.read(size)  # no more is expanded, and no more than the entry claims
         except OSError as error:
             raise Unusable("a file that can be read", plain(error)) from error
         if len(data) < min(size, claimed):
@@ -73,8 +74,8 @@ class ZipTree(FileTree):
 
     @contextmanager
     def stream(self, name: str) -> Iterator[tuple[IO[bytes], int]]:
-        """A file, to be read piece by piece, and how many bytes it claims to have, of which no more are expanded.
-        Unusable also out of what is done with it, where it turns out to be damaged."""
+        """Yield a file, to be read in pieces, and its claimed size in bytes, beyond which nothing is expanded.
+        Unusable, also inside the `with` block, if the file is damaged."""
         entry = self._entries.get(name)
         if entry is None or entry.is_dir():
             raise Unusable(INSIDE, NOTHING)
@@ -90,7 +91,7 @@ class ZipTree(FileTree):
 
 
 class _Guarded:
-    """A file whose table of contents cannot have more entries than are allowed: looked at before zipfile parses it."""
+    """A file that limits the size of its table of contents, and so its entries, before zipfile parses it."""
 
     def __init__(self, file: BinaryIO, most: int, shown: str) -> None:
         self._file, self._most, self._shown, self.opening = file, most, shown, True
@@ -101,7 +102,7 @@ class _Guarded:
         if not self.opening:
             return self._file.read(size)
         room = max(self._most * ENTRY_BYTES, 2**20)
-        there = max(0, self._size - self._file.tell())  # more than there is would be made room for as well
+        there = max(0, self._size - self._file.tell())  # read() allocates even what is beyond the end
         data = self._file.read(min(there if size < 0 else size, there, room + 1))
         if len(data) > room or data.count(CENTRAL) > self._most:
             remedy = f"set {variable('entries')} to allow more"
@@ -112,11 +113,11 @@ class _Guarded:
 def _open(file: BinaryIO, limits: Limits, shown: str) -> zipfile.ZipFile:
     guarded = _Guarded(file, limits.entries, shown)
     try:
-        opened = zipfile.ZipFile(guarded)  # it needs read, seek and tell
+        opened = zipfile.ZipFile(guarded)  # it has all methods that zipfile uses
     except InputError:
         raise
-    except ValueError as error:  # names that are not in the encoding that they claim
-        raise InputError(shown, READABLE, readable(str(error)), "pack it once more") from error
+    except ValueError as error:  # names that are not in their claimed encoding
+        raise InputError(shown, READABLE, readable(str(error)), "create the ZIP file again") from error
     except (zipfile.BadZipFile, NotImplementedError, OverflowError, struct.error) as error:
         raise InputError(shown, READABLE, readable(str(error)), _remedy(file)) from error
     guarded.opening = False
@@ -124,11 +125,11 @@ def _open(file: BinaryIO, limits: Limits, shown: str) -> zipfile.ZipFile:
 
 
 def _remedy(file: BinaryIO) -> str:
-    """What to do about a file that is no ZIP file, or no longer: it may have been cut off, or renamed."""
+    """Return what to do about an unreadable ZIP file: it may be incomplete, or another file that was renamed."""
     file.seek(0)
     if file.read(len(FIRST)) == FIRST:
-        return "it begins as one, so its end may be missing: copy or download it again, or pack it once more"
-    return "pack the folder of images as ZIP; renaming a file does not make it one"
+        return "the file starts like a ZIP file but its end may be missing. Download, copy or create it again"
+    return "create a ZIP archive of the image folder; renaming a file is not enough"
 
 
 def _check(entries: list[zipfile.ZipInfo], size: int, limits: Limits, shown: str) -> None:
@@ -151,14 +152,14 @@ Entries = dict[str, zipfile.ZipInfo]
 def _by_name(
     entries: list[zipfile.ZipInfo], longest: int
 ) -> tuple[Entries, dict[tuple[str, str], list[str]]]:
-    """The entries that are files and folders of the tree; names of the others by what was expected and done."""
+    """Return the entries that are files and folders of the tree, and the other names by what was expected and done."""
     kept: Entries = {}
     refused: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
         name = _key(entry)
         if any(is_left_over(part) for part in name.split("/") if part not in ("", ".", "..")):
             continue
-        expected, done = _refusal(name, entry, longest), "left out"
+        expected, done = _refusal(name, entry, longest), "ignored"
         original, name = name, "/".join(part for part in name.split("/") if part not in ("", "."))
         if not expected and name in kept and not (entry.is_dir() and kept[name].is_dir()):
             expected, done = "every name once", "the first is used"
@@ -170,31 +171,31 @@ def _by_name(
 
 
 def _key(entry: zipfile.ZipInfo) -> str:
-    """The name with `/` between its parts. Tools that forget the flag of UTF-8 use it all the same."""
+    """Return the name with `/` between its parts. Some tools write UTF-8 without setting its flag."""
     name = entry.filename
     if not entry.flag_bits & UTF8:
         try:
             name = name.encode("cp437").decode("utf-8")
         except UnicodeError:
-            name = entry.filename  # it is what it claims to be
+            name = entry.filename  # it is not UTF-8
     return name.replace("\\", "/")
 
 
 def _refusal(name: str, entry: zipfile.ZipInfo, longest: int) -> str:
-    """What was expected of an entry that is no file or folder of the tree, or ""."""
+    """Return what was expected of an entry that is not a file or folder of the tree, or ""."""
     if len(name) > longest:
         return f"names of at most {longest:,} characters ({variable('name_length')})"
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if len(parts) > DEEPEST + 1:
         return f"folders at most {DEEPEST} deep"
     if name.startswith("/") or ".." in parts or "".join(parts[:1]).endswith(":"):
-        return "names that lead nowhere else"
+        return "paths inside the archive (no absolute paths, no “..”)"
     kind = stat.S_IFMT(entry.external_attr >> 16)  # 0 where it was packed on Windows
     return "" if kind in (0, stat.S_IFREG, stat.S_IFDIR) else "files, no links or devices"
 
 
 def _folders(named: list[str], files: list[str]) -> tuple[str, ...]:
-    """Every folder that is told or holds something."""
+    """Return all folders that are listed or contain something."""
     folders = {""} | (set(named) - set(files))
     for name in named:
         above = parent(name)

@@ -1,1 +1,1 @@
-"""What people bring: one file a format."""
+"""The formats of imports, one file per format."""

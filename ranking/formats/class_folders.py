@@ -1,4 +1,4 @@
-"""A folder for each class, with its images in it."""
+"""One folder of images per class."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ranking.files import FileTree
 from ranking.files.tree import parent
 from ranking.formats.tree_source import Grouped, Recognised, TreeSource, called, is_image, shared_folder
 
-LAYOUT = "a folder for each class that holds its images, perhaps inside folders train, val and test"
+LAYOUT = "one folder of images per class, optionally inside folders train, val and test"
 
 
 class ClassImage(NamedTuple):
-    """An image by its name in the tree, its class, the folder within that of its class, and its part, or None."""
+    """An image: its name in the tree, its class, its folder within the folder of the class, and its part, or None."""
 
     name: str
     label: str
@@ -29,30 +29,30 @@ class ClassImage(NamedTuple):
 
     @property
     def group(self) -> str | None:
-        """What the images of a folder within that of their class share, as the frames of a video do."""
+        """The group of images in one folder within the folder of their class, such as the frames of a video."""
         return f"{self.label}/{self.inner}" if self.inner else None
 
 
 @SOURCES.register("Class folders")
 @dataclass
 class ClassFolders(TreeSource):
-    """As torchvision's ImageFolder and FiftyOne's classification trees have it. An image is the sample, whole.
+    """The layout of torchvision's ImageFolder and FiftyOne's classification trees. Each whole image is a sample.
 
-    Folders train, val or test may stand above those of the classes. Images in a folder within that of their class, as
-    the frames of a video are, make one group. What else the tree holds is not looked at.
+    Folders train, val or test may contain the folders of the classes. Images in a folder within the folder of their
+    class, such as the frames of a video, are a group. Other files are ignored.
     """
 
     expected: ClassVar[str] = LAYOUT
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
-        """Two folders with images at least. Unsure: every set has folders with images."""
+        """Recognise at least two folders with images; with a low score, because other formats have such folders too."""
         images, _ = _sorted(tree)
         classes = sorted({readable(image.label) for image in images})
         if len(classes) < 2:
             return None
         return Recognised(
-            0.4, f"{counted(len(classes), 'folder')} hold images: {listed(classes)}; each would be a class"
+            0.4, f"{counted(len(classes), 'folder')} contain images: {listed(classes)}. Each becomes a class"
         )
 
     def __len__(self) -> int:
@@ -79,7 +79,7 @@ class ClassFolders(TreeSource):
 
 
 def _sorted(tree: FileTree) -> tuple[list[ClassImage], Grouped]:
-    """The images of a tree that lie in folders of classes, and a row about those that do not."""
+    """Return the images of a tree in folders of classes, and a report row about all other images."""
     names = [name for name in tree.names if is_image(name)]
     top = _top(names)
     images, outside = [], Grouped()
@@ -91,13 +91,13 @@ def _sorted(tree: FileTree) -> tuple[list[ClassImage], Grouped]:
         if folders and folders[0]:
             images.append(ClassImage(name, folders[0], "/".join(folders[1:]), part))
         else:
-            outside.add("images", "images inside a folder of their class", name, "image left out")
+            outside.add("images", "images inside a folder of their class", name, "image ignored")
     return images, outside
 
 
 def _top(names: list[str]) -> str:
-    """The folder that holds those of the classes or of the parts: the innermost that holds all images, or the one
-    above where that is itself the only class, or a part."""
+    """Return the folder that contains the folders of the classes or of the parts: the innermost folder with all images,
+    or its parent if that folder is the only class, or a part."""
     top = shared_folder(names)
     if top and all(parent(name) == top for name in names):
         top = parent(top)

@@ -1,4 +1,4 @@
-"""COCO: one JSON file of images, categories and boxes, or one for each part of a set."""
+"""COCO: one JSON file of images, categories and boxes, or one per part of an image set."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from ranking.formats.tree_source import (
 )
 
 LAYOUT = "images and a JSON file of COCO instances with images, categories and annotations"
-MAX_FILES = 50  # of annotations in one set
+MAX_FILES = 50  # JSON files of annotations in one image set
 BEGINS = re.compile(rb'\s*\{\s*"(?:info|licenses|images|annotations|categories|type)"\s*:')
 HEAD = 4096
-SMALL = 2**20  # bytes of a file that is looked through for what it lists
+SMALL = 2**20  # bytes up to which a file is searched for lists
 LISTS = re.compile(rb'"(?:images|annotations)"\s*:')
-ANNOTATION_LEFT_OUT, IMAGE_LEFT_OUT = "annotation left out", "image left out"
+ANNOTATION_LEFT_OUT, IMAGE_LEFT_OUT = "annotation ignored", "image ignored"
 Id = int | str
 Key = tuple[str, Id]  # of an image: the file that lists it, and its id there
 
 
 class CocoImage(NamedTuple):
-    """An image as its JSON file lists it; `file`: that file. size: as claimed, or None. video: that it is a frame of,
-    as a group, or None."""
+    """An image in the list of the JSON file `file`. size: as claimed, or None. video: the video of which it is a frame,
+    used as its group, or None."""
 
     file: str
     file_name: str
@@ -51,7 +51,7 @@ class CocoImage(NamedTuple):
 
 @dataclass
 class Instances:
-    """Images, the boxes of each, what is wrong with others, and how many boxes are of crowds."""
+    """The images, their boxes, problems as report rows, and the number of boxes of crowds."""
 
     images: dict[Key, CocoImage] = field(default_factory=dict)
     boxes: dict[Key, list[SourceBox]] = field(default_factory=dict)
@@ -62,12 +62,12 @@ class Instances:
 @SOURCES.register("COCO")
 @dataclass
 class Coco(TreeSource):
-    """Lin et al., ECCV 2014, and what Roboflow, CVAT, Label Studio and FiftyOne export in that form.
+    """Lin et al., ECCV 2014; also the COCO exports of Roboflow, CVAT, Label Studio and FiftyOne.
 
-    Boxes are x, y, width and height from 0. An image is looked up by its `file_name`, which is never a path; outlines
-    and supercategories are not read; categories of one name are one class. The part that a JSON file or its folder
-    names (train, val, test) is that of its images; where neither does, the one that an image's own folder names. Images
-    of one `video_id` are a group, as sets of frames tell it.
+    Boxes are x, y, width and height from 0. `file_name` identifies an image and is never used as a path. Outlines and
+    supercategories are not read; categories with the same name are one class. The name of a JSON file or of its folder
+    gives the part of its images (train, val, test); otherwise the folder of each image does. Images with the same
+    `video_id` are a group.
     """
 
     expected: ClassVar[str] = LAYOUT
@@ -75,21 +75,21 @@ class Coco(TreeSource):
     crowd: str = setting(
         "leave out",
         label="Crowds",
-        help="What to do with boxes around a crowd of objects that nobody told apart (iscrowd 1). They show no single "
-        "object of their class.",
+        help="How to handle boxes around groups of objects (iscrowd = 1). They do not show a single object of their "
+        "class.",
         choices=("leave out", "keep"),
         advanced=True,
     )
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
-        """JSON files that begin as COCO does, and images."""
+        """Recognise images with JSON files that begin like COCO."""
         files, images = annotation_files(tree), sum(map(is_image, tree.names))
         if not files or not images:
             return None
         begin = "begins" if len(files) == 1 else "begin"
         shown = listed([readable(name) for name in files])
-        return Recognised(0.9, f"{shown} {begin} as COCO does, and there are {counted(images, 'image')}")
+        return Recognised(0.9, f"{shown} {begin} like COCO, and there are {counted(images, 'image')}")
 
     def __len__(self) -> int:
         return len(self._instances.images)
@@ -98,7 +98,7 @@ class Coco(TreeSource):
         yield from self._tree.problems
         yield from self._instances.problems.rows()
         if crowds := self._instances.crowds:
-            done = "left out" if self.crowd == "leave out" else "kept"
+            done = "ignored" if self.crowd == "leave out" else "kept"
             yield Problem(counted(crowds, "box"), "boxes of single objects", "iscrowd 1", done)
         images, missing = self._images
         yield from missing.rows()
@@ -116,7 +116,7 @@ class Coco(TreeSource):
 
     @cached_property
     def _instances(self) -> Instances:
-        """What the files list; a file of which nothing can be read is a row."""
+        """The contents of the files; an unreadable file becomes a report row."""
         files = annotation_files(self._tree)
         if not files:
             raise InputError(self._shown_place(), LAYOUT, "no such file")
@@ -129,15 +129,15 @@ class Coco(TreeSource):
                 root = read_json(self._tree, name, limits, _without_outline)
                 _read_coco(name, root, self.crowd == "keep", instances)
             except Unusable as error:
-                instances.problems.add(readable(name, 255), error.expected, error.came, "file left out")
+                instances.problems.add(readable(name, 255), error.expected, error.came, "file ignored")
         if not instances.images:
-            expected = f"{LAYOUT}, of which at least one lists an image"
+            expected = f"{LAYOUT}, and at least one image in the list"
             raise InputError(self._shown_place(), expected, instances.problems.reasons() or "none")
         return instances
 
     @cached_property
     def _images(self) -> tuple[dict[str, Key], Grouped]:
-        """What lists each image that is in the tree, and rows about those that are not there, or come again."""
+        """The entry of each image in the tree, and report rows about missing images and repeated entries."""
         index, missing = ImageNames(self._tree), Grouped()
         images: dict[str, Key] = {}
         for key, image in self._instances.images.items():
@@ -152,24 +152,25 @@ class Coco(TreeSource):
 
 
 def annotation_files(tree: FileTree) -> list[str]:
-    """The files of a tree that begin as COCO does; of those of instances and of others, such as captions, the first."""
+    """Return the files of a tree that begin like COCO; if some contain instances, only these, not captions or
+    others."""
     begin = beginning(tree, ".json", HEAD, BEGINS.match)
     files = [name for name in begin if _may_list(tree, name)]
     return [name for name in files if "instances" in name] or files
 
 
 def _may_list(tree: FileTree, name: str) -> bool:
-    """Whether a file that begins as COCO does may list anything: beside its export for YOLO Label Studio puts one of
-    categories alone."""
+    """Return whether a file that begins like COCO may contain images: Label Studio's export for YOLO includes a file
+    with categories only."""
     try:
         head = tree.head(name, SMALL)
-    except Unusable:  # reading it in earnest tells why
+    except Unusable:  # the import reports the reason
         return True
     return len(head) == SMALL or LISTS.search(head) is not None
 
 
 def _read_coco(name: str, root: object, keep_crowds: bool, instances: Instances) -> None:
-    """Add what the JSON file of that name says to `instances`; Unusable where it is no COCO."""
+    """Add the contents of the JSON file of that name to `instances`; Unusable if it is not COCO."""
     images, annotations, categories = (_list_of(root, key) for key in ("images", "annotations", "categories"))
     shown = readable(name)
     for entry in images:
@@ -220,13 +221,13 @@ def _list_of(root: object, key: str) -> list[Any]:
 
 
 def _without_outline(entry: dict[str, Any]) -> dict[str, Any]:
-    """An object of JSON without what takes most of the room and is not needed."""
+    """Return a JSON object without the parts that need most memory and are not used."""
     entry.pop("segmentation", None)
     return entry
 
 
 def _is_id(value: object) -> TypeGuard[Id]:
-    """Whether JSON gave what names a thing: a whole number or a text."""
+    """Return whether a JSON value can be an id: a whole number or a text."""
     return isinstance(value, int | str) and not isinstance(value, bool)
 
 
@@ -245,7 +246,7 @@ def _image(file: str, entry: Any) -> CocoImage | None:
 
 
 def _category(entry: Any) -> tuple[Id, str] | None:
-    """Its id and name; None without which annotations of it are left out."""
+    """Return the id and name of a category; None if one is missing, and its annotations are ignored."""
     if not isinstance(entry, dict) or not _is_id(entry.get("id")) or not isinstance(entry.get("name"), str):
         return None
     name = unique_name(entry["name"])
@@ -253,7 +254,7 @@ def _category(entry: Any) -> tuple[Id, str] | None:
 
 
 def _box(value: object) -> tuple[float, float, float, float] | None:
-    """The edges; None for what is not four numbers. Numbers that make no box inside the image are the builder's."""
+    """Return the edges; None unless there are four numbers. Boxes outside the image are reported when it is built."""
     if not isinstance(value, list) or len(value) != 4:
         return None
     left, top, width, height = map(as_number, value)

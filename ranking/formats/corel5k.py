@@ -23,7 +23,7 @@ from ranking.files.typed_path import in_file, read_typed
 PARTS = ("X_indices", "X_indptr", "Y_indices", "Y_indptr", "label_names", "n_train", "n_features")
 MAX_BYTES = 64 * 2**20  # of the file, and of each array in it
 MAX_RATIO = 200
-MAX_CELLS = 200_000_000  # of the features, once they are no longer sparse
+MAX_CELLS = 200_000_000  # of the dense features
 Part = npt.NDArray[Any]
 
 
@@ -40,9 +40,10 @@ class Keywords:
 @SOURCES.register("Corel5k")
 @dataclass
 class Corel5k(Source):
-    """Sparse features and labels as compressed rows in which every stored value is 1; the first `n_train` rows train.
+    """Sparse features and labels as compressed rows in which every stored value is 1. The first `n_train` rows are the
+    training split.
 
-    Rows have no pictures: cards with their labels stand for them. Names are row numbers, in five digits from 1.
+    There are no images, so cards that show the labels replace them. Names are row numbers, in five digits from 1.
     """
 
     order: ClassVar[int] = 1
@@ -57,7 +58,7 @@ class Corel5k(Source):
     least: int = setting(
         20,
         label="Images per label",
-        help="Labels that fewer images have are left out: nothing can be learnt of them, or measured.",
+        help="Labels with fewer images are dropped, because they can be neither learned nor evaluated.",
         minimum=1,
         advanced=True,
     )
@@ -73,9 +74,7 @@ class Corel5k(Source):
         frequent = table.labels.sum(axis=0) >= self.least
         if rare := [name for name, stays in zip(table.label_names, frequent, strict=True) if not stays]:
             expected = f"labels that at least {counted(self.least, 'image')} have"
-            yield Problem(
-                counted(len(rare), "label"), expected, f"fewer for {listed(rare)}", "label left out"
-            )
+            yield Problem(counted(len(rare), "label"), expected, f"fewer for {listed(rare)}", "label dropped")
         for row, (features, labels) in enumerate(zip(table.features, table.labels, strict=True)):
             shown = tuple(table.label_names[place] for place in np.flatnonzero(labels & frequent))
             name = f"{row + 1:05d}"
@@ -92,7 +91,7 @@ class Corel5k(Source):
 
 
 def read_corel5k(data: bytes) -> Keywords:
-    """The table in `data`, the bytes of an NPZ file; ValueError that says what is wrong with it."""
+    """Return the table in `data`, the bytes of an NPZ file; ValueError if it is not valid."""
     parts = _parts(data)
     count, n_train = len(parts["X_indptr"]) - 1, _number(parts, "n_train")
     n_features, names = _number(parts, "n_features"), parts["label_names"]
@@ -141,7 +140,7 @@ def _number(parts: dict[str, Part], name: str) -> int:
 
 
 def _dense(parts: dict[str, Part], which: str, rows: int, columns: int) -> npt.NDArray[np.bool_]:
-    """(rows, columns) True where the compressed rows store something."""
+    """Return (rows, columns) True at the stored entries of the compressed rows."""
     indices, starts = (_whole(parts, f"{which}_{end}") for end in ("indices", "indptr"))
     steps = np.diff(starts)
     if starts[0] != 0 or starts[-1] != len(indices) or (steps < 0).any():

@@ -1,4 +1,4 @@
-"""Images by what a file of annotations calls them: a name is looked up among those of a tree and never followed."""
+"""Find the images that an annotation file names: names are compared with those of a tree and never used as paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NO_IMAGE = "an image of that name in the folder or ZIP file"
 
 
 class ImageNames:
-    """The images of a tree by the last part of their names, with its ending and without."""
+    """The images of a tree by the last part of their names, with and without suffix."""
 
     def __init__(self, tree: FileTree) -> None:
         self._by_base: dict[str, list[str]] = {}
@@ -24,16 +24,16 @@ class ImageNames:
         self._alike: dict[tuple[str, bool], Alike] = {}
 
     def knows(self, text: str) -> bool:
-        """Whether there is an image, or several, whose name ends as `text` does."""
+        """Return whether there are images whose names have the same last part as `text`."""
         last = image_name(text.replace("\\", "/").rpartition("/")[2])
         return last in self._by_base or last in self._by_stem
 
     def find(self, text: str, beside: str, part: str | None) -> str:
-        """The image that a file in folder `beside` calls `text`, which may be a path of another computer.
+        """Return the image that an annotation file in folder `beside` names `text`, which may be a path of another
+        computer, or lack its suffix.
 
-        It may lack its ending. Of several with that last part, the one whose folders agree the most; then
-        one of the same `part` of the set, then one below `beside`. Unusable where there is none, or more than one is
-        left.
+        Among several images with that last part, prefer the image with the most matching folders, then an image of the
+        same `part` of the set, then an image below `beside`. Unusable if there is no image, or more than one remains.
         """
         folders = text.replace("\\", "/").split("/")
         parts = [image_name(name) for name in folders if name not in ("", ".", "..")]
@@ -45,13 +45,13 @@ class ImageNames:
                 self._alike[last, whole] = Alike(names, whole)
             names = self._alike[last, whole].nearest(parts, beside, part)
         if len(names) != 1:
-            raise Unusable(NO_IMAGE, f"{text or 'no name'}: {f'{len(names)} of them' if names else 'none'}")
+            raise Unusable(NO_IMAGE, f"{text or 'no name'}: {f'{len(names)} images' if names else 'none'}")
         return names[0]
 
 
 class Alike:
-    """Images with the same last part, as frames of many videos have it: by all ends of their names, so that one is
-    found among any number of them at once. whole: with their endings."""
+    """Images with the same last part, such as frames of many videos, indexed by all trailing parts of their names, so
+    that the time of a search does not depend on their number. whole: with their suffixes."""
 
     def __init__(self, names: Sequence[str], whole: bool) -> None:
         self._by_end: dict[tuple[str, ...], list[str]] = {}
@@ -62,10 +62,10 @@ class Alike:
         self._matches: dict[tuple[tuple[str, ...], str, str | None], list[str]] = {}
 
     def nearest(self, parts: Sequence[str], beside: str, part: str | None) -> list[str]:
-        """Those that fit best what `ImageNames.find` is asked for."""
+        """Return the best matches for the arguments of `ImageNames.find`."""
         end = next(
             end for start in range(len(parts)) if (end := tuple(parts[start:])) in self._by_end
-        )  # the last part is one
+        )  # the last part is the same
         if (end, beside, part) not in self._matches:
             fits = {name: _fit(name, beside, part) for name in self._by_end[end]}
             best = max(fits.values())

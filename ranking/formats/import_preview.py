@@ -1,4 +1,4 @@
-"""The first stage of an import: what a folder or ZIP file holds, which source reads it and why, and a preview."""
+"""The first stage of an import: what a folder or ZIP file contains, which source reads it and why, and a preview."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ranking.formats.table_file import is_table, read_table
 from ranking.formats.tree_source import Recognised, TreeSource, beginning, detect, tree_sources
 
 EXPORTS = "Label Studio and CVAT export COCO, YOLO and VOC: export it again in one of these"
-UNKNOWN = "no source knows what is in it"
-MAX_ENDINGS = 4  # of files that nobody knows, the most frequent ones
-MAX_SENTENCE = 600  # letters of a sentence about an entry: parsers quote what they could not read
-MAX_TABLES = 3  # of an unknown tree are read for the reason why they say nothing
-TOOL_HEAD = 8192  # bytes by which the own format of an annotation tool is recognised
-TOOL_FORMATS = (  # tool, ending, and what such files have near their beginning
+UNKNOWN = "the format was not recognised"
+MAX_ENDINGS = 4  # the most frequent suffixes that are listed for an unknown format
+MAX_SENTENCE = 600  # characters of a sentence about an entry: parsers quote what they could not read
+MAX_TABLES = 3  # of an unknown tree that are read to find out why they cannot be used
+TOOL_HEAD = 8192  # bytes by which the native format of an annotation tool is recognised
+TOOL_FORMATS = (  # tool, suffix, and a pattern near the beginning of such files
     (
         "Label Studio",
         ".json",
@@ -40,11 +40,11 @@ TOOL_FORMATS = (  # tool, ending, and what such files have near their beginning
 
 @dataclass(frozen=True)
 class ImportPreview:
-    """files: how many there are. detected: the sources that recognise them, the surest first.
+    """files: how many there are. detected: the sources that recognise them, the best first.
 
-    source, source_settings: what they are read by; None where no source recognises them. content: a preview; None where
-    they cannot be read so, and `refused` says why. columns: of the table that the source reads, where a person may
-    choose what each holds; `source_settings` then name those of each role, and `read_as` is the same in words.
+    source, source_settings: how they are read; None if no source recognises them. content: a preview; None if they
+    cannot be read, and `refused` gives the reason. columns: of the table that the source reads, if the user can choose
+    their roles; `source_settings` then contains the columns of each role, and `read_as` describes them.
     """
 
     files: int
@@ -57,15 +57,15 @@ class ImportPreview:
     read_as: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """What `from_json` reads."""
+        """Return the record that `from_json` reads."""
         detected = {name: asdict(recognised) for name, recognised in self.detected.items()}
         content = None if self.content is None else self.content.to_json()
         return {**vars(self), "detected": detected, "content": content}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> ImportPreview:
-        """What `to_json` gave; ValueError, TypeError or KeyError where it is something else, as of earlier versions,
-        or where its source exists no longer."""
+        """Return the preview that `to_json` wrote. ValueError, TypeError or KeyError for any other record, such as that
+        of an earlier version, or if its source no longer exists."""
         detected = {name: Recognised(**recognised) for name, recognised in record["detected"].items()}
         content = None if record["content"] is None else SourcePreview.from_json(record["content"])
         preview = cls(**{**record, "detected": detected, "content": content})
@@ -83,9 +83,9 @@ def _check_source(name: str) -> None:
 def preview_import(
     place: str, source: str | None, settings: Mapping[str, Any], on_step: Callable[[str], None] | None = None
 ) -> ImportPreview:
-    """What lies at `place`, read by `source`, else by the source that recognises it best. Nothing is written.
+    """Return a preview of `place`, read by `source` or by the source that recognises it best. Nothing is written.
 
-    settings: of the source, over those that fit the files. ValueError where nothing lies there that can be read.
+    settings: of the source; they override the settings that fit the files. ValueError if nothing can be read.
     """
     report = on_step or (lambda _: None)
     report("Listing the files")
@@ -111,27 +111,27 @@ def preview_import(
 
 
 def unknown(names: Collection[str]) -> str:
-    """A sentence about files that no source recognises: what there is, and what is missing.
+    """Return a text about files that no source recognises: what there is, and what is missing.
 
     >>> unknown(["a/1.jpg", "a/2.JPG", "a/notes"]).partition(". ")[0]
-    'no source knows what is in it: 2 .jpg, 1 without an ending, and no labels that it could read'
+    'the format was not recognised: 2 .jpg, 1 without a suffix, and no readable labels'
     """
     if not names:
-        return f"{UNKNOWN}: it is empty. Import images with their labels"
+        return f"{UNKNOWN}: there are no files. Import images with their labels"
     endings = Counter(suffix(name) for name in names).most_common()
-    texts = [f"{count:,} {readable(ending, 20) or 'without an ending'}" for ending, count in endings]
+    texts = [f"{count:,} {readable(ending, 20) or 'without a suffix'}" for ending, count in endings]
     if not any(ending in IMAGE_SUFFIXES for ending, _ in endings):
         images = ", ".join(IMAGE_SUFFIXES)
         return f"{UNKNOWN}: {listed(texts, MAX_ENDINGS)}, and no images ({images}). Import images with their labels"
     return (
-        f"{UNKNOWN}: {listed(texts, MAX_ENDINGS)}, and no labels that it could read. Put images of a class into a "
-        "folder of its name, or the file of labels beside them, and import it again; or choose its format. From Label "
-        "Studio and CVAT export COCO, YOLO or PASCAL VOC"
+        f"{UNKNOWN}: {listed(texts, MAX_ENDINGS)}, and no readable labels. Put the images of each class into a folder "
+        "with the name of the class, or add the label file, and import again; or choose the format. From Label Studio "
+        "and CVAT, export COCO, YOLO or PASCAL VOC"
     )
 
 
 def _reasons(tree: FileTree) -> str:
-    """Sentences about entries of an unknown tree that cannot be used: unusual names, formats of tools, and tables."""
+    """Return sentences about unusable entries of an unknown tree: unusual names, native formats of tools, tables."""
     rows = [*tree.problems, *tool_formats(tree)]
     limits = Limits.from_environment()
     for name in list(filter(is_table, tree.names))[:MAX_TABLES]:
@@ -146,8 +146,8 @@ def _reasons(tree: FileTree) -> str:
 
 
 def tool_formats(tree: FileTree) -> Iterator[Problem]:
-    """A row for each annotation tool whose own format some files have; these are not read."""
+    """Yield a report row for each annotation tool whose native format some files have; these are not read."""
     for tool, ending, pattern in TOOL_FORMATS:
         if names := beginning(tree, ending, TOOL_HEAD, pattern.match):
             shown = listed([readable(name, 255) for name in names])
-            yield Problem(shown, "COCO, YOLO or VOC", f"{tool}'s own format. {EXPORTS}", "left out")
+            yield Problem(shown, "COCO, YOLO or VOC", f"the native format of {tool}. {EXPORTS}", "ignored")

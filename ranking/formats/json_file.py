@@ -1,4 +1,4 @@
-"""JSON from strangers: read up to a limit, with an error in words for all that it can be."""
+"""Untrusted JSON, read up to a limit, with a clear error for any content."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 from ranking.files import FileTree, Limits, Unusable
 
-MAX_PARTS = 2_000_000  # lists and objects in one file: each takes many times the bytes that it is written in
+MAX_PARTS = 2_000_000  # lists and objects in one file: each needs many times its size in memory
 Hook = Callable[[dict[str, Any]], Any]
 
 
 def read_json(tree: FileTree, name: str, limits: Limits, hook: Hook | None = None) -> Any:
-    """What the file holds; `hook` is given each object as soon as it is read, and gives what is kept of it.
+    """Return the content of a JSON file. hook: called with each object when it is read; returns its replacement.
 
-    Unusable where it is too large, has too many parts, is nested deeper than the parser goes, or cannot be read. NaN
-    and Infinity are numbers, as many tools write them.
+    Unusable if the file is too large, has too many parts, is nested too deeply, or cannot be read. NaN and Infinity
+    are numbers, because many tools write them.
     """
     data = tree.read(name, limits.json_bytes, "JSON", "json_bytes")
     parts = data.count(b"[") + data.count(b"{")
@@ -25,7 +25,7 @@ def read_json(tree: FileTree, name: str, limits: Limits, hook: Hook | None = Non
     try:
         return json.loads(data.decode("utf-8-sig"), object_hook=hook)
     except UnicodeDecodeError as error:
-        raise Unusable("JSON in UTF-8", f"byte {error.start} of another kind") from error
+        raise Unusable("JSON in UTF-8", f"another encoding at byte {error.start}") from error
     except RecursionError as error:
         raise Unusable("JSON of a few levels", "one nested too deep") from error
     except ValueError as error:
@@ -33,7 +33,7 @@ def read_json(tree: FileTree, name: str, limits: Limits, hook: Hook | None = Non
 
 
 def as_number(value: object) -> float | None:
-    """A number of JSON as a float, which may be infinite or NaN; None for anything else."""
+    """Return a JSON number as a float, which may be infinite or NaN; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -43,7 +43,7 @@ def as_number(value: object) -> float | None:
 
 
 def brief(value: object) -> str:
-    """A value of JSON in a few words, however large or deep it is.
+    """Return a short text for a JSON value of any size or depth.
 
     >>> brief([1, "a"]), brief([[1]]), brief({"a": 1}), brief(None)
     ("[1, 'a']", 'a list of 1', 'an object of 1', 'None')

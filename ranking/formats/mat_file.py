@@ -1,8 +1,8 @@
-"""MATLAB files (level 5) from strangers: arrays of real numbers and rows of texts, and nothing else of what they hold.
+"""Untrusted MATLAB files (level 5): only their arrays of real numbers and their cells of texts are read.
 
-scipy.io.loadmat (1.17) keeps no limit: 4.7 MB that expand to 1 GB take 3.1 GB, 20,000 cells within each other and a
-matrix of 80 bytes whose numbers are of kind 14 end its process. This one reads the few kinds that data sets are made
-of, and looks at sizes first. The format is "MAT-File Format", MathWorks, chapter 1.
+scipy.io.loadmat (1.17) has no limits: 4.7 MB that expand to 1 GB need 3.1 GB of memory; 20,000 nested cells, or a
+matrix of 80 bytes with numbers of type 14, crash the process. This reader supports the few types that data sets use,
+and checks sizes first. The format is described in "MAT-File Format", MathWorks, chapter 1.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from ranking.core.text import readable
 
 HEADER = 128  # bytes
 MAX_EXPANDED = 64 * 2**20  # bytes of one variable
-MAX_NUMBERS = 10_000_000  # of one variable, which become 8 bytes each
+MAX_NUMBERS = 10_000_000  # of one variable, stored as 8 bytes each
 MAX_VARIABLES = 1_000
 MAX_TEXTS = 1_000_000
-LONGEST_TEXT = 255  # characters that are kept of one
-FILE = "MATLAB file"  # what errors are about until a variable is known
-GLANCE = 1_024  # bytes of a compressed variable that tell its name
+LONGEST_TEXT = 255  # characters of one text that are kept
+FILE = "MATLAB file"  # the subject of errors until a variable is known
+GLANCE = 1_024  # bytes of a compressed variable that contain its name
 INT32, MATRIX, COMPRESSED = 5, 14, 15
 CELL, CHAR, OPAQUE, NUMERIC = 1, 4, 17, range(6, 16)
 COMPLEX = 0x800
@@ -40,14 +40,14 @@ Variable = Floats | tuple[str, ...]
 
 @dataclass(frozen=True)
 class Element:
-    """A type and its bytes; `order` is that of the numbers in it, "<" or ">"."""
+    """A type and its bytes. order: the byte order of its numbers, "<" or ">"."""
 
     kind: int
     data: memoryview
     order: str
 
     def parts(self) -> Iterator[Element]:
-        """The elements within; ValueError where one is longer than what is left."""
+        """Yield the elements within; ValueError if an element is longer than the remaining bytes."""
         return _elements(self.data, self.order)
 
     def numbers(self) -> npt.NDArray[np.float64]:
@@ -69,7 +69,7 @@ class Element:
 
 @dataclass(frozen=True)
 class Matrix:
-    """What a matrix says of itself before its content."""
+    """The header of a matrix."""
 
     kind: int
     imaginary: bool
@@ -79,10 +79,10 @@ class Matrix:
 
 
 def read_mat(data: bytes, wanted: Collection[str]) -> dict[str, Variable]:
-    """The variables `wanted`: numbers as float64 of two dimensions, cells of texts as a tuple.
+    """Return the variables `wanted`: numbers as float64 with two dimensions, cells of texts as a tuple.
 
-    Those that the file lacks are not in the answer. ValueError, with the name of the variable, for what is damaged, too
-    large or of another kind.
+    Variables that the file lacks are omitted. ValueError, with the name of the variable, if it is damaged, too large or
+    of another type.
     """
     order = _order(data)
     variables: dict[str, Variable] = {}
@@ -115,7 +115,7 @@ def _elements(data: memoryview, order: str) -> Iterator[Element]:
         if len(data) - at < 8:
             raise InputError(FILE, "a tag of 8 bytes", len(data) - at)
         first, size = struct.unpack_from(order + "II", data, at)
-        if first >> 16:  # short: type and size in one word, the content in the other
+        if first >> 16:  # short: type and size in the first word, the content in the second
             kind, size, start, step = first & 0xFFFF, first >> 16, at + 4, 8
             if size > 4:
                 raise InputError(FILE, "a short element of at most 4 bytes", size)
@@ -123,14 +123,14 @@ def _elements(data: memoryview, order: str) -> Iterator[Element]:
             kind, start = first, at + 8
             step = 8 + (size if kind == COMPRESSED else -(-size // 8) * 8)
         if start + size > len(data):
-            left = f"an element of at most {len(data) - start:,} bytes, which are left"
+            left = f"an element of at most {len(data) - start:,} bytes, the rest of the file"
             raise InputError(FILE, left, f"one that claims {size:,}")
         yield Element(kind, data[start : start + size], order)
         at += step
 
 
 def _expanded(element: Element, most: int) -> Element:
-    """The matrix that a compressed element holds, or as much of it as `most` bytes have; others as they are."""
+    """Return the matrix in a compressed element, at most `most` bytes of it; any other element unchanged."""
     if element.kind != COMPRESSED:
         return element
     try:
@@ -139,10 +139,10 @@ def _expanded(element: Element, most: int) -> Element:
     except zlib.error as error:
         raise InputError(FILE, "compressed content", f"damaged content ({error})") from error
     if len(plain) < 8:
-        raise InputError(FILE, "8 bytes or more of compressed content", len(plain))
+        raise InputError(FILE, "at least 8 bytes of compressed content", len(plain))
     kind, size = struct.unpack_from(element.order + "II", plain)
     if most > GLANCE and size + 8 > len(plain):
-        expected = f"as many bytes as it expands to, at most {most:,}"
+        expected = f"the size that the element claims, at most {most:,} bytes"
         raise InputError(FILE, expected, f"{size:,} claimed, {len(plain):,} expanded")
     return Element(kind, memoryview(plain)[8 : 8 + size], element.order)
 
@@ -160,7 +160,7 @@ def _matrix(element: Element) -> Matrix:
     word = struct.unpack_from(element.order + "I", flags.data)[0]
     if (
         word & 0xFF == OPAQUE and shape.kind in TEXTS
-    ):  # texts and tables of MATLAB since 2016, whose name comes first
+    ):  # texts and tables of MATLAB since 2016, in which the name precedes the shape
         return Matrix(OPAQUE, False, (), shape.text(), parts)
     if shape.kind != INT32:
         raise InputError(FILE, f"a shape of kind {INT32}", f"kind {shape.kind}")
@@ -184,7 +184,7 @@ def _variable(matrix: Matrix) -> Variable:
 
 
 def _texts(matrix: Matrix) -> tuple[str, ...]:
-    """Those of a cell, whatever its shape, column by column."""
+    """Return the texts of a cell of any shape, column by column."""
     texts: list[str] = []
     for element in matrix.content:
         inner = _matrix(element)

@@ -32,14 +32,14 @@ from ranking.formats.xml_file import MAX_XML_BYTES
 MAX_LIST_BYTES = 16 * 2**20
 LABEL = re.compile(r"\s+[-+]?[01]$")
 ACTION_ROW = re.compile(r"(.+?)\s+(\d{1,6})(?:\s+([-+]?[01]))?", re.ASCII)
-ANNOTATION_LEFT_OUT = "annotation left out"
-Actions = dict[int, dict[str, bool]]  # object number to what lists say of its actions
+ANNOTATION_LEFT_OUT = "annotation ignored"
+Actions = dict[int, dict[str, bool]]  # object number to its actions in the lists
 
 
 @dataclass
 class Lists:
-    """The lists of a VOC folder by name. images: the image names of each. actions: what the rows of each action list
-    say, by image. unusable: why a list cannot be read, which matters only where the list is needed."""
+    """The lists of a VOC folder by name. images: the image names of each list. actions: the rows of each action list,
+    by image. unusable: why a list cannot be read; the error is raised only if the list is needed."""
 
     images: dict[str, list[str]] = field(default_factory=dict)
     actions: dict[str, dict[str, Actions]] = field(default_factory=dict)
@@ -47,27 +47,27 @@ class Lists:
     problems: list[Problem] = field(default_factory=list)
 
     def of(self, name: str) -> list[str]:
-        """The images of list `name`, [] where there is no such list; InputError where it cannot be read."""
+        """Return the images of list `name`, [] if there is no such list; InputError if it cannot be read."""
         if name in self.unusable:
             raise self.unusable[name]
         return self.images.get(name, [])
 
     def read(self, name: str, tree: FileTree, file: str) -> list[str]:
-        """The lines of the file of list `name`; [] and a row of the report where it cannot be read."""
+        """Return the lines of the file of list `name`; [] and a report row if it cannot be read."""
         shown = readable(base(file))
         try:
             data = tree.read(file, MAX_LIST_BYTES, "a list")
         except Unusable as error:
-            remedy = "mend it, or name another training or test list"
+            remedy = "repair it, or choose other lists"
             self.unusable.setdefault(name, InputError(shown, error.expected, error.came, remedy))
             self.problems.append(Problem(shown, error.expected, error.came, "list ignored"))
             return []
-        # As file names are decoded, so that both still agree where they are not UTF-8.
+        # Decoded in the same way as file names, so that both agree even if they are not UTF-8.
         lines = data.decode("utf-8-sig", errors="surrogateescape").splitlines()
         return [line.strip() for line in lines if line.strip()]
 
     def first(self, candidates: list[str], annotated: dict[str, str]) -> str:
-        """The first of `candidates` that names an annotated image (VOC 2012 ships test lists without any), else ""."""
+        """Return the first of `candidates` with an annotated image (test lists of VOC 2012 have none), or ""."""
         names = sorted({*self.images, *self.unusable})
         named = (name for candidate in candidates for name in names if _usual_name(name) == candidate)
         return next((name for name in named if annotated.keys() & set(self.of(name))), "")
@@ -78,52 +78,55 @@ class Lists:
 class PascalVoc(TreeSource):
     """Everingham et al., IJCV 2010. Samples are boxes; groups are images; classes are names or actions.
 
-    An image is identified by the name of its annotation, in JPEGImages or beside it; what XML says of files is never
-    read. Boxes are 1-based with both ends included (0-based and half open in what FiftyOne, Label Studio and CVAT
-    export) and become 0-based and half open. Objects in the action form are those that the lists name; without lists,
-    all that have `<actions>`.
+    The name of an annotation identifies its image, in JPEGImages or in the same folder; file names in the XML are
+    never read. Boxes are 1-based and include both ends (0-based and half open in the exports of FiftyOne, Label Studio
+    and CVAT); they become 0-based and half open. In the action form, samples are the objects in the lists or, without
+    lists, all objects with `<actions>`.
     """
 
-    order: ClassVar[int] = 2  # last: where the form of an import begins
+    order: ClassVar[int] = 2  # the last format, which the import form selects first
     expected: ClassVar[str] = EXPECTED
     _moves_groups: ClassVar[bool] = True
 
     year: str = setting(
         "",
         label="Year",
-        help="Which year, where a VOCdevkit holds several. Empty: the newest.",
+        help="Which year, if a VOCdevkit contains several. Empty: the newest.",
         advanced=True,
     )
     form: str = setting(
         "auto",
         label="Form",
-        help="Detection: a class for each box. Action: what each person does. Auto: action where there are "
-        "only action lists, else detection.",
+        help="Detection: a class for each box. Action: what each person does. Auto: action if there are only action "
+        "lists, otherwise detection.",
         choices=("auto", "detection", "action"),
         advanced=True,
     )
     difficult: str = setting(
         "leave out",
         label="Difficult objects",
-        help="What to do with detection boxes that the annotators marked as difficult to recognise. The VOC "
-        "challenge leaves them out. Action lists name their own objects, difficult or not.",
+        help="How to handle detection boxes that are marked as difficult to recognise. The VOC challenge ignores them. "
+        "Action lists name their objects, difficult or not.",
         choices=("leave out", "keep"),
         advanced=True,
     )
     train_list: str = setting(
         "",
         label="Training list",
-        help="Which list of ImageSets to train on. Empty: trainval, or train.",
+        help="The list in ImageSets that names the training images. Empty: trainval, or train.",
         advanced=True,
     )
     test_list: str = setting(
-        "", label="Test list", help="Which list of ImageSets to test on. Empty: test, or val.", advanced=True
+        "",
+        label="Test list",
+        help="The list in ImageSets that names the test images. Empty: test, or val.",
+        advanced=True,
     )
     group: str = group_of_images()
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
-        """A VOC folder with annotations; None also where there are several, or one that cannot be listed."""
+        """Recognise a VOC folder with annotations; None also if there are several, or a folder cannot be listed."""
         try:
             voc = find_voc_folder(tree)
             annotations, images = len(voc.annotations()[0]), len(voc.images()[0])
@@ -146,7 +149,7 @@ class PascalVoc(TreeSource):
     def records(self) -> Iterator[SourceImage | Problem]:
         yield from self._tree.problems
         if unread := list(self._voc.unread):
-            done = "left out: import each by itself; the setting Year chooses among years"
+            done = "ignored: import each folder separately, or choose a year with the setting Year"
             yield Problem(counted(len(unread), "folder"), "one folder of PASCAL VOC", listed(unread), done)
         yield from self._annotations[1]
         yield from self._images[1]
@@ -170,7 +173,7 @@ class PascalVoc(TreeSource):
                 yield from problems
                 yield SourceImage(name, image, tuple(boxes), test, annotation.size)
         if difficult and not self._is_action:
-            done = "left out" if self.difficult == "leave out" else "kept"
+            done = "ignored" if self.difficult == "leave out" else "kept"
             expected = "objects not marked as difficult"
             yield Problem(counted(difficult, "object"), expected, "difficult 1", done)
         yield from self._unlisted()
@@ -204,7 +207,7 @@ class PascalVoc(TreeSource):
         if file is None:
             came = f"none in {self._voc.layout.annotations or 'its folder'}"
             expected = "an annotation of every listed image"
-            return None, [Problem(f"{name}.xml", expected, came, "image left out")]
+            return None, [Problem(f"{name}.xml", expected, came, "image ignored")]
         shown = readable(base(file))
         try:
             data = self._voc.tree.read(file, MAX_XML_BYTES, "XML")
@@ -223,7 +226,7 @@ class PascalVoc(TreeSource):
     def _boxes(
         self, name: str, annotation: Annotation, group: str | None
     ) -> tuple[list[SourceBox], list[Problem]]:
-        """The boxes of one image, and rows of the report about them."""
+        """Return the boxes of one image, and report rows about them."""
         if self._is_action:
             return action_boxes(
                 annotation, self._listed_actions(name), readable(base(self._annotations[0][name])), group
@@ -233,16 +236,16 @@ class PascalVoc(TreeSource):
         return [_source_box(item, (item.name,), group, shift) for item in kept], []
 
     def _unlisted(self) -> Iterator[Problem]:
-        """One row, not thousands, for files that no chosen list names: VOC 2012 has many by design."""
+        """Yield one row, not thousands, for files that no chosen list names: VOC 2012 has many by design."""
         annotations, listed_images = self._annotations[0], self._part_of
         if unlisted := sorted(annotations.keys() - listed_images.keys()):
-            came = f"in none of them: {listed(unlisted)}"
+            came = f"in no chosen list: {listed(unlisted)}"
             yield Problem(
-                counted(len(unlisted), "annotation"), "annotations in the chosen lists", came, "left out"
+                counted(len(unlisted), "annotation"), "annotations in the chosen lists", came, "ignored"
             )
         if bare := sorted(self._images[0].keys() - listed_images.keys() - annotations.keys()):
             came = f"none for {listed(bare)}"
-            yield Problem(counted(len(bare), "image"), "an annotation for every image", came, "left out")
+            yield Problem(counted(len(bare), "image"), "an annotation for every image", came, "ignored")
 
     # ---------------------------------------------------------------------------------------------- Lists
 
@@ -252,7 +255,7 @@ class PascalVoc(TreeSource):
 
     @cached_property
     def _chosen(self) -> tuple[str, str]:
-        """The names of the training list and of the test list, "" where there is none."""
+        """The names of the training list and of the test list, "" if there is none."""
         lists, annotated = self._lists, self._annotations[0]
         for name in (self.train_list, self.test_list):
             if name and name not in lists.images and name not in lists.unusable:
@@ -264,7 +267,7 @@ class PascalVoc(TreeSource):
 
     @cached_property
     def _part_of(self) -> dict[str, str | None]:
-        """The part of every image that is read, in the order of their names; None where no list names any."""
+        """The part of each image that is read, sorted by name; None if no list names an image."""
         train, test = self._chosen
         tested = set(self._lists.of(test))
         trained = set(self._lists.of(train)) if train else self._annotations[0].keys() - tested
@@ -278,13 +281,15 @@ class PascalVoc(TreeSource):
         train, test = self._chosen
         if test and not train:
             came = f"none (lists: {listed(sorted(self._lists.images))})"
-            yield Problem("ImageSets", "a list of training images", came, "all other images train")
+            yield Problem(
+                "ImageSets", "a list of training images", came, "all other images are training images"
+            )
         if both := sorted(set(self._lists.of(test)) & set(self._lists.of(train))):
-            came, done = f"{counted(len(both), 'image')} in both: {listed(both)}", "kept for the test only"
+            came, done = f"{counted(len(both), 'image')} in both: {listed(both)}", "kept as test images only"
             yield Problem("ImageSets", f"no image both in {train} and {test}", came, done)
 
     def _listed_actions(self, name: str) -> Actions | None:
-        """What the chosen lists say of the objects of one image; None where there is no list."""
+        """Return the actions of the objects of one image in the chosen lists; None if there is no list."""
         chosen = [part for part in self._chosen if part]
         if not chosen:
             return None
@@ -296,9 +301,9 @@ class PascalVoc(TreeSource):
 
 
 def _main_lists(voc: VocFolder, annotated: dict[str, str]) -> Lists:
-    """ImageSets/Main: an image name a row; the 1 or -1 of lists of one class may follow and is not needed.
+    """Return the lists of ImageSets/Main: one image name per row; the 1 or -1 in the lists of one class is ignored.
 
-    Where parts have folders of their own, each is a list, and trainval is all that is not for the test.
+    If each part has its own folder, each is a list, and trainval contains all images that are not test images.
     """
     lists = Lists()
     if len(voc.parts) > 1:
@@ -314,26 +319,28 @@ def _main_lists(voc: VocFolder, annotated: dict[str, str]) -> Lists:
 
 
 def _action_lists(voc: VocFolder) -> Lists:
-    """ImageSets/Action: rows `image object [label]` in `<split>.txt` and `<action>_<split>.txt`."""
+    """Return the lists of ImageSets/Action: rows `image object [label]` in `<split>.txt`, `<action>_<split>.txt`."""
     lists = Lists()
     for stem, file in voc.lists("Action").items():
         action, _, split = stem.rpartition("_")
         for line in lists.read(split, voc.tree, file):
             row = ACTION_ROW.fullmatch(line)
             if row is None:
-                expected = "rows of image, object number and perhaps a label"
+                expected = "rows of image, object number and, optionally, a label"
                 lists.problems.append(Problem(readable(base(file)), expected, readable(line), "row ignored"))
                 continue
             objects = lists.actions.setdefault(split, {}).setdefault(image_name(row[1]), {})
             labels = objects.setdefault(int(row[2]), {})
-            if action and row[3] is not None and int(row[3]) != 0:  # 0: difficult, neither shown nor not
+            if (
+                action and row[3] is not None and int(row[3]) != 0
+            ):  # 0: difficult, neither relevant nor irrelevant
                 labels[unique_name(action)] = int(row[3]) == 1
     lists.images = {split: list(images) for split, images in lists.actions.items()}
     return lists
 
 
 def _usual_name(name: str) -> str | None:
-    """Which of VOC's lists that is; CVAT calls them Train, Validation and Test.
+    """Return which of VOC's lists that is; CVAT calls them Train, Validation and Test.
 
     >>> _usual_name("trainval"), _usual_name("Validation"), _usual_name("cat_train")
     ('trainval', 'val', None)
@@ -348,10 +355,10 @@ def _usual_name(name: str) -> str | None:
 def action_boxes(
     annotation: Annotation, by_lists: Actions | None, file: str, group: str | None
 ) -> tuple[list[SourceBox], list[Problem]]:
-    """The boxes of people with their actions, and rows of the report.
+    """Return the boxes of people with their actions, and report rows.
 
-    by_lists: what the lists say of this image's objects (None: there are no lists). The annotation's own `<actions>`
-    come first; where lists say otherwise, that is reported.
+    by_lists: the actions of this image's objects in the lists (None: there are no lists). The `<actions>` of the
+    annotation have priority; a difference from the lists is reported.
     """
     problems: list[Problem] = []
     boxes = []
@@ -377,17 +384,17 @@ def _action_labels(
     own = item.actions or {}
     if not own and not by_lists:
         came = f"object {item.number} has none"
-        return {}, Problem(file, "actions for every listed object", came, "object left out")
+        return {}, Problem(file, "actions for every listed object", came, "object ignored")
     different = sorted(action for action in own.keys() & by_lists.keys() if own[action] != by_lists[action])
     if different:
         expected = "the same actions in annotation and lists"
         came = f"object {item.number}: {listed(different)} differ"
-        return own, Problem(file, expected, came, "the annotation is followed")
+        return own, Problem(file, expected, came, "the annotation is used")
     return by_lists | own, None
 
 
 def _source_box(item: VocObject, classes: tuple[str, ...], group: str | None, shift: int = 0) -> SourceBox:
-    """shift: pixels that the left and upper edge lie too far left and up, where they were never counted from 1."""
+    """Return an object as a box. shift: pixels to add to the left and upper edge, if they are counted from 0."""
     left, top, right, bottom = item.box
     edges = (left + shift, top + shift, right, bottom)
     return SourceBox(edges, classes, group, item.number)

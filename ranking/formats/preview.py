@@ -1,4 +1,4 @@
-"""A few crops of a source, its problems so far, and how its labels are distributed, before anything is stored."""
+"""A few crops of a source, its first problems, and the distribution of its labels, before anything is stored."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ranking.formats.tree_source import TreeSource
 CROPS = 12
 MAX_IMAGES = 60  # that are decoded for the crops
 MAX_PROBLEMS = 200  # that are listed; an import lists all
-MAX_CLASSES = 12  # that are named; of further ones only the number is given
-COUNT_SECONDS = 5.0  # for counting the labels of further images while a person waits: some 5,000 files of XML
+MAX_CLASSES = 12  # that are named; further classes are only counted
+COUNT_SECONDS = 5.0  # to count the labels of further images while the user waits: some 5,000 XML files
 
 
 @dataclass(frozen=True)
 class Crop:
-    """One box: a small WebP of it, what it shows, and the name of its image."""
+    """One box: its thumbnail (WebP), its classes, and the name of its image."""
 
     webp: bytes
     classes: tuple[str, ...]
@@ -37,10 +37,10 @@ class Crop:
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """classes: the most frequent ones with their numbers of boxes. more_classes: how many more there are.
+    """classes: the most frequent classes with their numbers of boxes. more_classes: how many more there are.
 
-    train, test: numbers of images with a box. split_from: where the split comes from, in words. complete: whether all
-    images were counted, or only those that were reached in time.
+    train, test: numbers of images with a box. split_from: the origin of the split, as text. complete: whether all
+    images were counted before the time limit.
     """
 
     classes: dict[str, int]
@@ -53,8 +53,8 @@ class LabelCounts:
 
 @dataclass(frozen=True)
 class SourcePreview:
-    """title, images: as the source says. problems: the first of `problem_count`, as an import would report them, up to
-    the last crop."""
+    """title, images: of the source. problems: the first of `problem_count` report rows of an import, up to the last
+    crop."""
 
     title: str
     images: int
@@ -64,18 +64,18 @@ class SourcePreview:
     counts: LabelCounts
 
     def with_problems(self, problems: list[Problem]) -> SourcePreview:
-        """The same with more problems before its own."""
+        """Return the preview with further problems before its own."""
         first = [*problems, *self.problems][:MAX_PROBLEMS]
         return replace(self, problems=first, problem_count=self.problem_count + len(problems))
 
     def to_json(self) -> dict[str, Any]:
-        """What `from_json` reads."""
+        """Return the record that `from_json` reads."""
         crops = [{**asdict(crop), "webp": base64.b64encode(crop.webp).decode()} for crop in self.crops]
         return {**asdict(self), "crops": crops}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> SourcePreview:
-        """What `to_json` gave; ValueError, TypeError or KeyError where it is something else."""
+        """Return the preview that `to_json` wrote; ValueError, TypeError or KeyError for any other record."""
         crops = [
             Crop(**{**crop, "webp": base64.b64decode(crop["webp"]), "classes": tuple(crop["classes"])})
             for crop in record["crops"]
@@ -86,10 +86,10 @@ class SourcePreview:
 
 
 def preview_source(source: TreeSource, crops: int = CROPS) -> SourcePreview:
-    """The first `crops` of `source`, one from each image, of the class that was shown the least so far.
+    """Return a preview with `crops` crops, one per image, each of the class with the fewest crops so far.
 
-    Nothing is written. There are fewer where the first MAX_IMAGES images with boxes have no more that can be used.
-    ValueError where the source cannot be read at all.
+    Nothing is written. There are fewer crops if the first MAX_IMAGES images with boxes have no more usable boxes.
+    ValueError if the source cannot be read.
     """
     limits, title, images = Limits.from_environment(), source.title(), len(source)
     shown: Counter[tuple[str, ...]] = Counter()
@@ -116,7 +116,7 @@ def preview_source(source: TreeSource, crops: int = CROPS) -> SourcePreview:
 def _label_counts(
     first: list[SourceImage], rest: Iterator[SourceImage | Problem], source: TreeSource
 ) -> LabelCounts:
-    """Count the labels of the first images and, without decoding them and as far as there is time, of the rest."""
+    """Count the labels of the first images and, within the time limit and without decoding, of all other images."""
     boxes: Counter[str] = Counter()
     images = {False: 0, True: 0}
 

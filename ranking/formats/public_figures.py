@@ -1,4 +1,4 @@
-"""Relative Attributes as they were released: public figures, or outdoor scenes, as features (Parikh and Grauman, ICCV
+"""The release of Relative Attributes: public figures, or outdoor scenes, as features (Parikh and Grauman, ICCV
 2011)."""
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ EXPECTED = "pubfig_data.mat"
 
 @dataclass(frozen=True, eq=False)
 class RelativeAttributes:
-    """features: (n, d). person: (n,) number of a class, from 0. order: (a, c), the higher the more a class has of an
-    attribute. test: (n,)."""
+    """features: (n, d). person: (n,) number of a class, from 0. order: (a, c) the position of each class in the order
+    of each attribute; higher means more of it. test: (n,)."""
 
     features: npt.NDArray[np.float32]
     person: Ints
@@ -45,10 +45,10 @@ class RelativeAttributes:
 @SOURCES.register("Public figures")
 @dataclass
 class PublicFigures(Source):
-    """The layout of `pubfig_data.mat`, which the release of outdoor scenes has too.
+    """The layout of `pubfig_data.mat`; the release of outdoor scenes has the same layout.
 
-    An image's number of an attribute is the place of its person (or scene) in the file's order of all of them, the more
-    the higher. The person is its class and its group. Rows have no pictures: cards stand for them.
+    The criteria are the attributes: the value of an image is the position of its person (or scene) in the file's order,
+    higher for more of the attribute. The person is its class and its group. There are no images, so cards replace them.
     """
 
     order: ClassVar[int] = 1
@@ -62,7 +62,7 @@ class PublicFigures(Source):
     least: int = setting(
         2,
         label="Images per person",
-        help="People (or scenes) with fewer images are left out.",
+        help="People (or scenes) with fewer images are dropped.",
         minimum=1,
         advanced=True,
     )
@@ -81,7 +81,7 @@ class PublicFigures(Source):
             person = int(table.person[row])
             if counts[person] < self.least:
                 came = f"{counts[person]} of {table.class_names[person]}"
-                yield Problem(readable(name), f"at least {self.least} images of each", came, "image left out")
+                yield Problem(readable(name), f"at least {self.least} images of each", came, "image ignored")
                 continue
             numbers = dict(zip(table.attribute_names, table.order[:, person].tolist(), strict=True))
             shown = table.class_names[person]
@@ -99,7 +99,7 @@ class PublicFigures(Source):
 
 
 def read_relative_attributes(variables: Mapping[str, Variable]) -> RelativeAttributes:
-    """The table in the variables of such a file; ValueError that says which are missing or do not fit."""
+    """Return the table in the variables of such a file; ValueError names missing or unsuitable variables."""
     missing = [name for name in ARRAYS + NAMES if name not in variables]
     if missing:
         raise InputError("variables", ", ".join(ARRAYS + NAMES), f"none called {', '.join(missing)}")
@@ -113,7 +113,7 @@ def read_relative_attributes(variables: Mapping[str, Variable]) -> RelativeAttri
         raise InputError("class_labels", f"whole numbers from 1 to {classes}", "other numbers")
     if not np.isin(used, (0, 1)).all():
         raise InputError("used_for_training", "0 or 1", "other numbers")
-    with np.errstate(over="ignore"):  # what float32 cannot hold becomes a row of the report
+    with np.errstate(over="ignore"):  # numbers too large for float32 become report rows
         vectors = features.astype(np.float32)
     class_names, attribute_names = (_separate(names[name], name) for name in NAMES[1:])
     return RelativeAttributes(
@@ -147,7 +147,7 @@ def _numbers(variables: Mapping[str, Variable], name: str, shape: tuple[int, int
 
 
 def _separate(names: tuple[str, ...], what: str) -> tuple[str, ...]:
-    """Names with the blanks that they lack, each of them different and not empty."""
+    """Return names with spaces between their words; ValueError unless all are different and not empty."""
     separated = tuple(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in names)
     if not all(separated) or len(set(separated)) < len(separated):
         raise InputError(what, "different names, none empty", listed(list(separated)))

@@ -1,4 +1,4 @@
-"""Graded samples of queries as features, in svmlight's form: LETOR's files, or LightGBM's with query sizes beside."""
+"""Graded samples of queries as features, in svmlight format: files of LETOR, or of LightGBM with a query-size file."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ MAX_FEATURES = 100_000
 MAX_CELLS = 100_000_000  # rows times features
 MAX_ROWS = 200_000
 GRADE = "grade"
-EXPECTED = "a file of graded samples in svmlight's form"
+EXPECTED = "a file of graded samples in svmlight format"
 
 
 class Graded(NamedTuple):
-    """Rows as a file has them. grades: (n,) finite. queries: of each row, None where no row says. lines: (n,) the
-    number of the line of each. features: (n, highest number + 1) sparse, numbered as the file does."""
+    """The rows of a file. grades: (n,) finite. queries: of each row; None if no row names one. lines: (n,) the line
+    number of each row. features: (n, highest number + 1) sparse, with the numbers of the file."""
 
     grades: Floats
     queries: list[str] | None
@@ -41,7 +41,7 @@ class Graded(NamedTuple):
     features: Any
 
     def dense(self, width: int) -> npt.NDArray[np.float32]:
-        """(n, width); ValueError where that would be too many numbers."""
+        """Return the features (n, width); ValueError if these would be too many numbers."""
         if len(self.lines) * width > MAX_CELLS:
             came = f"{len(self.lines):,} rows and {width:,} features"
             raise InputError("rows times features", f"at most {MAX_CELLS:,}", came)
@@ -61,11 +61,11 @@ class Part(NamedTuple):
 @SOURCES.register("SVMlight")
 @dataclass
 class SvmLight(Source):
-    """A row a sample: grade qid:query feature:value ... Rows of one query follow each other.
+    """One row per sample: grade qid:query feature:value ... The rows of one query are consecutive.
 
-    Where rows name no query, the file of the same name that ends in .query says how many rows each has, as LightGBM
-    has it. The query is the group, the grade is the criterion. Rows have no pictures: cards stand for them. The first
-    feature is number 0 where a row has that one, else number 1.
+    If rows name no query, the file of the same name with the suffix .query gives the number of rows per query, as in
+    LightGBM. The query is the group, the grade is the criterion. There are no images, so cards replace them. The first
+    feature is number 0 if a row has it, otherwise number 1.
     """
 
     order: ClassVar[int] = 1
@@ -74,17 +74,18 @@ class SvmLight(Source):
         "",
         label="File",
         help="A file such as rank.train on the computer that runs this app: grade qid:query feature:value in each row. "
-        "Without qid, rank.train.query beside it says how many rows each query has.",
+        "Without qid, rank.train.query in the same folder gives the number of rows per query.",
     )
     test_file: str = setting(
         "",
         label="Test file",
-        help="Such a file to test on, as rank.test. Empty: queries of the first are drawn.",
+        help="A second file of this format with the test samples, such as rank.test. Empty: a random share of the "
+        "queries in the first file is held out.",
         advanced=True,
     )
     test_share: float = share_of_test(
         0.3,
-        "How many queries are drawn for the test where there is no test file.",
+        "The share of queries that is held out as the test split if there is no test file.",
         of="queries",
         advanced=True,
     )
@@ -102,7 +103,7 @@ class SvmLight(Source):
         several = len(self._parts) > 1
         for part, split in zip(self._parts, ("train ", "test "), strict=False):
             features = part.rows.dense(width)[:, first:]
-            of = split if several else ""  # queries of two files may have equal names and are not the same
+            of = split if several else ""  # queries of two files are different even if their names are equal
             tests = set(part.queries if split == "test " else ()) if several else self._drawn(part.queries)
             for row, query in enumerate(part.queries):
                 grade, line = float(part.rows.grades[row]), int(part.rows.lines[row])
@@ -135,8 +136,8 @@ def _part(file: str) -> Part:
 
 
 def _sizes(path: Path, name: str) -> list[int]:
-    """How many rows each query has, one number a line."""
-    expected = f"the sizes of queries, a number a line, for the rows of {name} name no query (qid:)"
+    """Return the number of rows of each query, from a file with one number per line."""
+    expected = f"the sizes of queries, one number per line, because the rows of {name} name no query (qid:)"
     lines = read_typed(path, MAX_BYTES, expected).decode("utf-8", "replace").split()
     if not all(line.isascii() and line.isdigit() and 0 < int(line[:9]) <= MAX_ROWS for line in lines):
         raise InputError(f"{name}.query", f"whole numbers from 1 to {MAX_ROWS:,}", "something else")
@@ -144,7 +145,7 @@ def _sizes(path: Path, name: str) -> list[int]:
 
 
 def read_graded(data: bytes, file: str) -> Graded:
-    """The rows of `data`; ValueError, with the number of the line, where one cannot be read, or where there are none.
+    """Return the rows of `data`; ValueError if there are none, or, with the line number, if a row cannot be read.
 
     >>> rows = read_graded(b"2 qid:7 1:0.5 3:1 # a page", "x")
     >>> rows.grades, rows.queries, rows.dense(4)
@@ -158,7 +159,7 @@ def read_graded(data: bytes, file: str) -> Graded:
         raise InputError(file, f"at most {MAX_ROWS:,} rows", f"{len(lines):,}")
     features, grades, queries = _loaded(data, file)
     if 0 < len(queries) < len(lines):
-        came = f"{len(queries):,} of {len(lines):,} rows with it"
+        came = f"{len(queries):,} of {len(lines):,} rows with qid"
         raise InputError(file, "qid: in all rows or in none", came)
     if features.shape[1] > MAX_FEATURES:
         raise InputError(file, f"features numbered below {MAX_FEATURES:,}", f"{features.shape[1] - 1:,}")
@@ -170,8 +171,8 @@ def read_graded(data: bytes, file: str) -> Graded:
 
 
 def _loaded(data: bytes, file: str) -> tuple[Any, Floats, list[int]]:
-    """Features, grades, and the queries that rows name; ValueError with the number of the first line that cannot be
-    read, which is found by halves."""
+    """Return features, grades, and the queries that rows name; ValueError with the number of the first unreadable line,
+    which is found by bisection."""
     try:
         return _load(data)
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""What the columns of a table of images hold: chosen in settings, or else proposed from names and contents."""
+"""The roles of the columns in a table of images: chosen in settings, or proposed from names and contents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ranking.files import Unusable
 from ranking.formats.image_names import ImageNames
 from ranking.formats.table_file import MAX_COLUMNS, UNKNOWN, plain_number
 
-# ----------------------------------------------------- Usual names, in small letters with nothing in between
+# ----------------------------------------------------- Usual names, in lower case without separators
 
 CORNERS, EXTENT, MIDDLE = "left, top, right, bottom", "left, top, width, height", "middle, width, height"
 FORMS = (CORNERS, EXTENT, MIDDLE)
@@ -36,7 +36,7 @@ GROUP = (
 )  # fmt: skip
 SPLIT = ("split", "subset", "part", "set", "partition", "usage")
 SIZE = (("imagewidth", "imageheight"), ("imgwidth", "imgheight"), ("width", "height"))
-EXTENTS = (("w", "h"), ("width", "height"))  # where there are both, width and height are those of the image
+EXTENTS = (("w", "h"), ("width", "height"))  # if there are both, width and height are those of the image
 BOXES = {
     CORNERS: (
         ("left", "top", "right", "bottom"),
@@ -74,7 +74,7 @@ def plain_name(column: str) -> str:
 
 
 def may_order(column: str) -> bool:
-    """Whether numbers of a column of that name may be something to order by: no identifier and no flag.
+    """Return whether a column of that name may be a criterion: it is neither an identifier nor a flag.
 
     >>> may_order("year"), may_order("annotation_id"), may_order("grid")
     (True, False, True)
@@ -82,18 +82,18 @@ def may_order(column: str) -> bool:
     return plain_name(column) not in NO_NUMBERS and not ENDS_AS_ID.search(column)
 
 
-LEAST_NUMERIC = 0.5  # of the cells of columns that have the names of those of boxes or sizes
+LEAST_NUMERIC = 0.5  # of the cells of a column whose name is usual for boxes or sizes
 BOX_NUMBER = re.compile(
     r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)", re.ASCII | re.IGNORECASE
 )
 
 # ---------------------------------------------------------------------------- Roles, and settings that choose columns
 
-NONE = "-"  # the text of a setting whose role no column has
+NONE = "-"  # the text of a setting for a role without a column
 
 
 class Role(NamedTuple):
-    """The setting that names the columns of a role, its label, and how many there may be."""
+    """The setting that names the columns of a role, its label, and the allowed numbers of columns."""
 
     setting: str
     label: str
@@ -101,24 +101,24 @@ class Role(NamedTuple):
 
 
 ROLES = {
-    "image": Role("image_column", "Column of the images", (1,)),
-    "box": Role("box_columns", "Columns of the boxes", (0, 1, 4)),
-    "labels": Role("label_columns", "Columns of the labels", range(MAX_COLUMNS)),
-    "numbers": Role("number_columns", "Columns of grades and numbers", range(MAX_CRITERIA + 1)),
-    "group": Role("group_column", "Column of the groups", (0, 1)),
-    "split": Role("split_column", "Column of the split", (0, 1)),
-    "size": Role("size_columns", "Columns of the image's size", (0, 2)),
+    "image": Role("image_column", "Image column", (1,)),
+    "box": Role("box_columns", "Box columns", (0, 1, 4)),
+    "labels": Role("label_columns", "Label columns", range(MAX_COLUMNS)),
+    "numbers": Role("number_columns", "Criterion columns", range(MAX_CRITERIA + 1)),
+    "group": Role("group_column", "Group column", (0, 1)),
+    "split": Role("split_column", "Split column", (0, 1)),
+    "size": Role("size_columns", "Image size columns", (0, 2)),
 }
 
 
 def role_setting(role: str, help: str) -> Any:
-    """The setting that names the columns of `role`; `help` says what they hold."""
-    how = "Separated by commas. Empty: proposed from names and contents. -: none."
+    """Return the setting that names the columns of `role`. help: what they contain."""
+    how = "Separate names by commas. Empty: chosen from names and contents. -: none."
     return setting("", label=ROLES[role].label, help=f"{help} {how}", advanced=True)
 
 
 def chosen_columns(text: str, header: Sequence[str], role: Role) -> tuple[str, ...] | None:
-    """The columns that a setting names; None where it is empty, () where there is none.
+    """Return the columns that a setting names; None if it is empty, () if it is "-".
 
     >>> chosen_columns(" a, c", ["a", "b", "c"], ROLES["labels"]), chosen_columns("", ["a"], ROLES["box"])
     (('a', 'c'), None)
@@ -127,7 +127,7 @@ def chosen_columns(text: str, header: Sequence[str], role: Role) -> tuple[str, .
         return None
     names = names_in(text)
     if len(set(names)) < len(names) or not set(names) <= set(header):
-        raise Unusable(f"{role.label}: different ones of {listed(list(header), 20)}", text)
+        raise Unusable(f"{role.label}: different names among {listed(list(header), 20)}", text)
     if len(names) not in role.counts:
         counts = f"up to {role.counts[-1]}" if len(role.counts) > 3 else " or ".join(map(str, role.counts))
         raise Unusable(f"{role.label}: {counts}", f"{len(names)}")
@@ -135,7 +135,7 @@ def chosen_columns(text: str, header: Sequence[str], role: Role) -> tuple[str, .
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """The names in the text of such a setting, whether there are such columns or not.
+    """Return the names in the text of such a setting, even if there are no such columns.
 
     >>> names_in('a, "b, c"'), names_in("-")
     (('a', 'b, c'), ())
@@ -145,7 +145,7 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 def as_setting(columns: Sequence[str]) -> str:
-    """The text that `chosen_columns` reads as those columns.
+    """Return the text that `chosen_columns` reads as those columns.
 
     >>> as_setting(("a", "b, c")), as_setting(()), as_setting(("-",))
     ('a, "b, c"', '-', '"-"')
@@ -158,9 +158,10 @@ def _quoted(name: str) -> str:
 
 
 class Columns(NamedTuple):
-    """The columns of each role. box: four, one whose cells hold four numbers, or none.
+    """The columns of each role. box: four columns, one column with four numbers per cell, or none.
 
-    form: one of FORMS. unit: PIXELS or SHARES. marked: whether each column of `labels` is of one label, of 0 and 1.
+    form: one of FORMS. unit: PIXELS or SHARES. marked: whether each column of `labels` stands for one label and
+    contains 0 and 1.
     """
 
     image: str
@@ -175,7 +176,7 @@ class Columns(NamedTuple):
     numbers: tuple[str, ...]
 
     def in_words(self) -> str:
-        """A sentence about them."""
+        """Return a sentence about the columns."""
         parts = [f"{self.image} names the images"]
         parts += [f"{', '.join(self.box)} the boxes ({self.form}, in {self.unit})"] if self.box else []
         if self.labels:
@@ -183,11 +184,11 @@ class Columns(NamedTuple):
             parts += [f"{names} mark labels" if self.marked else f"{names} the labels"]
         parts += [f"{self.group} the group"] if self.group else []
         parts += [f"{self.split} the split"] if self.split else []
-        parts += [f"{listed(list(self.numbers))} numbers to order by"] if self.numbers else []
+        parts += [f"{listed(list(self.numbers))} criteria"] if self.numbers else []
         return ", ".join(parts)
 
     def settings(self) -> dict[str, str]:
-        """The settings that choose these columns."""
+        """Return the settings that choose these columns."""
         named = {"image": (self.image,), "box": self.box, "labels": self.labels, "numbers": self.numbers}
         named |= {
             role: (name,) if name else () for role, name in (("group", self.group), ("split", self.split))
@@ -199,48 +200,48 @@ class Columns(NamedTuple):
 
 
 class Sample:
-    """The first rows of a table, by column. `free`: the columns that have no role yet, in order."""
+    """The first rows of a table, by column. free: the columns without a role so far, in order."""
 
     def __init__(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         self.cells = {name: [row[place].strip() for row in rows] for place, name in enumerate(header)}
         self.free = [name for name in header if name]
 
     def take(self, columns: Iterable[str]) -> tuple[str, ...]:
-        """The same columns, which are free no more."""
+        """Return the same columns, and remove them from `free`."""
         taken = tuple(columns)
         self.free = [name for name in self.free if name not in taken]
         return taken
 
     def named(self, names: Iterable[str]) -> Iterator[str]:
-        """The free columns of those names, in the order of the names."""
+        """Yield the free columns of those names, in the order of the names."""
         plain = {plain_name(name): name for name in reversed(self.free)}
         return (plain[name] for name in names if name in plain)
 
     def known(self, column: str) -> list[str]:
-        """The cells that hold something."""
+        """Return the cells with a known value."""
         return [cell for cell in self.cells[column] if cell.lower() not in UNKNOWN]
 
     def is_numeric(self, column: str, share: float = 1) -> bool:
-        """Whether that share of the known cells are finite numbers."""
+        """Return whether at least that share of the known cells are finite numbers."""
         numbers = [plain_number(cell) for cell in self.known(column)]
         finite = sum(number is not None and math.isfinite(number) for number in numbers)
         return bool(numbers) and finite >= share * len(numbers)
 
     def is_json(self, column: str) -> bool:
-        """Whether cells hold objects of JSON."""
+        """Return whether a cell contains JSON objects."""
         return any(cell.startswith(("[{", "{")) for cell in self.cells[column])
 
     def is_marks(self, column: str) -> bool:
-        """Whether all cells are 0 or 1."""
+        """Return whether all cells are 0 or 1."""
         return bool(self.cells[column]) and set(self.cells[column]) <= {"0", "1"}
 
 
 def propose(
     sample: Sample, index: ImageNames, chosen: Mapping[str, tuple[str, ...] | None]
 ) -> Columns | None:
-    """The columns of each role: those `chosen`, by role, and for None what names and contents suggest.
+    """Return the columns of each role: the `chosen` columns or, for None, a proposal from names and contents.
 
-    None where no column names images, or none says anything about them. A column has one role.
+    None if no column names images, or no column describes them. A column has one role.
     """
     for names in chosen.values():
         sample.take(names or ())
@@ -280,9 +281,9 @@ def propose(
 
 
 def _image(sample: Sample, index: ImageNames) -> list[str]:
-    """The column most of whose cells name images of the tree; of equal ones, one with a usual name.
+    """Return the column in which the most cells name images of the tree; among equal columns, one with a usual name.
 
-    Plain numbers are names only in a column with a usual name: every row has some that an image may be called too.
+    Plain numbers count as names only in a column with a usual name, because any number may also be an image name.
     """
     counts = {}
     for column in sample.free:
@@ -295,7 +296,7 @@ def _image(sample: Sample, index: ImageNames) -> list[str]:
 
 
 def _named_box(sample: Sample) -> tuple[str | None, tuple[str, ...]]:
-    """Four columns and the form that their names say; or one with four numbers a cell, whose form is open."""
+    """Return four columns and the form that their names imply, or None and a column with four numbers per cell."""
     for form, names in BOXES.items():
         for prefix in PREFIXES:
             for four in names:
@@ -311,7 +312,7 @@ def _is_box(cells: Sequence[str]) -> bool:
 
 
 def box_numbers(cells: Sequence[str]) -> list[float] | None:
-    """The four numbers of the cells of a box, one cell or four; None for anything else.
+    """Return the four numbers of a box, from one cell or four; None for anything else.
 
     >>> box_numbers(["[1, 2, 3.5, 4]"]), box_numbers(["1", "2", "3", "four"])
     ([1.0, 2.0, 3.5, 4.0], None)
@@ -330,14 +331,14 @@ def _boxes(sample: Sample, box: tuple[str, ...]) -> list[list[float]]:
 
 
 def _form(sample: Sample, box: tuple[str, ...]) -> str:
-    """Width and height where the last two are not always beyond the first two."""
+    """Return the form with width and height unless the last two numbers always exceed the first two."""
     boxes = _boxes(sample, box)
     corners = all(right > left and bottom > top for left, top, right, bottom in boxes)
     return CORNERS if corners else EXTENT
 
 
 def _unit(sample: Sample, box: tuple[str, ...]) -> str:
-    """Shares where no number is beyond 1: boxes of a pixel at most are none."""
+    """Return SHARES if no number exceeds 1, because boxes are larger than one pixel."""
     numbers = [abs(number) for edges in _boxes(sample, box) for number in edges]
     return SHARES if numbers and max(numbers) <= 1 else PIXELS
 
@@ -356,13 +357,13 @@ def _size(sample: Sample) -> tuple[str, ...]:
 
 
 def _labels(sample: Sample, has_box: bool) -> list[str]:
-    """A column with a usual name, else those of 0 and 1, else the first whose texts repeat.
+    """Return a column with a usual name, otherwise the columns of 0 and 1, otherwise the first with repeated texts.
 
-    Unusable where that holds JSON, as the regions of Label Studio's CSV are.
+    Unusable if it contains JSON, such as the regions in CSV files of Label Studio.
     """
     named = list(sample.named(LABELS))
     if (json := next(filter(sample.is_json, named), None)) is not None:
-        raise Unusable("labels that are texts", f"objects of JSON in {json}")
+        raise Unusable("labels that are texts", f"JSON objects in {json}")
     if named:
         return ([column for column in named if not sample.is_numeric(column)] or named)[:1]
     marks = [column for column in sample.free if sample.is_marks(column) and may_order(column)]

@@ -1,7 +1,7 @@
-"""Uploaded tables as CSV, TSV or Parquet: the names of columns, rows as text, and what a cell holds.
+"""Imported tables as CSV, TSV or Parquet: the names of columns, rows as text, and the values of cells.
 
-Rows are read one after the other and not kept here. Parquet is read by another program, for the library that can do
-so aborts on some damaged files.
+Rows are read one after the other and not stored here. An isolated process reads Parquet, because its library aborts on
+some damaged files.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from ranking.files.tree import suffix
 MAX_COLUMNS = 1_002
 MAX_VALUES = 20_000_000  # in the columns of a Parquet file, together
 DECIMAL = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*", re.ASCII)
-UNKNOWN = ("", "?", "na", "n/a", "nan", "none", "null")  # cells that say nothing
+UNKNOWN = ("", "?", "na", "n/a", "nan", "none", "null")  # cells without a value
 Rows = Iterator[tuple[int, list[str]]]
 
 
 @dataclass(frozen=True)
 class Table:
-    """header: as written. rows: begins anew each time it is called; the number of each row, and its cells, up to
-    where the file is damaged: Unusable. counts: what the numbers are of, "line" or "row".
+    """header: as in the file. rows: returns a new iterator over the number and the cells of each row; it raises
+    Unusable where the file is damaged. counts: what the numbers count, "line" or "row".
     """
 
     header: tuple[str, ...]
@@ -39,25 +39,25 @@ class Table:
     counts: str = "line"
 
     def first(self, count: int) -> list[list[str]]:
-        """The cells of the first rows that have a cell for each column."""
+        """Return the cells of the first rows that have a cell for each column."""
         whole = (cells for _, cells in self.rows() if len(cells) == len(self.header))
         return list(itertools.islice(whole, count))
 
 
 def is_table(name: str) -> bool:
-    """Whether a file calls itself a table."""
+    """Return whether a file name has the suffix of a table."""
     return suffix(name) in TABLES
 
 
 def read_table(tree: FileTree, name: str, limits: Limits) -> Table:
-    """The table of that name in a tree; Unusable where it is none, or exceeds the limits."""
+    """Return the table of that name in a tree; Unusable if it is no table, or exceeds the limits."""
     data = tree.read(name, limits.table_bytes, "a table", "table_bytes")
     return parquet_table(data, limits) if suffix(name) == ".parquet" else text_table(data, name)
 
 
 def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
-    """The CSV or TSV in `data`. Cells are apart by `mark`, or else by commas, ; or tabs: by what makes the most cells
-    of the first line. Where that is ; or tabs numbers may have a decimal comma, as spreadsheets write them.
+    """Return the CSV or TSV in `data`. mark: the separator of cells; "": comma, semicolon or tab, whichever gives the
+    most cells in the first line. With semicolons or tabs, numbers may have a decimal comma, as spreadsheets write them.
 
     >>> text_table(b"image;year\\na.jpg;1957").first(1)
     [['a.jpg', '1957']]
@@ -65,7 +65,7 @@ def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        came = f"byte {error.start} of another kind; spreadsheets save it as “CSV UTF-8”"
+        came = f"another encoding at byte {error.start}; in a spreadsheet, save the table as “CSV UTF-8”"
         raise Unusable("text in UTF-8", came) from error
     mark = mark or _mark(text[: text.find("\n")] if "\n" in text else text, name)
 
@@ -99,14 +99,14 @@ def _mark(first: str, name: str) -> str:
     def cells(mark: str) -> int:
         try:
             return len(next(csv.reader([first], delimiter=mark), []))
-        except csv.Error:  # reading it in earnest tells why
+        except csv.Error:  # the import reports the reason
             return 0
 
     return max(marks, key=cells)
 
 
 def parquet_table(data: bytes, limits: Limits) -> Table:
-    """The Parquet in `data`, read in a process of its own; only columns of numbers, texts and lists of such."""
+    """Return the Parquet in `data`, read in an isolated process; only columns of numbers, texts, and lists of these."""
     most = Most(limits.table_bytes, MAX_COLUMNS, MAX_VALUES, variable("table_bytes"))
     table = text_table(as_csv(data, most), mark=",")
     return Table(
@@ -118,7 +118,7 @@ def parquet_table(data: bytes, limits: Limits) -> Table:
 
 
 def listed_labels(cell: str) -> tuple[str, ...]:
-    """The labels of a cell, each once.
+    """Return the labels of a cell, each once.
 
     >>> listed_labels("sea; sun|sea")
     ('sea', 'sun')
@@ -128,7 +128,7 @@ def listed_labels(cell: str) -> tuple[str, ...]:
 
 
 def marked_labels(marks: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Those of (label, cell) whose cell is 1; Unusable where one is neither 0 nor 1.
+    """Return the labels of the pairs (label, cell) whose cell is 1; Unusable if a cell is neither 0 nor 1.
 
     >>> marked_labels([("sea", "1"), ("sun", " 0")])
     ('sea',)
@@ -141,7 +141,7 @@ def marked_labels(marks: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def number(criterion: str, cell: str) -> float:
-    """The number in a cell, NaN where it is unknown; Unusable where there is something else.
+    """Return the number in a cell, NaN if it is unknown; Unusable for anything else.
 
     >>> number("year", " 1957 "), number("year", "NA")
     (1957.0, nan)
@@ -156,8 +156,8 @@ def number(criterion: str, cell: str) -> float:
 
 
 def plain_number(text: str) -> float | None:
-    """The number that `text` is, which may be infinite or NaN; None where it is none, such as 0012_3, which Python
-    reads as one.
+    """Return `text` as a number, which may be infinite or NaN; None if it is no number, such as 0012_3, which Python
+    would accept.
 
     >>> plain_number("1e3"), plain_number("12 km"), plain_number("0012_3")
     (1000.0, None, None)

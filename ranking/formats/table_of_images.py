@@ -1,4 +1,4 @@
-"""A table of images in a folder or a ZIP file: CSV, TSV or Parquet with a row for each image, or for each box."""
+"""A table of images in a folder or a ZIP file: CSV, TSV or Parquet with one row per image or per box."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ from ranking.formats.tree_source import (
 )
 
 EXPECTED = "images and a table of them (CSV, TSV, Parquet) whose first line names the columns"
-SAMPLED_ROWS = 200  # by which columns are proposed
+SAMPLED_ROWS = 200  # from which the roles of columns are proposed
 MAX_TABLES = 50
 AS_FOUND = "as found"
 SIDE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?", re.ASCII)
 
 
 class Tables(NamedTuple):
-    """The tables that are read, by name in the tree; their columns; and rows of the report about further tables."""
+    """The tables that are read, by name in the tree; their columns; and report rows about further tables."""
 
     by_name: dict[str, Table]
     columns: Columns
@@ -62,7 +62,7 @@ class Tables(NamedTuple):
 
 @dataclass
 class TableImage:
-    """An image as its rows state it. part: None where nothing names it. labels: of the whole image."""
+    """An image as described by its rows. part: None if no row names it. labels: of the whole image."""
 
     part: str | None
     size: tuple[int, int] | None
@@ -71,14 +71,14 @@ class TableImage:
     labels: dict[str, None] = field(default_factory=dict)
 
     def add_whole(self, row: SourceBox) -> None:
-        """Add a row about the whole image: its labels, and numbers that were unknown before. Unusable where it
-        contradicts an earlier row."""
+        """Add a row about the whole image: its labels, and values that were unknown before. Unusable if it contradicts
+        an earlier row."""
         if not self.boxes:
             self.boxes.append(row)
         first = self.boxes[0]
         different = [name for name, number in first.numbers.items() if _differ(number, row.numbers[name])]
         if different or first.group != row.group:
-            expected = "rows of one image with one group, and one number of a kind"
+            expected = "rows of one image with the same group, and the same value of each criterion"
             raise Unusable(expected, f"another {different[0] if different else 'group'}")
         numbers = {
             name: row.numbers[name] if math.isnan(number) else number
@@ -88,7 +88,7 @@ class TableImage:
         self.labels.update(dict.fromkeys(row.classes))
 
     def all_boxes(self) -> tuple[SourceBox, ...]:
-        """The boxes, or the one of the whole image with all of its labels."""
+        """Return the boxes, or one box of the whole image with all of its labels."""
         labels = tuple(self.labels)
         return tuple(replace(box, classes=labels) if box.box is None else box for box in self.boxes)
 
@@ -96,12 +96,12 @@ class TableImage:
 @SOURCES.register("Table of images")
 @dataclass
 class TableOfImages(TreeSource):
-    """Tables as spreadsheets and data frames write them; Roboflow, OpenImages and Kaggle have them in many forms.
+    """Tables of spreadsheets and data frames, as published by Roboflow, OpenImages and Kaggle in many forms.
 
-    Rows of one image are its boxes, or all about the whole of it. Tables with the columns of the first are read with
-    it, such as train.csv and test.csv. An image is looked up by its name, with its ending or without, and never
-    followed. Labels of a cell are separated by ; or |, or there is a column of 0 and 1 for each. Boxes are counted from
-    0, half open. Images with a group in common are on the same side of a random split.
+    The rows of an image are its boxes, or all describe the whole image. Tables with the same columns as the first, such
+    as train.csv and test.csv, are read too. An image is found by its name, with or without suffix; the name is never
+    used as a path. Labels in a cell are separated by ; or |, or each label has a column of 0 and 1. Boxes count pixels
+    from 0 and are half open. Images with a common group are on the same side of a random split.
     """
 
     expected: ClassVar[str] = EXPECTED
@@ -109,44 +109,46 @@ class TableOfImages(TreeSource):
     table: str = setting(
         "",
         label="Table",
-        help="Which table to read, by its name in the folder or ZIP file. Empty: the first that names images, and "
-        "those with the same columns.",
+        help="The name of the table in the folder or ZIP file. Empty: the first table that names images, and all "
+        "tables with the same columns.",
         advanced=True,
     )
     image_column: str = role_setting("image", "The name of the image.")
-    box_columns: str = role_setting("box", "Four, or one whose cells hold four numbers.")
+    box_columns: str = role_setting("box", "Four columns, or one column with four numbers per cell.")
     box_form: str = setting(
         AS_FOUND,
-        label="Numbers of a box",
-        help="What the four numbers are. As found: as the columns are called, or as the numbers are.",
+        label="Box format",
+        help="The meaning of the four numbers. As found: from the names of the columns, or from the numbers.",
         choices=(AS_FOUND, *FORMS),
         advanced=True,
     )
     box_unit: str = setting(
         AS_FOUND,
-        label="Unit of a box",
-        help="What the four numbers count. As found: shares where no number is beyond 1.",
+        label="Box unit",
+        help="The unit of the four numbers. As found: shares of the image if no number exceeds 1.",
         choices=(AS_FOUND, PIXELS, SHARES),
         advanced=True,
     )
     label_columns: str = role_setting(
-        "labels", "One with labels separated by ; or |, or one of 0 and 1 for each label."
+        "labels", "One column with labels separated by ; or |, or one column of 0 and 1 per label."
     )
-    number_columns: str = role_setting("numbers", "One for each thing to order images by.")
-    group_column: str = role_setting("group", "Which images or boxes belong together.")
+    number_columns: str = role_setting("numbers", "One column per criterion by which images can be ordered.")
+    group_column: str = role_setting(
+        "group", "The group of the image or box, which stays on one side of the split."
+    )
     split_column: str = role_setting("split", "train, val or test.")
     size_columns: str = role_setting(
-        "size", "The width and height of the image, to be compared with its own."
+        "size", "The width and height of the image, which are compared with the real size."
     )
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
-        """A table with a column that names images of the tree, and one that says something about them."""
+        """Recognise a table with a column that names images of the tree, and a column that describes them."""
         source, index, limits = cls(), ImageNames(tree), Limits.from_environment()
         for name in itertools.islice(filter(is_table, tree.names), MAX_TABLES):
             try:
                 columns = source._columns_of(read_table(tree, name, limits), index)
-            except Unusable:  # the import reports why; here it is only not recognised
+            except Unusable:  # the import reports the reason; here it is only not recognised
                 continue
             if columns is not None:
                 why = f"in {readable(name, 255)}, {columns.in_words()}"
@@ -158,7 +160,7 @@ class TableOfImages(TreeSource):
             headers = [table.header for table in self._tables.by_name.values()]
         except (
             ValueError
-        ):  # no table is about images: a person may choose columns of the first that can be read
+        ):  # no table describes images: the user can choose columns of the first readable table
             headers = list(self._headers())
         named = (list(filter(None, header)) for header in headers)
         return next((names for names in named if len(set(names)) == len(names)), [])
@@ -178,7 +180,7 @@ class TableOfImages(TreeSource):
         without_row = Grouped()
         for name in self._tree.names:
             if is_image(name) and name not in images:
-                without_row.add("images", "a row for every image", name, "image left out")
+                without_row.add("images", "a row for every image", name, "image ignored")
         yield from without_row.rows()
         groups = [sorted({box.group for box in image.boxes if box.group}) for image in images.values()]
         tested, rows = self._which_test([image.part for image in images.values()], groups)
@@ -222,16 +224,17 @@ class TableOfImages(TreeSource):
                     raise Unusable("columns that name images and describe them", ", ".join(table.header))
                 tables[name] = table
             except Unusable as error:
-                problems.add(readable(name, 255), error.expected, error.came, "table left out")
+                problems.add(readable(name, 255), error.expected, error.came, "table ignored")
         if columns is None:
             raise InputError(self._shown_place(), EXPECTED, problems.reasons() or "no such table")
         return Tables(tables, columns, problems)
 
     def _columns_of(self, table: Table, index: ImageNames) -> Columns | None:
-        """What the columns of a table hold, None where they name no images; Unusable where that is unclear."""
+        """Return the roles of the columns of a table; None if they name no images; Unusable if the roles are
+        unclear."""
         header = list(filter(None, table.header))
         if twice := next((name for place, name in enumerate(header) if name in header[:place]), None):
-            raise Unusable("different names of columns", f"{twice} twice")
+            raise Unusable("different column names", f"{twice} twice")
         chosen = {
             name: chosen_columns(getattr(self, role.setting), header, role) for name, role in ROLES.items()
         }
@@ -250,20 +253,20 @@ class TableOfImages(TreeSource):
 
     @cached_property
     def _images(self) -> dict[str, TableImage]:
-        """The images that rows describe, by name in the tree."""
+        """The images that the rows describe, by name in the tree."""
         images: dict[str, TableImage] = {}
         for name, table in self._tables.by_name.items():
             try:
                 self._read_rows(name, table, images)
             except Unusable as error:
-                self._row_problems.add(readable(name, 255), error.expected, error.came, "the rest left out")
+                self._row_problems.add(readable(name, 255), error.expected, error.came, "later rows ignored")
         if not images:
             came = f"no row that names an image. {self._row_problems.reasons()}"
             raise InputError(self._shown_place(), EXPECTED, came)
         return images
 
     def _read_rows(self, name: str, table: Table, images: dict[str, TableImage]) -> None:
-        """Add the rows of a table to `images`, up to where it is damaged: Unusable."""
+        """Add the rows of a table to `images`; raise Unusable where it is damaged."""
         columns, shown, part = self._tables.columns, readable(name, 255), part_of_annotations(name)
         names: dict[str, str | Unusable] = {}  # many rows name the same image
         for place, cells in table.rows():
@@ -280,7 +283,7 @@ class TableOfImages(TreeSource):
                 _add_row(row, image, part, columns, images)
             except Unusable as error:
                 came = f"{table.counts} {place}: {error.came}"
-                self._row_problems.add(shown, error.expected, came, "row left out")
+                self._row_problems.add(shown, error.expected, came, "row ignored")
 
     def _find(self, text: str, beside: str, part: str | None) -> str | Unusable:
         try:
@@ -296,13 +299,13 @@ def _add_row(
     columns: Columns,
     images: dict[str, TableImage],
 ) -> None:
-    """Add a box of the image, or what the row says of the whole of it."""
+    """Add a box of the image, or the description of the whole image."""
     if columns.split is None:
         part = part_of_table or part_of(name)
     else:
         part = PARTS.get(row[columns.split].lower())
         if part is None:
-            raise Unusable("split train, val or test", readable(row[columns.split]) or "an empty cell")
+            raise Unusable("a split of train, val or test", readable(row[columns.split]) or "an empty cell")
     size = _size(row, columns)
     image = images.setdefault(name, TableImage(part, size))
     image.rows += 1
@@ -319,7 +322,7 @@ def _add_row(
     group = (readable(row[columns.group], 255) or None) if columns.group is not None else None
     box = SourceBox(edges, labels, group, image.rows, numbers, columns.unit == SHARES)
     if (image.part, image.size) != (part, size):
-        raise Unusable("rows of one image with one split and one size", f"another for {name}")
+        raise Unusable("rows of one image with the same split and size", f"a different one for {name}")
     if edges is None:
         image.add_whole(box)
     else:
@@ -327,7 +330,7 @@ def _add_row(
 
 
 def _differ(left: float, right: float) -> bool:
-    """Whether both numbers are known, and not the same."""
+    """Return whether both numbers are known and different."""
     return left != right and not math.isnan(left) and not math.isnan(right)
 
 
@@ -340,7 +343,7 @@ def _size(row: Mapping[str, str], columns: Columns) -> tuple[int, int] | None:
 
 
 def _edges(row: Mapping[str, str], columns: Columns) -> tuple[float, float, float, float] | None:
-    """None where the row has no box. Numbers that make no box inside the image are reported when it is built."""
+    """Return the edges; None if the row has no box. Boxes outside the image are reported when it is built."""
     cells = [row[name] for name in columns.box]
     if not any(cells):
         return None

@@ -1,4 +1,4 @@
-"""The files of PASCAL VOC in a tree: where annotations and images lie, and what one annotation says.
+"""The files of PASCAL VOC in a tree: the folders of annotations and images, and the content of one annotation.
 
 Elements of an annotation that could name other files (`filename`, `path`, `folder`) are never read.
 """
@@ -21,24 +21,24 @@ from ranking.formats.tree_source import bare, part_of
 from ranking.formats.xml_file import NUMBER, xml_root
 
 EXPECTED = (
-    "a folder with Annotations and JPEGImages, or a VOCdevkit with VOC2007, VOC2012, ... of such folders, or "
-    "images with an XML file of VOC beside each"
+    "a folder with Annotations and JPEGImages, or a VOCdevkit with such folders VOC2007, VOC2012, ..., or images with "
+    "a VOC XML file beside each"
 )
 YEAR = re.compile(r"VOC(\d{4})")
-MAX_INSPECTED = 5  # annotations that say whether folders of common names hold VOC
+MAX_INSPECTED = 5  # annotations that are read to decide whether folders with common names contain VOC
 HEAD = 4096
 BEGINS = re.compile(rb"<annotation[\s>]")
-LABEL_STUDIO = b"<name>Label Studio</name>"  # the owner that its exports state
-LABELMAP, OF_CVAT = "labelmap.txt", b"# label"  # what CVAT puts beside the folders, and how that begins
+LABEL_STUDIO = b"<name>Label Studio</name>"  # the owner element of its exports
+LABELMAP, OF_CVAT = "labelmap.txt", b"# label"  # a file in exports of CVAT, and how it begins
 EDGES = ("xmin", "ymin", "xmax", "ymax")
 Box = tuple[float, float, float, float]
 
 
 class Layout(NamedTuple):
-    """The folders of annotations and of images, both "" where the files lie beside each other.
+    """The folders of annotations and of images, both "" if the files are in the same folder.
 
     first_pixel: VOC counts pixels from 1 and includes both ends; FiftyOne, Label Studio and CVAT count from 0 and
-    exclude the last.
+    exclude the end.
     """
 
     annotations: str
@@ -47,7 +47,7 @@ class Layout(NamedTuple):
 
 
 VOC, BESIDE = Layout("Annotations", "JPEGImages"), Layout("", "")
-# The layout of VOC, of FiftyOne, of Label Studio, and those of LabelImg with a folder for annotations.
+# The layouts of VOC, FiftyOne and Label Studio, and those of LabelImg with a folder for annotations.
 LAYOUTS = (
     VOC,
     Layout("labels", "data", first_pixel=0),
@@ -56,7 +56,7 @@ LAYOUTS = (
 
 
 class Part(NamedTuple):
-    """A folder with annotations and images. name: "train", "val" or "test" where each part has its own folder, else
+    """A folder with annotations and images. name: "train", "val" or "test" if each part has its own folder, otherwise
     ""."""
 
     name: str
@@ -66,7 +66,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class VocFolder:
-    """A folder of PASCAL VOC, which is the top of `tree`. unread: further VOC folders of the tree, by name."""
+    """A folder of PASCAL VOC, the top of `tree`. unread: further VOC folders of the tree, by name."""
 
     tree: FileTree
     parts: tuple[Part, ...]
@@ -75,7 +75,7 @@ class VocFolder:
 
     @property
     def layout(self) -> Layout:
-        """The layout of the only part; where there are several, files lie in a folder for each."""
+        """The layout of the only part; with several parts, the layout of files in one folder per part."""
         return self.parts[0].layout if len(self.parts) == 1 else BESIDE
 
     @property
@@ -83,32 +83,33 @@ class VocFolder:
         return self.parts[0].layout.first_pixel
 
     def annotations(self) -> tuple[dict[str, str], list[Problem]]:
-        """Image name to annotation file, and a row for each further file of the same image."""
+        """Return image name to annotation file, and a report row for each further file of the same image."""
         return self._by_name([(part.folder, part.layout.annotations) for part in self.parts], (".xml",))
 
     def images(self) -> tuple[dict[str, str], list[Problem]]:
-        """Image name to image file, in the order of IMAGE_SUFFIXES, and a row for each further file of that name."""
+        """Return image name to image file, by the order of IMAGE_SUFFIXES, and a report row for each further file."""
         return self._by_name([(part.folder, part.layout.images) for part in self.parts], IMAGE_SUFFIXES)
 
     def lists(self, task: str) -> dict[str, str]:
-        """The lists of ImageSets/`task` by name, without `.txt`."""
+        """Return the lists of ImageSets/`task` by name, without `.txt`."""
         return self._by_name([("", f"ImageSets/{task}")], (".txt",))[0]
 
     def images_of(self, part: Part) -> list[str]:
-        """The names of the annotated images of one part."""
+        """Return the names of the annotated images of one part."""
         return list(self._by_name([(part.folder, part.layout.annotations)], (".xml",))[0])
 
     def _by_name(
         self, directories: list[tuple[str, str]], suffixes: tuple[str, ...]
     ) -> tuple[dict[str, str], list[Problem]]:
-        """The files of (part, directory) by image name, to which the folder of the part belongs."""
+        """Return the files of each (part, directory) by image name, which includes the folder of the part."""
         names: dict[str, str] = {}
         for part, directory in directories:
             folder = _joined(part, directory)
             for closed in (folder, parent(folder)):
                 if closed in self.tree.closed:
                     raise InputError(*self.tree.closed[closed].args)
-            # Below a directory there may be folders, as CVAT writes them; beside other files only those of the folder.
+            # A directory may have subfolders, as in exports of CVAT; without directories, only the folder itself
+            # counts.
             inside = [name for name in self.tree.names if name.startswith(folder + "/")]
             for name in inside if directory else self.tree.children(part):
                 if suffix(name) in suffixes:
@@ -139,9 +140,9 @@ def _preference(name: str, suffixes: tuple[str, ...]) -> tuple[int, bool, str]:
 
 
 def find_voc_folder(tree: FileTree, year: str = "") -> VocFolder:
-    """The VOC folder in or at `tree`; `year` chooses among several, "" the newest.
+    """Return the VOC folder in or at `tree`. year: chooses among several folders; "": the newest.
 
-    InputError where it is not laid out as VOC, or a folder of it cannot be listed.
+    InputError if the layout is not that of VOC, or a folder cannot be listed.
     """
     year = year.strip().upper().removeprefix("VOC")
     top, folders = readable(str(tree.place), 255), voc_folders(tree)
@@ -156,7 +157,7 @@ def find_voc_folder(tree: FileTree, year: str = "") -> VocFolder:
         if matched := YEAR.fullmatch(base(folder)):
             years.setdefault(matched[1], folder)
     if year and year not in years and folders:
-        raise InputError("year", f"a year of {top}: {', '.join(sorted(years)) or 'it has none'}", year)
+        raise InputError("year", f"a year of {top}: {', '.join(sorted(years)) or 'there are none'}", year)
     if years:
         return _voc_folder(tree, years[year or max(years)], folders)
     depth = nearest_first[0].count("/") if nearest_first else 0
@@ -164,12 +165,12 @@ def find_voc_folder(tree: FileTree, year: str = "") -> VocFolder:
     if len(nearest) == 1:
         return _voc_folder(tree, nearest[0], folders)
     if nearest:
-        came = f"{len(nearest)} of them, {listed(nearest)}"
+        came = f"{len(nearest)} folders, {listed(nearest)}"
         raise InputError(top, "one folder of PASCAL VOC", came, "import one of them")
     for name, why in tree.closed.items():
         if YEAR.fullmatch(base(name)) is not None:
             raise InputError(*why.args)
-    # Only what is missing is named: any folder of the server may be typed here.
+    # Only missing folders are named, because the user may type any folder of the server.
     missing = [f"no {name}" for name in VOC[:2] if not tree.has_folder(name)]
     raise InputError(top, EXPECTED, " and ".join([*missing, "no VOC2007, VOC2012, ..."]))
 
@@ -181,7 +182,7 @@ def _voc_folder(tree: FileTree, folder: str, folders: dict[str, tuple[Part, ...]
 
 
 def _title(parts: tuple[str, ...]) -> str:
-    """`bccd` for .../bccd, `helmets VOC2007` for .../helmets/VOCdevkit/VOC2007.
+    """Return the title: `bccd` for .../bccd, `helmets VOC2007` for .../helmets/VOCdevkit/VOC2007.
 
     >>> _title(("data", "helmets", "VOCdevkit", "VOC2007")), _title(("VOC2007", "VOC2007")), _title(("bccd",))
     ('helmets VOC2007', 'VOC2007', 'bccd')
@@ -193,10 +194,10 @@ def _title(parts: tuple[str, ...]) -> str:
 
 
 def voc_folders(tree: FileTree) -> dict[str, tuple[Part, ...]]:
-    """Every folder of the tree that is laid out as VOC, with its parts.
+    """Return all folders of the tree with a layout of VOC, with their parts.
 
-    Annotations beside their images, as LabelImg leaves them, count only where there are no folders for them, or these
-    are of parts. Parts that lie beside each other, as Roboflow exports them, are one VOC folder.
+    Annotations beside their images, as LabelImg writes them, count only if there are no folders for annotations, or the
+    folders are parts. Sibling folders of parts, as in exports of Roboflow, are one VOC folder.
     """
     above = sorted({"", *map(parent, [*tree.folders, *tree.closed])})
     layouts = {folder: layout for folder in above for layout in _layouts(tree, folder)}
@@ -212,12 +213,13 @@ def voc_folders(tree: FileTree) -> dict[str, tuple[Part, ...]]:
 
 
 def _part_name(folder: str) -> str | None:
-    """Which part of a set the name of a folder says that it holds."""
+    """Return which part of a data set the name of a folder stands for, or None."""
     return part_of(base(folder) + "/")
 
 
 def _united(layouts: dict[str, Layout]) -> dict[str, tuple[Part, ...]]:
-    """The folder above several that are a part each; {} where they are not, or count pixels differently."""
+    """Return the folder that contains several folders of parts; {} if they are no parts, or count pixels
+    differently."""
     parts = tuple(Part(_part_name(folder) or "", base(folder), layout) for folder, layout in layouts.items())
     above, names = set(map(parent, layouts)), {part.name for part in parts}
     if len(parts) < 2 or "" in names or len(names) < len(parts) or len(above) > 1:
@@ -226,7 +228,7 @@ def _united(layouts: dict[str, Layout]) -> dict[str, tuple[Part, ...]]:
 
 
 def _layouts(tree: FileTree, folder: str) -> Iterator[Layout]:
-    """The first layout that a folder has, if any."""
+    """Yield the first layout that a folder has, if any."""
     for layout in LAYOUTS:
         annotations, images = _joined(folder, layout.annotations), _joined(folder, layout.images)
         if tree.has_folder(annotations) and tree.has_folder(images):
@@ -246,7 +248,7 @@ def _lie_beside(tree: FileTree, folder: str) -> bool:
 
 
 def _heads(tree: FileTree, names: list[str]) -> list[bytes]:
-    """The beginnings of the first annotations; [] where these are no XML: YOLO has labels/ too, of text."""
+    """Return the beginnings of the first annotations; [] if they are not XML, such as the text files of YOLO."""
     first = names[:MAX_INSPECTED]
     return [_head(tree, name) for name in first] if all(suffix(name) == ".xml" for name in first) else []
 
@@ -254,7 +256,7 @@ def _heads(tree: FileTree, names: list[str]) -> list[bytes]:
 def _head(tree: FileTree, name: str) -> bytes:
     try:
         return tree.head(name, HEAD)
-    except Unusable:  # the import reports why; here it is only not recognised
+    except Unusable:  # the import reports the reason; here it is only not recognised
         return b""
 
 
@@ -263,8 +265,8 @@ def _head(tree: FileTree, name: str) -> bytes:
 
 @dataclass(frozen=True)
 class VocObject:
-    """One `<object>`: its position among the objects (from 1), its box in 0-based half-open pixels, and which of its
-    `<actions>` are shown, None where it has none."""
+    """One `<object>`: its position among the objects (from 1), its box in 0-based half-open pixels, and the values of
+    its `<actions>`, or None."""
 
     number: int
     name: str
@@ -275,7 +277,7 @@ class VocObject:
 
 @dataclass(frozen=True)
 class Annotation:
-    """The usable objects of one annotation, how many it has in all, and the image size that it claims."""
+    """The usable objects of one annotation, the number of all its objects, and the image size that it claims."""
 
     objects: tuple[VocObject, ...]
     count: int
@@ -283,11 +285,11 @@ class Annotation:
 
 
 def read_annotation(data: bytes, file: str) -> tuple[Annotation | None, list[Problem]]:
-    """The annotation in `data`, None where it cannot be read at all; and rows of the report, about `file`."""
+    """Return the annotation in `data`, None if it cannot be read; and report rows about `file`."""
     try:
         root = xml_root(data, "annotation")
     except Unusable as error:
-        return None, [Problem(file, error.expected, readable(error.came), "annotation left out")]
+        return None, [Problem(file, error.expected, readable(error.came), "annotation ignored")]
     problems: list[Problem] = []
     elements = root.findall("object")
     objects = [_object(element, number, file, problems) for number, element in enumerate(elements, 1)]
@@ -301,12 +303,12 @@ def _object(element: Element, number: int, file: str, problems: list[Problem]) -
 
     name, difficult = unique_name(_text(element, "name")), _text(element, "difficult")
     if not name:
-        report("a name for every object", " has none", "object left out")
+        report("a name for every object", " has none", "object ignored")
         return None
     box, came = _box(element)
     if box is None:
         expected = "a box of four numbers, xmin <= xmax and ymin <= ymax"
-        report(expected, f": {came}", "object left out")
+        report(expected, f": {came}", "object ignored")
         return None
     if difficult not in ("", "0", "1"):
         report("difficult 0 or 1", f": {difficult}", "read as 0")
@@ -322,7 +324,7 @@ def _object(element: Element, number: int, file: str, problems: list[Problem]) -
 
 
 def _box(element: Element) -> tuple[Box | None, str]:
-    """The box in 0-based half-open pixels, or None and what came instead.
+    """Return the box in 0-based half-open pixels, or None and a description of the value.
 
     VOC counts pixels from 1 and includes both ends: xmin = xmax = 1 is the leftmost column, here (0, 1).
     """

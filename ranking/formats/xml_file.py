@@ -1,4 +1,4 @@
-"""XML from strangers: read up to a limit, with an error in words for all that it can be.
+"""Untrusted XML, read up to a limit, with a clear error for any content.
 
 A document type declaration is refused, and with it every entity, internal or external: no annotation needs one.
 """
@@ -11,16 +11,16 @@ from xml.parsers import expat
 
 from ranking.files import Unusable
 
-MAX_XML_BYTES = 4 * 2**20  # of a file that tells of one image
+MAX_XML_BYTES = 4 * 2**20  # of an annotation file for one image
 MAX_DEPTH = 32
-EXPECTED = "XML without declarations of its own"
+EXPECTED = "XML without declarations"
 MAX_PROLOG_BYTES = 64 * 2**10  # up to the end of the first element's tag
 MAX_PROLOG_PIECES = 1_000
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
 def xml_root(data: bytes, tag: str) -> Element:
-    """The root of a document, a `tag`; Unusable where it declares something of its own or cannot be read."""
+    """Return the root of a document, a `tag`; Unusable if it has declarations or cannot be read."""
     try:
         root = parse_xml(data)
     except (expat.ExpatError, LookupError, ValueError) as error:
@@ -31,7 +31,8 @@ def xml_root(data: bytes, tag: str) -> Element:
 
 
 def parse_xml(data: bytes) -> Element:
-    """The root element, in linear time. Broken XML: ExpatError, LookupError, ValueError; hostile XML: Unusable."""
+    """Return the root element, in linear time. ExpatError, LookupError or ValueError for invalid XML, Unusable for
+    hostile XML."""
     builder, depth, started = TreeBuilder(), 0, False
 
     def start(tag: str, attributes: dict[str, str]) -> None:
@@ -54,9 +55,9 @@ def parse_xml(data: bytes) -> Element:
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = builder.data
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
-    # Expat goes on to the end of a piece after a handler raised. Before the first element pieces end at every
-    # ">", so the piece with the DOCTYPE cannot hold the use of an entity too: none is ever expanded, whatever
-    # expat's version. After it no DOCTYPE can come, and one piece is read in time linear in its length.
+    # Expat continues to the end of a piece after a handler raises. Before the first element, pieces end at every ">",
+    # so that a piece with a DOCTYPE cannot also use an entity: no version of expat expands one. After the first element
+    # no DOCTYPE is possible, and the rest is one piece, read in time linear in its length.
     fed = 0
     for number, mark in enumerate(re.finditer(rb">", data)):
         if started:

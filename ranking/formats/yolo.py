@@ -1,4 +1,4 @@
-"""YOLO text labels: a file for each image, with a row of numbers for each box."""
+"""YOLO text labels: one file per image, with one row of numbers per box."""
 
 from __future__ import annotations
 
@@ -18,26 +18,28 @@ from ranking.files import FileTree, Unusable
 from ranking.files.tree import base, suffix
 from ranking.formats.tree_source import Grouped, Recognised, TreeSource, called, is_image, part_of
 
-LAYOUT = "images, and beside them or in a folder labels a text file for each with rows of class, x, y, width, height"
+LAYOUT = (
+    "images, each with a text file (beside it or in a folder labels) with rows of class, x, y, width, height"
+)
 MAX_BYTES = 4 * 2**20  # of the labels of one image
 MAX_NAMES_BYTES = 2**18
 YAML, LINES = (".yaml", ".yml"), ("classes.txt", "obj.names", "classes.names")
 NUMBERED = re.compile(r"\d{1,6}", re.ASCII)
-LOOKED_AT = 5  # files of labels that say whether the text is YOLO's
+LOOKED_AT = 5  # label files that are read to decide whether the text is YOLO
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)", re.ASCII | re.IGNORECASE)
 Names = dict[int, str]
-ROW = "rows of class, x, y, width and height, or of class and the corners of an outline"
+ROW = "rows of class, x, y, width and height, or of class and outline points"
 
 
 @SOURCES.register("YOLO")
 @dataclass
 class Yolo(TreeSource):
-    """What Ultralytics trains on, and what Roboflow, CVAT, Label Studio and FiftyOne export for it.
+    """The format of Ultralytics, which Roboflow, CVAT, Label Studio and FiftyOne export.
 
-    The labels of `images/train/1.jpg` are `labels/train/1.txt`, or `1.txt` beside it. Numbers are shares of the image's
-    width and height, x and y of the box's middle; of an outline the box around it is taken. Classes are named by
-    data.yaml, classes.txt or obj.names, of which nothing else is read; the folders train, val (valid) and test are
-    the parts of the set.
+    The labels of `images/train/1.jpg` are in `labels/train/1.txt`, or in `1.txt` beside it. Numbers are shares of the
+    image's width and height; x and y are the centre of the box; an outline is replaced by its bounding box. data.yaml,
+    classes.txt or obj.names gives the class names, and nothing else is read from it. The folders train, val (valid) and
+    test are the parts of the image set.
     """
 
     expected: ClassVar[str] = LAYOUT
@@ -47,7 +49,7 @@ class Yolo(TreeSource):
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
-        """Text files that belong to images, of the first of which more hold nothing but such rows than do not."""
+        """Recognise text files that belong to images, if most of the first ones contain only such rows."""
         labels = label_files(tree)
         read = [readable_rows(tree, name) for name in list(labels.values())[:LOOKED_AT]]
         if read.count(True) <= read.count(False):
@@ -55,7 +57,7 @@ class Yolo(TreeSource):
         named = names_file(tree)
         names = f"{readable(named)} names the classes" if named else "no file names the classes"
         images = counted(len(labels), "image")
-        return Recognised(0.9 if named else 0.7, f"text files hold rows of YOLO for {images}, and {names}")
+        return Recognised(0.9 if named else 0.7, f"text files contain YOLO rows for {images}, and {names}")
 
     def __len__(self) -> int:
         return len(self._images)
@@ -88,10 +90,10 @@ class Yolo(TreeSource):
 
     @cached_property
     def _names(self) -> tuple[Names, bool, list[Problem]]:
-        """The classes by number, none where nothing names them; whether labels are of poses; rows of the report."""
+        """Return the class names by number, empty if there are none; whether labels are poses; and report rows."""
         expected, done = (
-            "names of the classes in data.yaml, classes.txt or obj.names",
-            "classes go by their numbers",
+            "class names in data.yaml, classes.txt or obj.names",
+            "classes are named by their numbers",
         )
         named = names_file(self._tree)
         if named is None:
@@ -102,12 +104,12 @@ class Yolo(TreeSource):
             return {}, False, [Problem(readable(named), error.expected, error.came, done)]
 
     def _without_image(self) -> Iterator[Problem]:
-        """One row for files in folders of labels that belong to no image."""
+        """Yield one row for files in folders of labels that belong to no image."""
         used, alone = set(self._labels.values()), Grouped()
         for name in self._tree.names:
             folders, last = name.split("/")[:-1], name.rpartition("/")[2]
             if name not in used and "labels" in folders and suffix(name) == ".txt" and last != "classes.txt":
-                alone.add("labels", "an image for every file of labels", name, "labels left out")
+                alone.add("labels", "an image for every label file", name, "labels ignored")
         return alone.rows()
 
     def _boxes(
@@ -119,15 +121,15 @@ class Yolo(TreeSource):
         try:
             lines = _lines(self._tree, labels)
         except Unusable as error:
-            problems.add(shown, error.expected, error.came, "labels left out")
+            problems.add(shown, error.expected, error.came, "labels ignored")
             return ()
         for number, line in enumerate(lines, 1):
             box = box_of(line, pose)
             if box is None:
-                problems.add(shown, ROW, f"row {number}: {line}", "row left out")
+                problems.add(shown, ROW, f"row {number}: {line}", "row ignored")
             elif names and box[0] not in names:
-                expected = f"one of the {counted(len(names), 'class')} that are named"
-                problems.add(shown, expected, f"row {number}: class {box[0]}", "row left out")
+                expected = f"one of the {counted(len(names), 'named class')}"
+                problems.add(shown, expected, f"row {number}: class {box[0]}", "row ignored")
             else:
                 name = names.get(box[0], f"class {box[0]}")
                 boxes.append(SourceBox(box[1], (name,), group, number, relative=True))
@@ -135,7 +137,7 @@ class Yolo(TreeSource):
 
 
 def label_files(tree: FileTree) -> dict[str, str]:
-    """The name of each image that has a file of labels, and that file's."""
+    """Return image name to label file, for each image that has one."""
     texts = {name for name in tree.names if suffix(name) == ".txt"}
     labels_of = {}
     for image in filter(is_image, tree.names):
@@ -151,7 +153,7 @@ def label_files(tree: FileTree) -> dict[str, str]:
 
 
 def readable_rows(tree: FileTree, name: str) -> bool | None:
-    """Whether all rows of a file are YOLO's; None where it has none, as that of an image without objects."""
+    """Return whether all rows of a file are YOLO; None if it has no rows, as for an image without objects."""
     try:
         lines = _lines(tree, name)
     except Unusable:
@@ -165,9 +167,9 @@ def _lines(tree: FileTree, name: str) -> list[str]:
 
 
 def box_of(line: str, pose: bool) -> tuple[int, tuple[float, float, float, float]] | None:
-    """Class and edges, as shares of the image, of a row; None where it is none.
+    """Return the class and the edges, as shares of the image, of a row; None if it is not a YOLO row.
 
-    Five numbers are a box, six one with a confidence; more are corners of an outline, or the box and points of a pose.
+    Five numbers are a box, six a box with a confidence; more are outline points, or the box and the points of a pose.
 
     >>> box_of("3 .5 .5 .5 1", pose=False), box_of("0 0 0 1 0 1 .5", pose=False)
     ((3, (0.25, 0.0, 0.75, 1.0)), (0, (0.0, 0.0, 1.0, 0.5)))
@@ -184,13 +186,13 @@ def box_of(line: str, pose: bool) -> tuple[int, tuple[float, float, float, float
     if len(numbers) % 2:
         return None
     across, down = numbers[::2], numbers[1::2]
-    if any(map(math.isnan, numbers)):  # which min and max would pass over
+    if any(map(math.isnan, numbers)):  # which min and max would ignore
         return int(which), (math.nan, math.nan, math.nan, math.nan)
     return int(which), (min(across), min(down), max(across), max(down))
 
 
 def names_file(tree: FileTree) -> str | None:
-    """The file of `tree` that names the classes, the one nearest to the top; None where there is none."""
+    """Return the file of `tree` with the class names, the one nearest to the top; None if there is none."""
     files = [name for name in tree.names if suffix(name) in YAML or base(name).lower() in LINES]
     for name in sorted(files, key=lambda name: (name.count("/"), base(name).lower() in LINES, name)):
         if suffix(name) not in YAML or _may_name(tree, name):
@@ -199,7 +201,7 @@ def names_file(tree: FileTree) -> str | None:
 
 
 def _may_name(tree: FileTree, name: str) -> bool:
-    """Whether a YAML file has the key `names`, or cannot be read: reading it in earnest tells why."""
+    """Return whether a YAML file has the key `names`, or cannot be read: the import then reports the reason."""
     try:
         return "names" in parsed_yaml(_names_text(tree, name))
     except Unusable:
@@ -207,8 +209,8 @@ def _may_name(tree: FileTree, name: str) -> bool:
 
 
 def read_names(tree: FileTree, name: str) -> tuple[Names, bool]:
-    """Number to name, and whether the labels are of poses, whose rows go on after the box; Unusable where there is no
-    name in the file."""
+    """Return number to name, and whether the labels are poses, whose rows continue after the box; Unusable if there is
+    no name in the file."""
     text, pose = _names_text(tree, name), False
     if suffix(name) in YAML:
         content = parsed_yaml(text)
@@ -217,15 +219,15 @@ def read_names(tree: FileTree, name: str) -> tuple[Names, bool]:
         names = dict(enumerate(line.strip() for line in text.splitlines()))
     names = {number: unique_name(label) for number, label in names.items() if readable(label)}
     if not names:
-        raise Unusable("a list of the names of classes", "none that can be read")
+        raise Unusable("a list of class names", "none that can be read")
     return names, pose
 
 
 def parsed_yaml(text: str) -> dict[str, object]:
-    """What the mapping at the top of a YAML file holds: texts, lists and mappings; Unusable where it cannot be read.
+    """Return the mapping at the top of a YAML file, with texts, lists and mappings; Unusable if it cannot be read.
 
-    PyYAML's safe_load would make False of a class that is called "no". BaseLoader makes a text of it, knows no tags,
-    expands nothing, and is in Python, which refuses what is nested too deep where C would crash.
+    PyYAML's safe_load would turn a class named "no" into False. BaseLoader keeps it as text, supports no tags, expands
+    nothing, and is written in Python, which refuses deep nesting where C would crash.
 
     >>> parsed_yaml("nc: 2\\nnames: [cat, no]")
     {'nc': '2', 'names': ['cat', 'no']}
@@ -236,13 +238,13 @@ def parsed_yaml(text: str) -> dict[str, object]:
         content = yaml.load(text, yaml.BaseLoader)
     except RecursionError as error:
         raise Unusable("YAML of a few levels", "one nested too deep") from error
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: an escape beyond the last letter
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: an escape beyond the last Unicode character
         raise Unusable("YAML that can be read", " ".join(str(error).split())) from error
     return content if isinstance(content, dict) else {}
 
 
 def yaml_names(names: object) -> Names:
-    """The texts of a list, or of a mapping from numbers.
+    """Return the texts of a list, or of a mapping from numbers.
 
     >>> yaml_names(["cat", "dog"]), yaml_names({"0": "cat", "5": "dog", "x": "none"})
     ({0: 'cat', 1: 'dog'}, {0: 'cat', 5: 'dog'})
@@ -258,7 +260,7 @@ def yaml_names(names: object) -> Names:
 
 
 def _whole(name: str) -> str:
-    """A name with letters in one piece that JSON writes as two halves."""
+    """Return a name in which surrogate pairs, as JSON writes them, are joined."""
     return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

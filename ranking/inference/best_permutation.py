@@ -9,7 +9,7 @@ The search is a heuristic. It begins at a given order and makes the best of all 
 times at most. Further trees begin at orders that no earlier tree has visited: the second at the best order without
 roots, which is a linear assignment problem (and the best order where there is only one window), the others at random
 orders. Best gains are kept per position and recomputed where a swap changed them, in O(n L) memory. The paper removes
-permutations that were visited; here the paths of the earlier trees tell exactly which were, so that no set is kept.
+permutations that were visited; here the paths of the earlier trees determine these exactly, so that no set is kept.
 `exhaustive_permutations` is exact.
 """
 

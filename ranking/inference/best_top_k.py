@@ -68,7 +68,7 @@ def best_top_k(
 
     unary: (L,) scores s. core: (c,) the core labels. interactions: (c, L) = F[core]. inside, outside: labels forced
     into and out of the top k. For loss-augmented inference pass s + (1 - z) / k. ValueError for an invalid model, and
-    where no set of k labels satisfies what is forced.
+    if no set of k labels is compatible with the forced labels.
 
     >>> best = best_top_k([3.0, 2.0, 1.0], core=[2], interactions=[[0.0, 2.0, 0.0]], k=2)
     >>> best.members.tolist(), best.value
@@ -226,11 +226,11 @@ def _labels(labels: npt.ArrayLike, count: int, name: str) -> npt.NDArray[np.int6
 
 
 def _places(k: npt.ArrayLike, forced: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-    """Return (M,) the size of each top k; InputError where what is forced allows no such set."""
+    """Return (M,) the size of each top k; InputError if no such set is compatible with the forced labels."""
     sizes, (images, labels) = np.asarray(k), forced.shape
     if sizes.shape not in ((), (images,)) or not np.issubdtype(sizes.dtype, np.integer):
         raise InputError(
-            "k", f"a whole number, or ({images},) of them", f"{sizes.dtype} of shape {sizes.shape}"
+            "k", f"a whole number, or ({images},) whole numbers", f"{sizes.dtype} of shape {sizes.shape}"
         )
     checked = np.broadcast_to(sizes.astype(np.int64), (images,)).copy()
     lowest, highest = (forced > 0).sum(axis=1), labels - (forced < 0).sum(axis=1)

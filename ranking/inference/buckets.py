@@ -2,12 +2,12 @@
 
 One pass counts the scores into equal-width bins. The optimal rank falls with the score and rises with the number of
 samples above, so the best ranks at a bin's two edges bound the rank of every sample inside; they are found by divide
-and conquer over the edges. A bin whose bounds are equal is settled. Where they are neighbours (a few bins in a
-hundred on ordinary scores), the sign of the derivative decides each sample, evaluated with the most and the fewest
-samples that the bin allows above it. The samples that this leaves open, and the bins with more than two possible
-ranks, go to `select`, bin by bin; for adversarial scores, with nearly all samples in one bin, that is all of the
-work. There is no comparison sort, so the paper's lower bound for comparison-based algorithms (quicksort, Proposition
-4) does not apply.
+and conquer over the edges. A bin whose bounds are equal is settled. If they differ by one (in a few percent of the
+bins for ordinary scores), the sign of the derivative decides each sample; it is evaluated with the most and the fewest
+samples that the bin allows above it. `select` ranks the samples that are still undecided, and the bins with more than
+two possible ranks, bin by bin; for adversarial scores, with nearly all samples in one bin, this is all of the work.
+There is no comparison sort, so the paper's lower bound for comparison-based algorithms (quicksort, Proposition 4) does
+not apply.
 
 Memory bounds the time: the scores are read twice and the results written once, in blocks that fit the first cache,
 shared among a few threads where there are enough.

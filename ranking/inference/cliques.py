@@ -2,13 +2,13 @@
 
     value(Y) = sum_i y_i unary_i + sum_c penalty_c [the labels of clique c are not all equal],  penalty <= 0
 
-A clique of k > 2 samples becomes two auxiliary ones, all and any, each of which pays half of the penalty where it
-differs from a member, and scores of their own: (k / 2 - 1) penalty for all = 1, the opposite for any = 1. At their best
-all = 1 only where all members have label 1, any = 0 only where none has, and the sum is that of the clique: 0 if the
-members agree, else the penalty. So minimum cuts find best labellings and max-marginals exactly.
+For a clique of k > 2 samples, two auxiliary samples, all and any, are added. Each has an edge to every member with
+half of the penalty, and a unary score: (k / 2 - 1) penalty for all, the opposite for any. In the best labelling all =
+1 only if all members have label 1, and any = 0 only if no member has. The sum of these terms is then the term of the
+clique: 0 if the members agree, otherwise the penalty. So minimum cuts find best labellings and max-marginals exactly.
 
-Where a clique costs nothing its auxiliary samples are free. They are set from its members' labels, so that what a
-labelling pays is one penalty for each broken clique, at any other penalties too.
+If the penalty of a clique is 0, its auxiliary samples are free. They are set from the labels of its members, so that
+the cost of a labelling is one penalty for each broken clique, for any other penalties too.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ MAX_CLIQUES = 10_000  # for a graph with fewer edges
 def maximal_cliques(n: int, edges: Ints) -> list[Ints]:
     """Return all maximal sets of two or more samples that are joined pair by pair, in ascending order.
 
-    By Bron and Kerbosch with pivots. In graphs of nearest neighbours and of groups there are about as many cliques as
-    edges at most, in others exponentially many: ValueError where there are more than edges and more than
-    MAX_CLIQUES.
+    By Bron and Kerbosch with pivots. Graphs of nearest neighbours and of groups have at most about as many cliques as
+    edges, other graphs exponentially many: ValueError if there are more than both the edges and MAX_CLIQUES.
 
     >>> maximal_cliques(5, np.array([[0, 1], [1, 2], [2, 0], [2, 3]]))
     [array([0, 1, 2]), array([2, 3])]
@@ -54,7 +53,7 @@ def maximal_cliques(n: int, edges: Ints) -> list[Ints]:
             raise InputError(
                 "cliques of similar samples",
                 f"at most {limit:,} of {len(edges):,} pairs",
-                "more of them",
+                "more cliques",
                 "choose other pairs, or potentials of pairs instead of cliques",
             )
     return [np.array(clique) for clique in sorted(cliques)]

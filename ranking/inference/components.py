@@ -115,7 +115,7 @@ def checked_model(
     components: Components | None,
     highest: float = 0.0,
 ) -> PairwiseModel:
-    """Return the model of the arguments; InputError that says what is invalid. Penalties are <= `highest`."""
+    """Return the model of the arguments; InputError if they are invalid. Penalties are <= `highest`."""
     scores, costs = np.asarray(unary), np.asarray(penalty)
     if scores.ndim != 1:
         raise InputError("unary", "the shape (n,), one number per sample", scores.shape)
@@ -124,9 +124,9 @@ def checked_model(
     elif components.samples != len(scores) or not np.array_equal(components.edges, _pairs(edges)):
         raise InputError(
             "components",
-            f"those of the {len(scores)} samples and the edges given",
-            "those of another graph",
-            "take Components.of(n, edges)",
+            f"the components of {len(scores)} samples and the given edges",
+            "the components of another graph",
+            "use Components.of(n, edges)",
         )
     if costs.shape != (len(components.edges),):
         raise InputError("penalty", f"the shape ({len(components.edges)},), one number per edge", costs.shape)

@@ -1,7 +1,7 @@
 """Best labellings of large components by minimum cut (Boykov and Kolmogorov), with penalties <= 0.
 
-Label 1 is the source side: a sample there pays what it would have gained with label 0, and the other way round, and
-an edge between the sides pays its penalty. Capacities are whole multiples of one unit per component, as floats below
+Label 1 is the source side. A cut costs, for each sample, the gain of the label that it does not get and, for each edge
+between the sides, its penalty. Capacities are whole multiples of one unit per component, as floats below
 2^53: their sums and differences are exact, so that added flow can be removed without a trace, equal cuts stay equal,
 and of equal ones the cut with the most samples at the source is found. Nodes are samples by position.
 """
@@ -34,7 +34,7 @@ class Network(NamedTuple):
     force: Floats
 
     def part(self, number: int, edge_starts: Ints) -> Network:
-        """Return component `number` by itself."""
+        """Return component `number` as a separate network."""
         nodes = slice(self.starts[number], self.starts[number + 1])
         edges = slice(edge_starts[number], edge_starts[number + 1])
         ends = self.ends[edges] - nodes.start

@@ -1,11 +1,11 @@
-"""Roof duality: large components with penalties of either sign as twice as large ones, solved by a minimum cut.
+"""Roof duality: large components with penalties of either sign are doubled and solved by a minimum cut.
 
-A positive penalty is gained where labels differ; then the best labelling is NP-hard to find (high-order, remark after
-eq. 6). Give each sample two labels, p_i and q_i. A pair with a penalty <= 0 joins p_i to p_j and q_i to q_j, each for
-half of the penalty; one with a penalty > 0 joins p_i to q_j and q_i to p_j; scores are halved too. Where p = q that
-is the model itself, so the best p and q have the value of the best labelling or more. They are the optimum of the
+A positive penalty is a gain if labels differ; the best labelling is then NP-hard to find (high-order, remark after eq.
+6). Give each sample two labels, p_i and q_i. A pair with a penalty <= 0 joins p_i to p_j and q_i to q_j, each for half
+of the penalty; a pair with a penalty > 0 joins p_i to q_j and q_i to p_j; scores are halved too. For p = q this is the
+original model, so the value of the best p and q is at least that of the best labelling. They are the optimum of the
 linear relaxation over the local polytope, at labels (p_i + q_i) / 2 in {0, 1/2, 1} (Hammer, Hansen and Simeone 1984;
-Kolmogorov and Rother 2007). With 1 - q in place of q no penalty is positive, and a minimum cut finds it.
+Kolmogorov and Rother 2007). With 1 - q in place of q no penalty is positive, and a minimum cut finds the optimum.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LARGEST_DOUBLED = (
 
 @dataclass(frozen=True, eq=False)
 class Doubling:
-    """Components of more than 12 samples, the first `large` ones, in two copies; all others as they are.
+    """Components of more than 12 samples, the first `large` ones, in two copies; all others unchanged.
 
     n samples and m edges become N and M: the first n and m are the given ones (and the first copies), the others the
     second copies, in the order of their positions. components: of all N. position, row: (2, .) position of the first

@@ -1,15 +1,15 @@
 """Dynamic cuts: one largest flow for the best labelling, and from it a small flow for each sample's other label.
 
-After the cut, a sample of label 0 that is forced to label 1 becomes a source without limit. The flow that it can
-still send, through samples of label 0 to sinks with free capacity (room), is what the change costs; the samples that
-it still reaches in the end flip with it (Kohli and Torr 2005). A sample of label 1 becomes a sink in the same way,
-everything reversed. To undo that, the same amount is added on the other side: both together are a constant, so the
-network is exactly the same again, though its flow is another largest one, and the amount sent is room at the sample
-itself. The next sample finds that room there, because samples are forced in depth-first order, neighbours one after
-the other.
+After the cut, a sample of label 0 that is forced to label 1 becomes an unlimited source. The cost of the change is the
+flow that it can still send, through samples of label 0, to sinks with free capacity (room). The samples that it still
+reaches in the end flip with it (Kohli and Torr 2005). A sample of label 1 becomes a sink in the same way, with all
+directions reversed. To undo the change, the same amount is added on the other side. Both amounts together are a
+constant, so the network is exactly the same as before, with another maximum flow, and the amount sent is room at the
+sample. The next sample can use that room, because samples are forced in depth-first order, neighbours one after the
+other.
 
-The change of a sample costs at least what that of any sample that flips with it costs: once that much is sent, both
-share their labelling, and no search has to prove it.
+The cost of changing a sample is at least the cost of changing any sample that flips with it. Once that much flow is
+sent, both share their labelling, and no further search is necessary.
 
 Flow is sent by blocking flows on shortest paths (Dinic), which are searched from both ends.
 """
@@ -32,10 +32,10 @@ class Flow(NamedTuple):
     """The residual capacities under a flow, and the working arrays of a search.
 
     left: (2q,) of each arc, arcs grouped by their tails. heads: (2q,). opposite: (2q,) the same edge's other arc.
-    first: (p + 1,) where each group begins. terminal: (p,) what is still to be sent where positive, room where
-    negative. rooms: (p,) nodes with room, and some that had it; room_count: (1,) of them; is_room: (p,) whether
-    listed there. level: (p,) steps from a root; steps_left: (p,) to room. queue, ends: (p,) nodes reached from the
-    roots and from the rooms. at: (p,) next arc to try. path: (p,) arcs from the root.
+    first: (p + 1,) where each group begins. terminal: (p,) the flow still to be sent if positive, room if negative.
+    rooms: (p,) nodes with room, and some that had it before; room_count: (1,) their number; is_room: (p,) whether a
+    node is in `rooms`. level: (p,) steps from a root; steps_left: (p,) to room. queue, ends: (p,) nodes reached from
+    the roots and from the rooms. at: (p,) next arc to try. path: (p,) arcs from the root.
     """
 
     left: Ints
@@ -94,8 +94,8 @@ def dynamic_flips(network: Network, labels: Bools, words: Ints, flips: Ints) -> 
 def _cut(flow: Flow, labels: Bools) -> None:
     """Send a largest flow, and write labels: zeros at the nodes that reach a sink with room.
 
-    Arcs between different labels are then closed, and the flow among zeros is reversed, so that whatever its label,
-    the change of a node costs what can be sent from it.
+    Arcs between different labels are then closed, and the flow among zeros is reversed, so that the cost of changing a
+    node, whatever its label, is the flow that can be sent from it.
     """
     _list_rooms(flow, np.arange(len(labels)))
     while True:
@@ -147,7 +147,7 @@ def _flip_all(flow: Flow, labels: Bools, starts: Ints, words: Ints, flips: Ints)
 
 @nb.njit(cache=True, nogil=True)
 def _share(same_cost_as: Ints, words: Ints, flips: Ints) -> None:
-    """Let each sample of a component flip what the sample of the same cost flips."""
+    """Copy to each sample of a component the flips of the sample with the same cost."""
     shared = np.flatnonzero(same_cost_as != np.arange(len(same_cost_as)))
     for own in words:
         for i in shared:

@@ -22,8 +22,8 @@ def enumerate_labellings(
     """Write the max-marginal labellings of the components first ... last - 1, of at most LARGEST_ENUMERATED samples.
 
     labels: (n,) by position, the best labelling is written. flips: uint64, of which words[p] belongs to position p,
-    is written: bit i says whether its label in the best labelling changes once the i-th sample of the component is
-    forced to the label that it does not have there.
+    is written: bit i is 1 if the label at p flips when the i-th sample of the component is forced to the label that it
+    does not have in the best labelling.
     """
     parts = model.components
     _check_size(model, first, last)
@@ -129,8 +129,8 @@ def _fill_values(unary: Floats, penalty: Floats, ends: Ints, values: Floats, buf
 def _halve(size: int, values: Floats, numbers: Ints) -> tuple[int, Ints]:
     """Return the best labelling, and (size, 2) the best with each label of each sample; overwrites `values`.
 
-    From the last sample on, the better of its two labels is kept for each labelling of those before it. Of equal ones
-    the larger number: where values tie exactly, that is the labelling with the most ones.
+    From the last sample on, the better of its two labels is kept for each labelling of the samples before it. If values
+    tie exactly, the larger number is kept, which is the labelling with the most ones.
     """
     best = np.empty((size, 2), np.int64)
     for number in range(1 << size):

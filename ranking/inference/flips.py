@@ -162,9 +162,9 @@ class PairwiseMaxMarginals:
         """Return weighted sums of one best labelling per sample, each restricted to the sample's own component.
 
         labels: (n,) bool, weights: (n,). With Y_i = labelling(i, labels[i]): for each sample k, sum_i weights_i
-        Y_i(k), and for each edge, sum_i weights_i [Y_i differs at its ends], over the i in the component of the
-        sample or edge. So sum_i weights_i Psi(X, Y_i) is linear in them, but for the terms of the other components,
-        which cancel between two labellings.
+        Y_i(k), and for each edge, sum_i weights_i [Y_i differs at its ends], over the i in the component of the sample
+        or edge. So sum_i weights_i Psi(X, Y_i) is linear in them, except for the terms of other components, which
+        cancel between two labellings.
         """
         parts = self._model.components
         weight = finite("weights", weights, parts.samples)[parts.order]

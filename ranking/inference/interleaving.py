@@ -105,9 +105,9 @@ def select(
 
     `before` irrelevant samples score higher than all of the run. The run is split at a pivot (an estimate of its
     median), the pivot's best rank bounds both sides, and a side whose bounds are equal is finished. Samples with
-    exactly the pivot's score form a third side, which needs no more rearranging. A side whose splits go wrong too
-    often is sorted, so that no input is quadratic. ordered: 1 where the run is sorted already, from the top; it is
-    then halved as it is.
+    exactly the pivot's score form a third side, which needs no more rearranging. A side that is split badly too
+    often is sorted, so that no input is quadratic. ordered: 1 if the run is sorted already, from the top; it is then
+    halved without rearranging.
     """
     depth_limit = 2 * int(np.log2(len(scores) + 1.0)) + 8
     # Every split pops one side and pushes at most three, so the depth bounds the stack.

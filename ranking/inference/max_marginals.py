@@ -34,9 +34,9 @@ def max_marginals(
     and Torr 2005), "cold-cut" makes a new cut for each sample and label; "auto" enumerates small components and cuts
     large ones.
 
-    All attain the same values. Where several labellings do, algorithms may return different ones, but the map is the
-    one with the most ones where values tie exactly. Cuts are optimal up to 2^-49 of the largest sum of penalties at a
-    sample, for each term of the value.
+    All attain the same values. If several labellings attain them, algorithms may return different ones, but if values
+    tie exactly, the map is the labelling with the most ones. Cuts are optimal up to 2^-49 of the largest sum of
+    penalties at a sample, for each term of the value.
 
     >>> maxima = max_marginals([1.0, -0.5], [[0, 1]], [-2.0])
     >>> maxima.positive, maxima.negative, maxima.difference

@@ -30,8 +30,9 @@ class Potentials(ABC):
     """The terms of a graph of n samples; subclasses define them. edges: (m, 2), each unordered pair once.
 
     highest: largest allowed penalty. bounded: whether max-marginals may be upper bounds instead of exact. constraint:
-    the constraint on the pairwise weights, what they weigh, and which labellings count, as LaTeX. pays: what the
-    penalty p of a term is, in markdown. width: what the penalty of an edge (`of_edges`) is, in markdown.
+    the constraint on the pairwise weights, the terms that they multiply, and the allowed labellings, as LaTeX. pays:
+    the meaning of the penalty p of a term, in markdown. width: the meaning of an edge's penalty (`of_edges`), in
+    markdown.
     """
 
     name: ClassVar[str]
@@ -66,7 +67,7 @@ class Potentials(ABC):
 
 
 class AttractivePairs(Potentials):
-    """One term per edge, whose penalty <= 0 is paid where the labels of its ends differ (high-order, eq. 5). Exact."""
+    """One term per edge: its penalty <= 0 is added if the labels of its ends differ (high-order, eq. 5). Exact."""
 
     name = "attractive pairs"
     constraint = rf"w_2 \le 0,\quad {PAIRS}"
@@ -97,12 +98,12 @@ class PairsOfEitherSign(AttractivePairs):
     bounded = True
     constraint = (
         rf"w_2 \in \mathbb R^{{d_2}},\quad {PAIRS},\quad "
-        r"y_i \in \{0, \tfrac12, 1\} \text{ in groups of more than "
+        r"y_i \in \{0, \tfrac12, 1\} \text{ in components of more than "
         rf"{LARGEST_ENUMERATED}"
         r"}"
     )
-    pays = "$p$: what a pair whose labels differ pays, or, where it is above 0, gains"
-    width = "what the pair pays, or gains, where its labels differ"
+    pays = "$p$: the cost of a pair whose labels differ, or its gain if $p>0$"
+    width = "the cost or gain of the pair if its labels differ"
 
     def __init__(self, n: int, edges: npt.ArrayLike) -> None:
         super().__init__(n, edges)
@@ -117,7 +118,7 @@ class PairsOfEitherSign(AttractivePairs):
 
 
 class PottsCliques(Potentials):
-    """One term per maximal clique, whose penalty <= 0 is paid unless all its samples agree (P^n Potts). Exact.
+    """One term per maximal clique: its penalty <= 0 is added unless all its labels agree (P^n Potts). Exact.
 
     Its affinity is the mean of its edges'. A group in which all samples are similar is one clique, whose penalty does
     not grow with its size; where no three samples are similar, cliques are pairs.
@@ -128,8 +129,8 @@ class PottsCliques(Potentials):
         r"w_2 \le 0,\quad \Psi_2(X, Y) = \eta \sum_c \bar\Phi_c [y_i \ne y_j \text{ for some } i, j \in c]"
     )
     pays = (
-        r"$p\le0$: penalty of a clique, whose samples are all similar, where not all its labels are equal: the sum is "
-        "over cliques"
+        r"$p\le0$: penalty of a clique of mutually similar samples if its labels are not all equal; the sum is over "
+        "cliques"
     )
     width = "the learned penalties of the cliques that the pair lies in"
 

@@ -1,8 +1,8 @@
 """Pairs of either sign: best labellings and max-marginals, exact in small components, bounded in large ones.
 
 A positive penalty is gained where labels differ (high-order, remark after eq. 6). Components of at most 12 samples
-are enumerated; larger ones are bounded by roof duality (`doubling`). How far a bound may exceed the truth is known:
-it is compared with the best labelling found by rounding half labels and then changing one label at a time.
+are enumerated; larger ones are bounded by roof duality (`doubling`). The error of a bound is known: the bound is
+compared with the best labelling found by rounding half labels and then changing one label at a time.
 """
 
 from __future__ import annotations
@@ -131,7 +131,8 @@ class BoundedMaxMarginals:
 
     @property
     def excess(self) -> Floats:
-        """(n,) how far a sample's component may push positive or negative above the truth: bound minus labelling."""
+        """(n,) by how much positive or negative may exceed the exact value: the component's bound minus its
+        labelling."""
         return self._rounded.excess
 
     @property

@@ -195,10 +195,11 @@ def _after_swap(p, order, a, b):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _seen(order, a, b, trees, paths):  # type: ignore[no-untyped-def]
-    """Return whether one of the first trees visited `order` with positions a and b swapped (a = b: as it is).
+    """Return whether one of the first trees visited `order` with positions a and b swapped (a = b: no swap).
 
-    A tree visited the orders of its path, and all that lie one swap from one that it expanded: every one but the last
-    where the tree ended for its depth. So the path is followed and the differing positions are counted: none or two.
+    A tree visited the orders on its path, and all orders one swap away from an expanded order. All orders on the path
+    are expanded, except the last one if the tree reached its maximum depth. So the function follows the path and counts
+    the positions that differ: none or two.
     """
     walked = paths.walked
     for tree in range(trees):
@@ -222,8 +223,8 @@ def _seen(order, a, b, trees, paths):  # type: ignore[no-untyped-def]
 def _climb(tree, state, paths):  # type: ignore[no-untyped-def]
     """From a start, make the best swap as long as the value grows, n times at most.
 
-    Orders that this tree itself has visited need no test: none has a greater value than the current one, which was
-    the best of them when it was chosen.
+    Orders that this tree has visited need no test: none has a greater value than the current order, which was the best
+    of them when it was chosen.
     """
     n = len(state.order)
     state.order[:] = paths.starts[tree]
@@ -267,9 +268,9 @@ def _random(random_state):  # type: ignore[no-untyped-def]
 def _assign(model, rows, first, order):  # type: ignore[no-untyped-def]
     """Write the order with the greatest sum over windows without roots: a linear assignment problem (Kuhn, Munkres).
 
-    What a sample adds at position p of the order is a sum over the positions in a window that p can have, a
-    difference of cumulated sums, so that no matrix is kept. Samples are added one by one in the order `first`, by a
-    shortest path each. Positions far from both ends are alike, so that for long sequences only the ends are
+    The contribution of a sample at position p of the order is a sum over the positions that p can have in a window, a
+    difference of cumulative sums, so that no matrix is stored. Samples are added one by one in the order `first`, each
+    by a shortest path. Positions far from both ends are equivalent, so that for long sequences only the ends are
     determined.
     """
     n, length = len(rows), model.table.shape[1]

@@ -14,12 +14,12 @@ MAX_ROUNDS = 40  # of a selection, before it sorts
 
 @numba.njit(cache=True, nogil=True)
 def _gather(s, core, F, forced, free, doubled, flips, mutual):  # type: ignore[no-untyped-def]
-    """Write what an image leaves open; return counts of free labels, free core labels and labels forced inside.
+    """Write the free part of an image's model; return counts of free labels, free core labels, labels forced inside.
 
     free: numbers of the labels that are neither forced nor of the core. doubled: (c + 1, L) in row 0 their scores
     with all that is forced inside, in the others what each free core label adds to them. flips: (c,) indices in the
-    core of the free ones. mutual: (c + 1, c) the same for the free core labels. The last value returned is what is
-    certain.
+    core of the free ones. mutual: (c + 1, c) the same for the free core labels. The last value returned is the part of
+    the value that the forced labels determine.
     """
     is_core = np.zeros(len(s), np.bool_)
     for c in core:

@@ -65,7 +65,7 @@ def best_threshold(relevance: Ints, scores: Floats) -> float:
     above = np.cumsum(
         np.where(relevant, -costs, costs)
     )  # what calling the first ones relevant adds to the loss
-    ends = np.append(ranked[:-1] > ranked[1:], True)  # no threshold tells equal scores apart
+    ends = np.append(ranked[:-1] > ranked[1:], True)  # no threshold separates equal scores
     best = int(np.argmin(np.where(ends, above, np.inf)))
     if above[best] >= 0:
         return float(ranked[0])

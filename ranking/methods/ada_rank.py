@@ -86,12 +86,12 @@ class AdaRank(LinearOrder):
     Their qualities E are NDCG. The ranker of greatest r = sum_q P_q E_q is added with the weight 1/2 ln((1 + r)/(1 -
     r)), and P_q becomes proportional to exp(-E_q) of the sum so far (their Algorithm 1). A weak ranker is a feature
     over its standard deviation in the pool, or its negative, since features of images have no natural sign. One that
-    leaves every E unchanged would be chosen for ever: it is set aside until another has changed them. The result is
+    leaves every E unchanged would be chosen for ever: it is set aside until another ranker changes them. The result is
     the sum of least mean exp(-E_q). Sequences without two grades are ignored.
     """
 
     order = 25
-    summary: ClassVar[str] = "Adds up single features; sequences that are ranked badly gain weight."
+    summary: ClassVar[str] = "Adds one feature at a time; badly ranked sequences gain weight."
     objective: ClassVar[str] = (
         r"\sum_q \exp\bigl(-\text{NDCG}(q;\, f)\bigr),\quad f = \sum_t \alpha_t x_{k_t}"
     )
@@ -100,7 +100,7 @@ class AdaRank(LinearOrder):
     rounds: int = setting(
         100,
         label="Rounds",
-        help="Each adds one feature. Training ends sooner where the sequences are all in their order.",
+        help="Each round adds one feature. Training ends earlier if all sequences are in the correct order.",
         formula=r"T",
         minimum=1,
         maximum=100_000,

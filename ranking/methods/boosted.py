@@ -1,4 +1,4 @@
-"""What McRank and LambdaMART share: regression trees, grown, stored and evaluated by LightGBM."""
+"""The base of McRank and LambdaMART: regression trees, grown, stored and evaluated by LightGBM."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIXED = {
 class Boosting(NamedTuple):
     """The arguments of LightGBM besides the features of the samples.
 
-    options: its parameters. rows: arguments of its Dataset. objective: None for one of its own. loss: the loss of a
+    options: its parameters. rows: arguments of its Dataset. objective: None for a built-in one. loss: the loss of a
     booster that has just grown a tree.
     """
 
@@ -49,8 +49,8 @@ class Boosted(OrderMethod):
 
     rounds: int = setting(
         100,
-        label="Rounds of boosting",
-        help="Each adds one tree, or one for each grade.",
+        label="Boosting rounds",
+        help="Each round adds one tree, or one tree per grade.",
         formula=r"T",
         minimum=1,
         maximum=10_000,
@@ -59,19 +59,23 @@ class Boosted(OrderMethod):
     learning_rate: float = setting(
         0.1,
         label="Learning rate",
-        help="How much of each tree is added.",
+        help="The factor by which each tree is added.",
         formula=r"f \leftarrow f + \nu\,h_t",
         minimum=1e-4,
         maximum=1.0,
         log=True,
     )
     leaves: int = setting(
-        10, label="Leaves of a tree at most", help="More leaves: more is told apart.", minimum=2, maximum=4096
+        10,
+        label="Maximum leaves per tree",
+        help="More leaves model finer distinctions.",
+        minimum=2,
+        maximum=4096,
     )
     least: int = setting(
         5,
-        label="Samples in a leaf at least",
-        help="Counted in the pool: a sample that stands in many sequences is one.",
+        label="Minimum samples per leaf",
+        help="Counted in the pool: a sample in many sequences counts once.",
         minimum=1,
         maximum=1_000_000,
         advanced=True,

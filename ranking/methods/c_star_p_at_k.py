@@ -30,8 +30,8 @@ class CStarPrecisionAtK(LabelRanker):
 
     core_size: int = setting(
         5,
-        label="Labels in the core",
-        help="They interact with each other and with all others; time doubles with each. 0: no interactions.",
+        label="Core labels",
+        help="They interact with each other and with all other labels. Each doubles the time. 0: no interactions.",
         formula=r"O(2^C (L + k \log k))",
         minimum=0,
         maximum=12,

@@ -1,4 +1,4 @@
-"""Settings that several methods share: the cost of an error, and when training ends."""
+"""Settings that several methods share: the cost of an error, and when training stops."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ranking.core.settings import setting
 from ranking.losses.weighted_zero_one import unit_of_cost
 
 
-def penalty(default: float, mistake: str) -> Any:
-    """Return the setting C, the cost of a `mistake`; `default` suits L2-normalised features."""
+def penalty(default: float, error: str) -> Any:
+    """Return the setting C, the cost of an `error`; `default` suits L2-normalised features."""
     return setting(
         default,
-        label=f"C: how much a {mistake} costs",
-        help="Small: short weights. Large: a close fit.",
+        label=f"C: cost of a {error}",
+        help="Small: small weights. Large: a close fit to the training samples.",
         minimum=1e-8,
         maximum=1e8,
         log=True,
@@ -32,12 +32,12 @@ COST = {
 
 
 def cost_unit(owner: str) -> Any:
-    """Return the setting for the unit of C of a weighted 0-1 loss. owner: whose C it is, for the help text."""
+    """Return the setting for the unit of C of a weighted 0-1 loss. owner: names that C in the help text."""
     return setting(
         RANKING_UNIT,
         label="Unit of C",
-        help=f"ranking: {owner} is divided by 4|P||N|, so that one value suits the weighted 0-1 loss and ranking "
-        "losses alike. paper: as in the paper, where it has to be smaller the more images there are.",
+        help=f"ranking: {owner} is divided by 4|P||N|, so that the same value suits the weighted 0-1 loss and ranking "
+        "losses. paper: as in the paper, where more images need a smaller C.",
         formula=r"\frac{C}{4\,|\mathcal P|\,|\mathcal N|}\quad\text{or}\quad C",
         choices=(RANKING_UNIT, PAPER_UNIT),
         advanced=True,
@@ -51,10 +51,10 @@ def cost_in(unit: str, C: float, queries: Sequence[Bools]) -> float:
 
 def closed_gap(
     default: float = 1e-3,
-    help: str = "Training ends when the objective is proven to be within this share of the best possible.",
+    help: str = "Training stops when the objective is proven to be within this share of the optimum.",
     formula: str = r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
 ) -> Any:
-    """Return the setting tolerance: the duality gap at which training ends, as `help` and `formula` say."""
+    """Return the setting tolerance: the duality gap at which training stops, defined by `help` and `formula`."""
     return setting(
         default,
         label="Stop at this duality gap",
@@ -68,11 +68,11 @@ def closed_gap(
 
 
 def most_iterations(default: int, trained: str = "Training") -> Any:
-    """Return the setting max_iterations. trained: what the iterations are of, for the help text."""
+    """Return the setting max_iterations. trained: the subject of the help text."""
     return setting(
         default,
-        label="Iterations at most",
-        help=f"{trained} that has not converged by then ends with the best weights so far, and says so.",
+        label="Maximum iterations",
+        help=f"{trained} that has not converged by then stops with the best weights so far and reports it.",
         formula=r"t \le t_{\max}",
         minimum=1,
         maximum=1_000_000,

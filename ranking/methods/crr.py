@@ -44,15 +44,12 @@ class CRR(LinearOrder):
 
     The combined objective of Sculley's section 3 with squared loss and lambda = 1/C: i runs over all members of
     sequences, (i, j) over the pairs of different grades within a sequence, t are standardised grades. A step takes
-    one sample with probability a, else one pair, and has length 1/(lambda (t + t0)); t0 makes the first ones no
-    longer than one sample's curvature allows. The last weights are the result, without a proof. One weight is the
-    bias.
+    one sample with probability a, else one pair, and has length 1/(lambda (t + t0)); t0 limits the first steps to what
+    the curvature of one sample allows. The last weights are the result, without a certificate. One weight is the bias.
     """
 
     order = 24
-    summary: ClassVar[str] = (
-        "Predicts grades and differences of grades at once, one sample or pair after the other."
-    )
+    summary: ClassVar[str] = "Regresses grades and grade differences together by stochastic gradient descent."
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 + C\Bigl[\tfrac\alpha2\,\overline{(w^\top x_i - t_i)^2}"
         r" + \tfrac{1-\alpha}2\,\overline{(w^\top(x_i - x_j) - (t_i - t_j))^2}\Bigr]"
@@ -62,8 +59,8 @@ class CRR(LinearOrder):
     C: float = penalty(1000.0, "squared error")
     alpha: float = setting(
         0.5,
-        label="alpha: how many steps are of single samples",
-        help="1: regression alone. 0: pairs alone.",
+        label="alpha: share of steps on single samples",
+        help="1: regression only. 0: pairs only.",
         formula=r"\alpha",
         minimum=0.0,
         maximum=1.0,
@@ -71,11 +68,13 @@ class CRR(LinearOrder):
     steps: int = setting(
         100_000,
         label="Steps",
-        help="Samples and pairs that are looked at, together.",
+        help="The number of stochastic gradient steps, each on one sample or one pair.",
         minimum=1,
         maximum=100_000_000,
     )
-    seed: int = setting(0, label="Seed", help="Which samples and pairs are drawn.", minimum=0, advanced=True)
+    seed: int = setting(
+        0, label="Seed", help="Seed for sampling samples and pairs.", minimum=0, advanced=True
+    )
 
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> None:
         clock, generator = Clock(on_progress), np.random.default_rng(self.seed)

@@ -19,7 +19,7 @@ def gain_setting() -> Any:
     return setting(
         "linear",
         label="Gain of a grade",
-        help="What a grade is worth to NDCG: itself, or 2 to its power less one.",
+        help="The gain of a grade in NDCG. linear: the grade. exponential: 2 to the power of the grade, minus 1.",
         formula=r"\text{grade}\ \text{or}\ 2^{\text{grade}} - 1",
         choices=GAINS,
     )

@@ -1,4 +1,4 @@
-"""What HOB-SVM and HOAP-SVM share: weights of samples and of pairs, and scores by max-marginals."""
+"""The base of HOB-SVM and HOAP-SVM: weights of samples and of pairs, and scores by max-marginals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class HighOrderWeights(NamedTuple):
 
 
 class Neighbours(NamedTuple):
-    """The terms of the graph of all training samples, t of them, and which samples are relevant (n,)."""
+    """The t terms of the graph of all training samples, and which samples are relevant (n,)."""
 
     potentials: Potentials
     relevant: Bools
@@ -66,8 +66,8 @@ class HighOrderMethod(LinearMethod):
 
     eta: float = setting(
         1.0,
-        label="η: how much neighbours count",
-        help="Scales the affinities of similar samples. Small: nearly none. Large: neighbours decide.",
+        label="η: edge weight",
+        help="Scales the affinities of neighbours. Small: neighbours have almost no effect. Large: neighbours decide.",
         formula=r"\eta\,\Phi(x_i, x_j),\quad (i, j)\in\mathcal E",
         minimum=1e-6,
         maximum=1e6,
@@ -76,10 +76,11 @@ class HighOrderMethod(LinearMethod):
     )
     potentials: str = setting(
         AttractivePairs.name,
-        label="What neighbours pay",
-        help="Attractive pairs pay where their labels differ, as in the paper. Pairs of either sign may gain by it "
-        "too: approximate in groups of more than 12 samples, and then said so. P^n Potts cliques: all that are similar "
-        "to each other pay once unless they agree, by the mean of their affinities.",
+        label="Pairwise potential",
+        help="Attractive pairs cost a penalty if their labels differ, as in the paper. Pairs of either sign may also "
+        "gain from it; inference is then approximate in components of more than 12 samples, and the pages say so. P^n "
+        "Potts cliques: a set of mutually similar samples pays once unless all labels agree, weighted by its mean "
+        "affinity.",
         formula=r"w_2\le0;\quad w_2\in\mathbb R^{d_2};\quad "
         r"w_2^\top\bar\Phi_c\,[\,y_i\ne y_j\text{ for some }i,j\in c\,],\ w_2\le0",
         choices=tuple(POTENTIALS),

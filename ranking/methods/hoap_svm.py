@@ -35,17 +35,18 @@ RAY_STEPS = 50  # at most for that; a few are enough unless rounding prevents pr
 class HOAPSVM(HighOrderMethod):
     """min 1/2 ||w||^2 + C xi, S(X, R*; w) - S(X, R; w) >= Delta(R*, R) - xi for all R, w2 <= 0 (eq. 14).
 
-    S sums differences of max-marginals (eq. 12), which are no convex functions of w; CCCP descends until no round
-    gains more than the tolerance (Algorithm 1). Only that is proven: where labellings tie, the bound of one of them
-    is known to go no lower, while that of another may.
+    S sums differences of max-marginals (eq. 12), which are not convex in w; CCCP descends until no round gains more
+    than the tolerance (Algorithm 1). Nothing else is proven: if labellings tie, the bound of one of them is known to go
+    no lower, but the bound of another one may.
 
     Max-marginals are those of a sample's own connected component: the others' share cancels in the objective, and
     without it the bound of eq. 17 is tighter. Without similar samples the bound is the objective itself, that of
     AP-SVM at 2 C, whose weights come in two rows.
 
-    From HOB-SVM, as in the paper, training can end above the objective that w2 = 0 has already; from both starts it
-    cannot. A lower objective is no better ranking, though: all rank the training samples almost perfectly, and
-    penalties become twice as strong as those of HOB-SVM (benchmarks/RESULTS.md, "Why HOAP-SVM is not better").
+    With the start from HOB-SVM, as in the paper, training can end above the objective at w2 = 0; with both starts it
+    cannot. However, a lower objective does not give a better ranking: all starts rank the training samples almost
+    perfectly, and penalties become twice as strong as those of HOB-SVM (benchmarks/RESULTS.md, "Why HOAP-SVM is not
+    better").
 
     With pairs of either sign max-marginals may be upper bounds: the objective is then one of the differences of
     those, which need not lie on one side of that of eq. 14.
@@ -53,7 +54,7 @@ class HOAPSVM(HighOrderMethod):
 
     order = 4
     summary: ClassVar[str] = (
-        "Makes one minus the average precision small as AP-SVM does, and lets similar images share their label."
+        "Minimises 1 − average precision like AP-SVM, and encourages neighbours to share a label."
     )
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{AP}}(R) - S(R^*;w) + S(R;w)\bigr],\quad "
@@ -62,21 +63,21 @@ class HOAPSVM(HighOrderMethod):
 
     start: str = setting(
         "HOB-SVM",
-        label="Begin with",
-        help="The objective is not convex: where training begins decides where it ends. HOB-SVM is the paper's "
-        "choice. HOB-SVM and AP-SVM is ours: it trains from both and keeps the lower objective, which is at most "
-        "AP-SVM's with w2 = 0. It did not improve rankings: test AP −.006 on generated figures, +.005 on cards, .000 "
-        "on helmets. Weights are first brought to the length that is best for this objective.",
+        label="Start from",
+        help="The objective is not convex, so the result depends on the start. HOB-SVM is the paper's choice. HOB-SVM "
+        "and AP-SVM is not in the paper: it trains from both and keeps the lower objective, which is at most that of "
+        "AP-SVM with w2 = 0. It did not improve rankings: test AP −.006 on generated figures, +.005 on cards, .000 on "
+        "helmets. The start is first scaled to the length with the lowest objective.",
         formula=r"w_0",
         choices=STARTS,
         advanced=True,
     )
     start_C: float = setting(
         1000.0,
-        label="C of HOB-SVM where it begins",
-        help="What a misclassified image costs in the HOB-SVM that gives the first weights. Experiments use C, as in "
-        "the paper, unless a grid names this setting too, which is ours: test AP +.012 (p = .10) on generated figures, "
-        "+.001 on cards, .000 on helmets, for three times the training runs.",
+        label="C of the HOB-SVM start",
+        help="The cost of a misclassified image in the HOB-SVM that gives the first weights. Experiments use the same "
+        "C for both, as in the paper, unless a grid contains this setting: that gave test AP +.012 (p = .10) on "
+        "generated figures, +.001 on cards and .000 on helmets, for three times as many training runs.",
         formula=r"C_0",
         minimum=1e-8,
         maximum=1e8,
@@ -121,7 +122,7 @@ class HOAPSVM(HighOrderMethod):
         return replace(solution, stopped=stopped or solution.stopped)
 
     def _first_weights(self, samples: TrainingSet, wait: OnProgress, size: int) -> tuple[Floats, bool]:
-        """Return the weights (size,) that training begins with, and whether a callback stopped it."""
+        """Return the first weights (size,), and whether a callback stopped training."""
         if self.start == "zero":
             return np.zeros(size), False
         if self.start == "AP-SVM":

@@ -24,8 +24,8 @@ from ranking.solvers.relay import Relay
 
 SOLVERS = ("auto", "Frank-Wolfe", "cutting plane")
 MANY = 2  # samples per component on average; with fewer, Frank-Wolfe steps are cheap and effective
-# After so many iterations one-slack cutting planes end where their relative gap is larger than that: the solver that
-# follows them is faster then. The steps of Frank-Wolfe on small components are cheaper than component planes.
+# After this number of iterations, one-slack cutting planes stop if their relative gap exceeds this value, because the
+# next solver is then faster. The steps of Frank-Wolfe on small components are cheaper than component planes.
 BEFORE_FRANK_WOLFE, BEFORE_COMPONENT_PLANES = (1, 0.4), (6, 0.9)
 PATIENCE = 100  # iterations of each first-order solver; a few dozen are enough where it suits
 
@@ -47,7 +47,7 @@ class HOBSVM(HighOrderMethod):
 
     order = 3
     summary: ClassVar[str] = (
-        "Counts misclassified images as the SVM does, and lets similar images share their label."
+        "Minimises the weighted 0-1 loss like SVM, and encourages neighbours to share a label."
     )
     objective: ClassVar[str] = (
         rf"\tfrac12\|w\|^2 + {COST[RANKING_UNIT]}"
@@ -61,10 +61,11 @@ class HOBSVM(HighOrderMethod):
     solver: str = setting(
         "auto",
         label="Solver",
-        help="All end at the same optimum. One-slack cutting planes are what the paper uses; Frank-Wolfe goes over the "
-        "groups of similar images one by one. auto begins with the first, and where they do not get on goes over to "
-        "Frank-Wolfe if most groups are of one image, and to cutting planes for each group. One-slack cutting planes "
-        "end what the others do not, and only they know other than attractive pairs.",
+        help="All find the same optimum. The paper uses one-slack cutting planes; Frank-Wolfe processes one connected "
+        "component of similar images at a time. auto starts with cutting planes. If they are slow, it changes to "
+        "Frank-Wolfe if most components contain a single image, otherwise to cutting planes for each component. "
+        "One-slack cutting planes finish if the other solvers stall, and are the only solver for pairs of either sign "
+        "and cliques.",
         formula=r"\min_w\,\text{primal}(w) = \max_\alpha\,\text{dual}(\alpha)",
         choices=SOLVERS,
         advanced=True,
@@ -137,7 +138,7 @@ def costs_of(samples: TrainingSet) -> Floats:
 
 
 def most_violated_labelling(neighbours: Neighbours, costs: Floats) -> Callable[[Floats], Cut]:
-    """Return the inference of eq. 8: scores (n + t,) to the labelling's changes from the truth, and its loss."""
+    """Return the inference of eq. 8: scores (n + t,) to the labelling minus the true labels, and its loss."""
     potentials, relevant = neighbours
     true = potentials.broken(relevant)
 

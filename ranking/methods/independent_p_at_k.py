@@ -19,7 +19,7 @@ class IndependentPrecisionAtK(LabelRanker):
     """
 
     order = 20
-    summary: ClassVar[str] = "Ranks the labels of an image, each by its own score."
+    summary: ClassVar[str] = "Ranks the labels of an image by independent scores."
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 + \tfrac CM\sum_m\bigl[\max_t \Delta(t, z_m) + t^\top s(x_m) - \tilde t_m^\top s(x_m)\bigr]"
     )

@@ -1,4 +1,4 @@
-"""What the label rankers share: structured SVMs on the precision at k of an image's labels (c-star, section 4)."""
+"""The base of the label rankers: structured SVMs on the precision at k of an image's labels (c-star, section 4)."""
 
 from __future__ import annotations
 
@@ -43,12 +43,13 @@ class LabelRanker(Method):
 
     ranks: ClassVar[str] = "labels"
 
-    C: float = penalty(100.0, "wrong label")
+    C: float = penalty(100.0, "label error")
     k: int = setting(
         0,
-        label="k: how many labels an image is given",
-        help="0: as many as each image has (break-even). Another number is the same for all images; then several sets "
-        "have the least loss, the objective is not convex, and training ends where no round lowers it further.",
+        label="k: labels per image",
+        help="0: the number of labels that each image has (break-even). Any other value applies to all images; several "
+        "label sets then attain the minimum loss, the objective is not convex, and training stops when no round can "
+        "lower it.",
         formula=r"\Delta(t, z) = \tfrac1k\, t^\top (1 - z)",
         minimum=0,
         maximum=10_000,
@@ -56,15 +57,17 @@ class LabelRanker(Method):
     )
     unary: str = setting(
         "linear",
-        label="Scores of single labels",
-        help="Linear in the features, in a kernel's features, or in the score of an SVM trained for each label alone.",
+        label="Unary scores",
+        help="Linear in the features, in the features of a kernel, or in the score of an SVM that is trained for each "
+        "label.",
         formula=r"s_i(x) = v_i + w_i^\top x,\quad v_i + \sum_m \alpha_{im} k(x_m, x),\quad v_i + a_i\,\text{svm}_i(x)",
         choices=tuple(MAPS),
     )
     gamma: float = setting(
         1.0,
-        label="γ: how local the kernel is",
-        help="Of the RBF and the chi-square kernel, in units of the mean distance. Large: only near images count.",
+        label="γ: kernel coefficient",
+        help="The factor of distances in the RBF and the chi-square kernel, relative to the mean distance. Large: only "
+        "near images matter.",
         formula=r"k(x, y) = \exp(-\gamma\, d(x, y) / \bar d)",
         minimum=1e-4,
         maximum=1e4,
@@ -74,7 +77,7 @@ class LabelRanker(Method):
     solver: str = setting(
         "planes",
         label="Solver",
-        help="Both end at the same optimum, with a duality gap. Planes are fast; subgradient descent is the paper's.",
+        help="Both find the same optimum, with a duality gap. Planes are fast; the paper uses subgradient descent.",
         formula=r"\min_w\,\text{primal}(w) = \max_\alpha\,\text{dual}(\alpha)",
         choices=SOLVERS,
         advanced=True,
@@ -82,8 +85,8 @@ class LabelRanker(Method):
     # Relative to the gain over weights 0, which is small where labels are hard to predict.
     tolerance: float = closed_gap(
         1e-2,
-        "Training ends when the objective is proven to be within this share of the best possible, and of what the "
-        "best possible gains over weights of 0.",
+        "Training stops when the objective is proven to be within this share of the optimum, and within this share of "
+        "the optimum's gain over zero weights.",
         r"\frac{\text{primal} - \text{dual}}{\min(\text{primal}, \text{primal at } 0 - \text{dual})}"
         r" \le \text{tolerance}",
     )
@@ -205,7 +208,7 @@ class LabelRanker(Method):
         if warm_start.fingerprint != fingerprint:
             raise InputError(
                 "warm_start",
-                "a run on the same images, labels, core and scores of single labels",
+                "a run on the same images, labels, core and unary scores",
                 remedy="start from a run that differs only in C, k or solver",
             )
         return warm_start.weights
@@ -275,7 +278,7 @@ class LabelRanker(Method):
 
     @classmethod
     def load(cls, path: Path | str | IO[bytes]) -> Self:
-        """Return the method that `save` wrote; ValueError says what is wrong with another file."""
+        """Return the method that `save` wrote; ValueError for any other file."""
         header, arrays = saved.read(path, cls.name)
         try:
             method: Self = METHODS.make(cls.name, **header["settings"])

@@ -97,12 +97,12 @@ def _lambdas(scores, gains, members, starts, gradient, curvature):  # type: igno
 class LambdaMART(Boosted):
     """Scores are sums of trees. A pair pulls its samples apart by |change of NDCG at a swap| / (1 + exp(s_i - s_j)).
 
-    The lambdas are those of LightGBM's lambdarank. They are added up by sample of the pool, so that a tree sees each
-    sample once, in however many sequences it occurs; where each occurs in one, the trees are LightGBM's own.
+    The lambdas are those of LightGBM's lambdarank. They are summed by sample of the pool, so that a tree uses each
+    sample once, however many sequences contain it; if each is in one sequence, the trees are those of LightGBM.
     """
 
     order = 26
-    summary: ClassVar[str] = "Trees, one after the other; a pair counts by what swapping it would do to NDCG."
+    summary: ClassVar[str] = "Boosted trees; each pair is weighted by how much swapping it would change NDCG."
     objective: ClassVar[str] = (
         r"\lambda_{ij} = \frac{|\Delta\text{NDCG}_{ij}|}{1 + e^{s_i - s_j}},\quad y_i > y_j"
     )

@@ -1,4 +1,4 @@
-"""What the linear methods share: from queries to a risk, from a solution to weights, and files."""
+"""The base of the linear methods: from queries to a risk, from a solution to weights, and files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Start(NamedTuple):
 class LinearMethod(SampleMethod):
     """A method that learns weights of the features by minimising a regularised risk."""
 
-    C: float = penalty(1000.0, "wrong ranking")
+    C: float = penalty(1000.0, "ranking error")
     tolerance: float = closed_gap()
     max_iterations: int = most_iterations(5000)
     solution: Solution | None = field(default=None, init=False, repr=False)

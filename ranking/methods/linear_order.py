@@ -1,4 +1,4 @@
-"""What the methods share that order samples by one inner product."""
+"""The base of methods that order samples by one inner product."""
 
 from __future__ import annotations
 

@@ -49,12 +49,14 @@ def _likelihood(scores, members, starts, lower, slope):  # type: ignore[no-untyp
 class ListMLE(ListWise):
     """The negative log likelihood of a sequence: sum_i log( exp s_i + sum over lower grades exp s_j ) - s_i.
 
-    Without equal grades it is Xia et al.'s, section 4.3: the best sample is drawn first, then the second best of
-    those left. Equal grades have no order, so that samples of one grade do not compete with each other.
+    Without equal grades it is Xia et al.'s, section 4.3: the best sample is drawn first, then the second best among
+    the rest. Equal grades have no order, so that samples of one grade do not compete with each other.
     """
 
     order = 28
-    summary: ClassVar[str] = "Makes the right order likely, if images were drawn one by one by their scores."
+    summary: ClassVar[str] = (
+        "Maximises the likelihood of the true order when images are sampled in turn according to their scores."
+    )
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 - \frac Cm\sum_q\sum_i\log\frac{e^{s_i}}{e^{s_i} + \sum_{j:\,y_j < y_i} e^{s_j}}"
     )

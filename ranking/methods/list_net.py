@@ -1,4 +1,4 @@
-"""ListNet: the probability of each sample to come first, by grades and by scores (Cao et al. 2007)."""
+"""ListNet: the probability that each sample ranks first, by grades and by scores (Cao et al. 2007)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ class ListNet(ListWise):
     """
 
     order = 27
-    summary: ClassVar[str] = "Compares how likely each image comes first, by its grade and by its score."
+    summary: ClassVar[str] = (
+        "Matches the probability that each image ranks first, by score and by grade (cross entropy)."
+    )
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 + \frac Cm\sum_q -\sum_i \frac{e^{y_i}}{\sum_j e^{y_j}}\,\log\frac{e^{s_i}}{\sum_j e^{s_j}}"
     )

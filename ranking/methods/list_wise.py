@@ -1,4 +1,4 @@
-"""What ListNet and ListMLE share: a smooth loss of each sequence's scores, and scores from a small network."""
+"""The base of ListNet and ListMLE: a smooth loss of each sequence's scores, and scores from a small network."""
 
 from __future__ import annotations
 
@@ -33,14 +33,16 @@ class ListWise(OrderMethod):
     hidden: int = setting(
         0,
         label="Hidden units",
-        help="0: scores are linear in the features, and training finds the one optimum. More: a layer of tanh units, "
-        "whose training ends in one of many.",
+        help="0: scores are linear in the features, and training finds the global optimum. More: a layer of tanh "
+        "units, whose training ends in a local optimum.",
         formula=r"v^\top\tanh(Wx + b)",
         minimum=0,
         maximum=10_000,
         usual=(0, 64),
     )
-    seed: int = setting(0, label="Seed", help="Where hidden units begin.", minimum=0, advanced=True)
+    seed: int = setting(
+        0, label="Seed", help="Seed for the initial weights of the hidden units.", minimum=0, advanced=True
+    )
     # ListNet's loss is at least the entropy of the grades, which hides a gap.
     tolerance: float = closed_gap(1e-4)
     max_iterations: int = most_iterations(5000)

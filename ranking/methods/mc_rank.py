@@ -22,14 +22,12 @@ class McRank(Boosted):
     """Scores are sum_k p_k(x) k, the expected grade, p the softmax of K sums of trees, one per grade k.
 
     The trees are those of LightGBM's multiclass, which follow the gradient of -log p_(y_i)(x_i) and its curvature
-    K/(K - 1) p (1 - p) (sections 4 and 5 of the paper). A sample weighs as often as it occurs in sequences. Grades
+    K/(K - 1) p (1 - p) (sections 4 and 5 of the paper). The weight of a sample is how often it is in sequences. Grades
     that occur in no sequence are not learned.
     """
 
     order = 21
-    summary: ClassVar[str] = (
-        "Tells grades apart as classes, with trees; images go by the grade expected of them."
-    )
+    summary: ClassVar[str] = "Classifies grades with boosted trees and ranks images by their expected grade."
     objective: ClassVar[str] = r"\sum_i -\log p_{y_i}(x_i),\quad s = \sum_k k\,p_k(x)"
 
     grades: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)  # of the outputs
@@ -39,7 +37,7 @@ class McRank(Boosted):
         if len(levels) > MAX_GRADES:
             raise InputError(
                 "grades",
-                f"at most {MAX_GRADES} different grades, because McRank holds them for classes",
+                f"at most {MAX_GRADES} different grades, because McRank treats them as classes",
                 len(levels),
                 "use coarser grades, or another method",
             )

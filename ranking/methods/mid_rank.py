@@ -70,7 +70,7 @@ class MidRank(MidRankSettings):
 
     order = 29
     summary: ClassVar[str] = (
-        "Compares whole subsequences with scrambled ones, one ranker a length, and lets them vote."
+        "Trains one ranker per subsequence length to separate correct from scrambled subsequences; the rankers vote."
     )
     objective: ClassVar[str] = (
         r"\sum_{\lambda}\Bigl(\tfrac{\mu}{2}\|\vartheta_\lambda\|^2 + \sum_i \max\bigl(0,\,"

@@ -20,11 +20,11 @@ class MidRankSettings(OrderMethod):
 
     C: float = penalty(10_000.0, "subsequence")
     shortest: int = setting(
-        3, label="Shortest subsequences", help="The first ranker learns from subsequences of so many samples.",
+        3, label="Shortest subsequences", help="The number of samples in the subsequences of the first ranker.",
         formula=r"\lambda \ge", minimum=2, maximum=10,
     )  # fmt: skip
     longest: int = setting(
-        8, label="Longest subsequences", help="The last ranker learns from subsequences of so many samples.",
+        8, label="Longest subsequences", help="The number of samples in the subsequences of the last ranker.",
         formula=r"\lambda \le", minimum=2, maximum=10,
     )  # fmt: skip
     representation: str = setting(
@@ -35,71 +35,72 @@ class MidRankSettings(OrderMethod):
         choices=REPRESENTATIONS,
     )
     subsequences: int = setting(
-        10_000, label="Subsequences a length", formula=r"i = 1 \dots",
-        help="So many in the right order, and as many scrambled ones, are drawn for each length.",
+        10_000, label="Subsequences per length", formula=r"i = 1 \dots",
+        help="For each length, this many subsequences in the correct order and as many scrambled ones are sampled.",
         minimum=10, maximum=1_000_000, log=True,
     )  # fmt: skip
     trees: int = setting(
-        3, label="Search trees", help="Each but the first begins at an order that no earlier one has visited.",
+        3, label="Search trees", help="Each tree after the first starts at an order that no earlier tree visited.",
         minimum=1, maximum=100,
     )  # fmt: skip
     fusion: str = setting(
         "weighted votes",
         label="Fusion",
-        help="How the orders of all lengths become one: votes weighted by the value of each order, the order with the "
-        "greatest value, or the one length that is best on held-out training sequences.",
+        help="How the orders of all lengths are combined: by votes that are weighted by the value of each order, by "
+        "the order with the greatest value, or by the length that is best on held-out training sequences.",
         choices=FUSIONS,
     )
     votes: str = setting(
         REMAINING, label="Votes", choices=VOTES, advanced=True,
-        help="What becomes of a vote for a sample that is already placed. Remaining order: each ranker votes for the "
-        "first sample of its order that is not placed yet. Exact position: the vote is lost; this costs .020 Kendall "
+        help="How to handle a vote for a sample that already has a position. Remaining order: each ranker votes for "
+        "the first sample of its order without a position. Exact position: the vote is lost; this costs .020 Kendall "
         "tau on the paper's public figures. Kept: a sample keeps its votes for all later positions; this is not in the "
         "paper and gains .004.",
     )  # fmt: skip
     ties: str = setting(
         EQUAL, label="Equal grades", choices=TIES, advanced=True,
-        help="Whether samples of equal grades may stand in one training subsequence, in any order among themselves. If "
-        "forbidden, lengths above the number of grades are not trained; this costs .033 Kendall tau on the paper's "
-        "public figures and far more with few grades.",
+        help="Whether a subsequence for training may contain samples of equal grades, in any order. If forbidden, "
+        "lengths above the number of grades are not trained; this costs .033 Kendall tau on the paper's public figures "
+        "and far more with few grades.",
     )  # fmt: skip
     disagreement: str = setting(
         "zero-one",
         label="Disagreement",
-        help="How much a scrambled subsequence counts: all alike, by its wrong pairs, or by its loss of NDCG.",
+        help="The weight of a scrambled subsequence: equal for all, by its misordered pairs, or by its NDCG loss.",
         formula=r"\delta(Y, Y^*)",
         choices=DISAGREEMENTS,
         advanced=True,
     )
     drawn: str = setting(
-        "any", label="Draw subsequences", choices=DRAWN, advanced=True,
-        help="From any positions of a training sequence, or from consecutive ones.",
+        "any", label="Subsequence positions", choices=DRAWN, advanced=True,
+        help="Subsequences are sampled from any positions of a training sequence, or from consecutive positions.",
     )  # fmt: skip
     scrambled: str = setting(
-        "any order", label="Scramble", choices=SCRAMBLED, advanced=True,
-        help="What becomes of the right order in a wrong example.",
+        "any order", label="Scrambling", choices=SCRAMBLED, advanced=True,
+        help="How the correct order of a subsequence is changed to make an incorrect example.",
     )  # fmt: skip
     constant: float = setting(
         1.0, label="Constant feature", formula=r"\psi \leftarrow [\psi, B]", minimum=0.0, maximum=1000.0, advanced=True,
-        help="One more component of every training subsequence, the bias of a linear SVM; 0 for none, as in the "
-        "paper's formulas. It is worth .060 Kendall tau on the paper's public figures. Without it scrambled "
+        help="An additional component of all subsequences in training, the bias of a linear SVM; 0 for none, as in the "
+        "paper's formulas. It gains .060 Kendall tau on the paper's public figures. Without it scrambled "
         "subsequences cannot all score below zero, because an order and its reverse have about opposite scores. Its "
         "size hardly matters.",
     )  # fmt: skip
     constant_in_search: str = setting(
         "left out", label="Constant in the search", choices=("left out", "counted"), advanced=True,
-        help="Left out, as in eq. 3, or counted in the score of every window. Counted, its gain in training is lost.",
+        help="Omitted, as in eq. 3, or added to the score of every window, which loses its gain in training.",
     )  # fmt: skip
     start_C: float = setting(
-        1000.0, label="Penalty of RankSVM", formula=r"C_{\mathrm{RankSVM}}", advanced=True,
-        help="The same for the RankSVM whose order the search begins with.", minimum=1e-6, maximum=1e9, log=True,
+        1000.0, label="C of the RankSVM start", formula=r"C_{\mathrm{RankSVM}}", advanced=True,
+        help="The cost of a misordered pair in the RankSVM that gives the first order of the search.",
+        minimum=1e-6, maximum=1e9, log=True,
     )  # fmt: skip
     seed: int = setting(
-        0, label="Seed", help="Fixes the subsequences, the steps of training and the later starts of the search.",
+        0, label="Seed", help="Seed for the subsequences, the training steps and the later starts of the search.",
         minimum=0, maximum=2**31 - 1, advanced=True,
     )  # fmt: skip
     tolerance: float = closed_gap(
         1e-2,
-        "Training of a length ends when its objective is proven to be within this share of the best possible.",
+        "Training of a length stops when its objective is proven to be within this share of the optimum.",
     )
     max_iterations: int = most_iterations(300, "Training of a length")

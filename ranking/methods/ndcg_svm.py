@@ -14,9 +14,7 @@ from ranking.methods.structured_rank_svm import StructuredRankSVM
 class NDCGSVM(StructuredRankSVM):
     """Minimises an upper bound on one minus the NDCG, discount 1/log2(1 + position) (quicksort, eq. 4)."""
 
-    summary: ClassVar[str] = (
-        "Makes one minus the NDCG of the ranking small: places matter less, slowly, further down."
-    )
+    summary: ClassVar[str] = "Minimises 1 − NDCG: the weight of a rank decreases slowly from the top."
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{NDCG}}(R) - w^\top(\Psi(R^*)-\Psi(R))\bigr]"
     )

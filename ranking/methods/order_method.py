@@ -1,4 +1,4 @@
-"""What the methods share that order sequences by the grades of their samples (midrank)."""
+"""The base of methods that order sequences by the grades of their samples (midrank)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class OrderMethod(Method):
         """
         if warm_start is not None:
             raise InputError(
-                "warm_start", f"None, because {self.name} has no warm start", remedy="leave warm_start out"
+                "warm_start", f"None, because {self.name} has no warm start", remedy="omit warm_start"
             )
         sequences = SequenceSet.of(queries)
         if not sequences.features.shape[1]:
@@ -120,7 +120,7 @@ class OrderMethod(Method):
 
     @classmethod
     def load(cls, path: Path | str | IO[bytes]) -> Self:
-        """Return the method that `save` wrote; ValueError says what is wrong with another file."""
+        """Return the method that `save` wrote; ValueError for any other file."""
         header, arrays = saved.read(path, cls.name)
         try:
             method: Self = METHODS.make(cls.name, **as_first_meant(cls.name, header["settings"]))

@@ -26,14 +26,14 @@ class RankSVM(LinearOrder):
     """
 
     order = 20
-    summary: ClassVar[str] = "Compares pairs of images: the better one is to score higher by a margin."
+    summary: ClassVar[str] = "Learns from pairs: the better image should score higher by a margin."
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 + \frac{C}{|\mathcal P|}\sum_{(i,j)\in\mathcal P}\max\bigl(0,\,1 - w^\top(x_i - x_j)\bigr)"
     )
 
     grid: ClassVar[Grid] = Grid("C", (1.0, 10.0, 100.0, 1e3, 1e4, 1e5))
 
-    C: float = penalty(1000.0, "wrong pair")
+    C: float = penalty(1000.0, "misordered pair")
     tolerance: float = closed_gap()
     max_iterations: int = most_iterations(5000)
 

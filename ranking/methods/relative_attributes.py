@@ -29,14 +29,16 @@ class RelativeAttributes(LinearOrder):
     """
 
     order = 23
-    summary: ClassVar[str] = "Compares pairs, and keeps images of one grade together; errors count squared."
+    summary: ClassVar[str] = (
+        "Learns from ordered pairs and from pairs with equal grades, with squared errors."
+    )
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 + \frac{C}{|O|+|S|}\Bigl[\sum_{(i,j)\in O}\max\bigl(0,\,1 - w^\top(x_i - x_j)\bigr)^2"
         r" + \sum_{(i,j)\in S}\bigl(w^\top(x_i - x_j)\bigr)^2\Bigr]"
     )
     grid: ClassVar[Grid] = Grid("C", (1.0, 10.0, 100.0, 1e3, 1e4, 1e5))
 
-    C: float = penalty(1000.0, "wrong pair")
+    C: float = penalty(1000.0, "misordered pair")
     tolerance: float = closed_gap()
     max_iterations: int = most_iterations(5000)
 

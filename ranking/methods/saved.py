@@ -30,7 +30,7 @@ def write(path: Path | str, header: dict[str, Any], arrays: dict[str, Any]) -> N
 
 
 def read(path: Path | str | IO[bytes], method: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the header and arrays that `write` wrote for `method`; ValueError says what is wrong with another file."""
+    """Return the header and arrays that `write` wrote for `method`; ValueError for any other file."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}

@@ -1,8 +1,8 @@
 """SVM, AP-SVM and NDCG-SVM trained on features whose rows lie in shards on the workers of a Dask cluster.
 
-Only products with vectors travel: `scores` sends weights (d,) to every shard and has its scores back, `normal` its part
-of the coefficients (n,) and has (d,) back, which are summed here in float64. The exact products, by which certificates
-are recomputed, are made in float64 where the rows lie.
+Only products with vectors are transferred: `scores` sends weights (d,) to each shard and receives its scores; `normal`
+sends its part of the coefficients (n,) and receives (d,), which are summed here in float64. The workers compute the
+exact products for certificates in float64.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ class ShardedFeatures:
             products: list[Floats] = self._client.gather(futures)
         except CancelledError as error:
             raise ConnectionError(
-                f"a worker is gone, and with it rows of the features that lay nowhere else ({error}); deal them again, "
-                "or give shards that workers read, which are read again where one is lost"
+                f"a worker was lost with rows of the features that had no other copy ({error}). Distribute them again, "
+                "or pass shards that workers read from files, which are read again if a worker is lost"
             ) from error
         return products
 

@@ -28,9 +28,9 @@ class StructuredRankSVM(UnaryMethod):
 
     algorithm: str = setting(
         "auto",
-        label="Most violated ranking by",
-        help="All find a ranking of the same value; they differ in speed. greedy tries everything, search bisects "
-        "(average precision only), select is quicksort-flavoured, buckets counts; auto takes the fastest.",
+        label="Algorithm for the most violated ranking",
+        help="All find a ranking of the same value and differ only in speed. greedy evaluates every rank, search "
+        "bisects (average precision only), select is quicksort-like, buckets counts scores; auto picks the fastest.",
         formula=r"\hat R = \arg\max_R\bigl[\Delta(R) + w^\top\Psi(R)\bigr]",
         choices=ALGORITHMS,
         advanced=True,

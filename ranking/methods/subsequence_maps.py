@@ -1,8 +1,8 @@
 """Representations psi of a subsequence in order (midrank, section 3.3 and Fig. 5).
 
 All but max-pooling are linear in the stacked samples: psi = M (x_1, ..., x_L) with an (p, L) matrix M that depends on
-the length only; each of its rows gives a block of psi. Then theta.psi = sum_k (M'theta)_k . x_k, so that training
-ends with weights by position, (L, d), and a sample has a score for each position.
+the length only; each of its rows gives a block of psi. Then theta.psi = sum_k (M'theta)_k . x_k, so that the result of
+training is weights by position, (L, d), and a sample has a score for each position.
 """
 
 from __future__ import annotations

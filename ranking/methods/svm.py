@@ -35,12 +35,12 @@ class SVM(UnaryMethod):
 
         1/2 ||v||^2 + C / (4 |P| |N|) sum_i max(0, cost_i - y_i sqrt 2 v.x_i),   cost_i = 1/(2|P|) or 1/(2|N|).
 
-    The paper has C only. Divided by 4 |P| |N|, the same values suit it as suit the C of a ranking loss, for any
-    number of samples; the setting `unit` restores the paper's.
+    The paper has C only. Divided by 4 |P| |N|, the same values of C suit this loss and a ranking loss, for any number
+    of samples; the setting `unit` restores the paper's.
     """
 
     order = 0
-    summary: ClassVar[str] = "Counts misclassified images, weighted so that both kinds matter alike."
+    summary: ClassVar[str] = "Minimises the weighted 0-1 loss, in which both classes have the same weight."
     objective: ClassVar[str] = (
         rf"\tfrac12\|w\|^2 + {COST[RANKING_UNIT]}"
         r"\max_Y\bigl[\Delta_{0/1}(Y) - w^\top(\Psi(Y^*)-\Psi(Y))\bigr]"
@@ -54,9 +54,9 @@ class SVM(UnaryMethod):
     solver: str = setting(
         "auto",
         label="Solver",
-        help="Both end at the same optimum. Coordinate descent is fast where the classes can be told apart or C is "
-        "small; one-slack cutting planes are what the paper uses. auto begins with the first and goes on with the "
-        "second where that takes long.",
+        help="Both find the same optimum. Coordinate descent is fast if the classes are separable or C is small; the "
+        "paper uses one-slack cutting planes. auto starts with coordinate descent and changes to cutting planes if it "
+        "takes too long.",
         formula=r"\min_w\,\text{primal}(w) = \max_\alpha\,\text{dual}(\alpha)",
         choices=SOLVERS,
         advanced=True,

@@ -23,22 +23,22 @@ from ranking.solvers.block import Block
 class SVR(LinearOrder):
     """min 1/2 ||w||^2 + C mean over all members of max(0, |w.x - t| - epsilon), t the standardised grade.
 
-    A sample counts as often as it occurs in sequences. One of the weights is of a constant feature and so is
-    regularised too, as in LIBLINEAR; being the same for all samples, it is omitted from scores.
+    The weight of a sample is how often it occurs in sequences. A constant feature has a weight too, which is
+    regularised as in LIBLINEAR, and omitted from scores because it is the same for all samples.
     """
 
     order = 22
-    summary: ClassVar[str] = "Predicts each image's grade by itself, and sorts by what it predicts."
+    summary: ClassVar[str] = "Predicts the grade of each image independently and ranks by the prediction."
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 + \frac Cm\sum_i\max\bigl(0,\,|w^\top x_i - t_i| - \varepsilon\bigr)"
     )
     grid: ClassVar[Grid] = Grid("C", (1.0, 10.0, 100.0, 1e3, 1e4, 1e5))
 
-    C: float = penalty(100.0, "wrong grade")
+    C: float = penalty(100.0, "grade error")
     epsilon: float = setting(
         0.1,
-        label="epsilon: what error costs nothing",
-        help="In standard deviations of the grades.",
+        label="epsilon: error without cost",
+        help="The largest error without cost, in standard deviations of the grades.",
         formula=r"|w^\top x - t| \le \varepsilon",
         minimum=0.0,
         maximum=10.0,

@@ -17,7 +17,7 @@ class TrainingSet:
     """features: (n, d). relevant: (n,). parts: the rows of each query. graph: of all samples, or None.
 
     With several queries an objective is that of structured SVMs, the mean over queries (high-order, eq. 1).
-    fingerprint: a hash of everything; tells whether another run had the same samples.
+    fingerprint: a hash of everything, by which runs on the same samples are recognised.
     """
 
     features: Features

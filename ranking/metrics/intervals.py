@@ -1,10 +1,10 @@
 """Confidence intervals of measures over test images, by the paired bootstrap.
 
 Units are resampled with replacement, the same number as there are. A unit is an image or a group of images, because
-samples of one unit are not independent; it brings all of its samples along. All rankings are measured on the same
-resamples, so that the interval of a difference is one of paired measures (Efron and Tibshirani 1993, chapters 8 and
-13). The intervals do not cover another choice of *training* images, or another seed. By `benchmarks/intervals.py`,
-95% intervals held the true value for 91 to 93% of test sets of 60 images, and for 93 to 95% of those of 200 and more.
+samples of one unit are not independent; all of its samples are resampled together. All rankings are evaluated on the
+same resamples, so that the interval of a difference is paired (Efron and Tibshirani 1993, chapters 8 and 13). The
+intervals do not cover another choice of *training* images, or another seed. In `benchmarks/intervals.py`, 95% intervals
+contained the true value for 91 to 93% of test sets of 60 images, and for 93 to 95% of test sets of 200 images or more.
 
 A sample that is drawn c times is in the ranking c times, with equal scores. Nothing has to be ranked again: with p
 relevant samples and t samples in all above it, its copies add
@@ -82,8 +82,8 @@ def resample(
     """Measure rankings by `scores` (r, n), and resample the `units` (n,) that samples belong to.
 
     relevance: (n,) 0 or 1. cutoffs: the k of each P@k, 1 <= k <= n. Equal scores are ranked pessimistically, as in
-    `ranking.metrics`. ValueError where nothing is relevant, or where there are fewer than two units, which say
-    nothing of others.
+    `ranking.metrics`. ValueError if nothing is relevant, or if there are fewer than two units, from which no variation
+    can be estimated.
 
     >>> resampled = resample([1, 0, 1, 0], [[4, 3, 2, 1], [4, 1, 3, 2]], [0, 0, 1, 1], cutoffs=(2,))
     >>> resampled.interval("AP", 1)
@@ -101,7 +101,7 @@ def resample(
         raise InputError("scores and units", expected, f"{values.shape} and {np.shape(units)}")
     names, unit_of = np.unique(np.asarray(units), return_inverse=True)
     if len(names) < 2:
-        raise InputError("units", "at least two images to draw from", len(names), "measure on more images")
+        raise InputError("units", "at least two images to resample", len(names), "measure on more images")
     orders = [metrics.ranking_order(grades, row) for row in values]
     measured = [
         {"AP": metrics.average_precision(grades, row), "NDCG": metrics.ndcg(grades, row)}

@@ -182,7 +182,7 @@ def evaluate_or_count(relevance: Ints, scores: Floats) -> dict[str, float]:
 
 
 def _validated(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Grades, Floats]:
-    """Return grades (n,) and scores (n,) float64; InputError that says what is wrong with them."""
+    """Return grades (n,) and scores (n,) float64; InputError if they are invalid."""
     values = np.asarray(scores)
     if values.ndim != 1:
         raise InputError("scores", "shape (n,), one score per sample", values.shape)

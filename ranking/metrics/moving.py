@@ -43,7 +43,7 @@ def with_image_at(fixed: Ints, rank: int) -> Ints:
     [0, 1, 1, 0]
     """
     if not 1 <= rank <= len(fixed) + 1:
-        raise InputError("place", f"1 to {len(fixed) + 1:,}", rank)
+        raise InputError("rank", f"1 to {len(fixed) + 1:,}", rank)
     return np.insert(fixed, rank - 1, 1)
 
 

@@ -1,6 +1,6 @@
 """Paired tests of methods over folds, Holm's correction, confidence intervals of means.
 
-Folds share training samples, so that tests over them, the paper's t-test too, find differences somewhat too easily.
+Folds share training samples, so that tests over them, including the paper's t-test, find differences too easily.
 """
 
 from __future__ import annotations

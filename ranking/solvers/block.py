@@ -1,4 +1,4 @@
-"""Products of a feature matrix with vectors, which all solvers are made of: in the features' precision, and exact."""
+"""Products of a feature matrix with vectors, used by all solvers: in the precision of the features, and exact."""
 
 from __future__ import annotations
 

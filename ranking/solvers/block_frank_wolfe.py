@@ -8,8 +8,8 @@ a combination of its labellings with total C; a step computes the most violated 
 the combination towards it by the best step size. Two things are added.
 
 - The labellings of a component that carry weight are kept: weight moves from the worst of them to the best.
-- Where eta is large, all edges together pull at w2 and none can move by itself: steps become tiny. There w2 is held
-  near its last value, which is the proximal point method,
+- If eta is large, all edges together determine w2 and no single edge can change it: steps become tiny. In that case w2
+  is held near its last value, which is the proximal point method,
 
       1/2 ||w2||^2 + rho/2 ||w2 - anchor||^2,   rho so large that an edge weighs no more than a sample does,
 
@@ -102,7 +102,7 @@ def block_frank_wolfe(
             iteration += 1
             passes += 2 + round(SWEEPS * len(active) / max(len(components), 1))
     except StopTraining:
-        stopped = True  # what was reached so far is the result, and its certificate says how far that is
+        stopped = True  # the result so far is returned, with the certificate of its gap
     certificate = certified(risk, best.weights, proof, tolerance, iteration, clock.seconds)
     return Solution(best.weights, proof, certificate, stopped=stopped)
 
@@ -165,7 +165,7 @@ class _Layout:
         if (components.samples, len(components.edges)) != (n, m):
             raise InputError(
                 "components",
-                f"those of the risk's {n} samples and {m} edges",
+                f"the components of the risk's {n} samples and {m} edges",
                 f"{components.samples} samples and {len(components.edges)} edges",
                 "take Components.of(n, edges)",
             )
@@ -214,7 +214,7 @@ class _State:
 
     @classmethod
     def at_start(cls, risk: LinearRisk, layout: _Layout, start: Cut | None) -> Self:
-        """Return all weight on the truth, or on the combination `start`, with one plane per component."""
+        """Return all weight on the true labels, or on the combination `start`, with one plane per component."""
         positions, count = len(layout.score), len(layout.samples)
         planes = np.zeros((SLOTS, positions))
         losses, shares = np.zeros((SLOTS, count)), np.zeros((SLOTS, count))

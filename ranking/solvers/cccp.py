@@ -1,8 +1,8 @@
 """The concave-convex procedure (Yuille and Rangarajan 2003; high-order, Algorithm 1) with a certificate.
 
 A round bounds the objective from above by a convex risk that touches it at the current weights, and moves towards the
-minimum of that risk. It need not reach it: cutting planes know how much a round can still gain at most, and once it
-has gained as much, the next bound is the better guide. The objective never rises. It has converged where the risk
+minimum of that risk. It need not reach it: cutting planes give the most that a round can still gain, and once the
+round has gained that much, the next bound is more useful. The objective never rises. It has converged where the risk
 that touches it can fall no further than the tolerance: the dual of that risk is a lower bound on that risk. It is no
 bound on the objective itself, and does not prove a local optimum: where several such risks touch, as where labellings
 tie, only the one that was used is known to go no lower.

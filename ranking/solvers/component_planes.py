@@ -85,7 +85,7 @@ def component_planes(
             planes.add(risk.oracle(scores).coefficients, scores)
             iteration += 1
     except StopTraining:
-        stopped = True  # what was reached so far is the result, and its certificate says how far that is
+        stopped = True  # the result so far is returned, with the certificate of its gap
     certificate = certified(risk, best.weights, planes.dual, tolerance, iteration, clock.seconds)
     return Solution(best.weights, planes.dual, certificate, stopped=stopped)
 
@@ -200,7 +200,7 @@ class _Planes:
     def _newton(self) -> Floats:
         """Return the optimum over the planes that carry weight, without those that would get a negative multiplier.
 
-        Groups that spend all of C continue to, and are joined by those that would spend more.
+        Groups that use all of C continue to use it, as do groups that would use more.
         """
         C = self.risk.C
         active = self.shares > 0
@@ -227,9 +227,9 @@ class _Planes:
 def _face_optimum(
     gram: Floats, losses: Floats, shares: Floats, active: Bools, full: Bools, owner: Ints, C: float
 ) -> Floats:
-    """Return the multipliers, of either sign, that are best where only active planes have any and full groups spend C.
+    """Return the best multipliers, of either sign, if only active planes have multipliers and full groups use all of C.
 
-    In a full group the plane with the largest share takes what the others leave.
+    In a full group the plane with the largest share takes the remainder.
     """
     heaviest = np.full(GROUPS, -1)
     rising = np.argsort(np.where(active, shares, -1.0), kind="stable")
@@ -271,7 +271,7 @@ def _ascend(
                 left = C
                 for k in order[begin:end]:
                     left -= shares[k]
-                up, down, highest = -1, -1, 0.0  # -1: the truth, whose slope is 0
+                up, down, highest = -1, -1, 0.0  # -1: the true labels, whose slope is 0
                 lowest = 0.0 if left > 1e-12 * C else np.inf
                 for k in order[begin:end]:
                     if slopes[k] > highest:

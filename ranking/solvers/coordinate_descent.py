@@ -60,7 +60,7 @@ def coordinate_descent(
             passes += state.sweep(margins, generator)
             iteration += 1
     except StopTraining:
-        stopped = True  # what was reached so far is the result, and its certificate says how far that is
+        stopped = True  # the result so far is returned, with the certificate of its gap
     # A large C magnifies margins missed by rounding in single precision: fit the length in double.
     best = best_length(best, labels * risk.exact_scores(best), costs, risk.C)[0] * best
     seconds = clock.seconds

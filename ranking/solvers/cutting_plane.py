@@ -118,7 +118,7 @@ class PlaneSearch:
     def run(self, enough: Callable[[], bool], max_iterations: int, report: Report) -> bool:
         """Search until `enough` returns True, which is called after each report, or no progress is possible.
 
-        Returns whether a callback stopped training; the result is then what was reached so far.
+        Returns whether a callback stopped training; the state is then the result so far.
         """
         try:
             while self.iterations < max_iterations and self._goes_on():

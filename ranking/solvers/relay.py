@@ -54,7 +54,7 @@ class Relay:
         iterations: int | None = None,
         promising: Callable[[int, float], bool] = lambda iterations, gap: True,
     ) -> Solution:
-        """Run a turn of one-slack cutting planes, which ends where it is no longer `promising`."""
+        """Run a turn of one-slack cutting planes, which ends when it is no longer `promising`."""
         return self.turn(
             lambda left: cutting_plane(
                 self.risk, self.tolerance, left, self.report, self.weights, self.planes, promising

@@ -135,7 +135,7 @@ def _ascended(
             passes += ascent.sweep(theta, level, margins, generator)
             iteration += 1
     except StopTraining:
-        stopped = True  # what was reached so far is the result, and its certificate says how far that is
+        stopped = True  # the result so far is returned, with the certificate of its gap
     length, alpha = best
     theta, level = problem.weights(alpha)
     theta, level = length * theta, length * level
@@ -190,7 +190,7 @@ def _best_length(
 def _turned(problem: PositionHinges) -> PositionHinges:
     """Return the same problem for fewer samples than features, in coordinates of the space that they span: X = (QR)'.
 
-    Inner products, and with them all dual variables, stay as they are; a pass costs L n instead of L d.
+    Inner products, and with them all dual variables, do not change; a pass costs L n instead of L d.
     """
     triangle: Floats = np.linalg.qr(problem.features.T.astype(np.float64), mode="r")  # type: ignore[assignment]
     return PositionHinges(

@@ -175,7 +175,7 @@ def _by_shares(
             iteration += 1
             passes += 2 * sweeps + 3
     except StopTraining:
-        stopped = True  # what was reached so far is the result, and its certificate says how far that is
+        stopped = True  # the result so far is returned, with the certificate of its gap
     certificate = risk.certified(best, bound, tolerance, iteration, clock.seconds)
     return TopKSolution(best, certificate, stopped)
 

@@ -3,8 +3,8 @@
     min_w  1/2 ||w||^2 + C/M sum_m { max_t [ Delta(t, z_m) + f(x_m, t) ] - f(x_m, t~_m) },
     f(x, t) = t's + t'Ft,   Delta(t, z) = t'(1 - z) / k,   t with k_m ones,
 
-where s_i = w_i'x + a_i y_i is linear in features x that all labels share and in one y_i of each label's own. w is all
-of it: the (w_i), the (a_i), and each F_ij of an unordered pair once. The dual has, for each image, a combination of
+where s_i = w_i'x + a_i y_i is linear in features x that all labels share and in one feature y_i per label. w contains
+all w_i, all a_i, and each F_ij of an unordered pair once. The dual has, for each image, a combination of
 outputs with shares alpha >= 0 that sum to 1:
 
     max_alpha  C/M sum_m sum_t alpha_mt Delta(t, z_m) - 1/2 ||w||^2,
@@ -90,8 +90,8 @@ class TopKRisk:
     def openness(self, primal: float, dual: float) -> float:
         """Return primal - dual as a share of the objective or, if that is less, of the most to gain over weights 0.
 
-        Where labels are hard to predict the optimum lies little below the objective at 0, so that a gap which is
-        small beside the objective may hide all that there is to learn.
+        If labels are hard to predict, the optimum is only slightly below the objective at 0. A gap that is small
+        compared with the objective may then be as large as the whole possible gain.
         """
         return max(primal - dual, 0.0) / self.measure(primal, dual)
 

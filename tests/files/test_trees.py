@@ -229,7 +229,7 @@ PATHS = ["../up", "a/../../up", "/etc/passwd", "C:\\windows\\x", "\\\\host\\shar
 @pytest.mark.parametrize(
     ("entries", "kept", "expected", "file", "came"),
     [
-        (PATHS, [], "lead nowhere else", "5 names", "../up, a/../../up, /etc/passwd and 2 more"),
+        (PATHS, [], "paths inside the archive", "5 names", "../up, a/../../up, /etc/passwd and 2 more"),
         (["./ok", "a//b", "d\\e", "n" * 4096], ["a/b", "d/e", "ok"], "1,000", "1 name", "n" * 79 + "…"),
         (["a", special(stat.S_IFLNK), special(stat.S_IFBLK), special(stat.S_IFIFO)], ["a"], "links", "3", ""),
         (["a", "a", "./a"], ["a"], "once", "2 names", "a, ./a"),
@@ -331,8 +331,8 @@ def test_spoilt_zip_files_are_refused_when_they_are_opened_or_read(tmp_path, how
         ZipTree(path).read(next(iter(files)), 10**9)
     assert expected in caught.value.expected
     if expected == READABLE and how != "not in its encoding":
-        copy_again = "copy or download" in caught.value.remedy
-        assert copy_again == (how == "cut"), "it begins as a ZIP file and has lost its end"
+        copy_again = "Download, copy or create" in caught.value.remedy
+        assert copy_again == (how == "cut"), "it starts like a ZIP file but its end is missing"
 
 
 def test_a_zip_file_with_a_comment_and_a_beginning_of_its_own(tmp_path):

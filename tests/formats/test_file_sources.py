@@ -192,7 +192,7 @@ REFUSED = {
         (old_mat(), FILE, "something else"),
     ],
     ("SVMlight", "rank"): [
-        ("1 qid:1 1:1\n1 1:1", "rank", "1 of 2 rows with it"),
+        ("1 qid:1 1:1\n1 1:1", "rank", "1 of 2 rows with qid"),
         ("", "rank", "none"),
         ("# none\n\n", "rank", "none"),
         ("x", "rank, line 1", NO_NUMBER),

@@ -156,14 +156,14 @@ def test_own_formats_of_tools_are_answered_with_what_these_export(tmp_path, name
     """Beside images of which nothing is known, and beside images that another format knows."""
     unrecognised = preview_import(str(lay(tmp_path / "x", {name: content, "1.jpg": None})), None, {})
     assert unrecognised.source is None
-    assert f"{tool}'s own format. Label Studio and CVAT export COCO, YOLO and VOC" in unrecognised.refused
+    assert f"the native format of {tool}. Label Studio and CVAT export COCO" in unrecognised.refused
     beside = preview_import(
         str(lay(tmp_path / "y", {name: content, "cat/1.jpg": None, "dog/2.jpg": None})), None, {}
     )
     assert beside.source == "Class folders"
     row = beside.content.problems[0]
-    assert (row.file, row.done) == (name, "left out")
-    assert f"{tool}'s own format" in row.came
+    assert (row.file, row.done) == (name, "ignored")
+    assert f"the native format of {tool}" in row.came
 
 
 def test_a_preview_of_an_earlier_version_or_of_a_format_that_is_gone_is_refused(zoo):

@@ -84,7 +84,7 @@ def test_which_folder_is_meant_is_asked_for(devkit, tmp_path):
     for folder, year, subject, expected, came in (
         (devkit, "2010", "year", "2007, 2012", "2010"),
         (devkit / "VOC2007", "2012", "year", "VOC2007", "2012"),
-        (two, "", f"{two}", "one folder", "2 of them, a, b"),
+        (two, "", f"{two}", "one folder", "2 folders, a, b"),
         (other, "", f"{other}", "JPEGImages", "no JPEGImages and no VOC2007, VOC2012, ..."),
         (annotations.parent, "", f"{annotations}", "one XML file per image", "none"),
     ):
@@ -140,7 +140,7 @@ def test_without_a_test_list_images_are_drawn_by_seed(four):
     assert sorted(train + test) == list("abcd")
     assert len(train) == len(test) == 2
     assert [(row.file, row.done) for row in problems] == [
-        ("parts", "50% of 4 images drawn for the test, seed 1")
+        ("parts", "50% of 4 images held out at random, seed 1")
     ]
     assert split_of(four, test_share=0.5, seed=1)[:2] == (train, test)
     assert len({split_of(four, test_share=0.5, seed=seed)[0] for seed in range(8)}) > 1

@@ -123,7 +123,7 @@ def test_the_measures_at_each_place_are_those_worked_by_hand():
 
 def test_a_rank_outside_the_ranking_is_refused():
     for rank in (0, 6):
-        with refused("place", rank):
+        with refused("rank", rank):
             moving.with_image_at(OTHERS, rank)
 
 

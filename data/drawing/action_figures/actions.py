@@ -1,4 +1,4 @@
-"""The ten actions (high-order, Table 1) by name: each draws a pose and what goes with it by chance."""
+"""The ten actions (high-order, Table 1) by name: each samples a pose and its props."""
 
 from __future__ import annotations
 

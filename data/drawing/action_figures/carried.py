@@ -1,7 +1,7 @@
-"""What people carry or stand beside while they do something else.
+"""Objects that people carry or stand beside while they do something else.
 
-A phone in the hand of who walks, a camera around a neck, a bicycle that leans behind somebody: they make a box
-alone a weak witness, as in photographs, where a thing in the picture is not yet an action.
+A phone in the hand of a walking person, a camera around a neck, a bicycle behind a person: they make a single box
+ambiguous, as in photographs, where an object in the image does not imply an action.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STANDS = ("walking", "phoning", "reading", "taking photo", "jumping", "playing i
 
 
 def carry(random: Random, act: Act) -> None:
-    """Give the free hands of who walks, runs or jumps something to do."""
+    """Give the free hands of a walking, running or jumping person something to do."""
     pose = act.pose
     side, way = (NEAR, 1) if random.random() < 0.7 or pose.view == "side" else (FAR, -1)
     random.choice((_sip, _look, _touch_head, _print, _neck, _binoculars, _case, _laptop, _hip, _cheer))(
@@ -29,12 +29,12 @@ def carry(random: Random, act: Act) -> None:
 
 
 def _over(act: Act) -> list[Draw]:
-    """Where something before the chest is drawn."""
+    """Return the list of objects to draw in front of the chest."""
     return act.behind if act.pose.view == "back" else act.between
 
 
 def _sip(random: Random, act: Act, side: int, way: int) -> None:
-    """From a paper cup."""
+    """Drink from a paper cup."""
     pose = act.pose
     spot = pose.head[0] + (0.1 if pose.view == "side" else 0.03 * way), pose.head[1] + 0.07
     pose.hand_to(side, (spot[0], spot[1] + 0.02), bend=way)
@@ -42,7 +42,7 @@ def _sip(random: Random, act: Act, side: int, way: int) -> None:
 
 
 def _look(random: Random, act: Act, side: int, way: int) -> None:
-    """At a phone."""
+    """Look at a phone."""
     pose = act.pose
     ahead = 0.18 if pose.view == "side" else 0.07 * way
     spot = pose.chest[0] + ahead, pose.chest[1] + random.uniform(0.02, 0.09)
@@ -51,7 +51,7 @@ def _look(random: Random, act: Act, side: int, way: int) -> None:
 
 
 def _print(random: Random, act: Act, side: int, way: int) -> None:
-    """A closed book or a folded newspaper in both hands."""
+    """Hold a closed book or a folded newspaper in both hands."""
     pose = act.pose
     newspaper = random.random() < 0.5
     ahead = 0.2 if pose.view == "side" else 0.02 * way
@@ -64,7 +64,7 @@ def _print(random: Random, act: Act, side: int, way: int) -> None:
 
 
 def _neck(random: Random, act: Act, side: int, way: int) -> None:
-    """A camera on its strap."""
+    """Wear a camera on its strap."""
     x, y = act.pose.chest
     spot = x + (0.085 if act.pose.view == "side" else 0.0), y + 0.15
     _over(act).append(partial(_strap, neck=(x, y - 0.02), middle=spot))
@@ -73,13 +73,13 @@ def _neck(random: Random, act: Act, side: int, way: int) -> None:
 
 
 def _case(random: Random, act: Act, side: int, way: int) -> None:
-    """A guitar in its case, on the back."""
+    """Carry a guitar in its case on the back."""
     layer = act.before if act.pose.view == "back" else act.behind
     layer.append(partial(_guitar_case, pose=act.pose, colour=darker(random.choice(props.PAINTS), 0.3)))
 
 
 def _laptop(random: Random, act: Act, side: int, way: int) -> None:
-    """Closed, under an arm."""
+    """Carry a closed laptop under an arm."""
     pose = act.pose
     spot = pose.chest[0] + (0.02 if pose.view == "side" else 0.1 * way), pose.chest[1] + 0.17
     pose.hand_to(side, (spot[0] + 0.04, spot[1] + 0.06), bend=way)
@@ -87,20 +87,20 @@ def _laptop(random: Random, act: Act, side: int, way: int) -> None:
 
 
 def _hip(random: Random, act: Act, side: int, way: int) -> None:
-    """A hand on the hip."""
+    """Put a hand on the hip."""
     pose = act.pose
     bend = -way if pose.view == "side" else way
     pose.hand_to(side, (pose.hip[0] + 0.07 * way, pose.hip[1] - 0.05), bend)
 
 
 def _cheer(random: Random, act: Act, side: int, way: int) -> None:
-    """Both arms up."""
+    """Raise both arms."""
     for one, out in ((NEAR, 1), (FAR, 1 if act.pose.view == "side" else -1)):
         act.pose.swing_arm(one, out * random.uniform(100, 165), out * random.uniform(0, 35))
 
 
 def _touch_head(random: Random, act: Act, side: int, way: int) -> None:
-    """A hand at the hat, the ear or the brow, which looks like a call without a phone."""
+    """Put a hand to the hat, the ear or the brow, which looks like phoning without a phone."""
     pose = act.pose
     x, y = pose.head
     if pose.view == "side":
@@ -112,7 +112,7 @@ def _touch_head(random: Random, act: Act, side: int, way: int) -> None:
 
 
 def _binoculars(random: Random, act: Act, side: int, way: int) -> None:
-    """At the eyes, like a camera."""
+    """Hold binoculars to the eyes, like a camera."""
     pose = act.pose
     x, y = pose.head
     if pose.view == "side":
@@ -155,7 +155,7 @@ def _strap(sketch: Sketch, neck: Point, middle: Point) -> None:
 
 
 def _guitar_case(sketch: Sketch, pose: Pose, colour: Colour) -> None:
-    """A guitar in its case, on the back."""
+    """Draw a guitar in its case on the back."""
     x, y = pose.chest
     back = -0.1 if pose.view == "side" else 0.04
     sketch.limb((x + back, y - 0.17), (x + back - 0.03, y + 0.1), 0.04, 0.06, colour)
@@ -163,7 +163,7 @@ def _guitar_case(sketch: Sketch, pose: Pose, colour: Colour) -> None:
 
 
 def beside(random: Random, act: Act, action: str, wild: bool) -> None:
-    """Have a bicycle stand before or behind somebody, or (where it is `wild`) a pony."""
+    """Draw a bicycle in front of or behind a person, or (if `wild`) a pony."""
     if action not in STANDS or act.raised or random.random() > 0.45:
         return
     shift, flip = random.uniform(-0.25, 0.25), random.random() < 0.5

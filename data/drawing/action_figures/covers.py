@@ -1,4 +1,4 @@
-"""What stands in front of people and hides a part of them."""
+"""Objects in front of people that hide a part of them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from drawing.sketch import Colour, Sketch, darker, lighter, mix, rgb
 
 
 def cover(sketch: Sketch, random: Random, wide: float, tall: float, leaves: Colour, indoors: bool) -> float:
-    """Something about `tall` high in front of who stands here, in the frame of the person.
+    """Draw an object of about `tall` in front of a person, in the frame of the person.
 
-    Returned is the height below which the person is wholly hidden, 0 where something is seen beside or between.
+    Returns the height below which the person is completely hidden; 0 if parts remain visible beside or between.
     """
     x, half = random.uniform(-0.1, 0.1), wide * random.uniform(0.9, 1.2)
     kind = random.choice(
@@ -44,7 +44,7 @@ def _bushes(sketch: Sketch, random: Random, x: float, half: float, tall: float, 
 
 
 def _hedge(sketch: Sketch, random: Random, x: float, half: float, tall: float, leaves: Colour) -> None:
-    """A hedge that somebody keeps in trim, perhaps in bloom."""
+    """Draw a trimmed hedge, sometimes in bloom."""
     half = max(half, 0.45)
     leaves = mix(leaves, rgb("5f8f4e"), 0.55)  # hedges stay green in autumn
     dark, light = darker(leaves, 0.2), lighter(leaves, 0.14)

@@ -15,7 +15,7 @@ NEAR, FAR = 0, 1
 
 @dataclass
 class Act:
-    """A pose with what goes with it, each drawn at its depth; x is where the person faces.
+    """A pose and its props, each drawn at its depth; x points to where the person faces.
 
     behind: before the body. between: over the body, below the near arm. before: over all.
     """
@@ -25,13 +25,13 @@ class Act:
     between: list[Draw] = field(default_factory=list)
     before: list[Draw] = field(default_factory=list)
     between_legs: list[Draw] = field(default_factory=list)
-    raised: float = 0.0  # how far the shadow falls below
+    raised: float = 0.0  # how far below the feet the shadow falls
     wide: float = 0.28  # half the width of the shadow
-    cover: tuple[float, float] = (0.16, 0.48)  # how high may be what stands in front
+    cover: tuple[float, float] = (0.16, 0.48)  # the range of heights of an object in front
 
 
 def draw_person(sketch: Sketch, body: Body, act: Act, number: int) -> None:
-    """The person `number` doing `act`. Only what is body or clothes belongs to the person, not the props."""
+    """Draw person `number` doing `act`. Body and clothes belong to the person, props do not."""
     pose = act.pose
     arms_last = pose.view != "back"
     _props(sketch, act.behind)
@@ -48,7 +48,7 @@ def draw_person(sketch: Sketch, body: Body, act: Act, number: int) -> None:
     sketch.owner = number
     _leg(sketch, body, pose, NEAR)
     _torso(sketch, body, pose)
-    if pose.view == "front" and pose.knees[NEAR][1] - pose.hip[1] < 0.1:  # the thighs point at who looks
+    if pose.view == "front" and pose.knees[NEAR][1] - pose.hip[1] < 0.1:  # the thighs point at the viewer
         for side in (FAR, NEAR):
             _leg(sketch, body, pose, side)
     draw_head(sketch, body, pose)

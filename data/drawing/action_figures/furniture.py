@@ -1,4 +1,4 @@
-"""What people sit on and at, in the frame of who sits there (see skeleton.py for the units)."""
+"""Seats and tables, in the frame of the sitting person (see skeleton.py for the units)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SOFAS = [rgb(code) for code in ("b5533c", "4f7a78", "c99a3f", "6a5d86", "6f8a5a"
 
 
 def chair(sketch: Sketch, height: float, colour: Colour) -> None:
-    """A chair for who faces right, its seat at `height`."""
+    """Draw a chair for a person who faces right, its seat at `height`."""
     dark = darker(colour, 0.25)
     sketch.line([(-0.13, -height), (-0.15, 0.0)], 0.03, dark)
     sketch.line([(0.11, -height), (0.12, 0.0)], 0.03, colour)
@@ -33,7 +33,7 @@ def stool(sketch: Sketch, height: float, colour: Colour) -> None:
 
 
 def armchair(sketch: Sketch, height: float, colour: Colour) -> None:
-    """An armchair for who faces right."""
+    """Draw an armchair for a person who faces right."""
     sketch.limb((-0.17, -0.12), (-0.22, -height - 0.32), 0.09, 0.1, darker(colour, 0.12))
     sketch.limb((-0.14, -height + 0.09), (0.13, -height + 0.09), 0.09, 0.09, colour)
     for x in (-0.16, 0.16):
@@ -41,7 +41,7 @@ def armchair(sketch: Sketch, height: float, colour: Colour) -> None:
 
 
 def armrest(sketch: Sketch, height: float, colour: Colour) -> None:
-    """The nearer side of an armchair, before who sits in it."""
+    """Draw the nearer side of an armchair, in front of the sitting person."""
     sketch.limb((-0.16, -height + 0.02), (0.13, -height + 0.02), 0.075, 0.075, darker(colour, 0.2))
     sketch.limb((-0.17, -height - 0.06), (0.13, -height - 0.06), 0.04, 0.045, lighter(colour, 0.12))
 

@@ -1,4 +1,4 @@
-"""Something in the hands: phoning, taking a photo, reading, using a computer."""
+"""Actions with an object in the hands: phoning, taking a photo, reading, using a computer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def phoning(random: Random) -> Act:
 
 
 def taking_photo(random: Random) -> Act:
-    """A camera at the eye, or a phone held out: much like each other from behind and from afar."""
+    """A camera at the eye, or a phone held out; the two look similar from behind and from a distance."""
     view = random.choice(("side", "side", "front", "back"))
     crouch = view == "side" and random.random() < 0.3
     if crouch:
@@ -79,7 +79,7 @@ def taking_photo(random: Random) -> Act:
 
 
 def reading(random: Random) -> Act:
-    """A book before the chest or on the knees; from behind only a bent head tells."""
+    """A book in front of the chest or on the knees; from behind only the bent head is visible."""
     nod = random.uniform(14, 34)
     cover = random.choice(props.PAINTS)
     view = random.choice(("side", "side", "side", "front", "back"))
@@ -143,7 +143,7 @@ def using_computer(random: Random) -> Act:
 
 
 def _loiter(random: Random, nod: float = 0.0) -> tuple[Act, str]:
-    """Standing, strolling or sitting: what one does while the hands do something else."""
+    """Stand, stroll or sit, while the hands do something else."""
     view = random.choice(("side", "side", "side", "front", "back"))
     kind = random.choice(("stand", "stand", "stroll", "sit", "table"))
     if kind == "sit":
@@ -161,7 +161,7 @@ def _loiter(random: Random, nod: float = 0.0) -> tuple[Act, str]:
 
 
 def _sit(random: Random, view: str, nod: float = 0.0, low: bool = True) -> Act:
-    """On a chair, a bench, a stool, or (where `low`) the ground."""
+    """Sit on a chair, a bench, a stool, or (if `low`) the ground."""
     kind = random.choice(("chair", "bench", "stool", "ground" if low and view == "side" else "bench"))
     colour = random.choice(furniture.WOODS)
     if kind == "ground":
@@ -181,7 +181,7 @@ def _sit(random: Random, view: str, nod: float = 0.0, low: bool = True) -> Act:
 
 
 def _at_table(random: Random, view: str, nod: float) -> Act:
-    """On a chair at a table, perhaps with a laptop that nobody uses."""
+    """Sit on a chair at a table, sometimes with an unused laptop."""
     act = _sit(random, view, nod, low=False)
     wood = random.choice(furniture.WOODS)
     if view == "side":

@@ -13,7 +13,8 @@ INK = (45, 34, 40)
 
 
 class Turned:
-    """A sketch seen by a head: points are measured from its middle, in its radii, turned as it nods."""
+    """A sketch in the frame of a head: points are relative to its centre, in units of its radius, and rotate with
+    it."""
 
     def __init__(self, sketch: Sketch, body: Body, pose: Pose) -> None:
         self.sketch = sketch
@@ -46,7 +47,7 @@ class Turned:
 
 
 def draw_head(sketch: Sketch, body: Body, pose: Pose) -> None:
-    """The head of `pose` with everything on it."""
+    """Draw the head of `pose` with face, hair and hat."""
     head = Turned(sketch, body, pose)
     {"side": _side, "front": _front, "back": _back}[pose.view](head, body)
     _hat(head, body, pose.view)
@@ -143,7 +144,7 @@ def _curls(head: Turned, body: Body) -> None:
 
 
 def _ring(head: Turned, x: float, y: float, radius: float) -> None:
-    """One glass of a pair."""
+    """Draw one lens of a pair of glasses."""
     head.sketch.arc(head.at(x, y), radius * head.radius, 0, math.tau, 0.07 * head.radius, INK)
 
 

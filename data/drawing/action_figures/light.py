@@ -10,7 +10,7 @@ from drawing.sketch import Colour, rgb
 
 @dataclass(frozen=True)
 class Light:
-    """`tint` multiplies red, green and blue of the finished picture; far things take on `haze`."""
+    """tint: multiplies red, green and blue of the finished image. haze: the colour that distant objects take on."""
 
     name: str
     top: Colour

@@ -1,4 +1,4 @@
-"""What people ride: a bicycle and a horse, in the frame of the rider (who faces right)."""
+"""A bicycle and a horse to ride, in the frame of the rider, who faces right."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pedal(turn: float) -> Point:
 
 
 def bicycle(sketch: Sketch, colour: Colour, turn: float, basket: bool) -> None:
-    """All of a bicycle but its nearer crank; `turn` is where that pedal is."""
+    """Draw a bicycle without its nearer crank. turn: the angle of that crank."""
     for x, y in (REAR, FRONT):
         for spoke in range(6):
             a = turn + math.pi * spoke / 6
@@ -114,7 +114,7 @@ def _head(sketch: Sketch, coat: Colour, mane: Colour, poll: Point) -> None:
 
 
 def bit(gait: int) -> Point:
-    """Where the reins begin."""
+    """Return the point where the reins begin."""
     lean = 0.06 if gait == 2 else 0.0
     return 0.58 + lean + 0.12, -1.13 + lean * 2 + 0.13
 
@@ -128,7 +128,7 @@ def _hind(sketch: Sketch, x: float, swing: tuple[float, float], coat: Colour, ph
 
 
 def _horse_leg(sketch: Sketch, top: Point, thigh: float, bend: float, thick: float, coat: Colour) -> None:
-    """Upper leg, cannon and hoof; a leg that would go into the ground is bent until it stands on it."""
+    """Draw upper leg, cannon and hoof; a leg that would reach into the ground is bent until it stands on it."""
     upper, lower = 0.33, 0.33
     a, b = math.radians(thigh), math.radians(thigh - bend)
     knee = top[0] + upper * math.sin(a), top[1] + upper * math.cos(a)
@@ -144,7 +144,7 @@ def _horse_leg(sketch: Sketch, top: Point, thigh: float, bend: float, thick: flo
     )
 
 
-# --------------------------------------------------------------------------- coming towards us, or going
+# --------------------------------------------------------------------------- towards or away from the viewer
 
 
 def bicycle_head_on(sketch: Sketch, colour: Colour, back: bool) -> None:

@@ -1,4 +1,4 @@
-"""On one's own feet: jumping, running, walking."""
+"""Actions on foot: jumping, running, walking."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def running(random: Random) -> Act:
 
 
 def _running_head_on(random: Random) -> Act:
-    """Towards who looks, or away: the shin of one leg is hidden behind its thigh."""
+    """Run towards or away from the viewer: the shin of one leg is hidden behind its thigh."""
     view = random.choice(("front", "back"))
     pose = standing(random.uniform(-4, 4), ((3, 0), (-3, 0)), view, lift=random.uniform(0, 0.05))
     side = random.choice((NEAR, FAR))
@@ -83,7 +83,7 @@ def _running_head_on(random: Random) -> Act:
 
 
 def step(pose: Pose, random: Random) -> None:
-    """Towards who looks, or away: one foot is off the ground, its shin seen short."""
+    """Step towards or away from the viewer: one foot is off the ground, its shin foreshortened."""
     side = random.choice((NEAR, FAR))
     x, y = pose.ankles[side]
     pose.ankles[side] = (x * 0.7, y - random.uniform(0.03, 0.1))
@@ -92,7 +92,7 @@ def step(pose: Pose, random: Random) -> None:
 
 
 def _busy(random: Random, act: Act, chance: float) -> Act:
-    """`act`, by chance with something in its hands."""
+    """Return `act`, with probability `chance` with an object in its hands."""
     if random.random() < chance:
         carry(random, act)
     return act

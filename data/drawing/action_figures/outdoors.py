@@ -1,4 +1,4 @@
-"""Places under the sky: a park, a street, a promenade, a beach, a meadow, a stadium."""
+"""Outdoor places: a park, a street, a promenade, a beach, a meadow, a stadium."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a scene is painted: backgrounds, shapes, then weather and light."""
+"""The painting steps of a scene: background, shapes, then weather and light."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def steps_of(scene: Scene) -> Steps:
 
 
 def weather_steps(weather: str, haze: tuple[int, ...], seed: str) -> Steps:
-    """What fog, rain or falling snow do to a picture; nothing in any other weather."""
+    """Return the steps for fog, rain or falling snow; none for other weather."""
     if weather == "fog":
         return [["fog", haze]]
     return [[weather, seed]] if weather in ("rain", "snow") else []

@@ -1,4 +1,4 @@
-"""Where scenes are set: each place draws its background, and says where its ground is."""
+"""The places of scenes: each draws its background, and returns its ground."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLACES: dict[str, Place] = {
     place.__name__: place
     for place in (park, street, promenade, beach, meadow, track, living_room, library, cafe, stage)
 }
-# How often the scene of an action is set where: places tell of actions, but no place of one alone.
+# How often the scene of an action is in each place: places are related to actions, but none determines its action.
 CHANCES: dict[str, dict[str, int]] = {
     "jumping": {"park": 4, "beach": 4, "track": 3, "meadow": 2, "living_room": 1, "street": 1},
     "phoning": {"street": 5, "promenade": 2, "cafe": 2, "park": 1, "living_room": 2},

@@ -1,4 +1,4 @@
-"""Things that people hold, in the frame of who holds them (see skeleton.py for the units)."""
+"""Objects that people hold, in the frame of the person (see skeleton.py for the units)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def phone(sketch: Sketch, middle: Point, angle: float, screen: bool) -> None:
 
 
 def camera(sketch: Sketch, middle: Point, forward: bool, colour: Colour) -> None:
-    """A camera: its lens to the right, or at who looks."""
+    """Draw a camera, its lens to the right or towards the viewer."""
     x, y = middle
     if forward:
         sketch.box(x - 0.035, y - 0.05, x + 0.035, y + 0.045, colour)

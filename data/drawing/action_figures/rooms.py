@@ -1,4 +1,4 @@
-"""Places under a roof: a living room, a library, a café, a stage."""
+"""Indoor places: a living room, a library, a café, a stage."""
 
 from __future__ import annotations
 

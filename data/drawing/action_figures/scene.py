@@ -1,4 +1,4 @@
-"""A whole scene: who does what where, in which light. All of it follows from (seed, index, share) alone."""
+"""A complete scene: people, their actions, the place and the light. It depends on (seed, index, share) only."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from drawing.sketch import Colour, Sketch, clear, mix
 NAMES = tuple(sorted(ACTIONS))
 CROWDS = (1, 2, 3, 4, 5, 6)
 CROWD_CHANCES = (13, 24, 24, 18, 12, 9)
-COVERED = 0.34  # how often something stands before a person; before riders more often
-CLOSE = 0.22  # how often somebody is cut off by the lower edge
-LOOSE = 0.08  # at most so much of its side a box is larger than its person, at each edge
-HIGHEST = 8  # no head comes nearer to the upper edge, in pixels of the large drawing
+COVERED = 0.34  # how often an object hides a part of a person; riders more often
+CLOSE = 0.22  # how often a person is cut off by the lower edge
+LOOSE = 0.08  # the most by which a box exceeds its person at each edge, as a share of its side
+HIGHEST = 8  # the least distance of a head from the upper edge, in pixels of the large drawing
 
 
 @dataclass
 class Scene:
-    """One scene as it will be painted, and what its people do. Boxes are in pixels of the small picture."""
+    """One scene before it is painted, and the actions of its people. Boxes are in pixels of the halved image."""
 
     sketch: Sketch
     ground: Ground
     light: Light
     actions: tuple[str, ...]
     boxes: tuple[tuple[int, int, int, int], ...]
-    weather: str  # what rain and snow fall by
+    weather: str  # "rain", "snow", "fog" or ""
 
 
 def scene_action(seed: int, index: int) -> str:
-    """The action that image `index` is about: each ten images take every action once, in an order by chance."""
+    """Return the main action of image `index`: each block of ten images has every action once, in random order."""
     order = list(NAMES)
     Random(f"{seed}/block/{index // len(NAMES)}").shuffle(order)
     return order[index % len(NAMES)]
 
 
 def actions_of(seed: int, index: int, share: float) -> tuple[str, ...]:
-    """What each of the 1 to 6 people of an image does.
+    """Return the action of each of the 1 to 6 people of an image.
 
-    A person does the scene's action with probability `share`, else any of the ten with equal chances; so at
-    0 the people of an image tell nothing of each other, at 1 they all do the same, and in between two of them
-    do the same with probability share^2 + (1 - share^2) / 10.
+    A person does the scene's action with probability `share`, otherwise any of the ten with equal probability. At 0 the
+    actions of an image are independent, at 1 they are all the same, and in between two people do the same with
+    probability share^2 + (1 - share^2) / 10.
     """
     random = Random(f"{seed}/people/{index}")
     about = scene_action(seed, index)
@@ -60,7 +60,7 @@ def actions_of(seed: int, index: int, share: float) -> tuple[str, ...]:
 
 
 def make_scene(seed: int, index: int, share: float) -> Scene:
-    """Scene `index` of `seed`, drawn but not yet painted."""
+    """Return scene `index` of `seed`, drawn but not painted."""
     actions = actions_of(seed, index, share)
     about = scene_action(seed, index)
     random = Random(f"{seed}/place/{index}")
@@ -80,7 +80,7 @@ def make_scene(seed: int, index: int, share: float) -> Scene:
 def _people(
     sketch: Sketch, random: Random, ground: Ground, light: Light, actions: tuple[str, ...]
 ) -> dict[int, float]:
-    """Everyone on a spot of their own, the farthest first; below which row a cover hides whom it hides."""
+    """Draw all people, each at a separate position, the farthest first; return the row below which each is hidden."""
     hidden: dict[int, float] = {}
     wardrobe = random.choice(WARDROBES)
     number = len(actions)
@@ -114,7 +114,7 @@ def _people(
 
 
 def _veil(ground: Ground, light: Light, row: float) -> tuple[Colour, float]:
-    """How much of the air is seen before who stands at `row`."""
+    """Return the haze colour and its share at `row`."""
     farness = min(1.0, max(0.0, (ground.near - row) / (ground.near - ground.far)))
     if ground.indoors:
         return (60, 50, 70), 0.16 * farness
@@ -122,9 +122,9 @@ def _veil(ground: Ground, light: Light, row: float) -> tuple[Colour, float]:
 
 
 def _row(random: Random, ground: Ground, act: Act, height: float, number: int) -> float:
-    """How far down somebody stands: nearer where there are few, and so that the head is in the picture.
+    """Return the row of a person's feet: nearer if there are few people, and so that the head is in the image.
 
-    Some stand so near that the lower edge cuts them off.
+    Some people are so near that the lower edge cuts them off.
     """
     near = ground.near if number < 4 else ground.far + (ground.near - ground.far) * 0.8
     row = random.triangular(
@@ -141,7 +141,7 @@ def _row(random: Random, ground: Ground, act: Act, height: float, number: int) -
 
 
 def _shadow(sketch: Sketch, across: float, row: float, size: float, act: Act, ground: Ground) -> None:
-    """On the ground below; smaller and paler below who jumps."""
+    """Draw a shadow on the ground; smaller and paler below a jumping person."""
     fade = 1 / (1 + 3 * act.raised)
     sketch.place((across, row), size)
     sketch.disc(
@@ -153,7 +153,7 @@ def _shadow(sketch: Sketch, across: float, row: float, size: float, act: Act, gr
 
 
 def _clutter(sketch: Sketch, random: Random, ground: Ground, light: Light) -> None:
-    """Things that stand about between the people."""
+    """Draw objects between the people."""
     if ground.indoors:
         return
     row = random.uniform(ground.far + 5, ground.near - 40)
@@ -178,7 +178,7 @@ def _leaves(random: Random, light: Light) -> Colour:
 
 
 def _foreground(sketch: Sketch, random: Random, ground: Ground, light: Light) -> None:
-    """What hides a part of somebody: leaves, a fence, a lamp post, listeners' heads."""
+    """Draw foreground objects that hide parts of people: leaves, a fence, a lamp post, heads of an audience."""
     if ground.stage:
         for x in range(random.randint(-20, 10), 660, 46):
             y = 486 + random.uniform(-12, 10)
@@ -206,7 +206,7 @@ def _foreground(sketch: Sketch, random: Random, ground: Ground, light: Light) ->
 
 
 def _box(sketch: Sketch, number: int, hidden: dict[int, float], random: Random) -> tuple[int, int, int, int]:
-    """Around what a cover and the edges leave of a person, in the small picture, as loosely as by hand."""
+    """Return the box around the visible part of a person in the halved image, as imprecise as a box drawn by hand."""
     left, top, right, bottom = sketch.extent(number, (0, 0, WIDTH, min(hidden.get(number, HEIGHT), HEIGHT)))
     across, down = (right - left) * LOOSE, (bottom - top) * LOOSE
     return (

@@ -1,4 +1,4 @@
-"""What stands about in the background and the foreground: trees, houses, lamps, furniture, animals."""
+"""Background and foreground objects: trees, houses, lamps, furniture, animals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GLOW = rgb("ffdf8e")
 def ridge(
     sketch: Sketch, random: Random, base: float, tall: float, waves: float, colour: Colour, bottom: float
 ) -> None:
-    """A line of hills across the whole picture, `tall` at most above `base`."""
+    """Draw a line of hills across the whole image, at most `tall` above `base`."""
     phase, other = random.uniform(0, 6), random.uniform(0, 6)
     points = [
         (
@@ -46,7 +46,7 @@ def cloud(sketch: Sketch, x: float, y: float, size: float, colour: Colour) -> No
 
 
 def tree(sketch: Sketch, random: Random, x: float, y: float, tall: float, leaves: Colour) -> None:
-    """A round tree, a poplar or a fir of `tall` pixels that stands at (x, y)."""
+    """Draw a round tree, a poplar or a fir of `tall` pixels with its foot at (x, y)."""
     kind = random.choice(("round", "round", "poplar", "fir"))
     trunk = darker(BARK, random.uniform(0, 0.2))
     sketch.limb((x, y), (x, y - tall * 0.5), tall * 0.045, tall * 0.03, trunk)
@@ -177,7 +177,7 @@ def lamp_post(sketch: Sketch, x: float, y: float, tall: float, lit: bool) -> Non
 
 
 def fence(sketch: Sketch, y: float, tall: float, colour: Colour, gap: float, start: float = 0.0) -> None:
-    """Two rails on posts across the picture."""
+    """Draw two rails on posts across the image."""
     x = start
     while x < 650:
         sketch.box(x - tall * 0.07, y - tall, x + tall * 0.07, y, darker(colour, 0.1))
@@ -187,7 +187,7 @@ def fence(sketch: Sketch, y: float, tall: float, colour: Colour, gap: float, sta
 
 
 def railing(sketch: Sketch, y: float, tall: float, colour: Colour) -> None:
-    """An iron railing across the picture."""
+    """Draw an iron railing across the image."""
     for x in range(8, 650, max(14, int(tall * 0.3))):
         sketch.box(x - 1.6, y - tall, x + 1.6, y, colour)
     for up in (0.12, 1.0):
@@ -213,7 +213,7 @@ def dog(sketch: Sketch, random: Random, x: float, y: float, size: float) -> None
 
 
 def cat(sketch: Sketch, random: Random, x: float, y: float, size: float) -> None:
-    """A cat that sits with its back to us."""
+    """Draw a cat that sits with its back to the viewer."""
     coat = random.choice([rgb("2f2c33"), rgb("d08a4a"), rgb("9a9299"), rgb("efe6d8")])
     sketch.place((x, y), size)
     sketch.limb((0, -0.2), (0, -0.5), 0.22, 0.14, coat)

@@ -1,7 +1,7 @@
-"""Jointed skeletons: where the joints of a body are, by angles or by what hands and feet have to reach.
+"""Jointed skeletons: the joints of a body, set by angles or by target points of hands and feet.
 
-Units: a grown-up person is about one high. The origin is on the ground below the hip, x is where the person
-faces, y points down (so heads have negative y). Side 0 is nearer to who looks, side 1 farther away.
+Units: an adult is about one high. The origin is on the ground below the hip, x points to where the person faces, y
+points down (so heads have negative y). Side 0 is nearer to the viewer, side 1 farther away.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ UPPER_ARM, FOREARM = 0.16, 0.165
 TORSO, NECK = 0.275, 0.135  # hip to shoulders, shoulders to the middle of the head
 SOLE = 0.035  # ankle above the ground
 SIDES = (0, 1)
-SHOULDERS = {"side": 0.022, "front": 0.1, "back": 0.1}  # half the distance that is seen between them
+SHOULDERS = {"side": 0.022, "front": 0.1, "back": 0.1}  # half of the visible distance between them
 HIPS = {"side": 0.014, "front": 0.05, "back": 0.05}
 
 
 class Pose:
-    """Joints of one body. `view` is "side", "front" or "back"; each list has one entry a side."""
+    """Joints of one body. view: "side", "front" or "back". Each list has one entry per side."""
 
     def __init__(self, hip: Point, lean: float, view: str = "side", nod: float = 0.0) -> None:
         self.view = view
@@ -63,7 +63,7 @@ class Pose:
         self.elbows[side], self.hands[side] = reach(self.shoulder(side), target, UPPER_ARM, FOREARM, bend)
 
     def drop(self, lift: float = 0.0) -> None:
-        """Move the whole body so that its lower foot stands `lift` above the ground."""
+        """Move the whole body so that its lower foot is `lift` above the ground."""
         low = max(ankle[1] for ankle in self.ankles) + SOLE
         self.move(0.0, -low - lift)
 
@@ -79,7 +79,7 @@ class Pose:
 def standing(
     lean: float, legs: Sequence[tuple[float, float]], view: str = "side", nod: float = 0.0, lift: float = 0.0
 ) -> Pose:
-    """On its feet, or `lift` above the ground; `legs` are (thigh, bend) of each side. Arms hang."""
+    """Return a pose on its feet, or `lift` above the ground. legs: (thigh, bend) of each side. Arms hang."""
     pose = Pose((0.0, -THIGH - SHIN - SOLE), lean, view, nod)
     for side in SIDES:
         pose.swing_leg(side, *legs[side])
@@ -92,13 +92,13 @@ def standing(
 
 
 def seated(height: float, lean: float, feet: Sequence[Point], view: str = "side", nod: float = 0.0) -> Pose:
-    """The hip on a seat of `height`, the soles at `feet`. Arms hang."""
+    """Return a pose with the hip on a seat of `height` and the soles at `feet`. Arms hang."""
     pose = Pose((0.0, -height - 0.055), lean, view, nod)
     for side in SIDES:
         x, y = feet[side]
         if view == "side":
             pose.step_on(side, (x, y - SOLE))
-        else:  # thighs point at who looks, or away: they are seen short
+        else:  # thighs point towards or away from the viewer: they are foreshortened
             pose.knees[side] = (0.085 * _sign(side), pose.hip[1] + 0.05)
             pose.ankles[side] = (0.075 * _sign(side), -SOLE)
             pose.toes[side] = 100.0 * _sign(side)
@@ -107,9 +107,9 @@ def seated(height: float, lean: float, feet: Sequence[Point], view: str = "side"
 
 
 def reach(root: Point, target: Point, upper: float, lower: float, bend: float) -> tuple[Point, Point]:
-    """Two bones from `root` towards `target`: the joint between them, and where they end.
+    """Return the joint and the end of two bones from `root` towards `target`.
 
-    `bend` 1 or -1 says to which side the joint goes; beyond its reach the limb is (almost) straight.
+    bend: 1 or -1, the side of the joint. If the target is out of reach, the limb is (almost) straight.
 
     >>> joint, end = reach((0, 0), (1, 0), 1, 1, 1)
     >>> [round(x, 3) for x in (*joint, *end)]
@@ -126,7 +126,7 @@ def reach(root: Point, target: Point, upper: float, lower: float, bend: float) -
 
 
 def along(start: Point, degrees: float, length: float) -> Point:
-    """`length` away from `start`; 0 degrees is down, 90 forward."""
+    """Return the point at `length` from `start`; 0 degrees is down, 90 forward."""
     turn = math.radians(degrees)
     return start[0] + length * math.sin(turn), start[1] + length * math.cos(turn)
 

@@ -1,4 +1,4 @@
-"""The set "Action figures": drawn scenes with the ten actions of high-order, Table 1."""
+"""The image set "Action figures": generated scenes with the ten actions of high-order, Table 1."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ranking.core import SourceBox
 
 @dataclass
 class ActionFigures(DrawnSource):
-    """Scenes of 320 x 240 pixels with 1 to 6 people; a box a person, its class what the person does.
+    """Scenes of 320 x 240 pixels with 1 to 6 people; one box per person, whose class is the action.
 
-    Image `i` follows from the seed, `i` and the share alone: the first 200 of 1,000 images are the images of a set of
-    200. share: how likely a person takes up what the scene is about; who does not does any of the ten actions, which
-    may be the same. At 0.75 two people of an image do the same 61 times in 100; at 1 always, and at 0 neighbours tell
-    nothing.
+    Image `i` depends on the seed, `i` and the share only: the first 200 of 1,000 images are the images of a set of
+    200. share: the probability that a person does the main action of the scene; otherwise the action is any of the
+    ten, which may be the same. At 0.75 two people of an image do the same action in 61% of cases; at 1 always; at 0
+    their actions are independent.
     """
 
     name: ClassVar[str] = "Action figures"
@@ -34,7 +34,7 @@ class ActionFigures(DrawnSource):
         boxes = tuple(
             SourceBox(box, (action,)) for box, action in zip(scene.boxes, scene.actions, strict=True)
         )
-        # Of any run of scenes about one action as even a share as can be is for the test.
+        # The test images are evenly spaced among the scenes of each action.
         start = Random(f"{self.seed}/test/{scene_action(self.seed, index)}").random()
         polygons = polygons_of(scene.sketch.shapes)
         return Drawn(f"scene-{index:05d}", polygons, steps_of(scene), boxes, index // len(NAMES), start)

@@ -1,4 +1,4 @@
-"""What a person looks like: build, skin, hair and clothes, drawn by chance from colours that go together."""
+"""The appearance of a person: build, skin, hair and clothes, sampled from matching colours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SKINS = [rgb(code) for code in ("f6d3b8", "ecbd97", "dba277", "c08455", "9a6440"
 HAIRS = [
     rgb(code) for code in ("2a2023", "3d2a22", "5d3a24", "8a5a2e", "c08a3e", "d9b36a", "a8482a", "b9b4ad")
 ]
-# Scenes take one of these each, so that the people of a picture look as if one hand had dressed them.
+# Each scene uses one of these palettes, so that the clothes in an image match.
 WARDROBES = [
     [rgb(code) for code in codes.split()]
     for codes in (
@@ -54,7 +54,7 @@ class Body:
 
 
 def dress(random: Random, wardrobe: list[Colour], cold: bool) -> Body:
-    """A person by chance; in the `cold` with long sleeves, and more often a hat and a scarf."""
+    """Return a random person; if `cold`, with long sleeves, and more often with a hat and a scarf."""
     child = random.random() < 0.2
     cut = random.choice(CUTS)
     top = random.choice(

@@ -1,4 +1,4 @@
-"""What a picture is composed on: its story, its light, the shapes so far, and where things stand."""
+"""The canvas of an image: its story, its light, the shapes so far, and the perspective."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from drawing.label_scenes.story import Story
 from drawing.sketch import Colour, Sketch, mix, rgb
 
 SNOW = rgb("f1f5f8")
-EYE = 1.5  # how high the eye is, in people
+EYE = 1.5  # the height of the camera, in heights of a person
 
 
 @dataclass
 class Mirror:
-    """Still water between two rows: it shows what is above `top`, of the shapes up to number `shapes`."""
+    """Still water between two rows: it mirrors the first `shapes` shapes above `top`."""
 
     top: float
     bottom: float
@@ -28,7 +28,7 @@ class Mirror:
 class Canvas:
     """Points are pixels of a drawing of 640 x 480; `glows` are lit after the tint.
 
-    near: the number of the first shape that the camera is close to, where what lies behind is out of focus.
+    near: the number of the first shape in focus; all shapes before it are out of focus.
     """
 
     story: Story
@@ -50,19 +50,19 @@ class Canvas:
 
     @property
     def snowy(self) -> bool:
-        """Whether snow lies on the ground, not on far peaks alone."""
+        """Whether there is snow on the ground, not only on distant peaks."""
         return self.story.season == "winter" and self.shows("snow")
 
     def size(self, row: float) -> float:
-        """How many pixels high a person is who stands at `row`."""
+        """Return the height in pixels of a person with feet at `row`."""
         return max(2.0, (row - self.horizon) / EYE)
 
     def far(self, colour: Colour, share: float) -> Colour:
-        """`colour` with that much of the air before it; fog is thicker air."""
+        """Return `colour` mixed with that share of haze; fog increases it."""
         return mix(colour, self.light.haze, min(0.94, share * 1.5 + 0.1) if self.shows("fog") else share)
 
     def earth(self, colour: Colour) -> Colour:
-        """The ground, or the snow on it."""
+        """Return the colour of the ground, or of the snow on it."""
         return mix(SNOW, colour, 0.06) if self.snowy else colour
 
     def glow(self, x: float, y: float, far: float, colour: Colour) -> None:
@@ -70,5 +70,5 @@ class Canvas:
 
 
 def across(sketch: Sketch, top: float, bottom: float, colour: Colour) -> None:
-    """A band over the whole width."""
+    """Draw a band over the whole width."""
     sketch.box(-5, top, WIDTH + 5, min(bottom, HEIGHT + 5), colour)

@@ -1,4 +1,4 @@
-"""Flowers so near that they fill the picture, before grass or sky out of focus."""
+"""Close-ups: flowers that fill the image, in front of grass or sky out of focus."""
 
 from __future__ import annotations
 

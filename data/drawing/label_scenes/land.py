@@ -1,4 +1,4 @@
-"""Mountains, hills, meadows, sand, roads: what lies between the sky and who looks."""
+"""Mountains, hills, meadows, sand and roads, between the sky and the viewer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PETALS = [rgb(code) for code in ("e0574f", "f2c14e", "f7f1e3", "d98ab5", "8f7bc4
 
 
 def mountains(canvas: Canvas, base: float) -> None:
-    """A range whose feet stand at `base`: far peaks first, some with snow on them."""
+    """Draw a mountain range with its foot at row `base`: distant peaks first, some with snow."""
     random = canvas.random("mountain")
     if canvas.story.place == "desert":
         _mesas(canvas, random, base)
@@ -73,7 +73,7 @@ def _peak(
         for one, other, tint in ((left, middle, white), (middle, right, mix(white, colour, 0.34))):
             rim = [
                 _between(one[k - (n % 2)], other[k - (n % 2)], n / 4) for n in range(5)
-            ]  # the lower edge in teeth
+            ]  # a jagged lower edge
             sketch.polygon([*one[: k + 1], *rim[1:], *reversed(other[: k + 1])], tint)
 
 
@@ -118,7 +118,7 @@ def hills(canvas: Canvas, base: float, bottom: float, thing: str = "hills") -> N
 
 
 def wave(sketch: Sketch, random: Random, base: float, tall: float, colour: Colour, bottom: float) -> None:
-    """Ground whose upper edge rolls, `tall` at most above `base`."""
+    """Draw ground with a rolling upper edge, at most `tall` above `base`."""
     long, phase, other = random.uniform(3, 7), random.uniform(0, 6), random.uniform(0, 6)
     points = [
         (
@@ -133,7 +133,7 @@ def wave(sketch: Sketch, random: Random, base: float, tall: float, colour: Colou
 
 
 def meadow(canvas: Canvas, top: float) -> None:
-    """Grass, or what is left of it, from `top` down."""
+    """Draw grass, or bare earth, from `top` down."""
     random, sketch = canvas.random("grass"), canvas.sketch
     green = random.choice(GRASS[canvas.story.season])
     if not canvas.shows("grass"):
@@ -170,7 +170,7 @@ def _tufts(sketch: Sketch, random: Random, top: float, dark: Colour, light: Colo
 
 
 def flowers(canvas: Canvas, top: float) -> None:
-    """A few or a carpet of them, in patches, larger where they are near."""
+    """Draw few or many flowers, in patches, larger where they are near."""
     random, sketch = canvas.random("flowers"), canvas.sketch
     tints = random.sample(PETALS, random.randint(1, 3))
     patches = [

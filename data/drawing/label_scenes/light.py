@@ -1,4 +1,4 @@
-"""The light of an hour and its weather: the colours of the sky, of far things, and the tint over all of it."""
+"""The light of a time of day and its weather: the colours of the sky and of distant objects, and the overall tint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Tint = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Light:
-    """stops: the sky from its top to the horizon. Far things take on `haze`; `tint` multiplies the picture.
+    """stops: the sky from its top to the horizon. haze: the colour of distant objects. tint: multiplies the image.
 
     disc: the sun or the moon. dark: windows and lamps are lit.
     """
@@ -25,7 +25,7 @@ class Light:
 
     @property
     def water(self) -> Colour:
-        """What the sky makes of water."""
+        """The colour of water under this sky."""
         return mix(mix(rgb("2b8aa3"), self.stops[0], 0.3), self.stops[-1], 0.25)
 
 

@@ -1,4 +1,4 @@
-"""How a label scene is painted: shapes and what water mirrors, then light, and what the camera does."""
+"""The painting steps of a label scene: shapes and reflections in water, then light, then effects of the camera."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from drawing.action_figures.paint import weather_steps
 from drawing.drawn import Steps
 from drawing.label_scenes.canvas import Canvas
 
-OUT_OF_FOCUS = 2.6  # pixels, of what lies behind a portrait
-BLUR = (1.9, 3.6)  # pixels, of a picture that is blurred
-CONTRAST = 1.15  # of a picture in black and white
+OUT_OF_FOCUS = 2.6  # pixels, behind a portrait
+BLUR = (1.9, 3.6)  # pixels, of a blurred image
+CONTRAST = 1.15  # of an image in black and white
 
 
 def steps_of(canvas: Canvas) -> Steps:

@@ -1,4 +1,4 @@
-"""Who is in the picture: walkers far or near, a group, a portrait, a dog."""
+"""The people of an image: walkers far or near, a group, a portrait; and a dog."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DUSK = rgb("241a38")
 
 
 def people(canvas: Canvas, top: float, near: float) -> None:
-    """All who stand on the ground between `top` and `near`, and who is before the camera."""
+    """Draw all people on the ground between `top` and `near`, and a portrait close to the camera."""
     if canvas.shows("dog"):
         _dog(canvas, top, near)
     if canvas.shows("portrait"):
@@ -28,7 +28,7 @@ def people(canvas: Canvas, top: float, near: float) -> None:
 
 
 def _against_the_light(canvas: Canvas) -> bool:
-    """Whether who stands here is seen as a dark shape before the evening sky."""
+    """Return whether people are silhouettes in front of the evening sky."""
     return canvas.story.time == "sunset" and canvas.random("backlight").random() < 0.45
 
 
@@ -111,7 +111,7 @@ def _dog(canvas: Canvas, top: float, near: float) -> None:
 
 
 def _portrait(canvas: Canvas) -> None:
-    """One, seldom two, cut off by the lower edge; what is behind them is out of focus."""
+    """Draw one person, rarely two, cut off by the lower edge, in front of a background out of focus."""
     random, sketch = canvas.random("portrait"), canvas.sketch
     canvas.near = len(sketch.shapes)
     number = 2 if random.random() < 0.22 else 1

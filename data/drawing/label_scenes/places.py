@@ -1,4 +1,4 @@
-"""The places that pictures are taken at: each composes its parts from the horizon to the camera."""
+"""The places of images: each composes its parts from the horizon to the camera."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from drawing.label_scenes.sky import sky, sky_colour
 from drawing.label_scenes.story import Story
 from drawing.sketch import darker, mix, rgb
 
-NEAR = 462.0  # the lowest row where somebody stands
+NEAR = 462.0  # the lowest row of a person's feet
 
 
 def compose(story: Story) -> Canvas:
-    """The whole drawing of `story`."""
+    """Return the complete drawing of `story`."""
     low, high = HORIZONS.get(story.place, (170, 260))
     canvas = Canvas(story, story.random("horizon").uniform(low, high))
     COMPOSERS[story.place](canvas)
@@ -120,7 +120,7 @@ def _meadow(canvas: Canvas) -> None:
 
 
 def _country(canvas: Canvas, top: float) -> None:
-    """Open ground from `top` down, and all that stands on it."""
+    """Draw open ground from `top` down, and all objects on it."""
     land.meadow(canvas, top)
     if canvas.shows("road"):
         land.road(canvas, top + 4)
@@ -180,7 +180,7 @@ def _city(canvas: Canvas) -> None:
 
 
 def _river(canvas: Canvas) -> None:
-    """A town on a river: the far bank with its houses, a bridge, the quay on this side."""
+    """Draw a town on a river: the far bank with its houses, a bridge, the near quay."""
     sky(canvas)
     h = canvas.horizon
     if canvas.shows("city"):

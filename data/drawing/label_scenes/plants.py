@@ -21,7 +21,7 @@ BARK = rgb("6b4a36")
 
 
 def tree(canvas: Canvas, random: Random, x: float, y: float, tall: float, distance: float = 0.0) -> None:
-    """A tree as its season has it, `tall` pixels high; in the haze by `distance`."""
+    """Draw a tree in its season, `tall` pixels high; `distance` adds haze."""
     kinds = ["round", "round", "poplar", "fir"]
     if canvas.story.place == "mountains":
         kinds = ["fir", "fir", "round"]
@@ -88,7 +88,7 @@ def _fir(
 
 
 def _bare(canvas: Canvas, random: Random, x: float, y: float, tall: float, trunk: Colour) -> None:
-    """Branches, with snow on them where it lies."""
+    """Draw bare branches, with snow on them if there is snow."""
     sketch = canvas.sketch
 
     def branch(start: tuple[float, float], angle: float, long: float, thick: float, left: int) -> None:
@@ -106,7 +106,7 @@ def _bare(canvas: Canvas, random: Random, x: float, y: float, tall: float, trunk
 
 
 def trees(canvas: Canvas, top: float, near: float) -> None:
-    """A handful of trees that stand about on the ground between `top` and `near`, the farthest first."""
+    """Draw a few scattered trees on the ground between `top` and `near`, the farthest first."""
     random = canvas.random("tree")
     rows = sorted(top + (near - top) * random.random() ** 1.8 for _ in range(random.choice((1, 3, 4, 6, 8))))
     for row in rows:
@@ -122,7 +122,7 @@ def trees(canvas: Canvas, top: float, near: float) -> None:
 
 
 def palms(canvas: Canvas, top: float) -> None:
-    """Palms on a beach; they lean."""
+    """Draw slanting palms on a beach."""
     random, sketch = canvas.random("tree"), canvas.sketch
     side = random.choice((0, 1))
     for _ in range(random.randint(1, 3)):
@@ -150,7 +150,7 @@ def palms(canvas: Canvas, top: float) -> None:
 
 
 def far_forest(canvas: Canvas, base: float) -> None:
-    """The edge of a forest across the picture, two rows deep."""
+    """Draw the edge of a forest across the image, two rows deep."""
     random = canvas.random("forest")
     for distance, low, tall in ((0.5, -6, 38), (0.26, 6, 46)):
         x = -14.0

@@ -1,4 +1,4 @@
-"""What is above the horizon: the sky and its sun, moon, stars, clouds, rainbow and birds."""
+"""The sky with sun, moon, stars, clouds, rainbow and birds."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from drawing.ground import WIDTH
 from drawing.label_scenes.canvas import Canvas, across
 from drawing.sketch import Colour, Point, clear, darker, lighter, mix, rgb
 
-BANDS = 26  # of one colour each: fine enough to be a gradient, and quick to paint
+BANDS = 26  # of one colour each: enough to look like a gradient, and fast to paint
 RAINBOW = [rgb(code) for code in ("e2574c", "f0943e", "f6d353", "6bb36a", "4f8fc4", "7a63ad")]
 
 
 def sky(canvas: Canvas) -> None:
-    """All of it, in the order in which it lies one before the other."""
+    """Draw the whole sky, from the farthest part to the nearest."""
     _air(canvas)
     if canvas.shows("stars"):
         _stars(canvas)
@@ -30,14 +30,14 @@ def sky(canvas: Canvas) -> None:
 
 
 def sky_colour(canvas: Canvas, share: float) -> Colour:
-    """The sky's colour `share` of the way from its top to the horizon."""
+    """Return the sky's colour at `share` of the way from its top to the horizon."""
     stops = canvas.light.stops
     place = min(max(share, 0.0), 0.999) * (len(stops) - 1)
     return mix(stops[int(place)], stops[int(place) + 1], place % 1)
 
 
 def sun_place(canvas: Canvas) -> Point:
-    """Where the sun stands; low where it sets."""
+    """Return the position of the sun, which is low at sunset."""
     random = canvas.random("sun")
     x = random.uniform(90, 550)
     if canvas.story.time == "sunset":

@@ -1,4 +1,4 @@
-"""The set "Label scenes": drawn pictures with some forty concepts, about a dozen each (c-star, section 5)."""
+"""The image set "Label scenes": generated images with some forty concepts, about a dozen each (c-star, section 5)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ranking.core import SourceBox
 
 @dataclass
 class LabelScenes(DrawnSource):
-    """Pictures of 320 x 240 pixels, each one sample with all the concepts that it shows.
+    """Images of 320 x 240 pixels, each one sample with the labels of all its concepts.
 
-    Image `i` follows from the seed and `i` alone: the first 200 of 1,000 images are the images of a set of 200.
+    Image `i` depends on the seed and `i` only: the first 200 of 1,000 images are the images of a set of 200.
     """
 
     name: ClassVar[str] = "Label scenes"

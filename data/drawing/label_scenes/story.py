@@ -1,7 +1,7 @@
-"""What a picture shows: place, season, hour, weather, people and camera, and the concepts that follow from them.
+"""The content of an image: place, season, time of day, weather, people and camera, and the concepts that follow.
 
-A concept is true of a picture where its scene has it, however small, dark or blurred; now and then, as in
-photographs, something stands before it.
+An image has the label of a concept if the scene contains it, however small, dark or blurred; sometimes, as in
+photographs, another object hides it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ PLACES = {
     "desert": 5, "road": 9, "close-up": 5,
 }  # fmt: skip
 
-# What a place has, and how often. What is always there is told by the others to a person, and by them to a method.
+# The concepts of a place and their frequencies. A concept with 1 is always present, so that others imply it.
 THINGS: dict[str, dict[str, float]] = {
     "beach": {"beach": 1, "boat": 0.6, "bird": 0.5, "tree": 0.5, "mountain": 0.35, "lighthouse": 0.2},
     "harbour": {"sea": 1, "boat": 0.95, "building": 0.9, "lighthouse": 0.4, "mountain": 0.4, "bird": 0.5},
@@ -55,7 +55,7 @@ SEASONS_OF = {
     "desert": {"summer": 1},
     "close-up": {"spring": 45, "summer": 55},
 }
-COMPANY = {"nobody": 34, "few": 24, "group": 20, "portrait": 22}  # who is there
+COMPANY = {"nobody": 34, "few": 24, "group": 20, "portrait": 22}  # the people in the image
 CAMERAS = {"sharp": 82, "blur": 10, "black and white": 8}
 
 IMPLIED = {
@@ -63,12 +63,12 @@ IMPLIED = {
     "tree": ("plants",), "grass": ("plants",), "flowers": ("plants",), "city": ("building",), "car": ("road",),
     "group": ("person",), "portrait": ("person",),
 }  # fmt: skip
-WILD = ("beach", "lake", "mountains", "meadow", "forest", "desert", "road")  # where a picture is a landscape
+WILD = ("beach", "lake", "mountains", "meadow", "forest", "desert", "road")  # the places of landscapes
 
 
 @dataclass(frozen=True)
 class Story:
-    """What one picture is about. `shows` are its concepts; `key` seeds whatever else is drawn by chance."""
+    """The content of one image. shows: its concepts. key: the seed of all further random choices."""
 
     key: str
     place: str
@@ -80,12 +80,12 @@ class Story:
     shows: frozenset[str]
 
     def random(self, thing: str) -> Random:
-        """Chances of `thing` alone, so that what else is shown does not change how it looks."""
+        """Return a random generator for `thing`, so that other objects do not change its appearance."""
         return Random(f"{self.key}/{thing}")
 
 
 def tell_story(seed: int, index: int) -> Story:
-    """The story of image `index`: it follows from both numbers alone."""
+    """Return the story of image `index`, which depends on both numbers only."""
     key = f"{seed}/{index}"
     random = Random(f"{key}/story")
     place = _one_of(random, PLACES)
@@ -120,7 +120,7 @@ def _with_implied(shows: set[str]) -> None:
 
 
 def _in_season(random: Random, shows: set[str], place: str, season: str, weather: str) -> None:
-    """Snow lies, leaves fall and flowers bloom; a season that nothing tells of is none."""
+    """Add snow, leaves and flowers of the season; the season is a label only if something shows it."""
     if season == "winter":
         shows.discard("flowers")
         if weather == "snow" or random.random() < (0.2 if place in ("beach", "harbour") else 0.75):
@@ -145,7 +145,7 @@ def _in_season(random: Random, shows: set[str], place: str, season: str, weather
 def _in_the_sky(random: Random, shows: set[str], place: str, time: str, weather: str) -> None:
     if random.random() < {"forest": 0.55, "close-up": 0.65}.get(place, 0.0):
         shows.discard("bird")
-        return  # leaves are all there is behind
+        return  # only leaves are behind
     shows.add("sky")
     if random.random() < SUN.get((time, weather), 0.0):
         shows.add("sun")

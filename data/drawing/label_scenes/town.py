@@ -1,4 +1,4 @@
-"""What people have built: streets, towers, farms, bridges, lamps and cars."""
+"""Streets, towers, farms, bridges, lamps and cars."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GLASS, LIT = rgb("5a7288"), rgb("ffdf8e")
 
 
 def lit(canvas: Canvas) -> bool:
-    """Whether people have switched on the light."""
+    """Return whether the lights are on."""
     return canvas.light.dark or canvas.story.time == "sunset"
 
 
@@ -67,7 +67,7 @@ def _windows(
 
 
 def street(canvas: Canvas, base: float, tall: tuple[float, float], gaps: float) -> None:
-    """House fronts side by side, their feet at `base`."""
+    """Draw house fronts side by side, their lower edges at `base`."""
     random = canvas.random("building")
     x = random.uniform(-60, 0)
     while x < WIDTH:
@@ -81,7 +81,7 @@ def street(canvas: Canvas, base: float, tall: tuple[float, float], gaps: float) 
 
 
 def pavement(canvas: Canvas, base: float) -> None:
-    """The ground of a city; a road across it where the story has one."""
+    """Draw the ground of a city, with a road if the story has one."""
     random, sketch = canvas.random("pavement"), canvas.sketch
     stone = canvas.earth(
         mix(random.choice([rgb("cfc5b6"), rgb("bdb5ad"), rgb("d6c3a5")]), canvas.light.haze, 0.1)
@@ -108,7 +108,7 @@ def pavement(canvas: Canvas, base: float) -> None:
 
 
 def street_row(canvas: Canvas, base: float) -> float:
-    """Where the road of a street begins."""
+    """Return the row where the road of a street begins."""
     return base + canvas.random("street").uniform(26, 56)
 
 
@@ -122,7 +122,7 @@ def lamps(canvas: Canvas, y: float) -> None:
 
 
 def farm(canvas: Canvas, top: float, near: float) -> None:
-    """One to three houses in the country, perhaps so far that they are hard to see."""
+    """Draw one to three houses in the country, sometimes so distant that they are hard to see."""
     random = canvas.random("building")
     x = random.uniform(70, 570)
     for _ in range(random.choice((1, 1, 2, 3))):
@@ -185,7 +185,7 @@ def bridge(canvas: Canvas, deck: float, water: float) -> None:
 
 
 def cars(canvas: Canvas, top: float) -> None:
-    """On the road: across the picture in a street, towards us or away in the country."""
+    """Draw cars on the road: across the image in a street, towards or away from the viewer in the country."""
     random = canvas.random("car")
     if canvas.story.place in ("city", "river", "harbour"):
         low = street_row(canvas, top)

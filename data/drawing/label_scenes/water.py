@@ -1,4 +1,4 @@
-"""Seas, lakes and rivers, what they mirror, and what floats on them or stands beside them."""
+"""Seas, lakes and rivers, their reflections, boats and lighthouses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SAILS = [rgb(code) for code in ("faf4e4", "fbe3c0", "e57f5a", "f2c14e", "c8dfe0"
 
 
 def sea(canvas: Canvas, top: float, bottom: float) -> None:
-    """Water from `top` to `bottom` in bands that grow towards us, with the light of sun or moon on it."""
+    """Draw water from `top` to `bottom` in bands that widen towards the viewer, with the light of sun or moon on it."""
     random, sketch = canvas.random("water"), canvas.sketch
     evening = canvas.story.time == "sunset"
     far = mix(canvas.light.water, sky_colour(canvas, 1.0), 0.7 if evening else 0.4)
@@ -32,7 +32,7 @@ def sea(canvas: Canvas, top: float, bottom: float) -> None:
 
 
 def _glitter(canvas: Canvas, random: Random, top: float, bottom: float) -> None:
-    """The path of light below what shines."""
+    """Draw the path of light below the sun or the moon."""
     if not canvas.shows("sun") and not canvas.shows("moon"):
         return
     x = (sun_place if canvas.shows("sun") else moon_place)(canvas)[0]
@@ -47,7 +47,7 @@ def _glitter(canvas: Canvas, random: Random, top: float, bottom: float) -> None:
 
 
 def surf(canvas: Canvas, edge: float) -> None:
-    """The line where waves run out on the sand."""
+    """Draw the line where waves end on the sand."""
     random, foam = canvas.random("surf"), mix(rgb("fdf8ee"), canvas.light.haze, 0.12)
     wet = mix(rgb("b99a6f"), canvas.light.water, 0.25)
     for lift, colour in ((0, lighter(canvas.light.water, 0.25)), (6, foam), (13, wet)):
@@ -55,7 +55,7 @@ def surf(canvas: Canvas, edge: float) -> None:
 
 
 def still_water(canvas: Canvas, top: float, bottom: float) -> None:
-    """A lake or a river: it mirrors what stands behind it where the story says so, or it ripples."""
+    """Draw a lake or a river, with reflections if the story has them, otherwise with ripples."""
     random, colour = canvas.random("water"), mix(canvas.light.water, sky_colour(canvas, 0.8), 0.3)
     if not canvas.shows("reflection"):
         sea(canvas, top, bottom)
@@ -69,7 +69,7 @@ def still_water(canvas: Canvas, top: float, bottom: float) -> None:
 
 
 def boats(canvas: Canvas, top: float, bottom: float) -> None:
-    """From one far away, hard to see, to some in a row."""
+    """Draw boats, from a single distant one to several in a row."""
     random = canvas.random("boat")
     number = random.choice((1, 1, 2, 3)) if canvas.story.place != "harbour" else random.randint(2, 5)
     for y in sorted(top + 3 + (bottom - top - 4) * random.random() ** 1.7 for _ in range(number)):

@@ -1,8 +1,8 @@
-"""Timeline cars: pictures drawn by the project itself of cars of 1920 to 1999, to be put in order by their year.
+"""Timeline cars: generated images of cars from 1920 to 1999, for sequence ranking by year.
 
-Data flows one way: `models` decides of a car when it was made and how old each part of it looks, for no part tells
-the year by itself; `eras` says how such parts looked in which year; `body`, `wheels` and `fittings` draw them on a
-sketch that `places` began; `source` says what is printed of it, as photographs of the time were.
+Data flows one way: `models` chooses the year of a car and the apparent age of each part, because no single part reveals
+the year; `eras` defines how parts looked in each year; `body`, `wheels` and `fittings` draw them on the sketch of
+`places`; `source` makes the print, which looks like photographs of its time.
 """
 
 from drawing.timeline_cars.source import TimelineCars

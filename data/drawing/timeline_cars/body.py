@@ -1,4 +1,4 @@
-"""The body of a car from the side: hull, roof and windows, doors, and wings where they stand apart."""
+"""The body of a car from the side: hull, roof and windows, doors, and separate wings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEATHER = ("5a2f22", "7a1f24", "2a2420", "8a6a44")
 
 
 def of_kind(body: Body, kind: str) -> Body:
-    """The saloon `body` with the roof and the tail of a `kind`."""
+    """Return the saloon `body` with the roof and the tail of a `kind`."""
     if kind == "coupe":
         return body._replace(
             rear_x=body.rear_x - 0.45,
@@ -46,7 +46,7 @@ def of_kind(body: Body, kind: str) -> Body:
 
 
 def draw_body(sketch: Sketch, model: Model, body: Body, wheel: Wheel) -> None:
-    """Everything of the body; wheels and what is screwed to it come later, in front of it."""
+    """Draw the body; wheels and fittings are drawn later, in front of it."""
     random = model.random("body")
     top = body._replace(base_y=min(body.base_y, body.cowl_y + 0.1))
     if model.kind == "roadster":
@@ -61,7 +61,7 @@ def draw_body(sketch: Sketch, model: Model, body: Body, wheel: Wheel) -> None:
 
 def _hull(sketch: Sketch, model: Model, body: Body) -> None:
     paint, random = model.paint, model.random("hull")
-    if body.fender > 0.6:  # the frame is seen below
+    if body.fender > 0.6:  # the frame is visible below
         sketch.box(-0.5, -body.sill - 0.02, body.wheelbase + 0.4, -body.sill + 0.1, darker(BLACK, 0.1))
     sketch.polygon(rounded(outline(body)), paint)
     middle = body.sill + 0.48 * (body.cowl_y - body.sill)
@@ -81,13 +81,13 @@ def _hull(sketch: Sketch, model: Model, body: Body) -> None:
 
 
 def two_toned(model: Model) -> bool:
-    """Two colours were for the fifties, now and then for others."""
+    """Return whether the car has two colours, which is common in the fifties and rare otherwise."""
     chance = max(0.08, 0.75 - abs(model.years["paint"] - 1956) / 14)
     return model.random("tones").random() < chance
 
 
 def _radiator(sketch: Sketch, random: Random, body: Body) -> None:
-    """The shell in front, and slots in the side of the hood."""
+    """Draw the shell in front, and slots in the side of the hood."""
     x, high = body.nose, body.hood_y
     sketch.polygon(
         rounded(
@@ -185,7 +185,7 @@ def _open(sketch: Sketch, random: Random, body: Body) -> None:
 
 
 def _doors(sketch: Sketch, model: Model, body: Body) -> None:
-    """Seams and handles; between the axles, as many as the roof is long enough for."""
+    """Draw seams and handles of the doors between the axles; their number depends on the length of the roof."""
     random = model.random("doors")
     several = model.kind in ("saloon", "estate") or (model.kind == "hatchback" and random.random() < 0.5)
     first = body.cowl_x + 0.14
@@ -201,7 +201,7 @@ def _doors(sketch: Sketch, model: Model, body: Body) -> None:
 
 
 def _wings(sketch: Sketch, model: Model, body: Body, wheel: Wheel) -> None:
-    """Apart from the body: strips over the wheels at first, drops that swallow them later."""
+    """Draw separate wings: strips over the wheels in early years, teardrops that enclose them later."""
     full = 1 - body.fender
     colour = (
         BLACK if body.fender > 0.85 and model.random("wings").random() < 0.75 else darker(model.paint, 0.26)

@@ -1,6 +1,6 @@
-"""How cars looked: proportions and manners at some years, and between them whatever lies between.
+"""The appearance of cars: proportions and styles in some years, with interpolation between them.
 
-Lengths are metres, along from the front axle to the rear, up from the ground.
+Lengths are in metres, along from the front axle to the rear, up from the ground.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ FIRST, LAST = 1920, 1999
 
 
 class Body(NamedTuple):
-    """The outline of a saloon. round_*: how far from a corner its curve begins; fender: 1 apart from the body, 0 part
-    of it; fin: how high the tail rises above the deck; pillar: how wide the pillars are."""
+    """The outline of a saloon. round_*: the distance from a corner where its curve begins; fender: 1 separate from the
+    body, 0 part of it; fin: the height of the tail above the deck; pillar: the width of the pillars."""
 
     wheelbase: float
     sill: float
@@ -70,8 +70,8 @@ BODIES: dict[float, Body] = {
 
 
 class Wheel(NamedTuple):
-    """radius of the tyre; rim: how much of it the rim is; spokes: 1 of wood or wire; white: how much of the side wall;
-    chrome: how much of the rim its cap covers; alloy: 1 cast with few spokes."""
+    """radius: of the tyre; rim: its share of the radius; spokes: 1 for wood or wire; white: the share of the side wall;
+    chrome: the share of the rim under its cap; alloy: 1 for cast wheels with few spokes."""
 
     radius: float
     rim: float
@@ -96,9 +96,9 @@ WHEELS: dict[float, Wheel] = {
 
 
 class Fittings(NamedTuple):
-    """bumper: how high it is; metal: 1 chrome, 0 plastic; painted: 1 in the colour of the body; apart: how far the
-    lamps stand from the body; lamp: their size; angular: 1 rectangular; trim: chrome along the side; strip: 1 a strip
-    of black plastic there; board: running board and chassis that are seen."""
+    """bumper: its height; metal: 1 chrome, 0 plastic; painted: 1 in the colour of the body; apart: the distance of the
+    lamps from the body; lamp: their size; angular: 1 rectangular; trim: chrome along the side; strip: 1 a strip of
+    black plastic there; board: visible running board and chassis."""
 
     bumper: float
     metal: float
@@ -127,9 +127,9 @@ FITTINGS: dict[float, Fittings] = {
 
 
 class Print(NamedTuple):
-    """How photographs were. colour: how much of it is left; sepia: how brown it is instead; grain, in grey levels;
-    faded: how much the darks are lifted; warm: how yellow it has become; vignette; border: of the print, in pixels;
-    vivid: contrast and saturation above nature."""
+    """The look of photographs. colour: the remaining saturation; sepia: the brown tone; grain: in grey levels; faded:
+    how much dark pixels are brightened; warm: the yellow tone; vignette; border: of the print, in pixels; vivid:
+    additional contrast and saturation."""
 
     colour: float
     sepia: float
@@ -154,7 +154,7 @@ PRINTS: dict[float, Print] = {
     1999: Print(1.0, 0.0, 1, 0.0, 0.0, 0.0, 0, 0.0),
 }
 
-# Colours of the decades: bodies, and what the roof or a panel has beside them.
+# Colours of the decades: of bodies, and of a roof or panel in a second colour.
 PAINTS: dict[int, tuple[str, ...]] = {
     1920: ("17171b", "1d1d22", "20202a", "2b1719", "17261f", "1a2036"),
     1930: ("1b1b20", "4a1a1e", "1c3529", "1d2a4a", "6b5a3e", "8a8272", "2f2a28"),
@@ -170,7 +170,7 @@ Keyed = TypeVar("Keyed", Body, Wheel, Fittings, Print)
 
 
 def between(eras: Mapping[float, Keyed], year: float) -> Keyed:
-    """What lies at `year` on the straight lines from era to era; before the first and after the last as those are.
+    """Return the linear interpolation of eras at `year`; constant before the first era and after the last.
 
     >>> between(WHEELS, 1925).rim
     0.79

@@ -1,4 +1,4 @@
-"""What is screwed to a car: lamps, bumpers, chrome along the side, a spare wheel, an aerial, mirrors."""
+"""The fittings of a car: lamps, bumpers, chrome along the side, a spare wheel, an aerial, mirrors."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ LENS, AMBER, RED, PLASTIC = (rgb(code) for code in ("fbf3d2", "e58a1f", "c2231f"
 
 
 def draw_spare(sketch: Sketch, model: Model, body: Body, wheel: Wheel) -> None:
-    """A spare wheel behind the tail, while bodies had no room for it."""
+    """Draw a spare wheel behind the tail, in years when bodies had no room for it."""
     if model.years["body"] < 1937 and body.fender > 0.6:
         x, y = body.tail + 0.1, -body.sill - wheel.radius * 0.85
         sketch.limb((x, y - wheel.radius * 0.7), (x, y + wheel.radius * 0.7), 0.09, 0.09, (30, 29, 33))
 
 
 def draw_fittings(sketch: Sketch, model: Model, body: Body, wheel: Wheel, told: Fittings) -> None:
-    """Everything in front of the body and the wheels."""
+    """Draw all fittings in front of the body and the wheels."""
     _side(sketch, model, body, told)
     _bumpers(sketch, model, body, told)
     _lamps(sketch, model, body, wheel, told)
@@ -34,7 +34,7 @@ def draw_fittings(sketch: Sketch, model: Model, body: Body, wheel: Wheel, told: 
 
 
 def _side(sketch: Sketch, model: Model, body: Body, told: Fittings) -> None:
-    """Chrome that leaps along the side, or a strip that parked cars bump into."""
+    """Draw a chrome line along the side, or a protective plastic strip."""
     random = model.random("side")
     high = body.sill + random.uniform(0.5, 0.7) * (body.cowl_y - body.sill)
     front, back = body.nose + 0.2, body.tail - 0.14

@@ -1,7 +1,7 @@
-"""What a car is and how old each part of it looks. All of it follows from the seed and the number of the model.
+"""The model of a car and the apparent age of each part. It depends on the seed and the number of the model only.
 
-A year is told by many things, each of which lies: makers run ahead or behind, designs are kept for years, wheels are
-changed, and old cars are photographed again. So each cue has a year of its own, near the year of the car.
+Many cues reveal a year, and each is unreliable: makers are early or late, designs last for years, wheels are changed,
+and old cars are photographed again. So each cue has a separate year, near the year of the car.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from drawing.sketch import Colour, rgb
 from drawing.timeline_cars.eras import FIRST, LAST, PAINTS
 
 VIEWS = 2  # photographs of one model
-MAKER = 5.0  # years, the spread of what a maker is ahead or behind in everything
+MAKER = 5.0  # years, the spread by which a maker is early or late in all cues
 SPREADS = {"body": 13.0, "wheels": 13.0, "fittings": 13.0, "paint": 14.0, "photo": 16.0}
-ASTRAY = {"wheels": 0.12, "paint": 0.35, "photo": 0.4}  # how often a cue tells nothing: of any year
+ASTRAY = {"wheels": 0.12, "paint": 0.35, "photo": 0.4}  # how often a cue is uninformative: of any year
 KINDS = {
     1920: {"saloon": 45, "roadster": 30, "coupe": 25},
     1940: {"saloon": 55, "coupe": 30, "roadster": 8, "estate": 7},
@@ -27,7 +27,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Model:
-    """A car of `year`, made by a maker, of which there are some photographs. years: of each cue but the photograph."""
+    """A car of `year`. years: of each cue except the photograph."""
 
     key: str
     number: int
@@ -38,12 +38,12 @@ class Model:
     second: Colour
 
     def random(self, thing: str) -> Random:
-        """Chances of `thing` alone, so that what else is shown does not change how it looks."""
+        """Return a random generator for `thing`, so that other objects do not change its appearance."""
         return Random(f"{self.key}/{thing}")
 
 
 def make_model(seed: int, number: int) -> Model:
-    """Model `number` of `seed`. Each eighty models take every year once, in an order by chance."""
+    """Return model `number` of `seed`. Each block of eighty models has every year once, in random order."""
     span = LAST - FIRST + 1
     order = list(range(FIRST, LAST + 1))
     Random(f"{seed}/years/{number // span}").shuffle(order)
@@ -60,7 +60,7 @@ def make_model(seed: int, number: int) -> Model:
 
 
 def seeming(random: Random, cue: str, year: float) -> float:
-    """The year that a cue tells of a car of `year`."""
+    """Return the apparent year of a cue for a car of `year`."""
     if random.random() < ASTRAY.get(cue, 0.0):
         return random.uniform(FIRST, LAST)
     return min(max(random.gauss(year, SPREADS[cue]), FIRST), LAST)

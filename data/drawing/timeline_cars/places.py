@@ -1,4 +1,4 @@
-"""Where a car stands: sky, something behind it, and the ground below. It tells nothing of the year."""
+"""The place of a car: sky, background and ground. It is independent of the year."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROADS = tuple(map(rgb, ("8f8d8c", "a49c90", "77777c", "b3a68f")))
 
 
 def draw_place(sketch: Sketch, random: Random, ground: float) -> None:
-    """Everything behind and below a car that stands at row `ground`."""
+    """Draw everything behind and below a car whose wheels are on row `ground`."""
     horizon = ground - random.uniform(70, 120)
     top, bottom = map(rgb, random.choice(SKIES))
     for band in range(12):

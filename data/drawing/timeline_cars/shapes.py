@@ -1,4 +1,4 @@
-"""Outlines of cars: corners, rounded as far as sheet metal was."""
+"""Outlines of cars with rounded corners."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from drawing.sketch import Point
 from drawing.timeline_cars.eras import Body
 
 STEPS = 6  # of a rounded corner
-Corner = tuple[float, float, float]  # along, up, how far from the corner its curve begins
+Corner = tuple[float, float, float]  # along, up, distance from the corner where its curve begins
 
 
 def rounded(corners: Sequence[Corner]) -> list[Point]:
-    """A polygon whose corners are quadratic curves, upside down, as a sketch counts from above.
+    """Return a polygon whose corners are quadratic curves, upside down, because y points down in a sketch.
 
-    A curve never takes more than half of a side, so that it ends where the next one begins.
+    A curve takes at most half of a side, so that it ends before the next curve begins.
     """
     outline: list[Point] = []
     for place, (x, y, far) in enumerate(corners):
@@ -35,7 +35,7 @@ def rounded(corners: Sequence[Corner]) -> list[Point]:
 
 
 def half_disc(x: float, y: float, radius: float, low: float) -> list[Point]:
-    """The upper half of a disc and what lies below it down to `low`: a wheel arch."""
+    """Return the upper half of a disc and the area below it down to `low`: a wheel arch."""
     rim = [
         (x - radius * math.cos(math.pi * k / 16), -y - radius * math.sin(math.pi * k / 16)) for k in range(17)
     ]
@@ -47,7 +47,7 @@ def mid(a: Point, b: Point, share: float) -> Point:
 
 
 def outline(body: Body) -> list[Corner]:
-    """The hull without roof, from the lower end of its front over hood and deck to the lower end of its tail."""
+    """Return the hull without roof, from the lower end of its front over hood and deck to the lower end of its tail."""
     hood, deck = body.round_hood, body.round_deck
     low = body.sill
     bumper = low + 0.55 * (body.hood_y - low)
@@ -70,7 +70,7 @@ def outline(body: Body) -> list[Corner]:
 
 
 def band(body: Body, low: float, high: float) -> list[Point]:
-    """The part of the hull between two heights, its ends slanting as front and tail do."""
+    """Return the part of the hull between two heights, its ends parallel to front and tail."""
     bumper = body.sill + 0.55 * (body.hood_y - body.sill)
     share = min((high - body.sill) / max(bumper - body.sill, 0.05), 1.0)
     front, back = body.nose + 0.1 * (1 - share) + 0.02, body.tail - 0.1 * (1 - share) - 0.03

@@ -1,4 +1,5 @@
-"""The set "Timeline cars": drawn cars of 1920 to 1999, to be put in order by their year (midrank, section 5.4)."""
+"""The image set "Timeline cars": generated cars from 1920 to 1999, for sequence ranking by year (midrank, section
+5.4)."""
 
 from __future__ import annotations
 
@@ -20,10 +21,10 @@ from ranking.core import SourceBox
 
 @dataclass
 class TimelineCars(DrawnSource):
-    """Pictures of 320 x 240 pixels, each one sample, a car, with its year; two photographs of each model.
+    """Images of 320 x 240 pixels, each one sample, a car with its year; two images of each model.
 
-    Image `i` follows from the seed and `i` alone. The photographs of a model are a group and in one split, so that no
-    car of the test was seen before.
+    Image `i` depends on the seed and `i` only. The images of a model are a group in one split, so that no car is in
+    both splits.
     """
 
     name: ClassVar[str] = "Timeline cars"
@@ -33,7 +34,7 @@ class TimelineCars(DrawnSource):
     seed: int = 5
 
     def drawn(self, index: int) -> Drawn:
-        """A photograph of a model: somewhere, from a little nearer or farther, printed as in some year."""
+        """Return an image of a model in a random place and at a random distance, printed in the style of some year."""
         model = make_model(self.seed, index // VIEWS)
         random = model.random(f"view {index % VIEWS}")
         sketch = Sketch()
@@ -53,7 +54,7 @@ class TimelineCars(DrawnSource):
 
 
 def draw_car(sketch: Sketch, model: Model, ground: float, random: Random) -> None:
-    """The car, its wheels on row `ground`, facing either side."""
+    """Draw the car, its wheels on row `ground`, facing either side."""
     body = of_kind(between(BODIES, model.years["body"]), model.kind)
     wheel, told = between(WHEELS, model.years["wheels"]), between(FITTINGS, model.years["fittings"])
     start, end = body.nose - told.apart - 0.2, body.tail + 0.22  # with lamps, bumpers and a spare wheel

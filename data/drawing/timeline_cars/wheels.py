@@ -15,7 +15,7 @@ TYRE, WOOD, STEEL, WHITE, HOLLOW = (rgb(code) for code in ("1d1c20", "b08a54", "
 
 
 def draw_wheels(sketch: Sketch, model: Model, body: Body, wheel: Wheel) -> None:
-    """Both, in their arches where the body has such."""
+    """Draw both wheels, in their arches if the body has them."""
     random = model.random("wheels")
     turned, spokes = random.random(), random.choice((10, 12)) if wheel.spokes > 0.7 else 24
     wooden, walls = random.random() < 0.6 and model.years["wheels"] < 1928, random.random() < wheel.white

@@ -1,8 +1,9 @@
-"""Near copies among the images of a set: the same image mirrored, rotated, darkened or cropped, or a video frame later.
+"""Near copies among the images of a set: the same image mirrored, rotated, darkened or cropped, or the next video
+frame.
 
-Each image has a fingerprint, taken while its pixels are in memory (`fingerprints.py`). Similar hashes make candidates
-(`candidates.py`); a candidate is a near copy where the two images match in detail after one is moved onto the other
-(`alignment.py`, `matching.py`).
+Each image has a fingerprint, computed while its pixels are in memory (`fingerprints.py`). Pairs with similar hashes
+are candidates (`candidates.py`). A candidate is a near copy if its two images match in detail after one is aligned to
+the other (`alignment.py`, `matching.py`).
 """
 
 from ranking.datasets.copies.fingerprints import Fingerprint, fingerprints

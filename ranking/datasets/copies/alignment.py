@@ -1,7 +1,7 @@
-"""Moving small grey images onto others of equal size, many pairs at a time.
+"""Alignment of small grey images to others of equal size, many pairs at a time.
 
-A warp (2, 3) maps x and y of the first image, which run from -1 to 1, and 1 to those of the second one. It is found by
-the inverse compositional algorithm of Lucas and Kanade (Baker and Matthews, IJCV 2004) on images of zero mean and unit
+A warp (2, 3) maps (x, y, 1) of the first image to (x, y) of the second; coordinates run from -1 to 1. The inverse
+compositional algorithm of Lucas and Kanade (Baker and Matthews, IJCV 2004) finds it on images of zero mean and unit
 length, so that it does not depend on brightness or contrast.
 """
 
@@ -14,18 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 Stack = npt.NDArray[np.floating[Any]]  # (n, side, side) images
-Rows = npt.NDArray[np.floating[Any]]  # (n, side * side) the same, an image a row
+Rows = npt.NDArray[np.floating[Any]]  # (n, side * side) the same images, one per row
 Warps = npt.NDArray[np.floating[Any]]  # (n, 2, 3)
 
-CROP = (0, 2, 4, 5)  # the free entries of a warp that keeps directions: the size and the place of a crop
+CROP = (0, 2, 4, 5)  # the free entries of a warp without rotation: the size and the position of a crop
 ANY = range(6)
-MARGIN = 0.8  # what lies farther out is not compared: borders of paper, what a crop has cut off
+MARGIN = 0.8  # pixels farther out are not compared: paper borders, parts that a crop cut off
 LONGEST_STEP = 0.1  # of a warp's entries
-DAMPING = 1e-3  # of the normal equations, of their mean diagonal
+DAMPING = 1e-3  # of the normal equations, relative to their mean diagonal
 
 
 def aligned(first: Stack, second: Stack, warps: Warps, steps: int, free: Sequence[int]) -> Warps:
-    """`warps` improved, so that `second` where a warp leads looks like `first`. free: which of six entries change."""
+    """Return improved `warps`, by which the warped `second` resembles `first`. free: which of the six entries
+    change."""
     count = len(first)
     target = unit(first.reshape(count, -1))
     slopes = _slopes(first, target)[:, list(free)]
@@ -43,7 +44,7 @@ def aligned(first: Stack, second: Stack, warps: Warps, steps: int, free: Sequenc
 
 
 def sampled(images: Stack, warps: Warps) -> tuple[Rows, npt.NDArray[np.bool_]]:
-    """What each of `images` shows where its warp leads, and whether that is inside of it, and inside of the other."""
+    """Return the pixels of each warped image, and which of them lie inside both images."""
     from ranking.datasets.copies.sampling import sample  # with Numba, for which the first page would wait
 
     count, side, _ = images.shape
@@ -61,7 +62,7 @@ def sampled(images: Stack, warps: Warps) -> tuple[Rows, npt.NDArray[np.bool_]]:
 
 
 def unit(rows: Rows, weights: npt.NDArray[np.bool_] | None = None) -> Rows:
-    """Rows of zero mean and length 1, where there are weights among those pixels alone."""
+    """Return rows with zero mean and length 1; with weights, over the pixels with weight True only."""
     mask: Rows = np.ones_like(rows) if weights is None else weights.astype(np.float32)
     total: Rows = (rows * mask).sum(axis=1, keepdims=True)
     count: Rows = mask.sum(axis=1, keepdims=True)
@@ -72,7 +73,7 @@ def unit(rows: Rows, weights: npt.NDArray[np.bool_] | None = None) -> Rows:
 
 
 def smoothed(images: Stack) -> Stack:
-    """Each pixel averaged with its neighbours, 1 2 1 in both directions."""
+    """Return images in which each pixel is averaged with its neighbours, with weights 1 2 1 in both directions."""
     wide = np.pad(images, ((0, 0), (1, 1), (1, 1)), mode="edge")
     tall = (wide[:, :-2] + 2 * wide[:, 1:-1] + wide[:, 2:]) / 4
     result: Stack = (tall[:, :, :-2] + 2 * tall[:, :, 1:-1] + tall[:, :, 2:]) / 4
@@ -80,21 +81,21 @@ def smoothed(images: Stack) -> Stack:
 
 
 def reduced(images: Stack, side: int) -> Stack:
-    """Images of a smaller side, which divides theirs."""
+    """Return images with a smaller side, which must divide theirs."""
     factor = images.shape[1] // side
     result: Stack = images.reshape(len(images), side, factor, side, factor).mean(axis=(2, 4))
     return result
 
 
 def _grid(side: int) -> Rows:
-    """(3, side * side) x, y and 1 of each pixel."""
+    """Return (3, side * side) x, y and 1 of each pixel."""
     edge = (np.arange(side, dtype=np.float32) + 0.5) / side * 2 - 1
     y, x = np.meshgrid(edge, edge, indexing="ij")
     return np.stack([x.ravel(), y.ravel(), np.ones(side * side, np.float32)])
 
 
 def _slopes(images: Stack, target: Rows) -> Rows:
-    """(n, 6, side * side) how each pixel of the unit image changes with each entry of a warp."""
+    """Return (n, 6, side * side) the derivative of each pixel of the unit image by each entry of a warp."""
     count, side, _ = images.shape
     grid = _grid(side)
     down, right = np.gradient(images, axis=(1, 2))
@@ -108,7 +109,7 @@ def _slopes(images: Stack, target: Rows) -> Rows:
 
 
 def _undone(warps: Warps, step: Warps) -> Warps:
-    """Each warp after the inverse of the warp that `step` adds to the identity."""
+    """Return each warp composed with the inverse of the warp identity + `step`."""
     moved = np.tile(np.eye(3, dtype=np.float32), (len(step), 1, 1))
     moved[:, :2] += step
     whole = np.tile(np.eye(3, dtype=np.float32), (len(step), 1, 1))

@@ -1,4 +1,4 @@
-"""Pairs of fingerprints that may be of near copies: similar hashes in one of the eight positions of a square."""
+"""Pairs of fingerprints that may belong to near copies: similar hashes in one of the eight symmetries of a square."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from ranking.core import Bools, Ints
 from ranking.datasets.copies.alignment import Rows, Stack, Warps, reduced, sampled, smoothed, unit
 
 POSITIONS = range(8)
-MOST_BITS = 16  # of 64 in which the hashes of near copies differ
+MOST_BITS = 16  # of 64 bits, in which the hashes of near copies differ
 COARSE, LEAST_COARSE, MOST_COARSE = (
     8,
     0.75,
     30,
 )  # pixels of a side, least correlation, most pairs of one fingerprint
-SMALL, LEAST_SMALL, MOST_SMALL = 16, 0.93, 3  # the same after the best crop
+SMALL, LEAST_SMALL, MOST_SMALL = 16, 0.93, 3  # the same values after the best crop
 CROP = 0.95  # of the sides, at the centre and in the corners
 SHIFTS = ((0, 0), (-1, -1), (-1, 1), (1, -1), (1, 1))
-BLOCK = 1_000_000  # pairs of hashes that are compared at once
+BLOCK = 1_000_000  # pairs of hashes that are compared at a time
 
 
 class Candidates(NamedTuple):
-    """first, second: (p,) rows of fingerprints. position: (p,) how the second one is turned to be like the first.
-    warps: (p, 2, 3) how it is cropped then."""
+    """first, second: (p,) rows of fingerprints. position: (p,) the symmetry that makes the second resemble the first.
+    warps: (p, 2, 3) its crop after that."""
 
     first: Ints
     second: Ints
@@ -38,7 +38,7 @@ class Candidates(NamedTuple):
 
 
 def turned(images: npt.NDArray[Any], position: int) -> npt.NDArray[Any]:
-    """(n, side, side) mirrored, turned by quarters, or both: one of the eight positions of a square.
+    """Return (n, side, side) the images mirrored, rotated by quarter turns, or both: one of the eight symmetries.
 
     >>> [turned(np.array([[[1, 2], [3, 4]]]), position).ravel().tolist() for position in (0, 1, 6)]
     [[1, 2, 3, 4], [2, 1, 4, 3], [2, 4, 1, 3]]
@@ -49,7 +49,7 @@ def turned(images: npt.NDArray[Any], position: int) -> npt.NDArray[Any]:
 
 
 def each_turned(images: Stack, positions: Ints) -> Stack:
-    """Every image in a position of its own."""
+    """Return each image in its own position."""
     result = np.empty_like(images)
     for position in POSITIONS:
         chosen = positions == position
@@ -60,9 +60,9 @@ def each_turned(images: Stack, positions: Ints) -> Stack:
 def candidates(
     hashes: npt.NDArray[np.bool_], greys: npt.NDArray[np.uint8], framed: Bools, image_of: Ints
 ) -> Iterator[Candidates]:
-    """Those of the fingerprints of n images, a block at a time. hashes: (f, side, side). image_of: (f,).
+    """Yield the candidates among f fingerprints of n images, in blocks. hashes: (f, side, side). image_of: (f,).
 
-    Memory is bounded by BLOCK and by MOST_COARSE, whatever the images are.
+    BLOCK and MOST_COARSE bound the memory for any images.
     """
     words = [_words(turned(hashes, position)) for position in POSITIONS]
     coarse = [unit(turned(_small(greys, COARSE), position).reshape(len(greys), -1)) for position in POSITIONS]
@@ -84,7 +84,7 @@ def candidates(
 
 
 def _largest(similar: Rows) -> tuple[Ints, Ints]:
-    """Rows and columns of what is similar enough, at most MOST_COARSE of a row, the largest ones."""
+    """Return the rows and columns of entries that are similar enough, the MOST_COARSE largest per row at most."""
     enough = similar >= LEAST_COARSE
     crowded = np.flatnonzero(enough.sum(axis=1) > MOST_COARSE)
     if len(crowded):
@@ -96,7 +96,7 @@ def _largest(similar: Rows) -> tuple[Ints, Ints]:
 
 
 def most_similar(first: Ints, similar: Rows, least: float, most: int) -> Ints:
-    """Which pairs are similar enough, of each first fingerprint the `most` most similar ones.
+    """Return which pairs are similar enough: at most the `most` most similar pairs per first fingerprint.
 
     >>> most_similar(np.array([0, 0, 0, 1]), np.array([0.8, 0.9, 0.7, 0.1]), 0.5, 2).tolist()
     [1, 0]
@@ -109,7 +109,7 @@ def most_similar(first: Ints, similar: Rows, least: float, most: int) -> Ints:
 
 
 class Crops(NamedTuple):
-    """All of an image and its crops at SMALL pixels: warps (c, 3, 3) of each, and images (c, f, SMALL, SMALL)."""
+    """Each whole image and its crops at SMALL pixels: their warps (c, 3, 3), and images (c, f, SMALL, SMALL)."""
 
     warps: npt.NDArray[np.float32]
     images: npt.NDArray[np.float32]
@@ -122,7 +122,8 @@ class Crops(NamedTuple):
         return cls(warps, np.stack(rows).reshape(len(warps), *small.shape))
 
     def like(self, first: Ints, second: Ints, position: Ints) -> Candidates:
-        """Those of the pairs of which one image is similar to a crop of the other, or to all of it, and to which."""
+        """Return the pairs in which one image is similar to the whole other image or to a crop of it, with that
+        crop."""
         best, warps = np.empty(len(first), np.float32), np.empty((len(first), 2, 3), np.float32)
         for number in POSITIONS:
             rows = np.flatnonzero(position == number)
@@ -146,7 +147,7 @@ def _crop(across: int, down: int) -> npt.NDArray[np.float32]:
 
 
 def _turned_warp(crop: npt.NDArray[np.float32], position: int) -> npt.NDArray[np.float32]:
-    """The warp by which an image in a position is cropped as `crop` crops it before it is turned."""
+    """Return the warp that, after `position` is applied, makes the same crop as `crop` makes before it."""
     across, down = (crop[1, 2], crop[0, 2]) if position & 4 else (crop[0, 2], crop[1, 2])
     result = crop.copy()
     result[:2, 2] = (-across if position & 1 else across), (-down if position & 2 else down)
@@ -159,6 +160,6 @@ def _small(greys: npt.NDArray[np.uint8], side: int) -> Stack:
 
 
 def _words(hashes: npt.NDArray[np.generic]) -> npt.NDArray[np.uint64]:
-    """(f,) the bits of each hash as one number."""
+    """Return (f,) the bits of each hash as one number."""
     packed = np.packbits(np.ascontiguousarray(hashes).reshape(len(hashes), 64), axis=1)
     return packed.view(np.uint64).ravel()

@@ -1,7 +1,7 @@
-"""What an image is compared by: a perceptual hash of ImageHash, and a small grey image for the stricter comparison.
+"""Fingerprints by which images are compared: a perceptual hash of ImageHash, and a small grey image for the details.
 
-Histograms are equalised, so that a darkened or faded copy has nearly the same fingerprint. An image that was rotated by
-any angle lies in a black frame afterwards: it has a second fingerprint of what the frame holds, set upright.
+Histograms are equalised, so that a darkened or faded copy has nearly the same fingerprint. An image rotated by an
+arbitrary angle has a black frame: a second fingerprint is computed from the content of the frame, set upright.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from ranking.core import Floats
 
 SIDE = 48  # pixels of the grey image
 HASH_SIDE = 8  # 64 bits
-SMALLEST = 64  # pixels of a side: smaller images of unlike things are too similar to be told apart
-SCALED_DOWN = 192  # pixels of the longer side in which a black frame is looked for
-BLACK, BLACK_SHARE = 6, 0.06  # grey levels, and the share of the brightest one, up to which a pixel is black
+SMALLEST = 64  # pixels of a side: smaller images are too similar to each other, whatever they show
+SCALED_DOWN = 192  # pixels of the longer side when the image is searched for a black frame
+BLACK, BLACK_SHARE = 6, 0.06  # grey level, and share of the highest level, up to which a pixel is black
 ANGLES = np.radians(
     np.arange(0, 90, 0.5)
-)  # of the rectangle in a black frame, in steps finer than the comparison needs
-MOST_OF_FRAME = 0.92  # a rectangle that covers more is not in a frame
-INSET = 1  # pixels of the rectangle that are left out at each side, for they are half black
-# The share of the rectangle's area from which it is surely one, and from which it may be: of a night scene it is what
-# is lit, which is the same after a rotation.
+)  # angles of the rectangle in a black frame, in steps finer than the comparison needs
+MOST_OF_FRAME = 0.92  # a rectangle that covers a larger share of the image has no frame
+INSET = 1  # pixels of the rectangle that are omitted at each side, because they are half black
+# The share of the rectangle that is not black, from which it certainly is a rotated image, and from which it may be
+# one: in a night scene only the lit part is not black, before and after a rotation.
 SURELY_FILLED, LEAST_FILLED = 0.6, 0.1
 
 Grey = npt.NDArray[np.uint8]
 
 
 class Fingerprint(NamedTuple):
-    """hash: (HASH_SIDE, HASH_SIDE) bits of ImageHash's average hash. grey: (SIDE, SIDE). framed: whether that is an
-    image with its black frame; two frames of one shape are similar, whatever they hold."""
+    """hash: (HASH_SIDE, HASH_SIDE) bits of ImageHash's average hash. grey: (SIDE, SIDE). framed: whether the image
+    includes a black frame; two frames of the same shape are similar, whatever their content."""
 
     hash: npt.NDArray[np.bool_]
     grey: Grey
@@ -42,8 +42,8 @@ class Fingerprint(NamedTuple):
 
 
 def fingerprints(picture: Image.Image) -> list[Fingerprint]:
-    """One of the image, and one of what its black frame holds, where it has one. None of an image that is too small or
-    of a single grey."""
+    """Return a fingerprint of the image, and another of the content of its black frame, if it has one. An image that
+    is too small, or has a single grey level, has no fingerprint."""
     if min(picture.size) < SMALLEST:
         return []
     grey = picture.convert("L")
@@ -67,15 +67,16 @@ def _fingerprint(grey: Image.Image, framed: bool) -> Fingerprint:
 
 
 class Rectangle(NamedTuple):
-    """corners: x and y in pixels of the upper left, lower left, lower right and upper right. filled: the share that is
-    not black."""
+    """corners: x and y in pixels of the upper left, lower left, lower right and upper right corner. filled: the share
+    of its pixels that is not black."""
 
     corners: tuple[float, ...]
     filled: float
 
 
 def rectangle_in_frame(grey: Grey) -> Rectangle | None:
-    """The smallest rectangle around all that is not black; None where this is about the whole image, or hardly filled.
+    """Return the smallest rectangle around all pixels that are not black; None if it covers nearly the whole image, or
+    is mostly black.
 
     >>> frame = np.zeros((100, 100), np.uint8)
     >>> frame[20:80, 10:90] = 200
@@ -103,7 +104,7 @@ def rectangle_in_frame(grey: Grey) -> Rectangle | None:
 
 
 def _outline(shown: npt.NDArray[np.bool_]) -> tuple[Floats, int]:
-    """(n, 2) the corners of the first and last pixels of each row, and how many pixels lie between these."""
+    """Return (n, 2) the corners of the first and last pixels of each row, and how many pixels lie between them."""
     rows = np.flatnonzero(shown.any(axis=1))
     first = shown[rows].argmax(axis=1)
     end = shown.shape[1] - shown[rows, ::-1].argmax(axis=1)

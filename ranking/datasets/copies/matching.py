@@ -1,4 +1,4 @@
-"""Which candidates are near copies: those that match in detail after the second image is moved onto the first."""
+"""Near copies: the candidates whose images match in detail after the second is aligned to the first."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ from ranking.datasets.copies.alignment import (
 from ranking.datasets.copies.candidates import Candidates, candidates, each_turned
 from ranking.datasets.copies.fingerprints import Fingerprint
 
-MOST_IMAGES = 100_000  # of one set: comparing more takes hours
-AT_ONCE, THREADS = 200, 2  # pairs that are compared at once, by each thread
+MOST_IMAGES = 100_000  # of one image set: comparing more takes hours
+AT_ONCE, THREADS = 200, 2  # pairs that each thread compares at a time, and the number of threads
 HALF, CROP_STEPS, STEPS = (
     24,
     6,
     4,
-)  # pixels of a side and steps of the first alignment, steps of the second one
-LEAST_NEARLY = 0.4  # correlation of details after the first alignment, below which there is no second one
+)  # pixels of a side and steps of the first alignment, steps of the second alignment
+LEAST_NEARLY = (
+    0.4  # correlation of details after the first alignment, below which there is no second alignment
+)
 PATCH = 6  # pixels of a side
-LEAST_DETAIL = 0.3  # of the mean detail of all patches, for a patch that has any
+LEAST_DETAIL = 0.3  # of the mean detail of all patches, from which a patch counts
 LEAST_PATCH = 0.8  # correlation of a patch that matches
 # Measured by benchmarks/near_copies.py: photographs and generated scenes that merely look alike stay below.
 NEAR, LEAST_NEAR = 0.13, 1.48
@@ -42,16 +44,15 @@ FAR, LEAST_FAR = 0.2, 1.75
 
 
 class Copies(NamedTuple):
-    """pairs: (p, 2) images, the first one below the second. detail: (p,) how well their details correlate."""
+    """pairs: (p, 2) numbers of images, first < second. detail: (p,) the correlation of their details."""
 
     pairs: Ints
     detail: Floats
 
 
 class Match(NamedTuple):
-    """How two aligned images match. detail: (p,) correlation of what differs from the surroundings. patches: the share
-    of patches with any detail that match by themselves. moved: the largest entry by which the warp differs from the
-    identity."""
+    """How two aligned images match. detail: (p,) the correlation of their differences from the surroundings. patches:
+    the share of patches with detail that match independently. moved: the largest absolute entry of warp - identity."""
 
     detail: Floats
     patches: Floats
@@ -59,9 +60,9 @@ class Match(NamedTuple):
 
 
 def near_copies(prints: Sequence[Sequence[Fingerprint]], on_step: Callable[[], None] | None = None) -> Copies:
-    """The near copies among images of which `prints` has the fingerprints; none among more than MOST_IMAGES.
+    """Return the near copies among images with the fingerprints `prints`; none among more than MOST_IMAGES images.
 
-    on_step is called every few seconds, so that what it raises is heard soon.
+    on_step is called every few seconds; an exception that it raises ends the search.
     """
     image_of = np.repeat(np.arange(len(prints)), [len(each) for each in prints])
     if len(image_of) < 2 or len(prints) > MOST_IMAGES:
@@ -78,7 +79,7 @@ def near_copies(prints: Sequence[Sequence[Fingerprint]], on_step: Callable[[], N
                 pair = int(image_of[pairs.first[row]]), int(image_of[pairs.second[row]])
                 best[pair] = max(best.get(pair, 0.0), float(match.detail[row]))
 
-    # The next candidates are looked for while those before are compared; products of matrices take no more threads.
+    # Candidates are searched while the previous ones are compared; matrix products use no further threads.
     waiting: tuple[list[Future[Match]], list[Candidates]] = [], []
     with threadpool_limits(1), ThreadPoolExecutor(THREADS) as pool:
         for block in candidates(hashes, greys, framed, image_of):
@@ -94,7 +95,7 @@ def near_copies(prints: Sequence[Sequence[Fingerprint]], on_step: Callable[[], N
 
 
 def matched(greys: npt.NDArray[np.uint8], pairs: Candidates) -> Match:
-    """How the two images of each pair match after the second is moved onto the first; zeros where they hardly do."""
+    """Return how the images of each pair match after the second is aligned to the first; zeros if they hardly match."""
     first = smoothed(greys[pairs.first].astype(np.float32))
     second = smoothed(each_turned(greys[pairs.second].astype(np.float32), pairs.position))
     halves = _detail(reduced(first, HALF)), _detail(reduced(second, HALF))
@@ -118,7 +119,7 @@ def _correlation(first: Stack, values: Rows, inside: npt.NDArray[np.bool_]) -> F
 
 
 def matching_patches(first: Stack, second: Stack, inside: npt.NDArray[np.bool_]) -> Floats:
-    """(n,) the share of patches that match by themselves, of those with any detail."""
+    """Return (n,) the share of patches that match independently, among the patches with detail."""
     left, right, covered = (_patches(images) for images in (first, second, inside.astype(np.float32)))
     left, right = left - left.mean(axis=2, keepdims=True), right - right.mean(axis=2, keepdims=True)
     lengths = np.linalg.norm(left, axis=2), np.linalg.norm(right, axis=2)
@@ -130,7 +131,7 @@ def matching_patches(first: Stack, second: Stack, inside: npt.NDArray[np.bool_])
 
 
 def is_copy(match: Match) -> npt.NDArray[np.bool_]:
-    """Whether a pair is a near copy; the farther one image was moved, the better it must match."""
+    """Return whether each pair is a near copy; the farther the warp moves an image, the better it must match."""
     score = match.detail + match.patches
     near, far = (match.moved <= NEAR) & (score >= LEAST_NEAR), (match.moved <= FAR) & (score >= LEAST_FAR)
     return near | far
@@ -141,7 +142,7 @@ def _detail(images: Stack) -> Stack:
 
 
 def _patches(images: Stack) -> Stack:
-    """(n, patches, PATCH * PATCH)."""
+    """Return (n, patches, PATCH * PATCH) the patches of each image."""
     count, many = len(images), images.shape[1] // PATCH
     cut = images.reshape(count, many, PATCH, many, PATCH).transpose(0, 1, 3, 2, 4)
     return cut.reshape(count, many * many, PATCH * PATCH)

@@ -111,8 +111,8 @@ def _decide_by_sign(
 ) -> None:
     """Rank the samples of a bin with two possible ranks by the sign of the derivative.
 
-    It is bounded with the most and the fewest samples above that the bin allows. Samples whose sign stays open go to
-    `select`.
+    The derivative is bounded with the most and the fewest samples above that the bin allows. Samples whose sign remains
+    unknown are ranked by `select`.
     """
     start, end, low, high = inside
     base = float(problem.relevant[low - 1])

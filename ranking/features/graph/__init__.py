@@ -1,1 +1,1 @@
-"""The similarity graph: which samples are alike, and by how much."""
+"""The similarity graph: which samples are neighbours, and how similar they are."""

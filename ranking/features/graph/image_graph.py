@@ -1,4 +1,4 @@
-"""The similarity graph of an image set: which samples lean on which, under a name that a run's settings can keep."""
+"""The similarity graph of an image set: which samples are neighbours, with a name that the settings of a run store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ranking.features.graph.similarity import nearest, same_group, same_image, s
 from ranking.features.graph.uploaded_pairs import is_edges_name, short_name
 
 NEAREST = 5
-MOST_BYTES = 2_000_000_000  # of affinities, which lie in memory as a whole
+MOST_BYTES = 2_000_000_000  # of affinities, which are all in memory
 
 
 def _nearest(_: ImageSet, vectors: Features, rows: Ints) -> Ints:
@@ -27,8 +27,8 @@ def _no_pairs() -> Ints:
 
 
 class Graph(NamedTuple):
-    """words: for people. pairs: of `rows` (r,) of an image set, whose vectors are (n, d), those that are similar:
-    (m, 2), numbered among the rows."""
+    """words: a description. pairs: maps an image set, vectors (n, d) of its samples and `rows` (r,) to the edges (m,
+    2), numbered within the rows."""
 
     words: str
     pairs: Callable[[ImageSet, Features, Ints], Ints]
@@ -37,26 +37,26 @@ class Graph(NamedTuple):
 GRAPHS = {
     "same image": Graph("samples of one image", lambda images, _, rows: same_image(images.image_of[rows])),
     "same group": Graph("samples of one group", lambda images, _, rows: same_group(images.groups[rows])),
-    "nearest": Graph(f"each sample and the {NEAREST} most alike", _nearest),
+    "nearest": Graph(f"each sample and the {NEAREST} most similar", _nearest),
     "none": Graph("none", lambda *_: _no_pairs()),
 }
-FIRST_GRAPH = "same image"  # what a method leans on unless it is told otherwise
+FIRST_GRAPH = "same image"  # the default
 
 
 def is_graph_name(by: str) -> bool:
-    """Whether settings may name a graph so: one of GRAPHS, or uploaded pairs (`uploaded_pairs.py`)."""
+    """Return whether settings may contain this name: one of GRAPHS, or of uploaded pairs (`uploaded_pairs.py`)."""
     return by in GRAPHS or is_edges_name(by)
 
 
 def check_graph_name(by: str) -> None:
-    """ValueError unless settings may name a graph so."""
+    """Raise ValueError unless settings may contain this name."""
     if not is_graph_name(by):
         remedy = "choose one of these, or upload a CSV of pairs"
         raise InputError("similarity graph", f"one of {', '.join(GRAPHS)}", f"{by!r:.80}", remedy)
 
 
 def graph_words(by: str) -> str:
-    """What people are shown of a graph's name.
+    """Return the name of a graph as shown on pages.
 
     >>> graph_words("same image"), graph_words("csv-0123456789abcdef0123456789abcdef")
     ('same image', 'CSV 01234567')
@@ -72,12 +72,12 @@ def image_graph(
     rows: Bools | None = None,
     uploaded: Ints | None = None,
 ) -> SimilarityGraph:
-    """The graph of the samples of `rows` (n,), all where it is None, numbered among themselves.
+    """Return the graph of the samples in `rows` (n,), None for all, numbered within the rows.
 
-    by: one of GRAPHS, or the name of the pairs `uploaded` (m, 2) of samples of the set. No edge joins a training
-    sample to a test sample: pairs that do are left out. parts: what `features` (n, d) are made of; the affinity
-    compares those of the box, for what describes the whole image tells nothing within one (high-order, section 5),
-    or all features where there are no others. ValueError where affinities would take more than MOST_BYTES.
+    by: one of GRAPHS, or the name of the pairs `uploaded` (m, 2) of samples of the set. Pairs of a training sample and
+    a test sample are dropped. parts: of `features` (n, d). The affinity compares features of the box, because features
+    of the whole image are equal within an image (high-order, section 5); it compares all features if there are no
+    others. ValueError if affinities would take more than MOST_BYTES.
     """
     vectors = features[:, compared_columns(image_set, parts)]
     taken = np.arange(len(image_set)) if rows is None else np.flatnonzero(rows)
@@ -86,7 +86,7 @@ def image_graph(
 
 
 def compared_columns(image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]]) -> Ints:
-    """The columns of the features of an image set that the affinity compares, as `image_graph` says."""
+    """Return the columns of the features that the affinity compares; see `image_graph`."""
     columns = feature_columns(parts, image_set)
     of_box = [place for part, place in columns if not part.whole_image] or [place for _, place in columns]
     return np.concatenate([np.arange(place.start, place.stop) for place in of_box])
@@ -95,9 +95,9 @@ def compared_columns(image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str
 def graph_edges(
     image_set: ImageSet, by: str, vectors: Features, rows: Ints, uploaded: Ints | None = None
 ) -> Ints:
-    """(m, 2) the similar pairs of `rows` (r,), ascending, of an image set, numbered among the rows.
+    """Return (m, 2) the ascending edges among `rows` (r,) of an image set, numbered within the rows.
 
-    vectors: (n, d2) of all samples, what the affinity compares; else as `image_graph`.
+    vectors: (n, d2) of all samples, the columns that the affinity compares. Other arguments as for `image_graph`.
     """
     check_graph_name(by)
     if is_edges_name(by) != (uploaded is not None):
@@ -118,7 +118,7 @@ def graph_edges(
 
 
 def within(edges: Ints, rows: Ints, n: int) -> Ints:
-    """Those of the pairs (m, 2) of n samples whose two samples are among `rows`.
+    """Return the pairs among (m, 2) pairs of n samples whose samples are both in `rows`.
 
     >>> within(np.array([[0, 1], [1, 2]]), np.array([1, 2]), 3)
     array([[1, 2]])

@@ -1,4 +1,4 @@
-"""The similarity graph: which pairs of samples tend to share their label, and how alike they are.
+"""The similarity graph: which pairs of samples are neighbours, and how similar they are.
 
 Edges are (m, 2) int64, each unordered pair once, the lower sample first and in ascending order.
 """
@@ -11,13 +11,13 @@ import numpy.typing as npt
 from ranking.core import Features, Floats, Ints, SimilarityGraph, blocks_of_rows, is_real
 from ranking.core.errors import InputError
 
-BLOCK = 1 << 21  # numbers that are worked on at once
+BLOCK = 1 << 21  # numbers that are processed at a time
 
 Edges = npt.NDArray[np.int64]
 
 
 def same_image(image_of: npt.ArrayLike) -> Edges:
-    """All pairs of samples of one image (high-order, section 5). image_of: (n,) the image of each sample.
+    """Return all pairs of samples of one image (high-order, section 5). image_of: (n,) the image of each sample.
 
     >>> same_image([7, 8, 7, 7])
     array([[0, 2],
@@ -28,7 +28,7 @@ def same_image(image_of: npt.ArrayLike) -> Edges:
 
 
 def same_group(groups: npt.ArrayLike) -> Edges:
-    """All pairs of samples of one group. groups: (n,) numbers or names; none is NaN, which equals nothing."""
+    """Return all pairs of samples of one group. groups: (n,) numbers or names, without NaN."""
     given = np.asarray(groups)
     if given.ndim != 1:
         raise InputError("groups", "(n,), one per sample", f"shape {given.shape}")
@@ -44,7 +44,7 @@ def same_group(groups: npt.ArrayLike) -> Edges:
 
 
 def nearest(features: npt.ArrayLike, k: int) -> Edges:
-    """Each sample and its `k` nearest others by Euclidean distance; a pair that is near either way counts once.
+    """Return the pairs of each sample and its `k` nearest samples by Euclidean distance, each unordered pair once.
 
     features: (n, d) finite. k: 1 to n - 1. Distances are compared in float64 as |x|^2 + |y|^2 - 2 x.y; of equally
     near samples the one that comes first is nearer (scikit-learn's NearestNeighbors takes any). Memory: a few blocks of
@@ -76,7 +76,7 @@ def nearest(features: npt.ArrayLike, k: int) -> Edges:
 
 
 def _smallest(distances: Floats, k: int) -> npt.NDArray[np.bool_]:
-    """Where the k smallest of each row stand, of equal ones the first."""
+    """Return a mask of the k smallest entries in each row, of equal entries the first."""
     limit = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
     below, at = distances < limit, distances == limit
     missing = k - below.sum(axis=1, keepdims=True)
@@ -85,7 +85,7 @@ def _smallest(distances: Floats, k: int) -> npt.NDArray[np.bool_]:
 
 
 def affinity(features: npt.ArrayLike, edges: npt.ArrayLike) -> Features:
-    """Phi(z_i, z_j) = exp(-(z_i - z_j)^2), element by element (high-order, eq. 5, without eta).
+    """Return Phi(z_i, z_j) = exp(-(z_i - z_j)^2), element by element (high-order, eq. 5, without eta).
 
     features: (n, d2) finite, float32 or float64 (all else becomes float64). edges: (m, 2). Returns (m, d2) in [0, 1]
     of the same precision, in which it is computed, with little memory beside it.
@@ -111,7 +111,7 @@ def affinity(features: npt.ArrayLike, edges: npt.ArrayLike) -> Features:
 
 
 def similarity_graph(features: npt.ArrayLike, edges: npt.ArrayLike) -> SimilarityGraph:
-    """The graph of `edges` with the affinity of `features` (n, d2).
+    """Return the graph of `edges` with the affinity of `features` (n, d2).
 
     >>> similarity_graph([[0.0], [0.0], [9.0]], same_image([1, 1, 2])).affinity
     array([[1.]])
@@ -137,6 +137,6 @@ def _checked_features(features: npt.ArrayLike) -> Features:
 
 
 def _ascending(pairs: Ints) -> Edges:
-    """Each pair with the lower sample first, and the pairs in ascending order."""
+    """Return the pairs in ascending order, each with the lower sample first."""
     sorted_pairs = np.sort(pairs, axis=1).astype(np.int64)
     return sorted_pairs[np.lexsort((sorted_pairs[:, 1], sorted_pairs[:, 0]))]

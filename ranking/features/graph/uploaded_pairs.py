@@ -1,6 +1,6 @@
-"""Pairs of samples that a person uploads as CSV: read by ids, checked, and named by a hash of them.
+"""Pairs of samples, uploaded as CSV: read by ids, checked, and named by their hash.
 
-The pairs are row numbers of one image set. Settings that hold its key and the name mean the same pairs everywhere.
+The pairs are row numbers of one image set. The key of the set and the name, stored in settings, identify the pairs.
 """
 
 from __future__ import annotations
@@ -25,19 +25,17 @@ from ranking.core.spreadsheets import guarded
 from ranking.core.text import readable
 
 MAX_PAIRS = 1_000_000  # of one file
-LONGEST_LINE = 100_000  # bytes: columns of no pair may stand in it too
-MAX_OTHER_LINES = (
-    100_000  # of a CSV whose pairs are limited: empty ones, and those that a quoted cell goes on in
-)
+LONGEST_LINE = 100_000  # bytes, because a line may contain further columns
+MAX_OTHER_LINES = 100_000  # of a CSV with limited pairs: empty lines, and lines within a quoted cell
 
 
 def is_edges_name(text: str) -> bool:
-    """Whether `text` could be the name of such a file: only such a text may become part of a path."""
+    """Return whether `text` can be the name of uploaded pairs; no other text may become part of a path."""
     return re.fullmatch(r"csv-[0-9a-f]{32}", text) is not None
 
 
 def short_name(name: str) -> str:
-    """What people are shown of a name.
+    """Return a name as shown on pages.
 
     >>> short_name("csv-0123456789abcdef0123456789abcdef")
     'CSV 01234567'
@@ -46,18 +44,18 @@ def short_name(name: str) -> str:
 
 
 def edges_name(edges: Ints) -> str:
-    """The name of pairs (m, 2): equal pairs have equal names."""
+    """Return the name of pairs (m, 2): equal pairs have equal names."""
     return f"csv-{hashlib.sha256(np.ascontiguousarray(edges, '<i8').tobytes()).hexdigest()[:32]}"
 
 
 def checked_edges(edges: Ints) -> Ints:
-    """`edges` as (m, 2) int64, at most MAX_PAIRS of them, each pair once, its lower sample first, and in ascending
-    order; else a ValueError."""
+    """Return `edges` as (m, 2) int64; ValueError unless they are at most MAX_PAIRS pairs in ascending order, each pair
+    once with its lower sample first."""
     if edges.ndim != 2 or edges.shape[1] != 2 or not np.issubdtype(edges.dtype, np.integer):
         came = f"{edges.dtype} of shape {edges.shape}"
         raise InputError("pairs", "(m, 2) integers", came, "read them from a CSV")
     if len(edges) > MAX_PAIRS:
-        raise InputError("pairs", f"at most {MAX_PAIRS:,}", len(edges), "leave some out")
+        raise InputError("pairs", f"at most {MAX_PAIRS:,}", len(edges), "omit some pairs")
     first, second = edges[:, 0], edges[:, 1]
     wrong = ~((first >= 0) & (first < second))
     wrong[1:] |= (first[1:] < first[:-1]) | ((first[1:] == first[:-1]) & (second[1:] <= second[:-1]))
@@ -68,7 +66,7 @@ def checked_edges(edges: Ints) -> Ints:
             f"row {row}",
             "each pair once, its lower sample first, and in ascending order",
             f"{edges[row].tolist()}{before}",
-            "read them from a CSV, which may have them in any order",
+            "read the pairs from a CSV, which may have any order",
         )
     return edges.astype(np.int64, copy=False)
 
@@ -76,12 +74,12 @@ def checked_edges(edges: Ints) -> Ints:
 def edges_from_csv(
     source: str | Path | IO[bytes], ids: Sequence[object] | npt.NDArray[np.generic], most: int | None = None
 ) -> Ints:
-    """The pairs that a CSV lists in its columns i and j, by the ids of the samples; other columns are left alone.
+    """Return the pairs that a CSV lists in its columns i and j, by the ids of the samples; other columns are ignored.
 
-    source: the text, the Path of a UTF-8 file, or the bytes of one. ids: (n,) different names of the samples, which
-    the CSV may also give as `spreadsheets.guarded`. most: pairs that are read before it is too many, beside
-    MAX_OTHER_LINES without a pair. ValueError, with the number of the line, where a line is not a pair of two
-    different samples or the pair came before. Memory: beside the source some 60 bytes a pair.
+    source: the text, the Path of a UTF-8 file, or a stream of its bytes. ids: (n,) different names of the samples; the
+    CSV may also contain them as `spreadsheets.guarded`. most: the limit of pairs, in addition to MAX_OTHER_LINES lines
+    without a pair. ValueError, with the line number, if a line does not have two different samples, or repeats a pair.
+    Memory: some 60 bytes per pair, in addition to the source.
 
     >>> edges_from_csv("i,j\\nb,a\\n", ids=["a", "b", "c"])
     array([[0, 1]])
@@ -91,12 +89,12 @@ def edges_from_csv(
         raise InputError("ids", f"{len(ids):,} different ids", len(number_of))
     for name, number in list(number_of.items()):
         number_of.setdefault(guarded(name), number)
-    codes, places = array("q"), array("q")  # of each pair low * n + high, and its line
+    codes, places = array("q"), array("q")  # for each pair: low * n + high, and its line
     with _opened(source) as stream:
         for line, pair in _lines(stream, most):
             low, high = _pair_of(line, pair, number_of)
             if len(codes) == most:
-                raise InputError(f"line {line}", f"at most {most:,} pairs", "more", "leave some out")
+                raise InputError(f"line {line}", f"at most {most:,} pairs", "more", "omit some pairs")
             codes.append(low * len(ids) + high)
             places.append(line)
     pairs = np.frombuffer(codes, np.int64) if codes else np.empty(0, np.int64)
@@ -112,7 +110,7 @@ def _opened(source: str | Path | IO[bytes]) -> AbstractContextManager[IO[bytes]]
 
 
 def _lines(stream: IO[bytes], most: int | None) -> Iterator[tuple[int, tuple[str, str]]]:
-    """The number of each line that is not empty and its cells in the columns i and j, empty where it is too short."""
+    """Yield the number of each line that is not empty, and its cells in the columns i and j, "" if it is too short."""
     lines = csv.reader(_decoded(stream, most), skipinitialspace=True, strict=True)
     try:
         header = next(lines, [])
@@ -150,7 +148,7 @@ def _decoded(stream: IO[bytes], most: int | None) -> Iterator[str]:
 
 
 def _pair_of(line: int, pair: tuple[str, str], number_of: Mapping[str, int]) -> tuple[int, int]:
-    """The two samples that a line names, the lower first."""
+    """Return the two samples that a line names, the lower first."""
     for column, cell in zip("ij", pair, strict=True):
         if cell not in number_of:
             came = repr(cell[:80]) if cell else "nothing"
@@ -164,7 +162,7 @@ def _pair_of(line: int, pair: tuple[str, str], number_of: Mapping[str, int]) -> 
 
 
 def _check_once(codes: Ints, places: Ints, ids: Sequence[object] | npt.NDArray[np.generic]) -> None:
-    """ValueError that names the first line (m,) whose pair, of ascending `codes` (m,), an earlier line has."""
+    """Raise ValueError about the first line that repeats a pair. codes: (m,) ascending. places: (m,) their lines."""
     again = np.flatnonzero(codes[1:] == codes[:-1]) + 1
     if len(again):
         at = again[places[again].argmin()]

@@ -1,1 +1,1 @@
-"""Networks of a person's own, as ONNX files: what they say of themselves; how they are run, apart and limited."""
+"""Uploaded ONNX models: their descriptions, and how they run in an isolated process with limits."""

@@ -1,10 +1,10 @@
-"""A program of its own that runs an ONNX model from a stranger (`ranking.files.isolated.Program`).
+"""A program that runs an untrusted ONNX model in an isolated process (`ranking.files.isolated.Program`).
 
-`python -m ranking.features.onnx.network_program MODEL THREADS MEMORY SECONDS` reads questions from standard input until
-that ends: a line of JSON {"shape", "type", "output"} and the numbers of one input. It answers with a line of JSON
-{"shape"} and the numbers of that output as float32; first of all, with the description of the model: its inputs,
-outputs and metadata. It exits with 1 and a sentence on standard error where the model cannot be run. Once it has read
-the file of the model it cannot open another one: tensors may name files in which their numbers lie.
+`python -m ranking.features.onnx.network_program MODEL THREADS MEMORY SECONDS` first writes a description of the model:
+its inputs, outputs and metadata. Then it reads requests until the end of standard input: a line of JSON {"shape",
+"type", "output"} and the numbers of one input. It answers with a line of JSON {"shape"} and the numbers of that output
+as float32. It exits with 1 and a sentence on standard error if the model cannot run. After it has read the model file
+it cannot open any other file, because tensors may name files that contain their numbers.
 """
 
 from __future__ import annotations
@@ -21,16 +21,18 @@ from ranking.files.isolated import end_with_parent, limit
 
 MOST_OUTPUT = 4_000_000  # numbers of one answer
 MOST_QUESTION = 64 * 2**20  # bytes of one input
-STREAMS = (0, 1, 2, 3)  # the only files that stay open: questions, what is printed (twice), answers
-MOST_ENTRIES, LONGEST_KEY, LONGEST_VALUE = 50, 100, 1_000  # of the metadata that is passed on
-# How onnxruntime complains of numbers in other files: of the path, of none to begin with, or that it cannot open one.
+STREAMS = (0, 1, 2, 3)  # the only files that stay open: requests, printed text (twice), answers
+MOST_ENTRIES, LONGEST_KEY, LONGEST_VALUE = 50, 100, 1_000  # of the metadata in the description
+# Errors of onnxruntime about numbers in other files: about the path, a missing path, or a file that cannot be opened.
 OUTSIDE = re.compile(r"external data|model_path|SystemError : 24\b", re.IGNORECASE)
 
 
 def session_of(path: str, threads: int) -> Any:
-    """The model, to be run by the processor alone, and without an arena: memory that is free is given back. No file can
-    be opened any more."""
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else it records its use, and sends the records to its maker
+    """Return a session that runs the model on the CPU, without an arena, so that free memory is returned. After this,
+    the process cannot open any file."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = (
+        "1"  # otherwise it records its use and sends the records to its vendor
+    )
     import numpy  # noqa: F401 (which `answer` imports when it is too late to open its files)
     import onnxruntime
 
@@ -49,7 +51,7 @@ def session_of(path: str, threads: int) -> Any:
 
 
 def answer(session: Any, question: dict[str, Any], data: bytes) -> Any:
-    """The output that is asked for, as float32."""
+    """Return the requested output as float32."""
     import numpy as np
 
     name = session.get_inputs()[0].name
@@ -66,7 +68,7 @@ def answer(session: Any, question: dict[str, Any], data: bytes) -> Any:
 
 
 def description(session: Any) -> dict[str, Any]:
-    """The inputs and outputs of a model, each with its name, type and shape, and its metadata as far as it is short."""
+    """Return the inputs and outputs of a model, each with name, type and shape, and its short metadata."""
     metadata = session.get_modelmeta().custom_metadata_map.items()
     short = [entry for entry in metadata if len(entry[0]) <= LONGEST_KEY and len(entry[1]) <= LONGEST_VALUE]
     return {
@@ -77,10 +79,10 @@ def description(session: Any) -> dict[str, Any]:
 
 
 def main(path: str, threads: int) -> None:
-    """Answer until there are no more questions."""
+    """Answer requests until the end of standard input."""
     stream = sys.stdin.buffer
-    out = os.fdopen(os.dup(1), "wb", closefd=False)  # open to the end, after which nothing more is read
-    os.dup2(2, 1)  # what the runtime prints is no answer
+    out = os.fdopen(os.dup(1), "wb", closefd=False)  # open until the process ends
+    os.dup2(2, 1)  # so that output of the runtime does not mix with the answers
     session = session_of(path, threads)
     out.write(json.dumps(description(session)).encode() + b"\n")
     out.flush()
@@ -99,15 +101,15 @@ if __name__ == "__main__":
     end_with_parent()
     limit(resource.RLIMIT_AS, memory)
     limit(resource.RLIMIT_CPU, seconds)
-    limit(resource.RLIMIT_FSIZE, 100_000)  # for what it says of itself
+    limit(resource.RLIMIT_FSIZE, 100_000)  # for its error messages
     limit(resource.RLIMIT_CORE, 0)
     try:
         main(sys.argv[1], threads_)
     except MemoryError:
-        sys.exit("it needs more memory than it may have")
-    except Exception as error:  # the runtime may say no in any way
+        sys.exit("it needs more memory than the limit allows")
+    except Exception as error:  # the runtime may raise any error
         if OUTSIDE.search(str(error)):
             sys.exit(
-                "its numbers lie in other files (external data), which are never opened; save it as one file"
+                "its numbers are in other files (external data), which are never opened; save it as one file"
             )
         sys.exit(" ".join(str(error).split())[:500] or type(error).__name__)

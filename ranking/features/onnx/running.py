@@ -1,4 +1,4 @@
-"""A model that runs in a process of its own, which is asked through pipes and killed where it takes too long."""
+"""A model that runs in an isolated process, which answers through pipes and is killed if it takes too long."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ranking.files.limits import Limits, variable
 PROGRAM = "ranking.features.onnx.network_program"
 THREADS = max(1, (os.cpu_count() or 1) - 1)  # of one model: the page needs a core too
 INSTALL = "install it with `pip install 'ranking-laboratory[onnx]'`"
-MOST_LINE = 100_000  # bytes of what the process tells before numbers
+MOST_LINE = 100_000  # bytes of the line before the numbers
 
 
 class Port(NamedTuple):
-    """An input or output of a model. element: the type of its numbers. shape: None for a side that is not fixed."""
+    """An input or output of a model. element: the type of its numbers. shape: None for a size that is not fixed."""
 
     name: str
     element: str
@@ -33,7 +33,7 @@ class Port(NamedTuple):
 
 
 class Until(NamedTuple):
-    """When an answer has to be there, on the monotonic clock; the limit that says so, and for what it is, in words."""
+    """The deadline of an answer on the monotonic clock, the limit that sets it, and what the limit is for, as text."""
 
     time: float
     limit: str
@@ -41,13 +41,13 @@ class Until(NamedTuple):
 
 
 def check_runtime() -> None:
-    """ValueError, with the remedy, where there is no onnxruntime."""
+    """Raise ValueError, with the remedy, if onnxruntime is not installed."""
     if importlib.util.find_spec("onnxruntime") is None:
         raise InputError("models in ONNX", "the package onnxruntime", "none", INSTALL)
 
 
 def check_size(path: Path) -> None:
-    """InputError where a file is larger than a model may be."""
+    """Raise InputError if a file is larger than the limit for models."""
     most, size = Limits.from_environment().network_bytes, path.stat().st_size
     if size > most:
         remedy = f"set {variable('network_bytes')} to allow more"
@@ -55,10 +55,10 @@ def check_size(path: Path) -> None:
 
 
 class Network:
-    """The model in a file. Several threads may ask it; they take turns.
+    """The model in a file. Several threads may use it; they take turns.
 
-    inputs: those that must be given, without the constants that have a name. outputs, metadata: as the model has them.
-    ValueError where it cannot be run, takes longer, or more memory, than the limits allow; it is gone then.
+    inputs: the required inputs, without named constants. outputs, metadata: of the model. ValueError if it cannot run,
+    or needs more time or memory than the limits allow; the process has then ended.
     """
 
     def __init__(self, path: Path, limits: Limits | None = None) -> None:
@@ -75,7 +75,7 @@ class Network:
         self.metadata: dict[str, str] = description["metadata"]
 
     def ask(self, given: npt.NDArray[Any], output: str) -> npt.NDArray[np.float32]:
-        """The numbers of an output for the numbers of the one input, in the shapes that the model has."""
+        """Return an output for the numbers of the only input, in the shapes of the model."""
         question = {"shape": given.shape, "type": str(given.dtype), "output": output}
         with self._turn:
             until = self._soon("image_seconds", "one image")
@@ -100,7 +100,7 @@ class Network:
         return message
 
     def _read(self, size: int, until: Until) -> bytes:
-        """So many bytes of what the process says; InputError where they are not there in time, or never."""
+        """Return `size` bytes of the answer; InputError if they do not arrive in time, or the process ended."""
         try:
             return self.program.read(size, until.time)
         except Crashed as error:
@@ -111,7 +111,7 @@ class Network:
             raise InputError("model", expected, "more", remedy) from error
 
     def _failed(self) -> InputError:
-        """Why the process is gone, in words."""
+        """Return the error for a process that has ended."""
         code, reason = self.program.end()
         broke_off, remedy = code < 0 or not reason, ""
         if broke_off:
@@ -123,7 +123,7 @@ class Network:
 
 
 def _port(name: str, kind: str, shape: list[Any]) -> Port:
-    """What onnxruntime describes as, for example, tensor(float), with names for sides that are not fixed."""
+    """Return the port for a description by onnxruntime: a type such as tensor(float), and names for free sizes."""
     element = kind.removeprefix("tensor(").removesuffix(")")
     sides = tuple(side if isinstance(side, int) and side > 0 else None for side in shape)
     return Port(name, {"float": "float32", "double": "float64"}.get(element, element), sides)

@@ -1,1 +1,1 @@
-"""Vectors and models that a person uploads for an image set: read within limits, checked, previewed."""
+"""Vectors and models that are uploaded for an image set: read within limits, checked, previewed."""

@@ -1,7 +1,7 @@
-"""Uploaded files of arrays (.npy, .npz, Parquet): each array is described before it is read, and read when chosen.
+"""Uploaded files of arrays (.npy, .npz, Parquet): each array is described first, and read only if it is chosen.
 
-Nothing is unpickled, and no header is believed: an array that claims other bytes than its file has, or more than the
-limits allow, is refused before room is made for it.
+Nothing is unpickled, and no header is trusted: an array is refused before memory is allocated if it claims another size
+than its file has, or more than the limits allow.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ MAX_ARRAYS = 1_000  # of one file
 MAX_IDS = 1_000_000
 ID_NAMES = ("id", "ids", "sample", "samples", "image", "images", "name", "names", "file", "filename", "path")
 MAX_IDS_READ = 6  # columns of a Parquet table that are read for ids
-ARRAY_RATIO = 1_100  # by which arrays expand: those of mostly zeros as much as deflate can
-ARRAYS = 4  # times what one array may have, all arrays of a ZIP file may have
+ARRAY_RATIO = 1_100  # by which arrays may expand: arrays of zeros reach the maximum of deflate
+ARRAYS = 4  # the limit of all arrays of a ZIP file, as a multiple of the limit of one array
 ALL_NUMBERS = "all columns of numbers"
 TEXTS = "texts.json"
-INDEX = "__index_level_"  # how pandas calls a column that nobody named
-# Columns that say of a sample what features may not: its label, its side of the split, where its box lies.
+INDEX = "__index_level_"  # the name that pandas gives to an unnamed index
+# Columns that must not be features: the label of a sample, its side of the split, the position of its box.
 LABELS = {"label", "labels", "class", "classes", "target", "y", "query", "relevance", "grade"}
 SIDES = {"id", "ids", "index", "split", "test", "train", "fold", "group"}
 BOXES = {"left", "top", "right", "bottom", "xmin", "ymin", "xmax", "ymax"}
@@ -49,8 +49,8 @@ NO_FEATURES = LABELS | SIDES | BOXES
 
 @dataclass(frozen=True)
 class ArrayInfo:
-    """An array of a file, or a column of a table. shape: () where it cannot be known. why: why it can be used neither
-    for vectors nor for ids, "" where it can."""
+    """An array of a file, or a column of a table. shape: () if it is unknown. why: why it can be used neither for
+    vectors nor for ids; "" if it can."""
 
     name: str
     shape: tuple[int, ...]
@@ -60,18 +60,18 @@ class ArrayInfo:
 
     @property
     def may_be_vectors(self) -> bool:
-        """Whether its rows could be the vectors of samples."""
+        """Return whether its rows could be the vectors of samples."""
         return not self.why and self.holds == "numbers" and len(self.shape) == 2
 
     @property
     def may_be_ids(self) -> bool:
-        """Whether its rows could name samples."""
+        """Return whether its rows could name samples."""
         few = len(self.shape) == 1 and self.shape[0] <= MAX_IDS
         return not self.why and few and not self.dtype.startswith(("float", "bool"))
 
 
 class ArrayFile(ABC):
-    """kind: what it is, in words. arrays: in order. problems: what is never read of it, and why."""
+    """kind: a description of the file. arrays: in order. problems: report rows about parts that are never read."""
 
     kind: str
     arrays: list[ArrayInfo]
@@ -79,12 +79,12 @@ class ArrayFile(ABC):
 
     @abstractmethod
     def numbers(self, name: str, ids: str) -> Array:
-        """(n, d) the numbers of an array, on disk rather than in memory; Unusable where it cannot be read. ids: the
-        array that names the samples, which is no part of it."""
+        """Return (n, d) the numbers of an array, on disk rather than in memory; Unusable if it cannot be read. ids: the
+        array that names the samples, which is excluded."""
 
     @abstractmethod
     def texts(self, name: str) -> list[str]:
-        """(n,) the cells of an array that may be ids, as text; Unusable where it cannot be read."""
+        """Return (n,) the cells of an array of possible ids, as text; Unusable if it cannot be read."""
 
 
 class NpyFile(ArrayFile):
@@ -105,7 +105,7 @@ class NpyFile(ArrayFile):
 
 
 class NpzFile(ArrayFile):
-    """The arrays of a ZIP file, as `numpy.savez` writes it. scratch: a folder for what is unpacked."""
+    """The arrays of a ZIP file written by `numpy.savez`. scratch: a folder for unpacked arrays."""
 
     kind = "arrays of NumPy (.npz)"
 
@@ -138,7 +138,7 @@ class NpzFile(ArrayFile):
         return cells(self._unpacked(name))
 
     def _unpacked(self, name: str) -> Array:
-        """An array, copied out of the ZIP file piece by piece: no more than its header claims, which was looked at."""
+        """Return an array, copied from the ZIP file in pieces: no more than its header claims, which was checked."""
         target = self._scratch / f"array-{list(self._entries).index(name)}.npy"
         with self._tree.stream(self._entries[name]) as (file, size), target.open("wb") as copy:
             shutil.copyfileobj(file, copy, 2**20)
@@ -150,8 +150,8 @@ class NpzFile(ArrayFile):
 
 
 class ParquetFile(ArrayFile):
-    """A column is an array, and all columns of numbers are one more together. It is read by another program, which may
-    fail alone. scratch: a folder for what that writes."""
+    """Each column is an array, and all columns of numbers together are another. An isolated process reads the file.
+    scratch: a folder for its output."""
 
     kind = "Parquet table"
 
@@ -171,7 +171,7 @@ class ParquetFile(ArrayFile):
 
     def _info(self, shown: str, column: dict[str, Any]) -> ArrayInfo:
         holds, dtype = column["holds"], str(column["type"])
-        why = "" if self._rows else "it is empty"
+        why = "" if self._rows else "it has no rows"
         if holds == LISTS:
             why = why or ("" if column["width"] else "its first list is empty")
             return ArrayInfo(shown, (self._rows, column["width"]), f"{dtype} of lists", why)
@@ -181,7 +181,7 @@ class ParquetFile(ArrayFile):
         return ArrayInfo(shown, (self._rows,), float_, why, "text" if holds == "text" else "numbers")
 
     def _together(self, without: str) -> list[str]:
-        """The columns of numbers but for that of ids."""
+        """Return the columns of numbers without the column of ids."""
         return [
             name
             for name, column in self._columns.items()
@@ -211,12 +211,14 @@ class ParquetFile(ArrayFile):
 
 
 def _no_feature(shown: str) -> Problem:
-    done = f"left out of “{ALL_NUMBERS}”; rename it where it is one"
-    return Problem(f"column {shown}", "columns of features", "a name that says it is none", done)
+    done = f"not part of “{ALL_NUMBERS}”; rename the column if it is a feature"
+    return Problem(
+        f"column {shown}", "columns of features", "a name that is usual for labels, splits or boxes", done
+    )
 
 
 def array_info(name: str, file: IO[bytes], size: int, limits: Limits) -> ArrayInfo:
-    """The array that `size` bytes of `file` claim to be."""
+    """Return a description of the array in `size` bytes of `file`, from its header."""
     head = io.BytesIO(file.read(HEAD))
     try:
         check_array(head, size, "it")
@@ -227,14 +229,14 @@ def array_info(name: str, file: IO[bytes], size: int, limits: Limits) -> ArrayIn
     limit = "vector_bytes" if dtype.kind in NUMBERS else "table_bytes"
     most, why = getattr(limits, limit), ""
     if size > most:
-        why = f"it has {size:,} bytes, expected at most {most:,}; {variable(limit)} says how many"
+        why = f"it has {size:,} bytes, expected at most {most:,}; {variable(limit)} sets the limit"
     elif math.prod(shape) == 0:
         why = "it is empty"
     return ArrayInfo(name, squeezed(shape), str(dtype), why, "numbers" if dtype.kind in NUMBERS else "text")
 
 
 def _header(head: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    """What a header says that was checked."""
+    """Return the type and the shape in a header that was checked."""
     head.seek(0)
     np.lib.format.read_magic(head)
     shape, _, dtype = np.lib.format.read_array_header_1_0(head, LONGEST_HEADER)
@@ -242,7 +244,7 @@ def _header(head: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...]]:
 
 
 def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape without its trailing ones, as networks leave them, but for the first two.
+    """Return a shape without its trailing ones, as in outputs of networks, except in the first two dimensions.
 
     >>> squeezed((10, 512, 1, 1)), squeezed((10, 1)), squeezed((10,))
     ((10, 512), (10, 1), (10,))
@@ -257,7 +259,7 @@ def as_rows(array: Array) -> Array:
 
 
 def cells(array: Array) -> list[str]:
-    """What the entries of an array are called; ValueError where they are no text, though the array says so.
+    """Return the entries of an array as text; ValueError if they are not valid text.
 
     >>> cells(np.array([3, 1])), cells(np.array(["a", "b"]))
     (['3', '1'], ['a', 'b'])

@@ -1,6 +1,6 @@
-"""A preview of an uploaded ONNX model: its inputs and outputs, and a few samples as it describes them.
+"""A preview of an uploaded ONNX model: its inputs and outputs, and the vectors of a few samples.
 
-What the file does not say a person chooses: how pixels are normalised, and which output is used.
+The user chooses what the file does not contain: how pixels are normalised, and which output is used.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from ranking.features.uploads.vector_plot import VectorPlot, vector_plot
 from ranking.files import Limits
 
 SAMPLES = 60  # that are described
-USUAL_SIDE = 224  # where a model takes any size
+USUAL_SIDE = 224  # for a model that accepts any size
 MAX_PORTS = 50  # outputs that are listed
 IMAGENET = {"white": 1.0, "mean": "0.485, 0.456, 0.406", "deviation": "0.229, 0.224, 0.225"}
-# What models say of normalisation, by the names that exporters use; numbers above 2 are of pixels from 0 to 255.
+# Metadata about normalisation, by the names that exporters use; numbers above 2 refer to pixels from 0 to 255.
 MEANS, DEVIATIONS = ("mean", "image_mean", "img_mean"), ("std", "image_std", "img_std", "stddev")
 
 
 @dataclass(frozen=True)
 class ModelPreview:
-    """inputs, outputs: in words, by name. settings: of `OnnxModel`, with which samples were described. read: which of
-    them the file says itself. refused: why it cannot be used so, else "".
+    """inputs, outputs: descriptions by name. settings: of `OnnxModel`, used for the samples. read: which of them the
+    file contains. refused: why the model cannot be used with these settings, or "".
 
-    seconds: for one sample, the median. plot: of the samples that were described.
+    seconds: the median time per sample. plot: of the vectors of the samples.
     """
 
     inputs: dict[str, str]
@@ -48,18 +48,18 @@ class ModelPreview:
     plot: VectorPlot | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """What `from_json` reads."""
+        """Return the record that `from_json` reads."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> ModelPreview:
-        """What `to_json` gave; ValueError, TypeError or KeyError where it is something else, as of earlier versions."""
+        """Return the preview that `to_json` wrote; ValueError, TypeError or KeyError for any other record."""
         plot = None if record["plot"] is None else VectorPlot(**record["plot"])
         return cls(**{**record, "plot": plot})
 
 
 def is_network(path: Path) -> bool:
-    """Whether a file could be a model in ONNX: it begins with the version of its format."""
+    """Return whether a file could be an ONNX model: it begins with the version of its format."""
     with path.open("rb") as file:
         return file.read(1) == b"\x08"
 
@@ -67,12 +67,12 @@ def is_network(path: Path) -> bool:
 def preview_model(
     path: Path, images: ImageSet, chosen: Mapping[str, Any], on_step: OnStep, limits: Limits | None = None
 ) -> ModelPreview:
-    """What the model in `path` says of itself, and how it describes samples of a set.
+    """Return a preview of the model in `path`, with the vectors of some samples of an image set.
 
-    chosen: settings over those that the file says and those that are usual. InputError where it cannot be loaded.
+    chosen: settings that override those of the file and the defaults. InputError if the model cannot be loaded.
     """
     if images.image_features is not None:
-        reason = f"{images.title} came with its features; its pictures are cards that name labels"
+        reason = f"{images.title} was imported with features; its images are cards that name labels"
         return ModelPreview({}, {}, refused=reason)
     on_step("Reading the model", 0, 1)
     network = Network(path, limits)
@@ -92,9 +92,9 @@ def preview_model(
 
 
 def proposed(model: Network) -> tuple[dict[str, Any], list[str]]:
-    """Settings for a model, and which of them it says itself; ValueError where it takes something else than an image.
+    """Return settings for a model, and which of them its file contains; ValueError unless its input is an image.
 
-    Sizes that are free are USUAL_SIDE, normalisation that it does not say is that of ImageNet.
+    Free sizes become USUAL_SIDE; without metadata, the normalisation is that of ImageNet.
     """
     if len(model.inputs) != 1:
         names = ", ".join(readable(port.name) for port in model.inputs[:5]) or "none"
@@ -116,7 +116,7 @@ def proposed(model: Network) -> tuple[dict[str, Any], list[str]]:
     settings: dict[str, Any] = {"type": port.element, "layout": "NHWC" if last else "NCHW"}
     settings |= {name: side or USUAL_SIDE for name, side in sides.items()}
     if max(settings["width"], settings["height"]) > MAX_SIDE:
-        raise InputError("input of the model", f"at most {MAX_SIDE:,} pixels a side", words(port))
+        raise InputError("input of the model", f"at most {MAX_SIDE:,} pixels per side", words(port))
     normalised = _normalisation(model.metadata)
     settings |= normalised or IMAGENET
     settings["output"] = _likely_output(model.outputs)
@@ -125,13 +125,13 @@ def proposed(model: Network) -> tuple[dict[str, Any], list[str]]:
 
 
 def _likely_output(outputs: list[Port]) -> str:
-    """An output that calls itself features, else the first."""
+    """Return an output whose name suggests features, otherwise the first."""
     named = [port.name for port in outputs if re.search("feat|embed|pool|vector", port.name, re.IGNORECASE)]
     return named[0] if named else outputs[0].name
 
 
 def _normalisation(metadata: Mapping[str, str]) -> dict[str, Any]:
-    """The normalisation that a model's metadata says; {} where it says none that can be read."""
+    """Return the normalisation in a model's metadata; {} if there is none that can be read."""
     lower = {name.lower().rpartition(".")[2]: value for name, value in metadata.items()}
     mean, deviation = (
         next((lower[name] for name in names if name in lower), None) for names in (MEANS, DEVIATIONS)
@@ -156,7 +156,7 @@ def _described_by(
     images: ImageSet,
     on_step: OnStep,
 ) -> ModelPreview:
-    """Describe a few samples, by which the settings become complete."""
+    """Describe a few samples, which completes the settings."""
     feature = OnnxModel(**settings)
     if feature.output not in preview.outputs:
         raise InputError("output", f"one of {', '.join(preview.outputs)}", f"{feature.output!r:.80}")
@@ -173,7 +173,7 @@ def _described_by(
 
 
 def _described(feature: OnnxModel, images: ImageSet, rows: Ints, on_step: OnStep) -> tuple[Features, float]:
-    """(m, d) the vectors of the samples `rows`, and the median time of one."""
+    """Return (m, d) the vectors of the samples `rows`, and the median time per sample."""
     vectors, times = np.zeros((len(rows), feature.size), np.float32), []
     for place, row in enumerate(rows):
         on_step("Describing a few samples", place, len(rows))

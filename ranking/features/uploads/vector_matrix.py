@@ -1,8 +1,7 @@
-"""From the numbers of an uploaded file to the matrix that is kept: one row a sample, matched by ids or by order.
+"""From the numbers of an uploaded file to a stored matrix: one row per sample, matched by ids or by order.
 
-Rows are finite, without constant columns, and of length 1.
-
-The matrix is written as it is made, some rows at a time, so that memory does not grow with it.
+Rows are finite, without constant columns, and of length 1. The matrix is computed and written some rows at a time, so
+that memory does not grow with it.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from ranking.formats.tree_source import bare, is_image
 
 MAX_PROBLEMS = 200  # that are listed
 BY_ORDER = "by order"
-LIST = "the list of samples (CSV) tells ids and order"
+LIST = "the list of samples (CSV) contains ids and order"
 BLOCK = 2**24  # numbers that are in memory at a time
 
 OnRows = Callable[[str, int, int], None]
@@ -34,7 +33,7 @@ IDS = "ids of samples, or names of images with one sample"
 
 
 class InvalidVectors(Exception):
-    """Why vectors cannot be those of the samples: a sentence, the first rows of a table, and how many there are."""
+    """Why vectors do not fit the samples: a sentence, the first rows of a table, and the number of its rows."""
 
     def __init__(self, sentence: str, problems: Sequence[Problem] = (), count: int = 0) -> None:
         super().__init__(sentence)
@@ -43,8 +42,8 @@ class InvalidVectors(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """rows: (n,) the row of each sample; None where they are in the order of the samples. words: for people.
-    problems: rows of the table about what was left out."""
+    """rows: (n,) the row of each sample; None if rows are in the order of the samples. words: a description. problems:
+    table rows about ignored rows."""
 
     rows: Ints | None
     words: str
@@ -52,25 +51,25 @@ class Match:
 
 
 def by_order(images: ImageSet, count: int) -> Match:
-    """Row i is sample i; InvalidVectors where there are not as many."""
+    """Return the match in which row i is sample i; InvalidVectors if the numbers differ."""
     if count != len(images):
         which = f"{counted(len(images), 'sample')} in {counted(len(images.image_names), 'image')}"
         of_images = (
-            "; one row an image is not enough, since samples are boxes in images"
+            ". Samples are boxes, so one row per image is not enough"
             if count == len(images.image_names)
             else ""
         )
         raise InvalidVectors(
-            f"expected one row a sample, {len(images):,}, got {count:,}: {images.title} has {which}{of_images}. Add "
-            f"ids beside the vectors, or rows in the order of the samples; {LIST}"
+            f"expected one row per sample, {len(images):,}, got {count:,}: {images.title} has {which}{of_images}. Add "
+            f"ids to the vectors, or put all rows in the order of the samples; {LIST}"
         )
     return Match(None, BY_ORDER)
 
 
 def by_ids(images: ImageSet, ids: Sequence[str], column: str) -> Match:
-    """The row of each sample by what `ids` (m,) name: samples, or images that have one sample each.
+    """Return the match by `ids` (m,) of samples, or of images with one sample each.
 
-    InvalidVectors where a sample has no row or two.
+    InvalidVectors if a sample has no row, or two rows.
     """
     names = _names(images)
     named = [_row_of(text, names) for text in ids]
@@ -78,7 +77,7 @@ def by_ids(images: ImageSet, ids: Sequence[str], column: str) -> Match:
         expected = ", ".join(map(readable, map(str, images.ids[:2])))
         came = ", ".join(readable(text, 40) for text in ids[:2])
         raise InvalidVectors(
-            f"none of the {len(ids):,} ids in “{column}” is of a sample of {images.title}: expected ids such as "
+            f"none of the {len(ids):,} ids in “{column}” matches a sample of {images.title}. Expected ids like "
             f"{expected}, got {came}; {LIST}"
         )
     rows = np.full(len(images), -1, np.int64)
@@ -89,12 +88,12 @@ def by_ids(images: ImageSet, ids: Sequence[str], column: str) -> Match:
             unknown.append((row, text))
         elif rows[sample] >= 0:
             came = f"{readable(text)} in rows {rows[sample] + 1:,} and {row + 1:,}"
-            twice.append(Problem(f"row {row + 1}", "every id once", came, "nothing is kept"))
+            twice.append(Problem(f"row {row + 1}", "every id once", came, "nothing is stored"))
         else:
             rows[sample] = row
     if twice:
         raise InvalidVectors(
-            f"{counted(len(twice), 'id')} in “{column}” came before", twice[:MAX_PROBLEMS], len(twice)
+            f"{counted(len(twice), 'id')} in “{column}” repeated", twice[:MAX_PROBLEMS], len(twice)
         )
     _check_all_there(images, rows)
     return Match(rows, f"by “{column}”: {IDS}", _left_out(unknown))
@@ -109,7 +108,7 @@ def _without_ending(name: str) -> str:
 
 
 def _row_of(text: str, names: dict[str, int]) -> int | None:
-    """The sample that an id names; the image's ending goes and not what follows another point: "a.1" is not "a.2"."""
+    """Return the sample that an id names. Only image suffixes are ignored: "a.1" and "a.2" are different."""
     for name in (text.strip(), image_name(text), _stem(text)):
         if name in names:
             return names[name]
@@ -117,13 +116,13 @@ def _row_of(text: str, names: dict[str, int]) -> int | None:
 
 
 def _stem(text: str) -> str:
-    """An image's name without folder and ending."""
+    """Return an image's name without folder and suffix."""
     return image_name(_without_ending(base(text.replace("\\", "/"))))
 
 
 def _names(images: ImageSet) -> dict[str, int]:
-    """Samples by their ids; and by the name of an image, with folder and ending or without, where it has one sample
-    and no other image has its name."""
+    """Return samples by their ids, and by the names of images with one sample, with or without folder and suffix, if no
+    other image has the name."""
     ids = {str(name): row for row, name in enumerate(images.ids)}
     alone = np.bincount(images.image_of, minlength=len(images.image_names))[images.image_of] == 1
     rows_of: dict[str, set[int]] = {}
@@ -142,21 +141,24 @@ def _check_all_there(images: ImageSet, rows: Ints) -> None:
     samples = [str(images.ids[row]) for row in missing[:MAX_PROBLEMS]]
     raise InvalidVectors(
         f"{len(missing):,} of {counted(len(rows), 'sample')} of {images.title} have no row, matched by {IDS}: "
-        f"expected one row a sample. Upload a file with all of them; {LIST}",
-        [Problem(readable(name, 255), "one row a sample", "no row", "nothing is kept") for name in samples],
+        f"expected one row per sample. Upload a file with all samples; {LIST}",
+        [
+            Problem(readable(name, 255), "one row per sample", "no row", "nothing is stored")
+            for name in samples
+        ],
         len(missing),
     )
 
 
 def _left_out(unknown: Sequence[tuple[int, str]]) -> list[Problem]:
-    """Rows of ids that name no sample: a few by themselves, the rest as one."""
+    """Return table rows about ids that name no sample: one for each of the first, one for all others."""
     problems = [
-        Problem(f"row {row + 1}", "the id of a sample of the set", readable(text) or "nothing", "left out")
+        Problem(f"row {row + 1}", "the id of a sample of the set", readable(text) or "nothing", "ignored")
         for row, text in unknown[:MAX_PROBLEMS]
     ]
     if len(unknown) > MAX_PROBLEMS:
         rest = f"{len(unknown) - MAX_PROBLEMS:,} more such rows"
-        problems.append(Problem(rest, "the id of a sample of the set", "other ids", "left out"))
+        problems.append(Problem(rest, "the id of a sample of the set", "other ids", "ignored"))
     return problems
 
 
@@ -165,7 +167,7 @@ def _left_out(unknown: Sequence[tuple[int, str]]) -> list[Problem]:
 
 @dataclass(frozen=True, eq=False)
 class VectorMatrix:
-    """matrix: (n, d) float32, in its file. columns: how many there were. problems: what was done to them."""
+    """matrix: (n, d) float32, in its file. columns: of the uploaded numbers. problems: table rows about changes."""
 
     name: str
     matrix: Features
@@ -176,23 +178,23 @@ class VectorMatrix:
 def write_matrix(
     numbers: npt.NDArray[Any], match: Match, images: ImageSet, target: Path, limits: Limits, on_rows: OnRows
 ) -> VectorMatrix:
-    """Write the matrix of the samples to `target`. InvalidVectors, and nothing is written, where a number is not
-    finite, no column differs between samples, or the matrix would be larger than the limits allow."""
+    """Write the matrix of the samples to `target`. InvalidVectors, and nothing is written, if a number is not finite,
+    no column differs between samples, or the matrix would exceed the limits."""
     if numbers.shape[1] > MAX_COLUMNS:
         raise InvalidVectors(
-            f"expected at most {MAX_COLUMNS:,} columns, got {numbers.shape[1]:,}; reduce them, as by PCA"
+            f"expected at most {MAX_COLUMNS:,} columns, got {numbers.shape[1]:,}; reduce them, for example by PCA"
         )
     constant = _constant_columns(numbers, match, images, on_rows)
     if constant.all():
         raise InvalidVectors(
-            f"all {counted(len(constant), 'column')} are the same for every sample: nothing tells samples apart; "
-            "upload other vectors"
+            f"all {counted(len(constant), 'column')} are the same for every sample, so samples cannot be "
+            "distinguished; upload other vectors"
         )
     shape = (len(images), int((~constant).sum()))
     if 4 * shape[0] * shape[1] > limits.vector_bytes:
         raise InvalidVectors(
-            f"{shape[0]:,} rows of {shape[1]:,} columns would be kept as {4 * shape[0] * shape[1]:,} bytes, expected "
-            f"at most {limits.vector_bytes:,}; reduce them, as by PCA, or set {variable('vector_bytes')}"
+            f"{shape[0]:,} rows of {shape[1]:,} columns would be stored as {4 * shape[0] * shape[1]:,} bytes, expected "
+            f"at most {limits.vector_bytes:,}; reduce them, for example by PCA, or set {variable('vector_bytes')}"
         )
     matrix = np.lib.format.open_memmap(target, "w+", np.float32, shape)
     empty = _fill(matrix, _blocks(numbers, match, len(images)), ~constant, on_rows)
@@ -202,17 +204,17 @@ def write_matrix(
 
 
 def _blocks(numbers: npt.NDArray[Any], match: Match, count: int) -> Iterator[tuple[slice, Features]]:
-    """The rows of the samples as float32, some at a time, in the order of the samples."""
+    """Yield the rows of the samples as float32, some at a time, in the order of the samples."""
     rows = max(1, BLOCK // max(1, numbers.shape[1]))
     for start in range(0, count, rows):
         here = slice(start, min(start + rows, count))
         chosen = here if match.rows is None else match.rows[here]
-        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
+        with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite
             yield here, np.asarray(numbers[chosen], np.float32)
 
 
 def _constant_columns(numbers: npt.NDArray[Any], match: Match, images: ImageSet, on_rows: OnRows) -> Bools:
-    """(d,) which columns are the same for all samples; InvalidVectors where a number is not finite."""
+    """Return (d,) which columns are the same for all samples; InvalidVectors if a number is not finite."""
     wrong: list[int] = []
     first: Features | None = None
     differs = np.zeros(numbers.shape[1], np.bool_)
@@ -226,7 +228,7 @@ def _constant_columns(numbers: npt.NDArray[Any], match: Match, images: ImageSet,
         have = "has" if len(wrong) == 1 else "have"
         raise InvalidVectors(
             f"{counted(len(wrong), 'sample')} of {len(images):,} {have} numbers that are not finite: expected numbers, "
-            "got NaN, infinity or more than float32 holds; put numbers there, or leave such columns out",
+            "got NaN, infinity or numbers too large for float32; replace them, or omit such columns",
             [_gap(numbers, match, images, row) for row in wrong[:MAX_PROBLEMS]],
             len(wrong),
         )
@@ -240,13 +242,13 @@ def _gap(numbers: npt.NDArray[Any], match: Match, images: ImageSet, sample: int)
     came = f"{numbers[row, columns[0]]} in column {columns[0] + 1}"
     came += f" and {len(columns) - 1} more" if len(columns) > 1 else ""
     file = readable(f"{images.ids[sample]} (row {row + 1})", 255)
-    return Problem(file, "finite numbers", came, "nothing is kept")
+    return Problem(file, "finite numbers", came, "nothing is stored")
 
 
 def _fill(
     matrix: Features, blocks: Iterator[tuple[slice, Features]], kept: Bools, on_rows: OnRows
 ) -> Sequence[int]:
-    """Write rows of length 1 into `matrix`; which of them are all 0 and stay so."""
+    """Write rows of length 1 into `matrix`; return which rows are all 0 and stay 0."""
     empty: list[int] = []
     for here, block in blocks:
         rows: Floats = block[:, kept].astype(np.float64)
@@ -264,7 +266,9 @@ def _constant_rows(constant: Bools) -> list[Problem]:
     numbers = [str(column + 1) for column in np.flatnonzero(constant)]
     name = f"{'column' if len(numbers) == 1 else 'columns'} {listed(numbers, 8)}"
     return [
-        Problem(name, "numbers that differ between samples", "the same for all", "left out: it tells nothing")
+        Problem(
+            name, "numbers that differ between samples", "the same for all", "dropped, because it is constant"
+        )
     ]
 
 

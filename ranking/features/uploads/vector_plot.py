@@ -1,7 +1,7 @@
-"""A plot of vectors before they are kept: how they spread, and whether neighbours are of one class.
+"""A plot of vectors before they are stored: how they spread, and whether nearest neighbours have the same class.
 
-Rows in another order than the samples have the right shape, and finite numbers; what gives them away is that the
-nearest neighbour of a sample is of its class no more often than any sample is.
+Rows in another order than the samples have the correct shape and finite numbers. They can be recognised because the
+nearest neighbour of a sample has its class no more often than a random sample.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import scipy.linalg
 from ranking.core import Features, Floats, ImageSet, Ints
 
 MAX_SHOWN = 1000  # samples that are plotted
-LEAST_ABOVE = 3.0  # standard deviations above chance that agreement has where vectors tell of classes
+LEAST_ABOVE = 3.0  # standard deviations above chance from which vectors are related to classes
 
 
 @dataclass(frozen=True)
 class VectorPlot:
-    """samples: (m,) those that are shown, evenly sampled. points: (m, 2) them in the first two principal components.
-    explained: the share of their variance that each of these has.
+    """samples: (m,) the plotted samples, evenly spaced. points: (m, 2) their first two principal components. explained:
+    the share of variance of each component.
 
-    agreeing: the share of them whose nearest neighbour among them shows exactly the same classes; by_chance: that
-    share where neighbours are any others. None where the set has no classes, or all show the same.
+    agreeing: the share of these samples whose nearest neighbour among them has exactly the same classes. by_chance:
+    that share for random neighbours. None if the set has no classes, or all samples have the same.
     """
 
     samples: list[int]
@@ -35,7 +35,7 @@ class VectorPlot:
 
     @property
     def tells_nothing(self) -> bool:
-        """Whether neighbours agree no more often than by chance."""
+        """Return whether neighbours agree no more often than by chance."""
         if self.agreeing is None or self.by_chance is None:
             return False
         spread = (self.by_chance * (1 - self.by_chance) / len(self.samples)) ** 0.5
@@ -43,7 +43,7 @@ class VectorPlot:
 
 
 def vector_plot(matrix: Features, images: ImageSet, of: Ints | None = None) -> VectorPlot:
-    """The plot of vectors (n, d) of the samples of a set; of: (n,) which samples, None where it is all."""
+    """Return the plot of vectors (n, d) of samples of a set. of: (n,) which samples, None for all."""
     few = min(MAX_SHOWN, len(matrix))
     places = np.unique(np.linspace(0, len(matrix) - 1, few).round().astype(np.int64))
     rows, samples = np.asarray(matrix[places], np.float64), places if of is None else of[places]
@@ -56,15 +56,15 @@ def vector_plot(matrix: Features, images: ImageSet, of: Ints | None = None) -> V
 
 
 def principal_components(rows: Floats) -> tuple[Floats, list[float]]:
-    """(m, 2) rows (m, d) in their first two principal components, and the share of the variance of each.
+    """Return (m, 2) the first two principal components of rows (m, d), and the share of variance of each.
 
-    By way of the inner products, of which there are few: the rows may be long. Where rows lie on a line or a point,
-    what is missing is 0. The sign of each is that its largest point is positive.
+    Computed from the inner products, which are few, because the rows may be long. If rows lie on a line or a point, the
+    missing components are 0. The largest value of each component is positive.
     """
     centred = rows - rows.mean(axis=0)
     products = centred @ centred.T
     whole, few = float(np.trace(products)), min(2, len(rows))
-    values, vectors = scipy.linalg.eigh(products, driver="evd")  # which misses none that are repeated
+    values, vectors = scipy.linalg.eigh(products, driver="evd")  # which finds repeated eigenvalues too
     points, explained = np.zeros((len(rows), 2)), [0.0, 0.0]
     for place in range(few):
         value, vector = float(values[-1 - place]), vectors[:, -1 - place]
@@ -75,13 +75,13 @@ def principal_components(rows: Floats) -> tuple[Floats, list[float]]:
 
 
 def _patterns(images: ImageSet, samples: Ints) -> Ints:
-    """(m,) a number for each different row of labels."""
+    """Return (m,) a number for each different row of labels."""
     _, patterns = np.unique(images.labels[samples], axis=0, return_inverse=True)
     return np.asarray(patterns).reshape(-1)
 
 
 def agreement(rows: Floats, patterns: Ints) -> tuple[float | None, float | None]:
-    """The share of rows (m, d) of length 1 whose nearest other row has the same pattern, and that of any other row."""
+    """Return the share of rows (m, d) of length 1 whose nearest row has the same pattern, and that of a random row."""
     counts = np.bincount(patterns)
     if len(rows) < 3 or (counts > 0).sum() < 2:
         return None, None

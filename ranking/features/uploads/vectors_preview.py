@@ -1,6 +1,6 @@
 """A preview of uploaded vectors: which arrays the file has, how they fit the samples, and what is wrong.
 
-What fits is left behind as the matrix that would be kept; the person decides whether it is.
+If they fit, the matrix is written; the user decides whether it is kept.
 """
 
 from __future__ import annotations
@@ -42,12 +42,11 @@ SCRATCH = "scratch"
 
 @dataclass(frozen=True)
 class VectorsPreview:
-    """kind: what the file is. arrays: those in it.
+    """kind: a description of the file. arrays: of the file.
 
-    vectors, ids: the arrays that were read; ids is BY_ORDER where rows are in the order of the samples. refused: why
-    nothing of it can be kept, else "". problems: the first of `problem_count`. name, samples, columns, size, matched,
-    plot: of the matrix that would be kept: its name, its rows, columns of the file and columns kept, and by what rows
-    were matched.
+    vectors, ids: the arrays that were read; ids is BY_ORDER if rows are in the order of the samples. refused: why
+    nothing can be kept, or "". problems: the first of `problem_count`. name, samples, columns, size, matched, plot: of
+    the matrix: its name, its rows, the columns of the file and of the matrix, how rows were matched, and its plot.
     """
 
     kind: str
@@ -65,12 +64,12 @@ class VectorsPreview:
     plot: VectorPlot | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """What `from_json` reads."""
+        """Return the record that `from_json` reads."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> VectorsPreview:
-        """What `to_json` gave; ValueError, TypeError or KeyError where it is something else, as of earlier versions."""
+        """Return the preview that `to_json` wrote; ValueError, TypeError or KeyError for any other record."""
         arrays = [ArrayInfo(**{**info, "shape": tuple(info["shape"])}) for info in record["arrays"]]
         plot = None if record["plot"] is None else VectorPlot(**record["plot"])
         problems = [Problem(**row) for row in record["problems"]]
@@ -87,11 +86,11 @@ def preview_vectors(
     on_step: OnStep | None = None,
     limits: Limits | None = None,
 ) -> VectorsPreview:
-    """What the file `path`, which the person calls `called`, holds for the samples of a set.
+    """Return a preview of the file `path` for the samples of an image set. called: the name that the user gave the
+    file.
 
-    The matrix that would be kept is written to `target`, where there is one. vectors, ids: the arrays to be read; None
-    for those with a usual name, and for the order of the samples where no array has a usual name of ids. InputError
-    where the file is none of EXPECTED, or damaged.
+    The matrix is written to `target` if the vectors fit. vectors, ids: the arrays to read; None: arrays with a usual
+    name, and without such ids the order of the samples. InputError if the file is none of EXPECTED, or damaged.
     """
     report = on_step or (lambda *_: None)
     limits = Limits.from_environment() if limits is None else limits
@@ -108,7 +107,7 @@ def preview_vectors(
 
 
 def open_arrays(path: Path, called: str, limits: Limits, scratch: Path) -> ArrayFile:
-    """The arrays of a file, by what it begins with; InputError where it is none of EXPECTED."""
+    """Return the arrays of a file, whose type follows from its first bytes; InputError if it is none of EXPECTED."""
     with path.open("rb") as file:
         head = file.read(6)
     if head == b"\x93NUMPY":
@@ -165,15 +164,16 @@ def _preview(
 
 
 def _unused(info: ArrayInfo) -> Problem:
-    """A row about an array with a usual name of ids that cannot be read as such."""
-    done = "not used: rows are taken in the order of the samples"
+    """Return a table row about an array with a usual name for ids that cannot be read as ids."""
+    done = "not used: rows are matched in the order of the samples"
     return Problem(
         f"array {info.name}", "ids of samples or images of the set", info.why or _shape(info), done
     )
 
 
 def _likely_vectors(arrays: list[ArrayInfo]) -> str | None:
-    """Lists and matrices before single columns; of several the one with a usual name, else the widest."""
+    """Return a list or matrix rather than a single column; among several one with a usual name, otherwise the
+    widest."""
     possible = [info for info in arrays if info.may_be_vectors]
     matrices = [info for info in possible if info.name != ALL_NUMBERS] or possible
 
@@ -189,17 +189,17 @@ def _match(file: ArrayFile, images: ImageSet, vectors: ArrayInfo, ids: str) -> M
     texts = file.texts(ids)
     if len(texts) != vectors.shape[0]:
         raise InvalidVectors(
-            f"expected as many ids as vectors: “{ids}” has {len(texts):,} rows, “{vectors.name}” has "
+            f"expected the same number of ids and vectors: “{ids}” has {len(texts):,} rows, “{vectors.name}” has "
             f"{vectors.shape[0]:,}; choose other arrays"
         )
     return by_ids(images, texts, ids)
 
 
 def _no_vectors(arrays: list[ArrayInfo], images: ImageSet) -> str:
-    """Why none of the arrays can be vectors."""
+    """Return why none of the arrays can be vectors."""
     came = "; ".join(f"“{info.name}”: {info.why or _shape(info)}" for info in arrays[:3])
     more = f"; and {len(arrays) - 3:,} more" if len(arrays) > 3 else ""
-    needed = f"numbers in rows and columns, one row a sample, for {counted(len(images), 'sample')}"
+    needed = f"numbers in rows and columns, one row per sample, for {counted(len(images), 'sample')}"
     return f"expected {needed}; got {came}{more}"
 
 
