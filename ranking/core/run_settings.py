@@ -142,7 +142,7 @@ class TrainSettings(OfMethod):
 
     task: ClassVar[str] = "samples"
     implied: ClassVar[bool] = True
-    called: ClassVar[str] = "training"
+    called: ClassVar[str] = "training run"
     measure: ClassVar[Measure] = Measure("AP", "AP", "Average precision")
     set: str
     features: Named
@@ -219,7 +219,7 @@ class AskingSettings(StoredSettings):
     """
 
     task: ClassVar[str] = "asking"
-    called: ClassVar[str] = "simulation"
+    called: ClassVar[str] = "labelling simulation"
     graph: ClassVar[None] = None
     set: str
     features: Named
@@ -241,7 +241,7 @@ class AblationSettings(StoredSettings):
     """
 
     task: ClassVar[str] = "midrank"
-    called: ClassVar[str] = "study"
+    called: ClassVar[str] = "ablation"
     graph: ClassVar[None] = None
     set: str
     features: Named

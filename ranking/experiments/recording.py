@@ -1,4 +1,4 @@
-"""Recording a training run while it goes on: all of its first iterations, and ever fewer of the later ones."""
+"""Record a training run while it is running: all of its first iterations, and ever fewer of the later ones."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from ranking.core import Certificate, Floats, ProgressEvent
 from ranking.explain.playback import Playback, most_iterations
 
-SECONDS = 0.5  # between two recordings that are passed on, at least
-SHARE = 0.04  # of the time of training that scoring may take while it goes on
+SECONDS = 0.5  # least interval between two writes of the recording
+SHARE = 0.04  # largest share of the training time for scoring
 
 
 @dataclass(eq=False)
