@@ -79,8 +79,8 @@ def training_of(
 ) -> AnyTrainSettings:
     """Return settings of a run of `method` on an image set: of samples, labels or sequences.
 
-    named: the class to rank first, or the criterion to rank by; None where the set has exactly one.
-    min_images: as in `LabelTrainSettings`.
+    named: the class to rank first, or the criterion to rank by; None where the set has exactly one. min_images: as in
+    `LabelTrainSettings`.
     """
     ranks = method_class(method).ranks
     if ranks == "labels":

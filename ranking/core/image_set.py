@@ -29,8 +29,8 @@ class ImageSet:
 
     image_features: (m, d) finite float32, where features were imported with the set; its images are then placeholders.
     numbers: (n, c) values of the c `criteria`, such as "year", by which sequences are ordered; NaN where unknown;
-    float64 where float32 would merge different values; (n, 0) without criteria. A set has classes,
-    criteria or both. key: hash of all content; equal keys are equal sets.
+    float64 where float32 would merge different values; (n, 0) without criteria. A set has classes, criteria or both.
+    key: hash of all content; equal keys are equal sets.
     """
 
     key: str

@@ -2,6 +2,7 @@
 
 {"event": "state", "state", "reason"}; {"event": "progress", "what", "done", "total"};
 {"event": "iteration", "iteration", "primal", "dual", "gap", "relative_gap", "seconds", "passes", "planes", "round"}.
+
 "done" may be a fraction. JSON has no infinity: a bound that does not exist yet is null.
 """
 

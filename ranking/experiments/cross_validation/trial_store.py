@@ -29,8 +29,8 @@ UNREAD = ("states", "claims", "ends")  # folders of earlier versions, which took
 class TrialStore:
     """The finished trials below a folder, which any number of processes and threads may use concurrently.
 
-    lent: shared data folders whose trials are read as well; nothing is written to them.
-    Raises ranking.core.errors.HomeError, an OSError, if a folder cannot be used.
+    lent: shared data folders whose trials are read as well; nothing is written to them. Raises
+    ranking.core.errors.HomeError, an OSError, if a folder cannot be used.
     """
 
     def __init__(self, folder: Path, lent: Sequence[Path] = ()) -> None:
