@@ -1,4 +1,4 @@
-"""Fisher vectors of dense descriptors, as midrank has them of cars (section 5.4), with DAISY in the place of SIFT."""
+"""Fisher vectors of dense descriptors, as in midrank's car experiments (section 5.4), with DAISY instead of SIFT."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast is training at the papers' size: 3,347 samples, 227 relevant, 2,404 features?
+"""How fast is training at the size in the papers: 3,347 samples, 227 relevant, 2,404 features?
 
     python benchmarks/training.py
 
