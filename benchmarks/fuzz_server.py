@@ -58,7 +58,7 @@ class Bringer:
                     place.write_bytes(data)
                     await self.tab.type("widget brought path", str(place))
                     await self.tab.press("look at path")
-                self.came["looked at"] += 1
+                self.came["previewed"] += 1
                 await self.go_on()
                 self.memory = max(self.memory, self.server.memory())
 
@@ -69,10 +69,10 @@ class Bringer:
         """Decide about a preview."""
         run = await self.ended()
         if run.state != "finished":
-            self.came["refused at a look"] += 1
+            self.came["refused at the preview"] += 1
         elif not await self.press("import brought"):
             await self.press("discard look")
-            self.came["discarded after a look"] += 1
+            self.came["discarded after the preview"] += 1
         else:
             await self.decide(await self.ended())
 

@@ -119,7 +119,7 @@ def clocked(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def products_share(method: UnaryMethod, samples: TrainingSet) -> tuple[float, Certificate]:
-    """The share of a training's time that is spent inside the two products, and its certificate."""
+    """The share of the training time that is spent inside the two products, and the certificate."""
     method = copy.copy(method)
     risk = TimedRisk(**vars(method.risk(samples)))
     method.risk = lambda _: risk

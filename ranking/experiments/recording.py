@@ -29,9 +29,9 @@ class Kept:
 class Recorder:
     """Keeps the weights of some iterations, scores them together, and passes the recording on.
 
-    During training that is now and then, as far as the time allows, and once at the end. Of the most iterations that
-    there is room for, the first half is kept as it comes. Where the rest is full, every other of the rest is dropped,
-    and from then on twice as many iterations are left out. write: takes the recording so far.
+    This happens during training at intervals, as far as the time allows, and once at the end. The first half of the
+    kept iterations are the first ones of the run. When the rest is full, every second one of the rest is dropped, and
+    from then on twice as many iterations are skipped. write: receives the recording so far.
     """
 
     def __init__(self, write: Callable[[Playback], None]) -> None:

@@ -1,4 +1,4 @@
-"""The interface of every training task: ranking samples, ranking the labels of images, or ranking sequences.
+"""The interface of all tasks: ranking samples, ranking the labels of images, or ranking sequences.
 
 A task prepares the data of its methods and evaluates them; `Task.train` does the rest. `ranking.experiments.tasks` has
 the three tasks by name.

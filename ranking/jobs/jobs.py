@@ -58,7 +58,7 @@ MOST_IMPORTS_AT_ONCE = 2 * MOST_AT_ONCE
 # Niceness of workers relative to pages: a page needs a tenth of a second now and then, for which it would otherwise
 # wait while training uses all cores. Workers still get all the time that pages leave.
 LESS_URGENT = 5
-STOP_SECONDS = 0.8  # between telling a worker to stop and killing it
+STOP_SECONDS = 0.8  # between asking a worker to stop and killing it
 SAVE_SECONDS = 5.0  # the same, if it is saving a model
 MEASURE_SECONDS = 60.0  # the same, if it evaluates a model, which cannot be shown without
 
@@ -173,7 +173,7 @@ def _places(store: Store, run: Run) -> tuple[int, int]:
 
 
 def poll(store: Store, run_id: str) -> Run:
-    """Return the run as it is now. If its worker has died, end the run first, unless it is a shared run."""
+    """Return the run as it is now. If its worker is dead, end the run first, unless it is shared."""
     run = store.run(run_id)
     if run.state in ENDED or run.lent:
         return run
@@ -203,7 +203,7 @@ def _clear(store: Store, run: Run) -> None:
 
 
 def cancel(store: Store, run_id: str) -> None:
-    """Tell the worker of a run to stop, and kill it in the background if it takes longer than about a second.
+    """Ask the worker of a run to stop, and kill it in the background if it takes longer than about a second.
 
     The results so far are kept. Runs that have ended, or end first, do not change.
     """

@@ -82,7 +82,7 @@ def describe_apart(store: Store, data: bytes, parts: Parts, folder: Path) -> tup
 
 def describe(store: Store, data: bytes, parts: Parts, folder: Path) -> None:
     """Do the work of `describe_apart` in this process; `load_features` finds the features in `folder`."""
-    source = OneImage(folder / "brought")
+    source = OneImage(folder / "upload")
     source.file.write_bytes(
         data
     )  # pixels of files are rotated by EXIF; pixels that a source generated are not

@@ -144,7 +144,7 @@ class ImageSetStore(RunStore):
             raise InputError(
                 "image set",
                 "one that no run uses",
-                f"one that {counted(sum(borrowed), 'run')} in {counted(len(borrowed), 'other workspace')} used",
+                f"one used by {counted(sum(borrowed), 'run')} in {counted(len(borrowed), 'other workspace')}",
                 "it is shared with all workspaces; wait until these runs are permanently deleted",
             )
         with self._home.change() as database:
@@ -153,7 +153,7 @@ class ImageSetStore(RunStore):
                 raise InputError(
                     "image set",
                     "one that no run uses",
-                    f"one of {counted(len(users), 'run')}",
+                    f"one used by {counted(len(users), 'run')}",
                     "delete them and empty the trash first",
                 )
             if self._row_of_set(database, key)["deleted"] is None:

@@ -163,7 +163,7 @@ def test_what_cannot_be_exported_is_refused(origin, exported, elsewhere):
             export_run(elsewhere, run.id)
     run = import_run(elsewhere, exported)
     run.scores_file.unlink()
-    with refused(f"{SCORES} of training {run.id}"):
+    with refused(f"{SCORES} of run {run.id}"):
         export_run(elsewhere, run.id)
     with refused("view", "'x'"):
         export_run(origin, origin.runs("train")[0].id, {"x": b""})

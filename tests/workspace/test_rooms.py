@@ -421,7 +421,7 @@ def test_a_room_has_so_many_imports_and_trainings_at_once(rooms, room, monkeypat
     held, home = Held(), Store(rooms.home)
     for kind, most in (("import", 1), ("train", LIVE_FOR_EACH)):
         runs = [held(room, kind) for _ in range(most)]
-        with trouble(QuotaError, why=f"has {most} "):
+        with trouble(QuotaError, why=f"already has {most} "):
             held(room, kind)
     held.let_die(runs[0])
     held(room)
@@ -458,7 +458,7 @@ def test_a_server_has_so_many_rooms_and_says_so(rooms, monkeypatch):
     monkeypatch.setenv(COUNT, "2")
     for name in ("room-of-anna", "room-of-bert"):
         Store(rooms.make(name)).create_run("train", {})
-    with trouble(NoRoomError, "this server", "has 2 rooms") as caught:
+    with trouble(NoRoomError, "this server", "its limit of 2 workspaces") as caught:
         rooms.make("room-of-carl")
     assert COUNT in caught.value.remedy
     assert rooms.find("room-of-carl") is None
@@ -693,7 +693,7 @@ def test_a_set_that_is_lent_stays_while_other_rooms_have_runs_on_it(class_room, 
         act()
         with refused("image set") as caught:
             class_room.delete_set(row.key)
-        assert re.findall(r"\d+ \w+", str(caught.value.came)) == ["1 run", "1 room"]
+        assert re.findall(r"\d+ \w+", str(caught.value.came)) == ["1 run", "1 other"]
     assert class_room.image_sets() == [row]
     room.empty_deleted()
     class_room.delete_set(row.key)
@@ -740,14 +740,14 @@ def test_rooms_are_listed_and_removed(rooms, pictures):
     assert rooms.find("room-of-anna") is None
     assert [row.name for row in rooms.all()] == ["room-of-carl", "room-of-bert"]
     assert folders_of(rooms) == {"room-of-carl", "room-of-bert"}
-    with refused("room", "room-of-anna"):
+    with refused("workspace", "room-of-anna"):
         rooms.remove("room-of-anna")
 
 
 def test_a_room_with_running_work_is_not_removed(rooms, room):
     held = Held()
     held(room)
-    with refused("room room-of-anna", 1):
+    with refused("workspace room-of-anna", 1):
         rooms.remove("room-of-anna")
     held.let_die()
     rooms.remove("room-of-anna")

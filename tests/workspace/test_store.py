@@ -354,7 +354,7 @@ def test_a_finished_import_is_decided_about_once(here):
     assert len(here.image_set(key)) == 4
     vectors = here.create_run("import", {"task": "features"})
     here.end_run(vectors.id, "finished", result={"decision": "kept"})
-    with refused(f"decision about look at features {vectors.id}", "kept") as caught:
+    with refused(f"decision about feature preview {vectors.id}", "kept") as caught:
         here.discard(vectors.id)
     assert caught.value.remedy == "import it again"
 

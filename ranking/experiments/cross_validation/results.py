@@ -41,7 +41,7 @@ class Results:
         return sum(not outcome.certificate.converged for outcome in self.outcomes.values())
 
     def contender(self, name: str) -> Contender:
-        """Return the contender of that name."""
+        """Return the compared method with that name."""
         return next(contender for contender in self.contenders if contender.name == name)
 
     def value(self, place: Place) -> float | None:
@@ -56,7 +56,7 @@ class Results:
         return known if len(known) == len(values) else None
 
     def points(self, query: str, contender: str) -> tuple[Point, ...]:
-        """Return the grid of a contender on a query, in the order in which ties are broken.
+        """Return the grid of a compared method on a query, in the order in which ties are broken.
 
         Where the best point lies at an end and the protocol extends grids, the next values are added, twice at most.
         """
