@@ -85,8 +85,8 @@ def features_to_order(
     feature_cache: Path,
     on_step: OnStep | None = None,
 ) -> tuple[Features, Projection | None]:
-    """Return the features (n, d) of the samples and the projection of them, fitted on the training samples, also on
-    those without a value of the criterion."""
+    """Return the features (n, d) of the samples, and their projection, fitted on all training samples, including those
+    without a value of the criterion."""
     features = load_features(image_set, settings.features, feature_cache, on_step)
     projection = fit_projection(settings.projection, features, ~image_set.test, on_step)
     return projected(projection, features), projection
@@ -119,7 +119,7 @@ def drawn_for_test(
 ) -> Drawn:
     """Return the test sequences of a training run.
 
-    Their samples do not depend on the features; without features all features are 0.
+    Their samples do not depend on the features; without features, the feature matrix is 0.
     """
     if features is None:
         features = np.zeros((len(image_set), 1), np.float32)
@@ -212,8 +212,8 @@ def relevances(drawn: Drawn, drawing: Drawing) -> Iterator[Ints]:
     """Yield the relevance (n,) of the members of each sequence.
 
     A whole group keeps its grades, because these are the grades of a query. In a sampled sequence the last one has 0,
-    such as 0 to 7 in the paper's sequences of eight public figures; otherwise eight cars of a century had gains up to
-    2^99.
+    such as 0 to 7 in the paper's sequences of eight public figures; otherwise eight cars of a century would have gains
+    up to 2^99.
     """
     sequences = drawn.sequences
     for number in range(len(sequences)):

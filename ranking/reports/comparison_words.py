@@ -144,7 +144,7 @@ def of_intervals(compared: Comparison, measured: Resampled, images: ImageSet, sp
     return (
         f"In brackets: 95% confidence intervals by the paired bootstrap. The {what} are resampled {DRAWS:,} times "
         f"together with all their samples, and each resample evaluates all methods.{without}{narrow} **Notice** that "
-        "two intervals can overlap although the interval of their difference lies above zero, because on the same "
-        "resample all methods rise and fall together. The intervals are not corrected for the number of comparisons, and do not "
-        "include the variation due to other training images."
+        "two intervals can overlap although the interval of their difference lies above zero, because all methods "
+        "rise and fall together on the same resample. Intervals are not corrected for the number of comparisons, and do "
+        "not include the variation due to other training images."
     )

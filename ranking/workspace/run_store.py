@@ -346,7 +346,7 @@ class RunStore:
                 }
                 write_row(folder, record | {"ended": time.time(), "revision": record["revision"] + 1})
 
-    # ------------------------------------------------------------------- what people call and delete
+    # ------------------------------------------------------------------- names, stars and deletion
 
     def name_run(self, run_id: str, name: str) -> None:
         """Name a run, with at most LONGEST_NAME characters; an empty name removes its name."""

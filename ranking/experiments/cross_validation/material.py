@@ -115,7 +115,7 @@ def projections_of(
 ) -> dict[int | None, Projection]:
     """Fit the protocol's projection on the training samples of each split.
 
-    Each is fitted once for all trials, so that a warm start and its weights refer to the same projection.
+    Each is fitted once for all trials, so that the weights of a warm start refer to the same projection.
     """
     made, splits = make_projection(plan.protocol.projection), plan.splits.all
     projections: dict[int | None, Projection] = {}

@@ -110,9 +110,10 @@ class Plan:
     def _chained(
         self, query: str, contender: Contender, fold: int, points: Iterable[Point]
     ) -> dict[Point, Trial]:
-        """Return the trials of a compared method on a fold; each starts from the one with the next smaller C. Values of
-        C below those of the protocol form a path of their own, so that the results for the protocol's values do not
-        change."""
+        """Return the trials of a compared method on a fold; each starts from the one with the next smaller C.
+
+        Trials with a C below the grid of the protocol have no warm start, and are not the warm start of others, so that
+        extending a grid changes no result."""
         last: dict[Point, Trial] = {}  # by the point without its C
         first = dict(contender.points[0]).get(PATH, 0.0)
         trials = {}

@@ -101,7 +101,7 @@ def contenders_of(protocol: Protocol) -> list[Contender]:
             size = math.prod(map(len, values))
             raise InputError(f"grids of {method}", f"at most {MOST_TRAININGS:,} grid points", size, FEWER)
         text = json.dumps(fixed, sort_keys=True)[1:-1].replace('"', "")
-        name = method if named.count(method) == 1 else f"{method} ({text or 'as it is'})"
+        name = method if named.count(method) == 1 else f"{method} ({text or 'defaults'})"
         points = tuple(itertools.product(*values))
         made = Contender(name, method, dict(fixed), points, protocol.tolerance)
         made.settings(points[0])  # raises InputError for values that the method does not allow

@@ -120,7 +120,7 @@ def point_words(point: tuple[tuple[str, float], ...], at_end: Collection[str] = 
     'C = 10, eta = 0.01 (end of grid)'
     """
     texts = [f"{name} = {value:g}{AT_END if name in at_end else ''}" for name, value in point]
-    return ", ".join(texts) or "as it is"
+    return ", ".join(texts) or "defaults"
 
 
 def turned(table: Table) -> Table:
