@@ -1,11 +1,11 @@
-"""The bundled "Action figures": how fast they are made, how hard they are, and how far neighbours help.
+"""The bundled "Action figures": how fast they are generated, how hard they are, and how much neighbours help.
 
     python benchmarks/action_figures.py
 
-builds the default set in a temporary folder and ranks the boxes of its test half for each of the ten actions by
-HOG and colour, with each method's own settings. "+ others" adds to the score of a box the mean score of the other
-boxes of its image: what a method that knows nothing of neighbours leaves lying about. "prior" is the AP of a
-ranking by chance.
+generates the default set in a temporary folder and ranks the boxes of its test split for each of the ten actions by
+HOG and colour, with the default settings of each method. "+ others" adds to the score of a box the mean score of the
+other boxes in its image, as a measure of the information that methods without neighbours do not use. "prior" is the
+AP of a random ranking.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FEATURES = [("HOG", {}), ("Colour", {})]
 
 
 def with_others(scores: Floats, groups: Ints) -> Floats:
-    """(n,) the score of each box plus the mean score of the other boxes of its image, where there are any.
+    """Return (n,) the score of each box plus the mean score of the other boxes in its image, if any.
 
     >>> with_others(np.array([1.0, 3.0, 5.0, 7.0]), np.array([0, 0, 0, 1])).tolist()
     [5.0, 6.0, 7.0, 14.0]
@@ -51,7 +51,9 @@ def build(images: int, folder: Path) -> ImageSet:
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument("--images", type=int, default=1200, help="how many scenes (600 of them ship)")
+    arguments.add_argument(
+        "--images", type=int, default=1200, help="number of scenes (600 of them are bundled)"
+    )
     arguments.add_argument("--methods", nargs="+", default=["SVM", "AP-SVM"])
     options = options_of(arguments, images=60, methods=["SVM"])
     print(machine() + "\n")

@@ -1,14 +1,14 @@
-"""What do Dask workers on this machine cost, against processes and threads of joblib, and what do shards save?
+"""What do Dask workers on this machine cost, compared with processes and threads of joblib, and what do shards save?
 
     python benchmarks/cluster.py
 
 - An experiment (one query of the synthetic set of benchmarks/experiments.py, two folds, four methods) on two Dask
-  workers, by joblib on two processes and on two threads, in turn: seconds of each, medians. The workers and processes
-  are there and warm before. Trials are compared to the last bit; then one Dask worker is killed (-9) in the midst.
-- AP-SVM, NDCG-SVM and SVM, to a gap of 1%, on features that two workers made themselves, half of the rows each: how
-  much memory each worker took, as a share of the features, after training and at its peak; objective and seconds
-  against training here. On shards SVM is trained by cutting planes, which takes hundreds of rounds and a quarter of an
-  hour at this size: --methods AP-SVM NDCG-SVM leaves it out.
+  workers, by joblib on two processes and on two threads, in turn: median seconds. Workers and processes are started and
+  warm before. Trials are compared bit by bit; then one Dask worker is killed (-9) during the experiment.
+- AP-SVM, NDCG-SVM and SVM, to a gap of 1%, on features that two workers generate themselves, half of the rows each: the
+  memory of each worker, as a share of the features, after training and at its peak; objective and seconds compared with
+  training in this process. On shards SVM is trained by cutting planes, which takes hundreds of rounds and a quarter of
+  an hour at this size: --methods AP-SVM NDCG-SVM omits it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from ranking.experiments.cross_validation.workers import (
 )
 from ranking.methods.shards import ShardedFeatures, fit_on_shards
 
-TOLERANCE = 1e-2  # of the trainings on shards
+TOLERANCE = 1e-2  # of the runs on shards
 GRIDS: Grids = {"C": (1.0, 10.0, 100.0, 1000.0), "eta": (0.01, 1.0)}
 TRAINED = {"AP-SVM": 1000.0, "NDCG-SVM": 1000.0, "SVM": 1000.0}
 
@@ -60,7 +60,7 @@ def walked(made: Material, unit: Unit) -> list[Trained]:
 
 @contextmanager
 def by_processes(made: Material, check: Check) -> Iterator[Train]:
-    """joblib with two processes, which share the features as files of memory."""
+    """Train with joblib on two processes, which share the features as memory-mapped files."""
 
     def train(units: Iterable[Unit]) -> Trainings:
         tasks = (delayed(walked)(made, unit) for unit in units)
@@ -79,7 +79,7 @@ def timed(
     workers: Workers,
     on_cell: Callable[[int], None] = lambda done: None,
 ) -> tuple[float, dict[str, tuple[object, bytes]]]:
-    """Seconds of an experiment with a new store, and its numbers."""
+    """Return the seconds of an experiment with a new store, and its results."""
     with tempfile.TemporaryDirectory() as folder:
         store = TrialStore(Path(folder))
         start = time.perf_counter()
@@ -108,7 +108,7 @@ def experiment(rounds: int, seed: int, half: int, grids: Grids) -> str:
         for turn in range(rounds + 1):
             for name, workers in contenders.items():
                 took, seconds_of[name] = timed(plan, data, workers)
-                if turn:  # the first is to warm up
+                if turn:  # the first round is for warming up
                     seconds[name].append(took)
 
         def kill(done: int) -> None:
@@ -130,7 +130,7 @@ def experiment(rounds: int, seed: int, half: int, grids: Grids) -> str:
     rows.append(
         ["two Dask workers, one killed", f"{took:.1f}", f"{first / took:.2f}", same(disturbed, alone)]
     )
-    return table([f"{len(alone)} trainings by", "seconds", "speed", "same numbers"], rows)
+    return table([f"{len(alone)} runs by", "seconds", "speed", "same numbers"], rows)
 
 
 def same(left: object, right: object) -> str:
@@ -138,7 +138,8 @@ def same(left: object, right: object) -> str:
 
 
 def made(seed: int, n: int, d: int) -> np.ndarray:
-    """(n, d) float32 of length one; the first tenth of the rows has a pattern. Made in place, so as to fit twice."""
+    """Return (n, d) float32 of length one; the first tenth of the rows has a pattern. Computed in place to save
+    memory."""
     rows = np.random.default_rng(seed).standard_normal((n, d), dtype=np.float32)
     rows[: n // 10, : d // 10] += np.float32(0.25)
     for row in rows:
@@ -147,7 +148,7 @@ def made(seed: int, n: int, d: int) -> np.ndarray:
 
 
 def memory() -> tuple[float, float]:
-    """MB that this process has now, and had at most so far."""
+    """Return the memory in MB that this process uses now, and its peak so far."""
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return tuple(float(status[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))  # type: ignore[return-value]
 
@@ -200,14 +201,14 @@ def shards(n: int, d: int, methods: Sequence[str]) -> str:
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument("--part", choices=["experiment", "shards"], help="one of the two alone")
+    arguments.add_argument("--part", choices=["experiment", "shards"], help="run only this part")
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--images", type=int, default=800, help="to learn from, and as many to test on")
+    arguments.add_argument("--images", type=int, default=800, help="training images, and as many test images")
     arguments.add_argument("--samples", type=int, default=60_000)
     arguments.add_argument("--features", type=int, default=2_000)
     arguments.add_argument(
-        "--methods", nargs="+", choices=TRAINED, default=list(TRAINED), help="trained on shards"
+        "--methods", nargs="+", choices=TRAINED, default=list(TRAINED), help="methods to train on shards"
     )
     options = options_of(
         arguments, part="experiment", rounds=1, images=30, samples=600, features=50, methods=["AP-SVM"]

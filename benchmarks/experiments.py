@@ -1,15 +1,15 @@
-"""How long does the whole protocol of the high-order paper take at its own size, and what does a kill -9 cost?
+"""How long does the complete protocol of the high-order paper take at its original size, and what does a kill -9 cost?
 
     python benchmarks/experiments.py
 
-10 queries x 5 folds x 4 methods, C in six values and eta in five, then one training on all of train for each query and
-method: 3,640 trainings on 3,347 samples of 2,424 images (some 670 held out in each fold), with 2,916 features of a
-sample and 2,404 affinities of a pair, float32, to a gap of 0.1%. Synthetic: non-negative and L2-normalised features, a
-pattern for each action, and one that the boxes of an image share. As many test samples.
+10 queries x 5 folds x 4 methods, C in six values and eta in five, then one run on all training samples for each query
+and method: 3,640 runs on 3,347 samples of 2,424 images (some 670 held out in each fold), with 2,916 features per sample
+and 2,404 affinities per pair, float32, to a gap of 0.1%. Synthetic: non-negative and L2-normalised features, a pattern
+for each action, and one that the boxes of an image share. As many test samples.
 
-- Seconds of the first run on all cores, seconds of the second, which finds everything there.
-- kill -9 at random moments: a smaller experiment (one query, fewer images and settings) is started again after each,
-  until it has ended; its trials are compared, to the last bit of their scores, with those of one that was not killed.
+- Seconds of the first run on all cores, and of the second run, which finds all trials finished.
+- kill -9 at random moments: a smaller experiment (one query, fewer images and settings) is restarted after each kill
+  until it finishes; its trials are compared, including all bits of their scores, with those of an undisturbed run.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ SHARED, SIGNAL = 0.5, 0.45
 
 
 def images(seed: int, half: int) -> tuple[ImageSet, np.ndarray]:
-    """`half` train and `half` test images with their labels, and the features of their samples (n, SIZE)."""
+    """Return `half` training and `half` test images with their labels, and the features of their samples (n, SIZE)."""
     generator = np.random.default_rng(seed)
     counts = generator.choice(np.arange(1, 7), 2 * half, p=BOXES)
     image = np.repeat(np.arange(2 * half), counts)
     n = len(image)
     doing = generator.integers(len(ACTIONS), size=2 * half)[image]
-    elsewhere = generator.random(n) < 0.1  # of a group, some do something else
+    elsewhere = generator.random(n) < 0.1  # some of a group do something else
     doing[elsewhere] = generator.integers(len(ACTIONS), size=np.count_nonzero(elsewhere))
     labels = np.eye(len(ACTIONS), dtype=bool)[doing]
     shared = generator.standard_normal((2 * half, SIZE), dtype=np.float32)
@@ -75,7 +75,7 @@ def images(seed: int, half: int) -> tuple[ImageSet, np.ndarray]:
 
 
 def planned(image_set: ImageSet, queries: int, grids: Grids) -> Plan:
-    """The protocol of the paper. The features have a name, and their numbers come with the material."""
+    """Plan the protocol of the paper. The features only have a name; their values are in the material."""
     protocol = Protocol(
         image_set.key, (("HOG", {}),), queries=tuple(ACTIONS[:queries]), grids=grids, widen=False
     )
@@ -92,7 +92,7 @@ def material(plan: Plan, image_set: ImageSet, features: np.ndarray) -> Material:
 
 
 class Run(NamedTuple):
-    """Seconds to plan, of the run by the clock and of all its threads by the processor, and what came of it."""
+    """Seconds of planning, of the run by wall clock and by processor time of all threads, and the results."""
 
     plan: float
     clock: float
@@ -101,7 +101,7 @@ class Run(NamedTuple):
 
 
 def run(folder: Path, seed: int, queries: int, half: int, grids: Grids, loud: bool = False) -> Run:
-    """The experiment, going on from the finished trials in `folder`."""
+    """Run the experiment, continuing from the finished trials in `folder`."""
     image_set, features = images(seed, half)
     start = time.perf_counter()
     plan = planned(image_set, queries, grids)
@@ -118,7 +118,8 @@ def run(folder: Path, seed: int, queries: int, half: int, grids: Grids, loud: bo
 
 
 def trials(folder: Path) -> dict[str, tuple[object, ...]]:
-    """What decides every table, by key: measures, certificate without its seconds, and the bits of the scores."""
+    """Return everything that determines the tables, by key: measures, certificate without seconds, bits of the
+    scores."""
     store = TrialStore(folder)
     return {
         key: (outcome.measures, replace(outcome.certificate, seconds=0.0), store.scores(key).tobytes())
@@ -127,10 +128,10 @@ def trials(folder: Path) -> dict[str, tuple[object, ...]]:
 
 
 def killed(seed: int, kills: int, few: Callable[[Path], Run], child: list[str], folder: Path) -> list[str]:
-    """A row: how often it was killed, how often it came to its end, how many trials there are, how many of those that
-    were there before a kill were lost or changed after it, and whether all are those of a run left in peace.
+    """Return a row: number of kills, of finished experiments and of trials, how many trials finished before a kill were
+    lost or changed after it, and whether all equal those of an undisturbed run.
 
-    few: runs the experiment with its trials in a folder. child: the options by which this program does the same.
+    few: runs the experiment with its trials in a folder. child: the options with which this program does the same.
     """
     seconds = few(folder / "alone").clock
     expected = trials(folder / "alone")
@@ -141,7 +142,7 @@ def killed(seed: int, kills: int, few: Callable[[Path], Run], child: list[str], 
             command = [sys.executable, __file__, *child, "--only", str(disturbed)]
             process = subprocess.Popen(command, stderr=subprocess.PIPE)
             assert process.stderr is not None
-            process.stderr.readline()  # it has begun: kills are to fall into its work
+            process.stderr.readline()  # it has begun, because kills should occur during training
             try:
                 code = process.wait(
                     generator.uniform(0.0, 4.0 * seconds / max(kills, 4)) if done < kills else None
@@ -164,7 +165,7 @@ def time_table(runs: dict[str, Run]) -> str:
         [name, f"{run_of.plan:.2f}", f"{run_of.clock:.2f}", f"{run_of.processor:.2f}"]
         for name, run_of in runs.items()
     ]
-    header = [f"{len(results.outcomes)} trainings", "to plan, s", "to run, s", "of processors, s"]
+    header = [f"{len(results.outcomes)} runs", "to plan, s", "to run, s", "of processors, s"]
     return f"{table(header, rows)}\n{results.unproven} of them did not converge"
 
 
@@ -178,8 +179,10 @@ def main() -> None:
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--queries", type=int, default=len(ACTIONS))
     arguments.add_argument("--kills", type=int, default=20)
-    arguments.add_argument("--only", type=Path, help="run one query with its trials in this folder, and end")
-    arguments.add_argument("--images", type=int, default=2424, help="to learn from, and as many to test on")
+    arguments.add_argument("--only", type=Path, help="run one query with its trials in this folder, and exit")
+    arguments.add_argument(
+        "--images", type=int, default=2424, help="training images, and as many test images"
+    )
     arguments.add_argument("--few", type=int, default=400, help="images of the experiment that is killed")
     options = options_of(arguments, queries=1, images=60, kills=1, few=60)
     grids, few_grids = (SMOKE_SETTINGS, SMOKE_SETTINGS) if options.smoke else (PAPER_GRIDS, FEW_SETTINGS)
@@ -199,7 +202,7 @@ def main() -> None:
         print(shown(test_table(first.results)))
     if options.kills:
         with tempfile.TemporaryDirectory() as folder:
-            header = ["killed", "ended", "trials", "lost or changed", "equal to a run left in peace"]
+            header = ["killed", "ended", "trials", "lost or changed", "equal to an undisturbed run"]
             print(table(header, [killed(options.seed, options.kills, few, sys.argv[1:], Path(folder))]))
 
 

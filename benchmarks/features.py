@@ -2,9 +2,9 @@
 
     python benchmarks/features.py [--boxes 5000]
 
-Scenes drawn at random are imported as anybody's images are, into a home of their own that is deleted
-afterwards. Times are from the image files to the matrix, decoding included, with an empty cache and with as
-many threads as the column says; "again" reads the cache that the run before left. Kernels are compiled before.
+Random scenes are imported like any images into a temporary data folder. Times are from the image files to the matrix,
+including decoding, with an empty cache and with the number of threads in the column head; "again" reads the cache that
+the run before left. Kernels are compiled before.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def scene(seed: int) -> bytes:
 
 
 def seconds(image_set: ImageSet, names: tuple[str, ...], threads: int) -> tuple[float, float]:
-    """Of the first run, and of one that finds the cache."""
+    """Return the seconds of the first run, and of a second one that reads the cache."""
     extract.THREADS = threads
     with tempfile.TemporaryDirectory() as cache:
         times = []
@@ -78,7 +78,7 @@ def seconds(image_set: ImageSet, names: tuple[str, ...], threads: int) -> tuple[
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument("--boxes", type=int, default=5000, help="how many (default: 5000)")
+    arguments.add_argument("--boxes", type=int, default=5000, help="number of boxes (default: 5000)")
     boxes = options_of(arguments, boxes=40).boxes
     compile_kernels()
     rows = []

@@ -1,4 +1,4 @@
-"""Fisher vectors of dense descriptors, as midrank has them of cars (section 5.4), with DAISY in the place of SIFT."""
+"""Fisher vectors of dense descriptors, as in midrank's car experiments (section 5.4), with DAISY instead of SIFT."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ SAMPLED = 40_000  # descriptors that PCA and the mixture are learned from
 
 
 def fisher_vectors(image_set: ImageSet) -> Features:
-    """(n, d) of the images of a set with one sample per image; all that is learned is learned from training images.
+    """Return (n, d) Fisher vectors of a set with one sample per image; PCA and mixture are learned from training
+    images.
 
     d is at most MOST and less than the number of training images.
     """

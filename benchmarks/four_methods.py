@@ -13,7 +13,7 @@ and for each two methods whether one is significantly better: a t-test of the di
 mean over the assignments.
 
 With --variants it prints other tables: what HOAP-SVM learns (`hoap_reasons.py`), and what could make it rank better
-(`hoap_variants.py`), with folds dealt once.
+(`hoap_variants.py`), with one assignment of folds.
 
 With --folder, image sets and trials are kept there, and the same command continues where it stopped.
 """
@@ -56,7 +56,8 @@ PHOTOGRAPHS = {HELMETS: "helmets/VOCdevkit", "Cards": "cards"}  # folders in the
 
 
 def sources(images: int, drawn: int, names: Sequence[str]) -> dict[str, list[Source]]:
-    """The sets of those names that are there: `drawn` ones of action figures, each of so many images."""
+    """Return the existing sets with those names; `drawn` generated ones of action figures, with `images` images
+    each."""
     sources_of: dict[str, list[Source]] = {}
     if FIGURES in names:
         sources_of[FIGURES] = [drawn_source(FIGURES, images=images, seed=seed) for seed in range(drawn)]
@@ -82,14 +83,14 @@ def grid_words(grids: Grids) -> str:
 
 
 def image_set(source: Source, folder: Path) -> ImageSet:
-    """The set in `folder`, which is made there where it is not."""
+    """Return the set in `folder`, after creating it if necessary."""
     if not (folder / "manifest.json").exists():
         build_image_set(source, folder)
     return load_image_set(folder)
 
 
 def findings(images: ImageSet, folder: Path, queries: Sequence[str], deal: int, grids: Grids) -> Findings:
-    """The protocol on a set with its folds dealt by that seed, as far as trainings are not kept in `folder`."""
+    """Run the protocol on a set with folds assigned by seed `deal`, as far as its trials are not stored in `folder`."""
     protocol = Protocol(
         images.key,
         FEATURES,
@@ -110,7 +111,7 @@ def say(progress: Progress) -> None:
 
 
 def measured(findings_of: list[list[Findings]]) -> Floats:
-    """(sets, deals, queries, methods) test AP."""
+    """Return test AP as (sets, assignments, queries, methods)."""
     queries = findings_of[0][0].results.queries
     return np.array(
         [
@@ -122,7 +123,7 @@ def measured(findings_of: list[list[Findings]]) -> Floats:
 
 
 def ap_table(queries: Sequence[str], values: Floats) -> str:
-    """A row a query and a column a method: mean test AP, and how far sets and deals spread it."""
+    """Return a row per query and a column per method: mean test AP, and its spread over sets and assignments."""
     of_query = [values[:, :, column] for column in range(len(queries))]
     rows = [
         [name, *map(spread, values_of.reshape(-1, len(METHODS)).T)]
@@ -134,7 +135,7 @@ def ap_table(queries: Sequence[str], values: Floats) -> str:
 
 
 def spread(values: Floats) -> str:
-    """Mean and standard deviation in the way of the tables of the field.
+    """Format mean and standard deviation as tables in papers do.
 
     >>> spread(np.array([0.5, 0.52]))
     '.510 ± .014'
@@ -144,7 +145,7 @@ def spread(values: Floats) -> str:
 
 
 def points(value: float) -> str:
-    """An AP in the way of the tables of the field.
+    """Format an AP as tables in papers do.
 
     >>> points(0.5126), points(1.0), points(-0.02)
     ('.513', '1.000', '-.020')
@@ -153,9 +154,9 @@ def points(value: float) -> str:
 
 
 def claims_table(values: Floats) -> str:
-    """A row for each two methods: by how much the one is better, on how many actions, and whether that holds."""
+    """Return a row for each two methods: the difference, on how many actions it is positive, and its significance."""
     rows = []
-    means = values.mean(axis=1)  # deals share their images: they are no observations of their own
+    means = values.mean(axis=1)  # assignments share their images, so they are not independent observations
     for second, first in itertools.combinations(range(len(METHODS)), 2):
         apart = (means[..., first] - means[..., second]).ravel()
         p = paired_t_test(apart, np.zeros_like(apart))
@@ -178,7 +179,7 @@ def claims_table(values: Floats) -> str:
 
 
 def chosen_words(findings_of: list[list[Findings]]) -> list[str]:
-    """For each method which settings were chosen how often, over queries, deals and sets."""
+    """Count for each method which settings were chosen, over queries, assignments and sets."""
     sentences = []
     for name in METHODS:
         counts: Counter[str] = Counter()
@@ -195,19 +196,19 @@ def chosen_words(findings_of: list[list[Findings]]) -> list[str]:
 
 def options_given() -> argparse.Namespace:
     arguments = parser(__doc__)
-    arguments.add_argument("--folder", type=Path, help="keep image sets, features and trainings there")
+    arguments.add_argument("--folder", type=Path, help="keep image sets, features and trials there")
     arguments.add_argument("--sets", nargs="+", choices=(FIGURES, *PHOTOGRAPHS), default=(FIGURES, HELMETS))
-    arguments.add_argument("--images", type=int, default=400, help="of each drawn set")
-    arguments.add_argument("--drawn", type=int, default=3, help="how many drawn sets")
-    arguments.add_argument("--deals", type=int, default=5, help="ways in which folds are dealt")
+    arguments.add_argument("--images", type=int, default=400, help="images per generated set")
+    arguments.add_argument("--drawn", type=int, default=3, help="number of generated sets")
+    arguments.add_argument("--deals", type=int, default=5, help="number of assignments of folds")
     arguments.add_argument(
         "--queries",
         nargs="+",
         default=(),
-        help="of the action figures' classes, not all; with --variants of every set's",
+        help="some classes of the action figures; with --variants of every set",
     )
     arguments.add_argument(
-        "--variants", nargs="*", choices=hoap_variants.NAMES, help="of HOAP-SVM, beside its starts"
+        "--variants", nargs="*", choices=hoap_variants.NAMES, help="of HOAP-SVM, in addition to its starts"
     )
     small = {"images": 120, "drawn": 2, "deals": 1, "queries": ["walking", "running"]}
     return options_of(arguments, sets=[FIGURES], **small)
@@ -238,7 +239,7 @@ def main() -> None:
 def report_variants(
     name: str, of_name: Sequence[Source], folder: Path, queries: Sequence[str], further: Sequence[str]
 ) -> None:
-    """Print what HOAP-SVM learns on the sets of that name, and what each variant is worth."""
+    """Print what HOAP-SVM learns on the sets of that name, and the effect of each variant."""
     folders = [folder / f"{name} {number}" for number in range(len(of_name))]
     sets = [(image_set(*pair), pair[1]) for pair in zip(of_name, folders, strict=True)]
     print(f"\n{name}, {len(sets)} image set(s): C = {hoap_reasons.C:g}, eta = {hoap_reasons.ETA:g}\n")
@@ -248,7 +249,7 @@ def report_variants(
 
 
 def report(name: str, source: Source, findings_of: list[list[Findings]]) -> None:
-    """Print the tables of a set, or of several that were drawn alike."""
+    """Print the tables of a set, or of several sets that were generated in the same way."""
     every = [query_findings.results for query_findings in itertools.chain(*findings_of)]
     images, share = len(findings_of[0][0].images.image_names), getattr(source, "share", None)
     drawn = (
@@ -256,13 +257,13 @@ def report(name: str, source: Source, findings_of: list[list[Findings]]) -> None
         if share is None
         else f", {images} images each, with a chance of {share:g} that an action is shared"
     )
-    print(f"\n{name}: {len(findings_of)} sets{drawn}; folds dealt in {len(findings_of[0])} ways\n")
+    print(f"\n{name}: {len(findings_of)} sets{drawn}; {len(findings_of[0])} assignments of folds\n")
     values = measured(findings_of)
     print(ap_table(every[0].queries, values) + "\n\n" + claims_table(values) + "\n")
     print(*chosen_words(findings_of), sep="\n")
     trainings = sum(len(results.outcomes) for results in every)
     unproven = sum(results.unproven for results in every)
-    print(f"{trainings:,} trainings, {unproven} of them not converged.")
+    print(f"{trainings:,} runs, {unproven} of them not converged.")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""How the product is given a file, and what becomes of it.
+"""How files are given to the app, and the outcome.
 
-As a person would bring it: in a ZIP file, which the worker looks at and imports as what it takes it for, or imports as
-what it was; as a file whose path is typed; or into a page. `ValueError` is how the product refuses a file.
+As a user would import them: in a ZIP file, which the worker previews and imports in the recognised format, or imports
+in its true format; as a file whose path is entered; or on a page. `ValueError` is how the app refuses a file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ IMPORTED, WITH_PROBLEMS, REFUSED = "imported", "with problems", "refused"
 
 
 class FuzzResult(NamedTuple):
-    """What became of a file, and every text that a page would show of it."""
+    """The outcome for a file, and every text that a page would show about it."""
 
     what: str
     messages: list[str]
@@ -42,8 +42,8 @@ Pack = Callable[[int, bytes], bytes]
 
 
 def looked_at_or_imported(path: Path, source: str, home: Path) -> FuzzResult:
-    """What a worker does: half of the files, by their checksum, are looked at, and imported as what they are taken
-    for; the others are imported at once as what they were."""
+    """Do the work of a worker: half of the files, by their checksum, are previewed and imported in the recognised
+    format; the others are imported directly in their true format."""
     messages, settings = list[str](), dict[str, Any]()
     if zlib.crc32(path.read_bytes()) % 2:
         preview = preview_import(str(path), None, {})
@@ -57,7 +57,7 @@ def looked_at_or_imported(path: Path, source: str, home: Path) -> FuzzResult:
 
 
 def imported(source: Any, home: Path, messages: list[str]) -> str:
-    """Import all of `source` into the home, as a worker does into its draft; and discard it."""
+    """Import all of `source` into the data folder, as a worker does into its draft; and discard it."""
     draft = home / "draft"
     shutil.rmtree(draft, ignore_errors=True)
     try:
@@ -76,11 +76,11 @@ def texts_of(problems: Iterable[Problem]) -> list[str]:
 
 
 class Unworded(Exception):
-    """A refusal that nobody wrote: of a library, in its words."""
+    """A refusal without a message of the app: an error of a library."""
 
 
 def check_wording(error: ValueError) -> None:
-    """Unworded where `error` is not the product's own refusal."""
+    """Raise Unworded if `error` is not a refusal by the app."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -91,12 +91,12 @@ def check_wording(error: ValueError) -> None:
 
 
 def among(files: Files, aimed: Sequence[str]) -> Pack:
-    """The broken file takes the place of one of `aimed` among the others, which are good."""
+    """Put the broken file in place of one of `aimed` among the others, which are good."""
     return lambda number, data: zipped(files | {aimed[number]: data})
 
 
 def as_a_name(files: Files) -> Pack:
-    """The broken bytes are the name of a file, or of the folder that it lies in."""
+    """Use the broken bytes as the name of a file, or of its folder."""
 
     def pack(number: int, data: bytes) -> bytes:
         entry, names = data.decode("utf-8", errors="replace").replace("\0", "")[:60_000], list(files)
@@ -108,7 +108,7 @@ def as_a_name(files: Files) -> Pack:
 
 
 def typed(files: Files, aimed: Sequence[str], source: str, **settings: Any) -> Bring:
-    """The broken file lies beside others that are good, and the path of the first of all is typed."""
+    """Put the broken file next to good ones, and enter the path of the first file."""
 
     def bring(number: int, data: bytes, home: Path) -> FuzzResult:
         folder, messages = home / "typed", list[str]()
@@ -124,7 +124,7 @@ def typed(files: Files, aimed: Sequence[str], source: str, **settings: Any) -> B
 
 
 def into_a_page(read: Callable[[bytes, Path], list[str]]) -> Bring:
-    """What a page takes as it comes."""
+    """Give the file directly to a page."""
     return lambda number, data, home: FuzzResult(IMPORTED, read(data, home))
 
 
@@ -137,7 +137,7 @@ def own_image(data: bytes, home: Path) -> list[str]:
 
 
 def vectors(suffix: str, images: ImageSet) -> Bring:
-    """Features of one's own for a set, whose path is typed."""
+    """Preview custom features of a set, by path."""
 
     def bring(number: int, data: bytes, home: Path) -> FuzzResult:
         folder = home / "vectors"
@@ -158,7 +158,7 @@ def pairs(data: bytes, home: Path) -> list[str]:
 def protocol(data: bytes, home: Path) -> list[str]:
     try:
         record = json.loads(data)
-    except (ValueError, RecursionError) as error:  # which the page tells in these words
+    except (ValueError, RecursionError) as error:  # the page shows this message
         raise ValueError(str(error)) from error
     return [json.dumps(ExperimentSettings.from_json(record if isinstance(record, dict) else {}).to_json())]
 

@@ -1,8 +1,8 @@
-"""The same imports, of files that Atheris (libFuzzer) makes: it keeps what reaches new branches, and changes that.
+"""The same imports, with files from Atheris (libFuzzer), which keeps files that reach new branches, and mutates them.
 
-Run by `fuzz_intake.py --coverage-guided SECONDS`, for so long a kind; needs `pip install atheris`, which has wheels for
-Python 3.11 to 3.13 on Linux. The first byte of each file says which of the good files it stands for. An error that is
-no refusal of the product's own ends the kind, and libFuzzer writes the file into the working folder.
+Run by `fuzz_intake.py --coverage-guided SECONDS`, for that many seconds per kind; needs `pip install atheris`, which
+has wheels for Python 3.11 to 3.13 on Linux. The first byte of each file selects one of the good files. An error that is
+not a refusal by the app ends the kind, and libFuzzer writes the file into the working folder.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ WATCHED = [
     "ranking.jobs.run_archive",
     "ranking.jobs.run_json",
 ]
-MEGABYTES, SECONDS = 2_000, 20  # that one file may take
+MEGABYTES, SECONDS = 2_000, 20  # limits for one file
 
 
 def guided(seconds: int, only: str) -> int:
-    """Every kind in a process of its own, one after the other; how many of them ended with a finding."""
+    """Run every kind in its own process, one after the other; return the number of kinds with a finding."""
     if importlib.util.find_spec("atheris") is None:
         raise SystemExit("Atheris is not installed: pip install atheris (Linux, Python 3.11 to 3.13)")
     from fuzz_kinds import KINDS

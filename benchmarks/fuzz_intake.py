@@ -1,15 +1,15 @@
-"""Does anything that a stranger brings take the server down, write where it must not, or take the machine's memory?
+"""Can an untrusted file crash the server, write outside its data folder, or exhaust the machine's memory?
 
     python benchmarks/fuzz_intake.py [--files 100000] [--seed 0] [--processes 1] [--brought 200]
 
-Good files of every kind that is read are broken (bits, blocks, lengths, words, names; see `mutations.py`), and each is
-imported as a person's would be (`fuzz_bringing.py`), in processes that have a worker's limit of memory.
-A finding is a process that dies of a signal or takes longer than --seconds for a file; an error that is no refusal in
-the product's own words; a text that cannot be shown; a file read, written, moved or removed outside of the home, a
-program or connection started; memory that ran out. Then a part of them is brought to a real server through its pages
-(`fuzz_server.py`), which must still answer at the end, with nothing left in its home. The same --seed breaks the same
-files the same way; --only with --first and --files repeats one, --keep FOLDER keeps what was found.
-`--coverage-guided SECONDS` lets Atheris choose the files instead (pip install atheris; see `fuzz_guided.py`).
+Good files of every supported kind are broken (bits, blocks, lengths, words, names; see `mutations.py`), and each is
+imported like a user's file (`fuzz_bringing.py`), in processes with the memory limit of a worker. A finding is a process
+that is killed by a signal or needs longer than --seconds for a file; an error that is not a refusal by the app; a text
+that cannot be printed; a file read, written, moved or removed outside the data folder; a program or connection started;
+or memory that ran out. Then some of the files are uploaded to a real server through its pages (`fuzz_server.py`), which
+must still answer at the end, with nothing left in its data folder. The same --seed breaks the same files in the same
+way; --only with --first and --files repeats one, --keep FOLDER keeps files with findings. `--coverage-guided SECONDS`
+lets Atheris choose the files instead (pip install atheris; see `fuzz_guided.py`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MEMORY = 2 * 10**9  # bytes of addresses that a process may have
 
 @dataclass
 class KindTally:
-    """What became of the files of one kind. findings: the number of the file, and what was found."""
+    """The outcomes for the files of one kind. findings: the number of the file, and what was observed."""
 
     name: str
     came: Counter[str] = field(default_factory=Counter)
@@ -86,7 +86,8 @@ HEADER = ("kind", "files", REFUSED, WITH_PROBLEMS, IMPORTED, "ms each", "slowest
 def feed(
     tally: KindTally, kind_number: int, start: int, stop: int, options: argparse.Namespace, home: Path
 ) -> None:
-    """Files `start` to `stop` of a kind; where a process dies, the next one goes on behind the file it died of."""
+    """Import files `start` to `stop` of a kind; if a process dies, the next one continues after the file that killed
+    it."""
     while start < stop:
         process = begin(kind_number, start, stop, options, home)
         number, cause = start - 1, ""
@@ -104,7 +105,7 @@ def feed(
         stderr = last_words(home)
         if code > 0 or number < start:
             raise RuntimeError(f"{tally.name}: ended with {code} by itself, not by a file: {stderr}")
-        killed = f"died of {signal.Signals(-code).name}: {stderr}"
+        killed = f"was killed by {signal.Signals(-code).name}: {stderr}"
         tally.findings.append((number, cause if code == -signal.SIGKILL and cause else killed))
         tally.came["died"] += 1
         start = number + 1
@@ -127,7 +128,7 @@ def begin(
 
 
 def lines(process: subprocess.Popen[bytes], seconds: float) -> Iterator[Any]:
-    """What the process tells until its end. It is killed where nothing comes for that long (ten times, to begin)."""
+    """Yield the output of the process until it exits. Kill it after `seconds` without output (ten times, at first)."""
     assert process.stdout is not None
     buffer, patience = b"", 10 * seconds
     while True:
@@ -143,14 +144,14 @@ def lines(process: subprocess.Popen[bytes], seconds: float) -> Iterator[Any]:
 
 
 def last_words(home: Path) -> str:
-    """The error, and where a dump of a crash begins."""
+    """Return the error, and the first lines of a crash dump."""
     lines = (home / "stderr.txt").read_text(errors="replace").strip().splitlines()
     crash = [number for number, line in enumerate(lines) if line.startswith("Fatal Python error")]
     return " | ".join(lines[crash[0] : crash[0] + 6] if crash else lines[-3:])[:600]
 
 
 def run(options: argparse.Namespace, top: Path) -> list[KindTally]:
-    """All kinds, in chunks, in so many processes at once as are asked for."""
+    """Run all kinds, in chunks, in as many concurrent processes as requested."""
     with ThreadPoolExecutor(options.processes) as pool:
         tallies, waiting, kinds = [], [], [make() for make in KINDS]
         shares = sum(kind.share for kind in kinds)
@@ -169,7 +170,7 @@ def run(options: argparse.Namespace, top: Path) -> list[KindTally]:
 
 
 def keep(tallies: list[KindTally], options: argparse.Namespace) -> None:
-    """Write each file that something was found of into the folder that was asked for."""
+    """Write each file with a finding into the requested folder."""
     folder = Path(options.keep)
     folder.mkdir(parents=True, exist_ok=True)
     for kind in (make() for make in KINDS):
@@ -181,12 +182,12 @@ def keep(tallies: list[KindTally], options: argparse.Namespace) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# What is printed
+# Output
 # ---------------------------------------------------------------------------------------------------------
 
 
 def report(tallies: list[KindTally], outside: list[str], seconds: float) -> bool:
-    """The table; whether nothing was found."""
+    """Print the table; return whether there are no findings."""
     total = KindTally("all")
     for tally in tallies:
         total.came += tally.came
@@ -201,12 +202,12 @@ def report(tallies: list[KindTally], outside: list[str], seconds: float) -> bool
         for number, text in reversed(tally.findings)
     }
     print(
-        f"\n{seconds / 60:.1f} minutes; files written, changed or removed outside of the home: {len(outside)}"
+        f"\n{seconds / 60:.1f} minutes; files written, changed or removed outside the data folder: {len(outside)}"
     )
     for text, count in alike.most_common(SHOWN):
         print(f"found {count} times, first of file {first[text]}: {text}")
     for path in outside[:SHOWN]:
-        print(f"outside of the home: {path}")
+        print(f"outside the data folder: {path}")
     return not alike and not outside
 
 
@@ -219,7 +220,7 @@ def main() -> None:
     print(f"{machine()}; seed {options.seed}, {options.memory / 1e9:g} GB a process\n")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         top = Path(folder)
-        (top / "beside.txt").write_text("nobody writes here")
+        (top / "beside.txt").write_text("no process writes here")
         before, begun = listing(top, top / "home"), time.monotonic()
         tallies = run(options, top)
         after = listing(top, top / "home")
@@ -233,30 +234,32 @@ def main() -> None:
 
         good &= bring_to_server(options.brought, options.seed)
     if not good:
-        raise SystemExit("something was found")
+        raise SystemExit("there are findings")
 
 
 def arguments() -> argparse.Namespace:
     arguments = parser(__doc__)
     arguments.add_argument(
-        "--files", type=int, default=100_000, help="that are broken; with --only of that kind alone"
+        "--files", type=int, default=100_000, help="number of broken files; with --only, of that kind"
     )
     arguments.add_argument("--seed", default="0")
-    arguments.add_argument("--processes", type=int, default=1, help="that work at the same time")
-    arguments.add_argument("--seconds", type=float, default=60.0, help="that a file may take")
-    arguments.add_argument(
-        "--memory", type=int, default=MEMORY, help="bytes of addresses that a process may have"
-    )
-    arguments.add_argument("--only", default="", help="kinds whose name holds this")
+    arguments.add_argument("--processes", type=int, default=1, help="number of concurrent processes")
+    arguments.add_argument("--seconds", type=float, default=60.0, help="time limit per file")
+    arguments.add_argument("--memory", type=int, default=MEMORY, help="address space of a process, in bytes")
+    arguments.add_argument("--only", default="", help="only kinds whose name contains this")
     arguments.add_argument("--first", type=int, default=0, help="the number of the first file of a kind")
-    arguments.add_argument("--keep", default="", help="a folder for the files that something was found of")
+    arguments.add_argument("--keep", default="", help="a folder for files with findings")
     arguments.add_argument(
-        "--brought", type=int, default=200, help="files that are brought to a real server; 0: none"
+        "--brought", type=int, default=200, help="number of files that are uploaded to a real server"
     )
     arguments.add_argument(
-        "--coverage-guided", type=int, default=0, metavar="SECONDS", help="with Atheris, for so long a kind"
+        "--coverage-guided",
+        type=int,
+        default=0,
+        metavar="SECONDS",
+        help="with Atheris, for that long per kind",
     )
-    # A process for each kind takes seconds to begin; tests/slow/test_fuzzing.py has some files of all kinds.
+    # A process for each kind takes seconds to start; tests/slow/test_fuzzing.py has some files of all kinds.
     options = options_of(arguments, only="XML of", files=10, brought=0)
     options.program = WORKER
     return options

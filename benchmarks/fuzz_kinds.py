@@ -1,4 +1,4 @@
-"""What is broken, kind by kind: good files to begin with, and how the product is given a broken one."""
+"""The kinds of broken files: good files to start from, and how a broken one is given to the app."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ from mutations import JPEG, PNG, TEXT, ZIP, Mutation
 class Kind:
     """One kind of files.
 
-    name: its row of the table. share: how many files, relative to the other kinds. good: what is broken; `bring` is
-    given the number of the one that was, what is left of it, and a folder of the home. also: mutations that fit what
-    kind of file it is. pack: the ZIP file that a person would drop on the page, where they would.
+    name: its row of the table. share: number of files, relative to the other kinds. good: the files to break; `bring`
+    receives the number of the good file, the broken file, and a data folder. also: further mutations for this kind of
+    file. pack: makes the ZIP file that a user would upload, where the kind needs one.
     """
 
     name: str
@@ -71,7 +71,7 @@ def in_zip_files(
     sources: Sequence[str],
     also: tuple[Mutation, ...] = (),
 ) -> Kind:
-    """A kind that comes in ZIP files, which `pack` makes; `sources` say as what each good file would be imported."""
+    """Return a kind of files in ZIP files, which `pack` makes; `sources` are the true formats of the good files."""
 
     def bring(number: int, data: bytes, home: Path) -> FuzzResult:
         path = home / "brought.zip"
@@ -154,7 +154,7 @@ def trainings() -> Kind:
 
 
 def packed_again(name: str, share: float, inner: Files, bring: Bring) -> Kind:
-    """The file is broken as a whole, or one of those in it, which is then packed as if nothing were."""
+    """Break the whole file, or a file in it, which is then packed again."""
     entries = list(inner)
 
     def bring_packed(number: int, data: bytes, home: Path) -> FuzzResult:
@@ -177,7 +177,7 @@ def own_vectors(suffix: str, share: float, also: tuple[Mutation, ...] = ()) -> K
 
 
 def texts(some: Callable[[Path], Any]) -> list[str]:
-    """The endings of the text files among those that `some` writes."""
+    """Return the suffixes of the text files among those that `some` writes."""
     return sorted({Path(name).suffix for name, data in laid(some).items() if data and b"\0" not in data})
 
 
@@ -194,7 +194,7 @@ NAMED = {
 
 
 def of_further_formats() -> Iterator[Callable[[], Kind]]:
-    """A kind for each text file of the example of a format that has no kind below."""
+    """Yield a kind for each text file of the example of a format that has no kind below."""
     for name, some in example_files.FOLDERS.items():
         for end in texts(some) if name not in NAMED else ():
             yield partial(text_in_a_tree, f"{end} of {name}", 5, some, end, name)

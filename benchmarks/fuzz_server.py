@@ -1,4 +1,4 @@
-"""Broken files on a real server: dropped on its page or typed as a path, looked at, imported, discarded or kept."""
+"""Broken files on a real server: uploaded on its page or by path, previewed, imported, then discarded or kept."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import Store
 
 LONGEST = 120.0  # seconds of a worker
-KEPT = 10  # every so many imports that came to something are kept, the others discarded
+KEPT = 10  # one of this many finished imports is kept, the others are discarded
 MUST_MEGABYTES = 500
 
 
 def broken_files(count: int, seed: str) -> Iterator[tuple[str, bytes]]:
-    """The first broken ZIP files of each kind, in turn, with names that a person could give them."""
+    """Yield the first broken ZIP files of each kind, in turn, with names as users could give them."""
     kinds = [kind for kind in (make() for make in KINDS) if kind.pack is not None]
     for number in range(count):
         kind = kinds[number % len(kinds)]
@@ -39,7 +39,7 @@ def broken_files(count: int, seed: str) -> Iterator[tuple[str, bytes]]:
 
 
 class Bringer:
-    """Somebody who brings one broken file after the other to the page Image sets."""
+    """A user who imports one broken file after the other on the page Image sets."""
 
     def __init__(self, server: Server, home: Path) -> None:
         self.server, self.store, self.tab = server, Store(home), Tab(server.url)
@@ -58,7 +58,7 @@ class Bringer:
                     place.write_bytes(data)
                     await self.tab.type("widget brought path", str(place))
                     await self.tab.press("look at path")
-                self.came["looked at"] += 1
+                self.came["previewed"] += 1
                 await self.go_on()
                 self.memory = max(self.memory, self.server.memory())
 
@@ -66,13 +66,13 @@ class Bringer:
         self.slowest = max(self.slowest, await self.tab.open("image_sets", **query))
 
     async def go_on(self) -> None:
-        """From a look to what becomes of it."""
+        """Decide about a preview."""
         run = await self.ended()
         if run.state != "finished":
-            self.came["refused at a look"] += 1
+            self.came["refused at the preview"] += 1
         elif not await self.press("import brought"):
             await self.press("discard look")
-            self.came["discarded after a look"] += 1
+            self.came["discarded after the preview"] += 1
         else:
             await self.decide(await self.ended())
 
@@ -91,7 +91,7 @@ class Bringer:
             self.came["discarded after the import"] += 1
 
     async def ended(self) -> Run:
-        """The import of the address, as soon as it has ended, and the page that tells so."""
+        """Return the import in the URL as soon as it has ended, with the page that shows this."""
         run_id, last = self.tab.query["import"], time.monotonic() + LONGEST
         while (run := self.store.run(run_id)).state not in ENDED:
             if time.monotonic() > last:
@@ -101,7 +101,7 @@ class Bringer:
         return run
 
     async def press(self, key: str) -> bool:
-        """Whether there was such a button to press."""
+        """Press a button; return whether it exists."""
         try:
             await self.tab.press(key)
         except LookupError:
@@ -110,13 +110,13 @@ class Bringer:
 
 
 def left(store: Store) -> list[Path]:
-    """Folders of imports that are still there, though nobody kept what came of them."""
+    """Return the folders of imports that still exist although they were not kept."""
     kept = {run.folder for run in store.own_runs("import") if run.result.get("decision") == "kept"}
     return [folder for folder in store.home.glob("runs/*") if folder not in kept]
 
 
 def bring_to_server(count: int, seed: str) -> bool:
-    """Print what became of `count` files; whether the server outlived them with nothing left that was not kept."""
+    """Print the outcomes for `count` files; return whether the server survives with no leftover folders."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         home, beside = Path(folder) / "home", Path(folder) / "beside"
         beside.mkdir()
@@ -130,12 +130,10 @@ def bring_to_server(count: int, seed: str) -> bool:
                 answers = answer.status == 200 and server.process.poll() is None
             deadline = time.monotonic() + 10
             while (there := left(bringer.store)) and time.monotonic() < deadline:
-                time.sleep(0.1)  # the folder of the last one goes soon after its row says that it ended
+                time.sleep(0.1)  # the folder of the last import is removed shortly after its row has ended
         extra = [path.name for path in Path(folder).iterdir() if path.name not in ("home", "beside")]
-    print(f"\n{count} of them to a server, every second one dropped on its page, in {seconds:.0f} s\n")
-    print(
-        table(["what became of them", "files"], [[what, str(times)] for what, times in bringer.came.items()])
-    )
+    print(f"\n{count} of them to a server, every second one uploaded on its page, in {seconds:.0f} s\n")
+    print(table(["outcome", "files"], [[what, str(times)] for what, times in bringer.came.items()]))
     print(
         f"\nthe server answers at the end: {answers}; its memory at most {bringer.memory:.0f} MB; the slowest page "
         f"{bringer.slowest:.2f} s; exceptions on pages: {len(bringer.tab.exceptions)}; folders left: {len(there)}"

@@ -1,7 +1,7 @@
-"""A program of its own: breaks files of one kind and has the product import them, in so much memory as a worker has.
+"""A program that breaks files of one kind and has the app import them, with the memory limit of a worker.
 
-`python fuzz_worker.py SEED KIND START STOP HOME` writes a line before each file, its number, and one after it: what
-became of it, as JSON. What ends the process is for whoever started it to tell.
+`python fuzz_worker.py SEED KIND START STOP HOME` writes two lines per file: its number, and then the outcome as JSON.
+The process that started it reports why it ended.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MEGABYTE = 2**20
 
 def main(seed: str, kind_number: int, start: int, stop: int, home: Path) -> None:
     faulthandler.enable()
-    warnings.simplefilter("ignore")  # of readers of files, which a worker writes where nobody looks
+    warnings.simplefilter("ignore")  # of file readers, which a worker writes to its log
     limit_memory()
     (home / "cwd").mkdir(parents=True, exist_ok=True)
     os.chdir(home / "cwd")
@@ -45,14 +45,14 @@ def main(seed: str, kind_number: int, start: int, stop: int, home: Path) -> None
 
 
 def file_of(kind: Kind, seed: str, number: int) -> tuple[int, bytes]:
-    """The broken file of that number, and which of the good ones it was."""
+    """Return the broken file with that number, and which of the good ones it was."""
     draw = random.Random(f"{seed} {kind.name} {number}")
     index = number % len(kind.good)
     return index, mutated(draw, kind.good[index], kind.good, kind.also)
 
 
 def check_good(kind: Kind, home: Path) -> None:
-    """RuntimeError where a file is refused before it was broken: then breaking it would try nothing."""
+    """Raise RuntimeError if a good file is refused, because breaking it would then test nothing."""
     for number, data in enumerate(kind.good):
         try:
             outcome = kind.bring(number, data, home).what
@@ -63,7 +63,7 @@ def check_good(kind: Kind, home: Path) -> None:
 
 
 def fed(kind: Kind, broken: tuple[int, bytes], home: Path, watch: Watch) -> dict[str, Any]:
-    """What became of one file, and what must not have."""
+    """Return the outcome for one file, with findings."""
     findings, messages, what = list[str](), list[str](), REFUSED
     begun = time.perf_counter()
     try:

@@ -1,4 +1,4 @@
-"""The good files that are broken: those that the tests write, small and quick to import."""
+"""The good files to break: those that the tests write, small and quick to import."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PROTOCOL = {
 
 
 def laid(some: Callable[[Path], Any]) -> Files:
-    """The files that one of the tests' own builders writes, images of one colour in place of those of noise, which take
+    """Return the files that a builder of the tests writes, with images of one colour instead of noise, which take
     several times as long to encode again."""
     with tempfile.TemporaryDirectory() as root:
         some(Path(root))
@@ -74,13 +74,13 @@ def as_parquet() -> bytes:
 
 
 def numbered_images() -> ImageSet:
-    """A set of samples to bring vectors for."""
+    """Return a set of samples for uploaded vectors."""
     with tempfile.TemporaryDirectory() as folder:
         return numbered_set.cards(Path(folder) / "set", [1] * 12)
 
 
 def some_vectors(images: ImageSet) -> dict[str, list[bytes]]:
-    """Vectors for it, by the suffix of their file."""
+    """Return vectors for `images`, by the suffix of their file."""
     import pyarrow
     from pyarrow import parquet
 
@@ -98,7 +98,7 @@ def some_vectors(images: ImageSet) -> dict[str, list[bytes]]:
 
 
 def pictures(kind: str) -> list[bytes]:
-    """One image in several ways to keep it."""
+    """Encode one image in several ways."""
     ways: dict[str, list[dict[str, Any]]] = {
         "JPEG": [{}, {"progressive": True}, {"subsampling": 0, "quality": 30}, {"exif": turned()}],
         "PNG": [{}, {"optimize": True}, {"exif": turned()}],
@@ -114,7 +114,7 @@ def turned() -> bytes:
 
 
 def exported_training() -> Files:
-    """What is in a training that the laboratory exported; the set that it was trained on is not here."""
+    """Return the files of an exported run, whose image set is not included."""
     with tempfile.TemporaryDirectory() as folder:
         images = hostile_set.fill(Path(folder) / "home", Path(folder) / "set")
         store = Store(Path(folder) / "home")
@@ -128,7 +128,7 @@ def zipped(files: Files, how: int = zipfile.ZIP_STORED) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", how) as file:
         for name, content in files.items():
-            file.writestr(zipfile.ZipInfo(name), content, how)  # of a name alone it takes no empty one
+            file.writestr(zipfile.ZipInfo(name), content, how)  # an empty name is possible only in a ZipInfo
     return stream.getvalue()
 
 

@@ -1,19 +1,19 @@
-"""How fast is training with neighbours at about the papers' size, 2,424 images with one to six samples?
+"""How fast is training with neighbours at about the size in the papers, 2,424 images with one to six samples?
 
     python benchmarks/high_order.py
 
-HOB-SVM on synthetic data of that shape: 2,916 features of a sample, non-negative and L2-normalised, a signal of the
+HOB-SVM on synthetic data of that shape: 2,916 features per sample, non-negative and L2-normalised, a signal of the
 class and one that the boxes of an image share; an affinity for each of the first 2,404 features; float32.
 
 - Seconds to a gap of 1%: block-coordinate Frank-Wolfe against one-slack cutting planes, in the plain form of the
-  paper (the cut is taken at the optimum of the model) and with the optimised step of ours; ">" where that had not
-  ended after `--patience` seconds, with the gap that was left.
+  paper (the cut is taken at the optimum of the model) and with our optimised step; ">" if it had not ended after
+  `--patience` seconds, with the remaining gap.
 - Seconds of Frank-Wolfe to 0.1% over all C and eta; and the peak of its memory over the size of the features.
 - Processor seconds of HOB-SVM's three solvers to 0.1%, at C of the paper, on those data and on photographs: helmets
-  ("head", "helmet") and blood cells ("WBC"), of the folder `--photographs`. auto over the better of the other two,
-  which are stopped where they have taken as long as auto: below 1 then.
-- Seconds of HOAP-SVM until CCCP has converged (gap 0.1%), from HOB-SVM's weights with the time for those, and from
-  AP-SVM's; against AP-SVM at the same C and gap.
+  ("head", "helmet") and blood cells ("WBC"), in the folder `--photographs`. The ratio of auto to the better of the
+  other two, which are stopped when they have taken as long as auto: then it is below 1.
+- Seconds of HOAP-SVM until CCCP has converged (gap 0.1%), from the weights of HOB-SVM including its time, and from
+  those of AP-SVM; compared with AP-SVM at the same C and gap.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Data(NamedTuple):
     affinity: np.ndarray
 
     def risk(self, C: float, eta: float) -> LinearRisk:
-        """The risk of HOB-SVM."""
+        """Return the risk of HOB-SVM."""
         n, edges, costs = len(self.features), self.components.edges, misclassification_costs(self.relevant)
         cost = np.where(self.relevant, -costs, costs)
         truth = self.relevant[edges[:, 0]] != self.relevant[edges[:, 1]]
@@ -64,7 +64,7 @@ class Data(NamedTuple):
 
 
 def data(seed: int, images: int, size: int, compared: int) -> Data:
-    """size: features of a sample; compared: how many of them, the first, a pair is compared by."""
+    """size: features per sample; compared: how many of the first features the affinity of a pair compares."""
     generator = np.random.default_rng(seed)
     counts = generator.choice(np.arange(1, 7), images, p=BOXES)
     image, ends = np.repeat(np.arange(images), counts), np.cumsum(counts)
@@ -85,7 +85,7 @@ def data(seed: int, images: int, size: int, compared: int) -> Data:
 
 
 def plain(risk: LinearRisk, tolerance: float, patience: float) -> tuple[float, float]:
-    """Seconds and gap of one-slack cutting planes as in the paper: each cut at the optimum of the model."""
+    """Return seconds and gap of one-slack cutting planes as in the paper: each cut at the optimum of the model."""
     start, weights, best, bound = time.perf_counter(), np.zeros(risk.shape[1]), np.inf, 0.0
     normals, losses, gram = np.empty((0, risk.shape[1])), np.empty(0), np.empty((0, 0))
     multipliers = np.empty(0)
@@ -142,7 +142,7 @@ def compared(dataset: Data, C: float, eta: float, patience: float) -> list[str]:
 
 
 def peak(dataset: Data) -> float:
-    """The most memory that training takes beyond the features, over their size."""
+    """Return the peak memory of training in addition to the features, divided by their size."""
     tracemalloc.start()
     frank_wolfe(dataset, 0.1, 1.0, 1e-3, 60.0)
     _, most = tracemalloc.get_traced_memory()
@@ -151,7 +151,7 @@ def peak(dataset: Data) -> float:
 
 
 def hoap(dataset: Data, C: float, eta: float, start: str) -> list[str]:
-    """A row: HOAP-SVM beside AP-SVM at the same C."""
+    """Return a row: HOAP-SVM compared with AP-SVM at the same C."""
     graph = SimilarityGraph(dataset.components.edges, dataset.affinity)
     query = Query(dataset.features, dataset.relevant.astype(int), graph)
     alone = min(
@@ -178,7 +178,7 @@ PHOTOGRAPHS = (("helmets/VOCdevkit", "head"), ("helmets/VOCdevkit", "helmet"), (
 
 
 def queries(data: Data, folder: Path) -> Iterator[tuple[str, Query]]:
-    """The synthetic data and those photographs that are there, by name."""
+    """Yield the synthetic data and the existing photographs, by name."""
     yield (
         "synthetic",
         Query(
@@ -191,7 +191,7 @@ def queries(data: Data, folder: Path) -> Iterator[tuple[str, Query]]:
 
 
 def solvers(name: str, query: Query, C: float, eta: float) -> list[str]:
-    """A row: processor seconds of auto, of the other two where they end sooner, and the ratio."""
+    """Return a row: processor seconds of auto, of the other two solvers if they end sooner, and the ratio."""
 
     def seconds(solver: str, most: float = math.inf) -> float | None:
         start = time.process_time()
@@ -217,14 +217,14 @@ def solvers(name: str, query: Query, C: float, eta: float) -> list[str]:
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--patience", type=float, default=20.0, help="seconds that a solver is given")
+    arguments.add_argument("--patience", type=float, default=20.0, help="time limit of a solver in seconds")
     arguments.add_argument("--images", type=int, default=2424)
-    arguments.add_argument("--features", type=int, default=2916, help="of a sample")
+    arguments.add_argument("--features", type=int, default=2916, help="features per sample")
     arguments.add_argument(
         "--photographs", type=Path, default=Path("../shared/data"), help="folder of real images"
     )
     arguments.add_argument(
-        "--affinities", type=int, default=2404, help="of a pair, at most as many as features"
+        "--affinities", type=int, default=2404, help="affinities per pair, at most as many as features"
     )
     options = options_of(
         arguments, patience=0.5, images=100, features=60, affinities=40, photographs=Path("none")

@@ -33,9 +33,9 @@ HEADER = [
 
 
 class Learned(NamedTuple):
-    """What one training came to. ratio: its objective over that of AP-SVM with w2 = 0, 1 where it has none. penalty:
-    of an edge, on average, over the standard deviation of unary scores. positive: the share of unary scores above 0.
-    learn, test: AP without the edges and with them.
+    """The result of one run. ratio: its objective over that of AP-SVM with w2 = 0, 1 for other methods. penalty: mean
+    penalty of an edge over the standard deviation of unary scores. positive: the share of unary scores above 0. learn,
+    test: AP without the edges and with them.
     """
 
     ratio: float
@@ -80,7 +80,7 @@ def learned(method: Any, learn: Query, test: Query, plain: float) -> Learned:
 
 
 def precisions(method: Any, query: Query) -> tuple[float, float]:
-    """AP of unary scores, and of max-marginals."""
+    """Return AP of unary scores, and of max-marginals."""
     unary, _ = method.model_of(query)
     return average_precision(query.relevance, unary), average_precision(query.relevance, method.score(query))
 

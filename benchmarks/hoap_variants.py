@@ -1,7 +1,7 @@
-"""What could make HOAP-SVM rank better than HOB-SVM: `four_methods.py --variants` trains each and prints one table.
+"""What could make HOAP-SVM rank better than HOB-SVM: `four_methods.py --variants` trains variants and prints one table.
 
-C and eta, and whatever else a variant leaves open, are chosen by the AP on three folds of the training images. Then
-each variant is trained on all of them and tested. Differences are those of test AP, set by set and query by query.
+C, eta, and all other open settings of a variant are chosen by the AP on three folds of the training images. Then each
+variant is trained on all training images and tested. Differences are of test AP, by set and query.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ HOB, AP, BOTH = "HOB-SVM", "AP-SVM", "HOB-SVM and AP-SVM"
 TOLERANCE, FOLDS = 1e-2, 3
 
 Chosen = tuple[float, float]  # mean AP over the folds at the chosen point, and test AP there
-Column = list[Chosen]  # of every query of every set
+Column = list[Chosen]  # one per query and set
 Say = Callable[[Progress], None]
 PAPER = f"starts: HOAP-SVM (start: {HOB})"
 Change = Callable[[Material, Plan, ImageSet], Material]
@@ -50,7 +50,7 @@ def unchanged(material: Material, plan: Plan, images: ImageSet) -> Material:
 
 
 def compare_hog(material: Material, plan: Plan, images: ImageSet) -> Material:
-    """Phi compares HOG alone."""
+    """Phi compares HOG only."""
     (columns,) = (
         columns_of_hog for part, columns_of_hog in feature_columns(BOX, images) if part.name == "HOG"
     )
@@ -59,7 +59,7 @@ def compare_hog(material: Material, plan: Plan, images: ImageSet) -> Material:
 
 @dataclass(frozen=True)
 class FirstColumns:
-    """In the place of a projection: methods see the first columns alone."""
+    """Used like a projection: methods see only the first columns."""
 
     kept: int
 
@@ -79,7 +79,7 @@ def compare_standardised(material: Material, plan: Plan, images: ImageSet) -> Ma
 
 @dataclass(frozen=True)
 class Study:
-    """Methods on one choice of features and grids. still: of `ranking.solvers.cccp`."""
+    """Methods with a choice of features and grids. still: of `ranking.solvers.cccp`."""
 
     name: str
     methods: Named
@@ -89,7 +89,7 @@ class Study:
     change: Change = unchanged
 
     def run(self, images: ImageSet, folder: Path, queries: tuple[str, ...], report: Say) -> Results:
-        """Its results on a set, as far as they are not kept in `folder`."""
+        """Return the results on a set, computing what is not stored in `folder`."""
         protocol = Protocol(
             images.key,
             self.features,
@@ -136,7 +136,7 @@ NAMES = tuple(study.name for study in FURTHER)
 
 
 def name_of(study: Study, method: str, settings: dict[str, Any]) -> str:
-    """What an experiment calls a method of a study: with its settings where it is there more than once."""
+    """Return the name of a method in the experiment of a study: with its settings if it occurs more than once."""
     several = [name for name, _ in study.methods].count(method) > 1
     return f"{method} (start: {settings['start']})" if several else method
 
@@ -179,7 +179,7 @@ def variants_table(columns: dict[str, Column]) -> str:
 
 
 def apart(column: Column, rival: Column) -> str:
-    """The mean difference of test AP; of several, with its 95% confidence interval and the p of a paired t-test."""
+    """Format the mean difference of test AP; for several, with its 95% confidence interval and p of a paired t-test."""
     values_of_column, two = ([test for _, test in values] for values in (column, rival))
     mean = fmean(values_of_column) - fmean(two)
     if values_of_column == two or len(values_of_column) == 1:
@@ -193,7 +193,7 @@ def signed(value: float) -> str:
 
 
 def points(value: float) -> str:
-    """An AP as the tables of the field print it.
+    """Format an AP as tables in papers do.
 
     >>> points(0.5126), points(-0.02)
     ('.513', '-.020')

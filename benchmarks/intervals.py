@@ -1,10 +1,10 @@
-"""How often does an interval hold what it is about, and how long does it take?
+"""How often does a confidence interval contain the true value, and how long does it take?
 
     python benchmarks/intervals.py [--sets 400]
 
-Test sets are drawn from a population of images of three samples each, whose labels and scores go together within an
-image. What two rankings reach on 400,000 images stands for the truth. An interval of 95% should hold it for 95% of the
-test sets; the standard error of a share is 1.1 points at 400 sets.
+Test sets are sampled from a population of images with three samples each, whose labels and scores are correlated within
+an image. The measures of two rankings on 400,000 images serve as the true values. A 95% interval should contain them
+for 95% of the test sets; the standard error of this share is 1.1 points at 400 sets.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def population(images: int, generator: np.random.Generator) -> tuple[Ints, Float
 
 
 def held(images: int, sets: int, truth: Floats, generator: np.random.Generator) -> list[str]:
-    """One row: how often intervals of AP and of the difference hold the truth."""
+    """Return one row: how often the intervals of AP and of the difference contain the true value."""
     hits, used = np.zeros(3), 0
     for seed in range(sets):
         relevance, scores, image_of = population(images, generator)
@@ -56,7 +56,7 @@ def held(images: int, sets: int, truth: Floats, generator: np.random.Generator) 
 
 
 def seconds(images: int, rankings: int, generator: np.random.Generator) -> float:
-    """The least of three."""
+    """Return the least of three times."""
     relevance, scores, image_of = population(images, generator)
     several = np.repeat(scores, rankings // 2, axis=0)
     times = []
@@ -71,7 +71,7 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--sets", type=int, default=400, help="test sets of each size (default: 400)")
     arguments.add_argument("--images", nargs="+", type=int, default=[60, 200, 800], help="sizes of test sets")
-    arguments.add_argument("--truth", type=int, default=400_000, help="images that stand for the truth")
+    arguments.add_argument("--truth", type=int, default=400_000, help="images that define the true values")
     arguments.add_argument("--timed", type=int, default=1667, help="images of the test set that is timed")
     options = options_of(arguments, sets=20, images=[60], truth=4_000, timed=60)
     generator = np.random.default_rng(0)

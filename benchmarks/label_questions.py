@@ -1,13 +1,12 @@
-"""How long does one wait for a ranking of labels after a key?
+"""How long does a label ranking take to appear after a key press?
 
     python benchmarks/label_questions.py [--rounds 25] [--images 200]
 
-A set of label scenes, with C-star p@k and its rival trained on it, is made in a home of its own that is deleted
-afterwards. A server of its own is started, and a headless Chromium measures inside the page: from the press of a key
-until the ranking with that answer is painted (the browser knows it beforehand), and until the server has said that the
-answer is on disk. Beside its rival, both rankings count. Then keys are pressed at intervals of 30 ms, and
-what is on disk is counted. Figures are medians, with the least beside them, for a busy machine makes all of
-them longer.
+A set of label scenes, with C-star p@k and a baseline trained on it, is generated in a temporary data folder. A server
+is started, and a headless Chromium measures inside the page: from the press of a key until the ranking with that answer
+is painted (the browser has it in advance), and until the server has confirmed that the answer is on disk. With a
+baseline, both rankings have to be painted. Then keys are pressed at intervals of 30 ms, and the answers on disk are
+counted. Figures are medians, with the least next to them, because a busy machine makes all of them longer.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ WATCH = """(() => {
 
 
 def fill(store: Store, images: int, iterations: int) -> tuple[str, str]:
-    """Draw the scenes and train both methods; the key of the set and the id of the first training."""
+    """Generate the scenes and train both methods; return the key of the set and the id of the first run."""
     with tempfile.TemporaryDirectory() as folder:
         build_image_set(drawn_source("Label scenes", images=images), Path(folder) / "set")
         key = store.adopt(Path(folder) / "set", "Label scenes")
@@ -115,7 +114,7 @@ def measured(
     ids = [str(name) for name in store.image_set(key).image_names[store.image_set(key).image_test]]
     rows = []
     with serving(home) as server:
-        for number, (beside, words) in enumerate((("no", "alone"), ("same", "beside its rival"))):
+        for number, (beside, words) in enumerate((("no", "alone"), ("same", "with its baseline"))):
             visit(page, server.url, run, f"rival={beside}&image={ids[number]}")
             times_of = presses(page, rounds)
             for what, text, must in (("painted", "new ranking painted", MUST), ("kept", "all on disk", "")):
@@ -134,9 +133,13 @@ def measured(
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument("--rounds", type=int, default=25, help="how many keys are measured (default: 25)")
-    arguments.add_argument("--images", type=int, default=200, help="how many scenes are drawn (default: 200)")
-    arguments.add_argument("--iterations", type=int, default=60, help="of training, at most (default: 60)")
+    arguments.add_argument("--rounds", type=int, default=25, help="number of measured keys (default: 25)")
+    arguments.add_argument(
+        "--images", type=int, default=200, help="number of generated scenes (default: 200)"
+    )
+    arguments.add_argument(
+        "--iterations", type=int, default=60, help="most training iterations (default: 60)"
+    )
     options = options_of(arguments, rounds=2, images=50, iterations=3)
     before, begun = os.getloadavg()[0], time.perf_counter()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, browsing() as page:

@@ -1,20 +1,20 @@
-"""How fast and how good are rankers of labels: inference, questions, training, and break-even precision in folds?
+"""How fast and how good are label rankers: inference, questions, training, and break-even precision in folds?
 
     python benchmarks/label_ranking.py [--part inference exact training folds] [--sets Corel5k] [--unary linear ...]
 
 - inference: the best top k of random c-star models with L = 93 labels and k = 12, for a core of C = 0 ... 12 labels,
-  one thread, per image in a batch; against the assignment form, in which each of the 2^C configurations of the core is
-  a linear assignment problem of all other labels (scipy), for C up to 5. Then in L at C = 5, the images a second with
-  all threads, and the next question (both maxima of all labels) for one image.
-- exact: equality with exhaustive search over all sets of 4 of 16 labels and its time; with the general form, in which
-  the core is placed everywhere; and the gap of scipy's approximate quadratic assignment.
-- training: on the label scenes that the project draws, and on Corel5k's 4,500 training images, 499 features, labels
-  with at least 20 images, by default settings. Corel5k needs $RANKING_REAL_DATA or ../shared/data, here and for folds.
+  one thread, per image in a batch; compared with the assignment form, in which each of the 2^C configurations of the
+  core is a linear assignment problem of all other labels (scipy), for C up to 5. Then in L at C = 5, the images per
+  second with all threads, and the next question (both maxima of all labels) for one image.
+- exact: equality with exhaustive search over all sets of 4 of 16 labels, and its time; the same with the general form,
+  in which core labels can have any rank; and the gap of scipy's approximate quadratic assignment.
+- training: on the generated label scenes, and on Corel5k's 4,500 training images, 499 features, labels with at least 20
+  images, with default settings. Corel5k needs $RANKING_REAL_DATA or ../shared/data, here and for folds.
 - folds: break-even precision without questions and after 1, 5 and 10, both models, the mean over folds. C is the same
-  for both models, its default, and not chosen on the test images. Beside them what needs no structure: the labels by
-  their frequency, and by one logistic regression each.
+  for both models, its default, and not chosen on the test images. For comparison two methods without structure: labels
+  by their frequency, and one logistic regression per label.
 
-Times are of the processor's own clock where one thread works, so that other programs do not count; medians.
+Times are processor times where one thread works, so that other programs do not count; medians.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ MODELS = ("Independent p@k", "C-star p@k")
 
 
 def star(generator: np.random.Generator, labels: int, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """A core and F[core], weak enough that the scores still matter."""
+    """Return a core and F[core], weak enough that the scores still matter."""
     matrix = 0.3 * generator.standard_normal((labels, labels))
     matrix = matrix + matrix.T
     np.fill_diagonal(matrix, 0.0)
@@ -68,7 +68,7 @@ def star(generator: np.random.Generator, labels: int, size: int) -> tuple[np.nda
 
 
 def processor_seconds(task: Callable[[], object], rounds: int = 7) -> float:
-    """Median of a task in this thread; a first run, not counted, compiles."""
+    """Return the median time of a task in this thread; a first run, not counted, compiles."""
     task()
     times = []
     for _ in range(rounds):
@@ -84,7 +84,8 @@ def processor_seconds(task: Callable[[], object], rounds: int = 7) -> float:
 
 
 def by_assignment(unary: np.ndarray, core: np.ndarray, interactions: np.ndarray, k: int) -> float:
-    """The best value by a linear assignment of labels to places for each configuration of the core (section 3)."""
+    """Return the best value, by a linear assignment of labels to ranks for each configuration of the core (section
+    3)."""
     rest, best = np.setdiff1d(np.arange(len(unary)), core), -np.inf
     for chosen in itertools.product([False, True], repeat=len(core)):
         inside = core[list(chosen)]
@@ -100,7 +101,7 @@ def by_assignment(unary: np.ndarray, core: np.ndarray, interactions: np.ndarray,
 
 
 def show_inference(generator: np.random.Generator, cores: Sequence[int], batch: int) -> None:
-    """cores: how many labels they have, rising by one. batch: images with the smallest; a larger core has fewer."""
+    """cores: numbers of core labels, rising by one. batch: images with the smallest; a larger core has fewer."""
     threads.MAX_PARTS, parts = 1, threads.MAX_PARTS
     rows, first = [], 0.0
     for size in cores:
@@ -116,7 +117,7 @@ def show_inference(generator: np.random.Generator, cores: Sequence[int], batch: 
         ratio = f"{seconds / first:.2f}" if size else "-"
         rows.append([str(size), f"{1e6 * seconds:.1f}", ratio, slow])
         first = seconds
-    print(f"\nBest top k, L = {LABELS}, k = {K}, microseconds an image in a batch, one thread\n")
+    print(f"\nBest top k, L = {LABELS}, k = {K}, microseconds per image in a batch, one thread\n")
     print(table(["C", "best top k", "of C - 1", "by assignment"], rows))
     rows = []
     for labels in (LABELS, 2 * LABELS, 4 * LABELS, 8 * LABELS):
@@ -125,7 +126,7 @@ def show_inference(generator: np.random.Generator, cores: Sequence[int], batch: 
         seconds = processor_seconds(lambda: best_top_ks(unary, core, interactions, K)) / 200  # noqa: B023
         rows.append([str(labels), f"{1e6 * seconds:.1f}", f"{1e9 * seconds / labels:.0f}"])
     print(f"\nThe same at C = {CORE}, in L\n")
-    print(table(["L", "best top k", "nanoseconds a label"], rows))
+    print(table(["L", "best top k", "nanoseconds per label"], rows))
     threads.MAX_PARTS = parts
     core, interactions = star(generator, LABELS, CORE)
     unary = generator.standard_normal((5 * batch // 2, LABELS))
@@ -133,7 +134,7 @@ def show_inference(generator: np.random.Generator, cores: Sequence[int], batch: 
     start = time.perf_counter()
     best_top_ks(unary, core, interactions, K)
     print(
-        f"\n{len(unary) / (time.perf_counter() - start):,.0f} images a second in {parts} threads (wall clock)"
+        f"\n{len(unary) / (time.perf_counter() - start):,.0f} images per second in {parts} threads (wall clock)"
     )
     prediction = LabelPrediction(unary[:1], core, interactions, np.full(1, K), np.zeros((1, LABELS), np.int8))
     seconds = processor_seconds(lambda: next_questions(prediction, closest_maxima), 101)
@@ -141,7 +142,7 @@ def show_inference(generator: np.random.Generator, cores: Sequence[int], batch: 
 
 
 def show_exact(generator: np.random.Generator, models: int) -> None:
-    """models: random ones that the approximations meet."""
+    """models: number of random models for the approximations."""
     labels, k = 16, 4
     sets = np.array(list(itertools.combinations(range(labels), k)))
     rows = []
@@ -176,7 +177,7 @@ def show_exact(generator: np.random.Generator, models: int) -> None:
         difference = abs(best_order(model).value - best_top_k(unary, core, interactions, 4).value)
         seconds = processor_seconds(lambda: best_order(model), 1)  # noqa: B023
         rows.append([str(size), f"{difference:.0e}", f"{1e3 * seconds:.2f}"])
-    print("\nThe general form, 12 labels, the core placed everywhere: O(N^(C+3))\n")
+    print("\nThe general form, 12 labels, core labels at any rank: O(N^(C+3))\n")
     print(table(["C", "difference to best top k", "milliseconds"], rows))
     rows = []
     for method in APPROXIMATIONS:
@@ -202,7 +203,7 @@ def show_exact(generator: np.random.Generator, models: int) -> None:
 
 
 def corel5k(_: int) -> LabelSet | None:
-    """Labels with at least 20 images, features L2-normalised; None where the set is absent."""
+    """Return labels with at least 20 images, features L2-normalised; None if the set is absent."""
     root = Path(os.environ.get("RANKING_REAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
     if not (root / "corel5k" / "corel5k.npz").is_file():
         return None
@@ -224,7 +225,7 @@ def corel5k(_: int) -> LabelSet | None:
 
 
 def label_scenes(count: int) -> LabelSet:
-    """The first scenes that the project draws, as GIST and colour."""
+    """Return the first generated scenes, as GIST and colour."""
     with tempfile.TemporaryDirectory() as folder:
         images, _ = build_image_set(drawn_source("Label scenes", images=count), Path(folder) / "set")
         return label_set(images, load_features(images, [("GIST", {}), ("Colour", {})], Path(folder)))
@@ -250,12 +251,13 @@ def show_training(images: LabelSet, title: str, penalty: float) -> None:
 
 
 def by_frequency(training: LabelSet, test: LabelSet) -> np.ndarray:
-    """(M, L) scores that are the same for all images."""
+    """Return (M, L) scores that are the same for all images."""
     return np.tile(training.labels.mean(axis=0), (len(test), 1))
 
 
 def by_logistic_regression(training: LabelSet, test: LabelSet) -> np.ndarray:
-    """(M, L) log odds by one classifier a label, at scikit-learn's default C; a label that none has comes last."""
+    """Return (M, L) log odds by one classifier per label, at scikit-learn's default C; labels without images are
+    last."""
     scores = np.full(test.labels.shape, -np.inf)
     for i in np.flatnonzero(training.labels.any(axis=0)):
         classifier = LogisticRegression(max_iter=1000).fit(training.features, training.labels[:, i])
@@ -267,7 +269,7 @@ REFERENCES = {"frequency of labels": by_frequency, "logistic regressions": by_lo
 
 
 def reference_rows(images: LabelSet, fold: np.ndarray) -> list[list[str]]:
-    """What is reached without structure, and without questions."""
+    """Return the results of methods without structure, and without questions."""
     rows = []
     for name, scores in REFERENCES.items():
         precisions = []
@@ -306,7 +308,7 @@ def show_folds(
                     rows.append([unary, name, strategy, *figures, f"{deviation:.2f}"])
         gain = means[MODELS[1], strategies[0]] - means[MODELS[0], strategies[0]]
         rows.append(
-            [unary, "C-star less independent", strategies[0], *(f"{value:+.2f}" for value in gain), ""]
+            [unary, "C-star minus independent", strategies[0], *(f"{value:+.2f}" for value in gain), ""]
         )
         print(f"\nBreak-even precision, %, on {title}, mean of {folds} folds, C = {penalty:g}\n")
         header = [
@@ -324,14 +326,14 @@ def main() -> None:
     parts = ("inference", "exact", "training", "folds")
     arguments.add_argument("--part", nargs="+", choices=parts, default=parts)
     arguments.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    arguments.add_argument("--largest", type=int, default=12, help="labels of the largest core")
-    arguments.add_argument("--batch", type=int, default=4000, help="images at once, with an empty core")
-    arguments.add_argument("--models", type=int, default=50, help="that the approximations meet")
+    arguments.add_argument("--largest", type=int, default=12, help="number of labels in the largest core")
+    arguments.add_argument("--batch", type=int, default=4000, help="images per batch, with an empty core")
+    arguments.add_argument("--models", type=int, default=50, help="random models for the approximations")
     arguments.add_argument("--images", type=int, default=1000, help="label scenes")
     arguments.add_argument("--folds", type=int, default=5)
     arguments.add_argument("--unary", nargs="+", default=["one-vs-all SVMs", "linear"])
     arguments.add_argument("--strategies", nargs="+", default=["closest maxima"])
-    arguments.add_argument("--C", type=float, default=100.0, help="of training")
+    arguments.add_argument("--C", type=float, default=100.0, help="C of training")
     options = options_of(
         arguments, largest=2, batch=40, models=2, images=50, sets=["label scenes"], folds=2, unary=["linear"],
         C=0.01,
@@ -345,7 +347,7 @@ def main() -> None:
     for title in options.sets if {"training", "folds"} & set(options.part) else ():
         images = SETS[title](options.images)
         if images is None:
-            print(f"\n{title} is not there: training and folds on it are left out")
+            print(f"\n{title} does not exist: training and folds on it are omitted")
             continue
         if "training" in options.part:
             show_training(images, title, options.C)

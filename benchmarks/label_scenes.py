@@ -1,10 +1,10 @@
-"""The "Label scenes": how fast they are made, and how hard each concept is for a plain SVM of its own.
+"""The "Label scenes": how fast they are generated, and how hard each concept is for a plain SVM.
 
     python benchmarks/label_scenes.py
 
-builds a set in a temporary folder, learns each concept from the training images by GIST and colour, one SVM against
-all others, and ranks the test images. "break-even" is the precision where it equals recall; "share" is how many of
-the test images show the concept, which is what a ranking by chance has.
+generates a set in a temporary folder, learns each concept from the training images by GIST and colour, one SVM against
+all others, and ranks the test images. "break-even" is the precision where it equals recall; "share" is the share of
+test images with the concept, which is the precision of a random ranking.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ FEATURES = [("GIST", {}), ("Colour", {})]
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument(
-        "--images", type=int, default=1000, help="how many scenes (default: as the source has it)"
+        "--images", type=int, default=1000, help="number of scenes (default: that of the source)"
     )
-    arguments.add_argument("--C", type=float, default=10.0, help="how much errors weigh (default: 10)")
+    arguments.add_argument("--C", type=float, default=10.0, help="C of the SVM (default: 10)")
     options = options_of(arguments, images=50)
     print(machine() + "\n")
     with tempfile.TemporaryDirectory() as folder:
@@ -39,7 +39,7 @@ def main() -> None:
         wall, after = time.perf_counter() - start, os.times()
         busy = after.user + after.system - before.user - before.system
         print(
-            f"{options.images:,} images, {len(images.classes)} concepts, {images.labels.sum(axis=1).mean():.1f} an "
+            f"{options.images:,} images, {len(images.classes)} concepts, {images.labels.sum(axis=1).mean():.1f} per "
             f"image: {wall:.1f} s ({busy:.1f} s of processor time)\n"
         )
         features = load_features(images, FEATURES, Path(folder))
@@ -48,7 +48,7 @@ def main() -> None:
     for query in images.classes:
         relevance = images.relevance(query)
         if not relevance[learn].any() or not relevance[test].any():
-            print(f"{query} is left out: no training image or no test image shows it")
+            print(f"{query} is omitted: no training image or no test image shows it")
             continue
         method = make_method("SVM", C=options.C, unit="paper").fit([Query(features[learn], relevance[learn])])
         scores = np.asarray(method.score(Query(features[test])), np.float64)

@@ -2,12 +2,12 @@
 
     python benchmarks/large_import.py [--images 10000]
 
-A VOC ZIP file of noise and shapes, 500 x 375 pixels and about 100 kB each, is made first, which is not counted. A
-server of its own is started on a home that is deleted afterwards, and a tab without a browser (`streamlit_tab.py`)
-types the path on the page, looks at what was found, presses Import, and keeps it; the time is up when the page has
-answered that shows the set's first pictures. Meanwhile the memory of the server and of the worker is looked at every
-tenth of a second, and so is what the worker tells of its progress. Then the same is imported again and cancelled half
-way: how long until it has stopped, and until nothing of it is left, by the bytes in the home.
+A VOC ZIP file of noise and shapes, 500 x 375 pixels and about 100 kB each, is made first, which is not timed. A server
+is started on a temporary data folder. A tab without a browser (`streamlit_tab.py`) enters the path on the page, waits
+for the preview, presses Import, and keeps the set; the time ends when the page with the set's first images has
+answered. Meanwhile the memory of the server and of the worker, and the reported progress, are read every tenth of a
+second. Then the same file is imported again and cancelled half way: how long until the worker has stopped, and until
+all its files are removed, by the bytes in the data folder.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import Store
 
 SIZE = (500, 375)
-QUALITY, NOISE = 90, 21.0  # which come to about 100 kB
+QUALITY, NOISE = 90, 21.0  # which give about 100 kB
 CLASSES = ("car", "dog", "person", "ship", "tree")
 MUST = {"minutes": 4.0, "server": 500.0, "left": 0}
 LOOK_SECONDS = 0.1
 
 
 # ---------------------------------------------------------------------------------------------------------
-# What is imported
+# The imported file
 # ---------------------------------------------------------------------------------------------------------
 
 
 def make_zip(path: Path, images: int) -> None:
-    """VOC of that many photographs, a third of them for the test."""
+    """Write a VOC ZIP file with that many photographs, a third of them in the test split."""
     names = [f"{number:06}" for number in range(images)]
     with ThreadPoolExecutor(2) as pool, zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as file:
         for part, chosen in (
@@ -62,7 +62,7 @@ def make_zip(path: Path, images: int) -> None:
 
 
 def photograph(seed: int, name: str) -> tuple[bytes, str]:
-    """A picture with one to four things in it, and what VOC says of it."""
+    """Return an image with one to four objects, and its VOC annotation."""
     random = np.random.default_rng(seed)
     picture = Image.linear_gradient("L").resize(SIZE).convert("RGB")
     draw, objects = ImageDraw.Draw(picture), []
@@ -86,15 +86,15 @@ def photograph(seed: int, name: str) -> tuple[bytes, str]:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# What is measured
+# Measurements
 # ---------------------------------------------------------------------------------------------------------
 
 
 class Watch:
-    """Looks at server and workers every LOOK_SECONDS.
+    """Reads memory and progress of server and workers every LOOK_SECONDS.
 
-    at_first, most: megabytes of the server; worker: of a worker at most. silence: the longest time between two signs of
-    progress of a worker, in seconds. busy: seconds that processors worked for each process, by its number.
+    at_first, most: megabytes of the server; worker: most megabytes of a worker. silence: the longest time between two
+    progress reports of a worker, in seconds. busy: processor seconds by process id.
     """
 
     def __init__(self, server: Server, store: Store) -> None:
@@ -114,7 +114,7 @@ class Watch:
                 self._listen(run)
 
     def _clock(self, pid: int) -> None:
-        with contextlib.suppress(psutil.Error):  # it has gone meanwhile
+        with contextlib.suppress(psutil.Error):  # it has exited meanwhile
             times = psutil.Process(pid).cpu_times()
             self.busy[pid] = times.user + times.system
 
@@ -127,7 +127,7 @@ class Watch:
 
 
 def highest(pid: int) -> float:
-    """The most that a process has had resident, in megabytes; 0 of one that has gone."""
+    """Return the peak resident memory of a process in megabytes; 0 if it has exited."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -155,7 +155,7 @@ def watching(watch: Watch) -> Iterator[Watch]:
 
 
 def size_of(home: Path) -> dict[str, int]:
-    """Every file of a home but its database, and its bytes."""
+    """Return every file of a data folder except its databases, with its bytes."""
     sizes = {}
     for path in home.rglob("*"):
         databases = ("ranking.sqlite", "queue.sqlite", "imports.sqlite", "looks.sqlite")
@@ -165,7 +165,7 @@ def size_of(home: Path) -> dict[str, int]:
 
 
 class Person:
-    """Who types a path and imports what is there."""
+    """A user who enters a path and imports what is there."""
 
     def __init__(self, tab: Tab, store: Store, path: Path) -> None:
         self.tab, self.store, self.place = tab, store, path
@@ -183,7 +183,7 @@ class Person:
         return run
 
     async def bring(self) -> list[list[str]]:
-        """From the path to the page with the first pictures."""
+        """Import, from the path to the page with the first images."""
         rows, begun = [], time.perf_counter()
 
         def note(what: str, since: float) -> float:
@@ -192,7 +192,7 @@ class Person:
             return now
 
         await self.look()
-        looked = note("looked at", begun)
+        looked = note("previewed", begun)
         await self.tab.press("import brought")
         run = await self.ended()
         if run.state != "finished":
@@ -201,13 +201,13 @@ class Person:
             f"imported: {run.result['images']:,} images, {run.result['samples']:,} samples", looked
         )
         await self.tab.open("image_sets", **{"import": run.id})
-        note("kept, and the page shows the first pictures", imported)
+        note("kept, and the page shows the first images", imported)
         rows.append(["all of it", f"{time.perf_counter() - begun:.1f}"])
         return rows
 
     async def give_up(self, share: float) -> tuple[float, float, dict[str, int]]:
-        """Import once more and cancel after that share; seconds until it has stopped, until the home is as before, and
-        what is there that was not."""
+        """Import again and cancel after that share; return the seconds until the worker has stopped, the seconds until
+        the data folder is as before, and leftover files."""
         before = size_of(self.store.home)
         await self.look()
         await self.tab.press("import brought")
@@ -248,7 +248,7 @@ async def measure(
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--images", type=int, default=10_000)
-    arguments.add_argument("--zip", type=Path, help="a file to import instead, as one that was made before")
+    arguments.add_argument("--zip", type=Path, help="an existing ZIP file to import instead")
     options = options_of(arguments, images=60)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         path, home = options.zip or Path(folder) / "photographs.zip", Path(folder) / "home"
@@ -266,17 +266,17 @@ def main() -> None:
     )
     print(
         f"processors worked {sum(watch.busy.values()):.0f} s for server and workers, until half of the second import; "
-        f"{os.getloadavg()[1]:.1f} processes wanted one in the last five minutes"
+        f"{os.getloadavg()[1]:.1f} processes were runnable on average in the last five minutes"
     )
-    print(f"longest time without a sign of progress: {watch.silence:.1f} s")
+    print(f"longest time without a progress report: {watch.silence:.1f} s")
     print(
-        f"cancelled half way: stopped after {stopped:.2f} s; gone after {gone:.2f} s; bytes left {sum(left.values())}"
+        f"cancelled: stopped after {stopped:.2f} s, removed after {gone:.2f} s; bytes left {sum(left.values())}"
     )
     minutes = float(rows[-1][1]) / 60
     slow = minutes > MUST["minutes"] or watch.most > MUST["server"]
     if left or (slow and not options.smoke):
         raise SystemExit(
-            f"more than {MUST['minutes']:g} minutes or {MUST['server']:g} MB, or something is left: {left}"
+            f"more than {MUST['minutes']:g} minutes or {MUST['server']:g} MB, or files are left: {left}"
         )
 
 

@@ -1,21 +1,21 @@
-"""A set of 100,000 samples: how soon do its pages come, and how much memory does a training take beside its features?
+"""A set of 100,000 samples: how fast are its pages, and how much memory does training need in addition to features?
 
     python benchmarks/large_set.py [--samples 100000] [--rounds 7] [--browser]
 
-A set of boxes with ten classes is made in a home of its own, which is deleted afterwards, with a ranking of it and the
-features of its samples: unit vectors that lean a little towards their class, written where HOG and Colour would have
-been kept, for what takes long to compute is not what is asked here. Then two things are measured.
+A set of boxes with ten classes is generated in a temporary data folder, with a ranking and the features of its samples:
+unit vectors with a small component towards their class, written directly to the cache of HOG and Colour, because
+computing features is not measured here. Two things are measured.
 
-Pages: the first complete run of Image sets and of Ranked images, each as the very first request to a server that has
-just started; then the same in new tabs, and what runs again at a click on a picture, the next page, a filter. These
-are tabs without a browser (`streamlit_tab.py`), which tell what the server takes; --browser has Chromium open the
-ranking too, from the address to the last picture in view, as `pages.py` does.
+Pages: the first complete run of Image sets and of Ranked images, each as the very first request to a newly started
+server; then the same in new tabs, and reruns after a click on an image, the next page, or a filter. These are tabs
+without a browser (`streamlit_tab.py`), which measure the server only; --browser also opens the ranking in Chromium,
+from the URL to the last image in view, as `pages.py` does.
 
-Memory of a training: AP-SVM, by a worker, with features that are mapped into memory. Two figures of the worker's
-process: its own memory, RssAnon + RssShmem of /proc/PID/status, the most of what is read every few milliseconds; and
-VmHWM, which the kernel keeps, the most that was ever resident, pages of mapped files among it. "Above the features" is
-VmHWM less the size of the (n, d) float32 matrix of features, counted once. The first training finds the parts of the
-features and puts them side by side, the second finds that done.
+Memory of a run: AP-SVM, in a worker, with memory-mapped features. Two figures of the worker's process: its own memory,
+RssAnon + RssShmem of /proc/PID/status, the largest value of readings every few milliseconds; and VmHWM, the peak
+resident memory by the kernel, which includes pages of mapped files. "Above the features" is VmHWM minus the size of the
+(n, d) float32 matrix of features, counted once. The first run concatenates the parts of the features, the second finds
+this done.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ from ranking.workspace.store import Store
 MUST_OPEN, MUST_RERUN, MUST_MEMORY = 2.0, 0.2, 1000.0  # seconds, seconds, megabytes above the features
 MB = 1e6
 LOOK_SECONDS = 0.003
-LEAN = 0.06  # of a sample's features towards those of its class: some 50 planes are needed
-ROWS = 2000  # that are made at once
-CLICKED = 7  # place of the picture that is clicked first
+LEAN = 0.06  # of a sample's features, the component towards its class: some 50 planes are needed
+ROWS = 2000  # rows that are generated at a time
+CLICKED = 7  # position of the image that is clicked first
 SHEET, RANKED = "widget contact sheet", "widget sample"
 
 
 # ---------------------------------------------------------------------------------------------------------
-# Features where those of the pictures would be
+# Features in place of those of the images
 # ---------------------------------------------------------------------------------------------------------
 
 
 def write_features(store: Store, images: ImageSet) -> int:
-    """The parts of FEATURES in the cache of a home; how many columns they have."""
+    """Write the parts of FEATURES to the cache of a data folder; return the number of columns."""
     generator, columns = np.random.default_rng(0), 0
     for name, settings in FEATURES:
         feature = make_feature(name, **settings)
@@ -74,12 +74,12 @@ def write_features(store: Store, images: ImageSet) -> int:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# Memory of a training
+# Memory of a run
 # ---------------------------------------------------------------------------------------------------------
 
 
 class Peak(NamedTuple):
-    """The most of its own memory and of all that was resident, in megabytes, and the seconds of a worker."""
+    """The peaks of own and of resident memory, in megabytes, and the seconds of a worker."""
 
     own: float
     resident: float
@@ -87,7 +87,7 @@ class Peak(NamedTuple):
 
 
 def peak_of(store: Store, settings: dict[str, Any]) -> tuple[Peak, Run]:
-    """Train by a worker; how much memory that took."""
+    """Train in a worker; return its peak memory, and the run."""
     begun = time.perf_counter()
     run = jobs.start(store, "train", settings)
     own = resident = 0.0
@@ -98,12 +98,12 @@ def peak_of(store: Store, settings: dict[str, Any]) -> tuple[Peak, Run]:
         time.sleep(LOOK_SECONDS)
     run = store.run(run.id)
     if run.state != "finished":
-        raise RuntimeError(f"the training has {run.state}: {run.reason}")
+        raise RuntimeError(f"the run is {run.state}: {run.reason}")
     return Peak(own, resident, time.perf_counter() - begun), run
 
 
 def _memory(pid: int | None) -> dict[str, float]:
-    """What the kernel tells of a process, in megabytes; nothing where it has ended."""
+    """Return the memory figures of a process by the kernel, in megabytes; none if it has exited."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -112,9 +112,9 @@ def _memory(pid: int | None) -> dict[str, float]:
 
 
 def trainings(store: Store, key: str, columns: int, samples: int) -> tuple[list[list[str]], bool]:
-    """A row a training, and whether all keep within the limit."""
+    """Return a row per run, and whether all keep within the limit."""
     features, rows, within = samples * columns * 4 / MB, [], True
-    for what, penalty in (("parts to be put side by side", 1000.0), ("side by side already", 100.0)):
+    for what, penalty in (("parts to be concatenated", 1000.0), ("concatenated already", 100.0)):
         settings = {
             "set": key,
             "features": FEATURES,
@@ -140,7 +140,7 @@ Figures = dict[str, list[float]]
 
 
 async def first_of(url: str, page: str, query: dict[str, str]) -> float:
-    """The first complete run of a page, in a new tab."""
+    """Return the seconds of the first complete run of a page, in a new tab."""
     async with Tab(url) as tab:
         seconds = await tab.open(page, **query)
         _sound(tab)
@@ -150,15 +150,15 @@ async def first_of(url: str, page: str, query: dict[str, str]) -> float:
 async def rerun(
     url: str, page: str, query: dict[str, str], grid: str, looks: dict[str, dict[str, str]]
 ) -> Figures:
-    """What runs again on a page: at clicks on pictures of its grid, and where its address changes to each of `looks`,
-    a name for each, and back."""
+    """Time reruns of a page: clicks on images of its grid, and changes of its URL to each of `looks` and back, by
+    name."""
     found: Figures = {}
     async with Tab(url) as tab:
         await tab.open(page, **query)
         for place in (CLICKED, CLICKED + 1):
             one = tab.shown(grid)["items"][place]["id"]
             clicked = {"selected": {"id": one, "ids": [one], "click": place}}
-            found.setdefault("a click on a picture", []).append(await tab.send(grid, clicked))
+            found.setdefault("a click on an image", []).append(await tab.send(grid, clicked))
         for what, changes in looks.items():
             found[what] = [await tab.look(**changes)]
             for name in changes:
@@ -174,7 +174,7 @@ def _sound(tab: Tab) -> None:
 
 
 def page_figures(home: Path, key: str, run: str, rounds: int) -> tuple[list[list[str]], bool, float]:
-    """A row a page and thing to do; whether all keep within the limits; the memory of the server in megabytes."""
+    """Return a row per page and action, whether all keep within the limits, and the server's memory in megabytes."""
     rows, within, memory = [], True, 0.0
     for title, page, query, grid, looks in (
         (
@@ -209,13 +209,13 @@ def page_figures(home: Path, key: str, run: str, rounds: int) -> tuple[list[list
 
 
 def in_chromium(home: Path, run: str, rounds: int) -> tuple[list[list[str]], bool]:
-    """The same of Ranked images in a browser."""
+    """Measure Ranked images in a browser."""
     with serving(home) as server, browsing() as page:
         figures = grid_figures(page, server.url, run, rounds)
     shown = [
-        ("Chromium: Ranked images from another page, pictures in view", MUST_OPEN, figures["come"]),
+        ("Chromium: Ranked images from another page, images in view", MUST_OPEN, figures["come"]),
         ("Chromium: Ranked images in a new tab, Streamlit's own scripts too", MUST_OPEN, figures["new"]),
-        ("Chromium: Ranked images, a click on a picture, answered", MUST_RERUN, figures["click"]),
+        ("Chromium: Ranked images, a click on an image, answered", MUST_RERUN, figures["click"]),
     ]
     return [row(*cells) for cells in shown], all(
         statistics.median(seconds) <= must for _, must, seconds in shown
@@ -236,7 +236,7 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--samples", type=int, default=100_000)
     arguments.add_argument(
-        "--rounds", type=int, default=7, help="how often each page is opened, and each thing done"
+        "--rounds", type=int, default=7, help="how often each page is opened, and each action is repeated"
     )
     arguments.add_argument("--browser", action="store_true", help="in Chromium too")
     options = options_of(arguments, samples=1_000, rounds=1)
@@ -259,7 +259,7 @@ def main() -> None:
     print(table([*header, "seconds", "iterations", "test AP"], rows))
     if not (quick and within) and not options.smoke:
         raise SystemExit(
-            f"pages must open in {MUST_OPEN} s and run again in {MUST_RERUN} s; a training may take "
+            f"pages must open in {MUST_OPEN} s and run again in {MUST_RERUN} s; a run may take "
             f"{MUST_MEMORY:.0f} MB above its features"
         )
 

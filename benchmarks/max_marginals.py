@@ -2,10 +2,10 @@
 
     python benchmarks/max_marginals.py
 
-- 2,424 images with 1 to 6 boxes, drawn at random, every pair of one image connected: `auto`, which enumerates these
-  small components, found once, against `dynamic-cut` of the package, against PyMaxflow's dynamic cuts image
-  by image (one graph an image, from whose flow and search trees each sample's cut starts), and against one product
-  of the features with a weight vector (2,916 float32 features; one thread).
+- 2,424 images with 1 to 6 random boxes, every pair in an image connected: `auto`, which enumerates these small
+  components, found once, compared with `dynamic-cut` of the package, with PyMaxflow's dynamic cuts image by image (one
+  graph per image, from whose flow and search trees each sample's cut starts), and with one product of the features
+  with a weight vector (2,916 float32 features; one thread).
 - One component of 3,347 samples, scores standard normal, penalties uniform from 0 to their strength: 30,000 random
   edges, the nine nearest neighbours of points in eight and in two dimensions, and a grid. The strengths run from
   weak to strong, with the slowest of each graph among them. Cold cuts, two new graphs for each sample, are run on
@@ -42,13 +42,13 @@ STRENGTHS = {
 
 
 def boxes(images: int, generator: np.random.Generator) -> np.ndarray:
-    """(n,) the image of each box; as in the paper's set, most images have one."""
+    """Return (n,) the image of each box; as in the paper's set, most images have one."""
     counts = generator.choice(np.arange(1, 7), images, p=[0.77, 0.14, 0.05, 0.02, 0.01, 0.01])
     return np.repeat(np.arange(images), counts)
 
 
 def bccd(most: int) -> np.ndarray | None:
-    """(n,) the image of each annotated cell, of at most that many images, or None where the set is absent."""
+    """Return (n,) the image of each annotated cell, of at most `most` images, or None if the set is absent."""
     root = Path(os.environ.get("RANKING_REAL_DATA", Path(__file__).parents[2] / "shared" / "data")) / "bccd"
     files = sorted(root.rglob("Annotations/*.xml"))[:most]
     counts = [len(ElementTree.parse(file).getroot().findall("object")) for file in files]
@@ -56,7 +56,7 @@ def bccd(most: int) -> np.ndarray | None:
 
 
 def pymaxflow_flips(unary: np.ndarray, penalty: np.ndarray, components: Components) -> None:
-    """The labellings alone, by PyMaxflow with `reuse_trees` and `mark_node`, one graph a component."""
+    """Compute the labellings by PyMaxflow with `reuse_trees` and `mark_node`, one graph per component."""
     model = checked_model(unary, components.edges, penalty, components)
     network = network_of(model, components.larger_than(1))
     for number in range(components.larger_than(1)):
@@ -101,7 +101,7 @@ def images(name: str, image_of: np.ndarray, rounds: int) -> list[list[str]]:
 
 
 def graph(name: str, samples: int, edges: int, generator: np.random.Generator) -> np.ndarray:
-    """(m, 2) edges of the samples; a grid has as many as make it rectangular."""
+    """Return (m, 2) edges of the samples; a grid has as many as needed to be rectangular."""
     if name == "random edges":
         pairs = generator.choice(samples * (samples - 1) // 2, edges, replace=False)
         return np.stack(np.triu_indices(samples, 1), axis=1)[pairs]
@@ -113,7 +113,7 @@ def graph(name: str, samples: int, edges: int, generator: np.random.Generator) -
 
 
 def one_component(name: str, strength: float, size: tuple[int, int]) -> list[str]:
-    """A row. size: how many samples and, where these are random, how many edges."""
+    """Return a row. size: number of samples and, for random graphs, of edges."""
     generator = np.random.default_rng(0)
     edges = graph(name, *size, generator)
     n = int(edges.max()) + 1
@@ -145,10 +145,8 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--rounds", type=int, default=9)
     arguments.add_argument("--images", type=int, default=2424)
-    arguments.add_argument("--samples", type=int, default=3347, help="of one component")
-    arguments.add_argument(
-        "--edges", type=int, default=30_000, help="of one component, where they are random"
-    )
+    arguments.add_argument("--samples", type=int, default=3347, help="samples of the component")
+    arguments.add_argument("--edges", type=int, default=30_000, help="random edges of the component")
     options = options_of(arguments, rounds=1, images=100, samples=290, edges=2_600)
     size = options.samples, options.edges
     rows = images("boxes of images", boxes(options.images, np.random.default_rng(0)), options.rounds)
@@ -162,7 +160,7 @@ def main() -> None:
     print(machine())
     print(table(["model", "ours", "ms", "against", "ms", "theirs / ours"], rows))
     if cells is None:
-        print("BCCD is left out: no bccd folder in $RANKING_REAL_DATA or ../shared/data.")
+        print("BCCD is omitted: no bccd folder in $RANKING_REAL_DATA or ../shared/data.")
 
 
 if __name__ == "__main__":

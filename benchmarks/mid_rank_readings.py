@@ -1,4 +1,5 @@
-"""MidRank with what the paper leaves open read in several ways, and on few grades: parts of `ordering_baselines.py`."""
+"""MidRank with several readings of what the paper leaves open, and with few grades: parts of
+`ordering_baselines.py`."""
 
 from __future__ import annotations
 
@@ -14,11 +15,11 @@ from ranking import SequenceSet, make_method
 from ranking.methods.length_rankings import Rankings, scores_of_orders
 from ranking.methods.mid_rank import MidRank
 
-CHOOSING = 5  # the first attributes, of whose training images a fold chooses the reading
+CHOOSING = 5  # the first attributes; on a fold of their training images the reading is chosen
 
 
 class Reading(NamedTuple):
-    """A row of the table. trained: the settings that training needs; read: those that only the prediction needs."""
+    """A row of the table. trained: settings for training; read: settings for prediction only."""
 
     name: str
     trained: dict[str, Any]
@@ -41,7 +42,7 @@ READINGS = (
     Reading("ties forbidden, no constant, votes kept", STRICT | NONE, KEPT),
 )
 
-Found = dict[str, np.ndarray]  # (3,) measures by what was measured
+Found = dict[str, np.ndarray]  # (3,) measures by name
 
 
 def show(figures: Figures, attributes: int, count: int, tests: int, subsequences: int) -> None:
@@ -64,7 +65,7 @@ def show(figures: Figures, attributes: int, count: int, tests: int, subsequences
 
 
 def row(name: str, chosen: list[Found], tested: list[Found]) -> list[str]:
-    """tau by which a reading is chosen, of the other attributes, the measures of all, and the best length by itself."""
+    """Return tau on the choosing attributes, tau on the others, the measures of all, and the best single length."""
     alone: dict[str, list[float]] = {}
     for measures_of_run in tested:
         for key in (key for key in measures_of_run if key.startswith(f"{name} alone ")):
@@ -84,7 +85,7 @@ def row(name: str, chosen: list[Found], tested: list[Found]) -> list[str]:
 
 
 def tried(train: SequenceSet, test: SequenceSet, subsequences: int) -> Found:
-    """The measures of all readings and of their lengths alone; each model is trained once."""
+    """Return the measures of all readings and of their single lengths; each model is trained once."""
     measures_by_name: Found = {"RankSVM": measures(make_method("RankSVM").fit(train), test)}
     methods: dict[str, MidRank] = {}
     rankings: dict[str, Rankings] = {}
@@ -107,7 +108,7 @@ def tried(train: SequenceSet, test: SequenceSet, subsequences: int) -> Found:
 
 
 def measured(test: SequenceSet, orders: np.ndarray) -> np.ndarray:
-    """(3,) of orders (N,) of sequences of one length."""
+    """Return (3,) measures of orders (N,) of sequences of equal length."""
     grades = test.grades[test.members].reshape(len(test), -1)
     return measures_of(grades, scores_of_orders(orders, test.starts).reshape(grades.shape)).mean(axis=0)
 
@@ -138,7 +139,7 @@ def show_few_grades(folder: Path | None, count: int, subsequences: int) -> None:
 
 
 class Pool(NamedTuple):
-    """features: (n, d) of length 1; kinds: (n,) the person or digit; train: (n,) whether to learn from."""
+    """features: (n, d) of length 1; kinds: (n,) the person or digit; train: (n,) training images."""
 
     features: np.ndarray
     kinds: np.ndarray
@@ -151,7 +152,7 @@ def persons(folder: Path) -> Pool:
 
 
 def digits() -> Pool:
-    """As many to learn from as there are public figures."""
+    """Return the digits, with as many training images as the public figures."""
     data = load_digits()
     features = data.data / np.linalg.norm(data.data, axis=1, keepdims=True)
     train = np.random.default_rng(0).permutation(len(features)) < 241
@@ -159,7 +160,7 @@ def digits() -> Pool:
 
 
 def made(pool: Pool, grades: int, length: int, count: int, seed: int) -> tuple[SequenceSet, SequenceSet]:
-    """Training and test sequences of any images; the kinds in a random order, and those next to each other merged."""
+    """Sample training and test sequences of any images; kinds are in random order, and adjacent ones are merged."""
     random = np.random.default_rng(seed)
     kinds = pool.kinds.max() + 1
     graded = (random.permutation(kinds) * grades // kinds)[pool.kinds]
@@ -174,6 +175,6 @@ def made(pool: Pool, grades: int, length: int, count: int, seed: int) -> tuple[S
 
 
 def taus(train: SequenceSet, test: SequenceSet, subsequences: int) -> tuple[float, float]:
-    """Of RankSVM with the best C of a grid, and of MidRank as it is."""
+    """Return tau of RankSVM with the best C of a grid, and of MidRank with its default settings."""
     rivals = [measures(make_method("RankSVM", C=C).fit(train), test)[1] for C in RIVAL_GRID]
     return max(rivals), measures(make_method("MidRank", subsequences=subsequences).fit(train), test)[1]

@@ -1,13 +1,13 @@
-"""How fast is the most violated ranking? Four algorithms and numpy.sort of the same negative scores.
+"""How fast is the most violated ranking, by four algorithms, compared with numpy.sort of the same negative scores?
 
     python benchmarks/most_violated_ranking.py [--all] [--cold]
 
 Scores are those of a random model ("start": relevance and score independent) or of a trained one ("end":
-relevant samples three standard deviations up, as after AP-SVM on separable features). Times include the
-checks of the input and all outputs (coefficients, loss, interleaving ranks, objective). Every time is the
-median over seeds of medians over rounds in which all algorithms take turns, each once uncounted in its turn.
-The sizes are those of RESULTS.md; --all adds a grid of sizes from 1,000 to 10 million irrelevant samples.
-"-": not run, it would take minutes (greedy, at |N||P| above 2 x 10^8) or is not defined (search, for the NDCG).
+relevant samples three standard deviations higher, as after AP-SVM on separable features). Times include input
+validation and all outputs (coefficients, loss, interleaving ranks, objective). Every time is the median over seeds of
+medians over rounds in which all algorithms take turns, each with one uncounted call first. The sizes are those of
+RESULTS.md; --all adds a grid of sizes from 1,000 to 10 million irrelevant samples. "-": not run, because it would take
+minutes (greedy, at |N||P| above 2 x 10^8) or is not defined (search, for NDCG).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CLAIMED = [(3120, 227), (10**5, 10**3), (10**6, 10**3)]
 
 
 def size(text: str) -> tuple[int, int]:
-    """The numbers of irrelevant and relevant samples in "3120,227"."""
+    """Parse the numbers of irrelevant and relevant samples in "3120,227"."""
     negatives, positives = map(int, text.split(","))
     return negatives, positives
 
@@ -39,7 +39,7 @@ def scores_of(negatives: int, positives: int, stage: str, seed: int) -> tuple[np
 
 
 def measure(negatives: int, positives: int, loss: str, stage: str, seed: int, cold: bool) -> dict[str, float]:
-    """Median seconds of each algorithm that is run at this size, and of numpy.sort."""
+    """Return the median seconds of each algorithm that is run at this size, and of numpy.sort."""
     scores, relevant = scores_of(negatives, positives, stage, seed)
     negative_scores = scores[~relevant]
 
@@ -80,11 +80,11 @@ def main() -> None:
     arguments.add_argument(
         "--sizes", nargs="+", type=size, default=CLAIMED, metavar="N,P", help="irrelevant, relevant samples"
     )
-    arguments.add_argument("--all", action="store_true", help="a grid of sizes besides")
+    arguments.add_argument("--all", action="store_true", help="also a grid of sizes")
     arguments.add_argument(
         "--cold",
         action="store_true",
-        help="every call right after another algorithm's, with caches of others",
+        help="every call directly after a call of another algorithm, with its caches",
     )
     arguments.add_argument("--seeds", type=int, default=3)
     options = options_of(arguments, seeds=1, sizes=[(1000, 50)])

@@ -1,20 +1,19 @@
-"""How much do the tests protect? Mutants of the mathematics, the store and the worker, and which of them a test kills.
+"""How sensitive are the tests? Mutants of the mathematics, the store and the worker, and which of them a test kills.
 
     pytest --cov=ranking --cov-context=test --durations=0 > durations.txt      # which tests run which line
     python benchmarks/mutants.py --durations durations.txt --out mutants.json
 
-Needs the extra [benchmarks] (cosmic-ray, whose operators are used). The mutants are drawn with a fixed seed from the
-files as they were at `--at`, a commit, so that two states of the tests run against the same mutants: a place in a file,
-evenly drawn, and one of the operators that apply there. Each mutant is made in the current file, at the place to which
-its line has moved; one whose line no longer exists is reported as gone.
+Needs the extra [benchmarks] (cosmic-ray, whose operators are used). The mutants are sampled with a fixed seed from the
+files at `--at`, a commit, so that two states of the tests run against the same mutants: a place in a file, uniformly
+sampled, and one of the operators that apply there. Each mutant is made in the current file, at the new position of its
+line; a mutant whose line no longer exists is reported as gone.
 
-Against each mutant run the tests that run its line by the record of coverage, those of its own package first and
-quick ones first, up to `--seconds` of them (as they took in the recorded run). Coverage does not see compiled lines,
-nor those that run while modules are imported: against such a mutant run the tests of its package and of the methods.
-A test that runs out of time (an endless loop) kills too.
-With `--tests` those run instead, and no record of coverage is needed.
-Mutants are run in copies of the checkout, `--processes` at a time; `--out` keeps each outcome at once, and a run
-that is started again goes on.
+Against each mutant run the tests that execute its line according to the coverage record, those of its own package first
+and quick ones first, up to `--seconds` of them (by their recorded times). Coverage does not see compiled lines, nor
+lines that run while modules are imported: against such a mutant run the tests of its package and of the methods. A test
+that runs out of time (an endless loop) also kills. With `--tests` those run instead, without a coverage record. Mutants
+are run in copies of the checkout, `--processes` at a time; `--out` stores each outcome immediately, and a restarted run
+continues.
 """
 
 from __future__ import annotations
@@ -120,8 +119,8 @@ def files_at(commit: str, folders: Sequence[str]) -> list[str]:
 
 
 def lines_of_no_effect(code: str) -> set[int]:
-    """The lines (from 1) of annotations, which are never evaluated, of imports, and of decorators, whose arguments say
-    how something is compiled and not what it does."""
+    """Return the lines (from 1) of annotations, which are never evaluated, of imports, and of decorators, whose
+    arguments control compilation only."""
     lines: set[int] = set()
     for node in ast.walk(ast.parse(code)):
         annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
@@ -133,7 +132,7 @@ def lines_of_no_effect(code: str) -> set[int]:
 
 
 def places_in(path: str, code: str) -> Iterator[tuple[tuple[str, tuple[int, int]], tuple[str, int]]]:
-    """Each place where an operator applies, with that operator and which of its occurrences this is."""
+    """Yield each place where an operator applies, with the operator and the number of the occurrence."""
     idle, tree = lines_of_no_effect(code), parso.parse(code)
     nodes = list(ast_nodes(tree))
     for name in OPERATORS:
@@ -145,7 +144,7 @@ def places_in(path: str, code: str) -> Iterator[tuple[tuple[str, tuple[int, int]
 
 
 def draw(commit: str, folders: Sequence[str], count: int, seed: int) -> list[Mutant]:
-    """The mutants of that seed: the same for everybody."""
+    """Sample the mutants of that seed, which are the same on every machine."""
     code = {path: committed(commit, path) for path in files_at(commit, folders)}
     operators: dict[tuple[str, tuple[int, int]], list[tuple[str, int]]] = {}
     for path, text in code.items():
@@ -156,7 +155,7 @@ def draw(commit: str, folders: Sequence[str], count: int, seed: int) -> list[Mut
         folder: sorted(key for key in operators if key[0].startswith(f"ranking/{folder}"))
         for folder in folders
     }
-    # Small folders are not drowned by large ones: each has its share by the root of its size.
+    # The share of each folder is proportional to the square root of its size, so that small ones are represented.
     shares = np.sqrt([len(keys) for keys in of_folder.values()])
     counts = np.diff(np.rint(np.cumsum([0.0, *shares]) / shares.sum() * count).astype(int))
     drawn = []
@@ -181,7 +180,7 @@ def changed(before: str, after: str) -> tuple[int, int, tuple[str, ...]]:
 
 
 def moved(mutant: Mutant, before: str, now: str) -> int | None:
-    """Where the mutant's lines are now, or None: they have changed."""
+    """Return the current position of the mutant's lines, or None if they have changed."""
     matcher = difflib.SequenceMatcher(None, before.splitlines(), now.splitlines(), autojunk=False)
     for block in matcher.get_matching_blocks():
         if block.a <= mutant.first and mutant.last <= block.a + block.size:
@@ -200,7 +199,7 @@ class GivenTests:
 
 
 class RecordedTests:
-    """Which tests run which line, and how long each takes."""
+    """The tests that execute each line, with their times."""
 
     def __init__(self, tree: Path, durations: Path) -> None:
         self.tree = tree
@@ -213,7 +212,7 @@ class RecordedTests:
             self.seconds[node.strip()] += float(seconds)
 
     def of(self, path: str, line: int, most: float) -> list[str]:
-        """The tests for line `line` (from 0) of `path`."""
+        """Return the tests for line `line` (from 0) of `path`."""
         package = Path(path).parts[1].removesuffix(".py")
         near = (f"tests/{package}/",)
         contexts = self.coverage.contexts_by_lineno(str(self.tree / path)).get(line + 1, [])
@@ -231,7 +230,7 @@ class RecordedTests:
 
 
 def compiled_lines(code: str) -> set[int]:
-    """The lines (from 1) of functions that numba compiles."""
+    """Return the lines (from 1) of functions that Numba compiles."""
     lines: set[int] = set()
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.FunctionDef) and any(
@@ -242,8 +241,8 @@ def compiled_lines(code: str) -> set[int]:
 
 
 def forget_compiled(tree: Path, path: str) -> None:
-    """Numba knows a kernel that it compiled before by the time stamp of its own file alone: forget those of all files
-    that import the mutant's, for they may hold its code."""
+    """Remove the compiled kernels of all files that import the mutant's file, because they can contain its code, and
+    Numba checks only the time stamp of a kernel's own file."""
     imports = {file: file.read_text() for file in (tree / "ranking").rglob("*.py")}
     stale, fresh = set(), {tree / path}
     while fresh:
@@ -258,7 +257,7 @@ def forget_compiled(tree: Path, path: str) -> None:
 
 
 def meet(tree: Path, mutant: Mutant, at: int, tests: list[str], seconds: float) -> str:
-    """ "survived", or what killed the mutant."""
+    """Return "survived", or what killed the mutant."""
     file = tree / mutant.path
     lines = file.read_text().splitlines()
     lines[at : at + mutant.last - mutant.first] = mutant.text
@@ -305,7 +304,7 @@ def meet(tree: Path, mutant: Mutant, at: int, tests: list[str], seconds: float) 
 
 
 def copies(count: int, scratch: Path) -> Queue[Path]:
-    """Copies of the checkout, kernels compiled."""
+    """Copy the checkout, with compiled kernels."""
     trees: Queue[Path] = Queue()
     for number in range(count):
         shutil.copytree(
@@ -352,16 +351,16 @@ def run(
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument("--at", default=FIRST, help="the commit whose files the mutants are drawn from")
+    arguments.add_argument("--at", default=FIRST, help="the commit from whose files mutants are sampled")
     arguments.add_argument("--count", type=int, default=300)
     arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--seconds", type=float, default=30.0, help="of tests that a mutant meets")
+    arguments.add_argument("--seconds", type=float, default=30.0, help="seconds of tests per mutant")
     arguments.add_argument("--processes", type=int, default=2)
     arguments.add_argument("--durations", type=Path, default=Path("durations.txt"))
     arguments.add_argument("--out", type=Path, default=Path("mutants.json"))
     arguments.add_argument("--list", action="store_true", help="print the mutants and run none")
-    arguments.add_argument("--places", nargs="+", default=PLACES, help="of the folder ranking")
-    arguments.add_argument("--tests", nargs="+", help="that every mutant meets, without a record of coverage")
+    arguments.add_argument("--places", nargs="+", default=PLACES, help="subfolders of ranking")
+    arguments.add_argument("--tests", nargs="+", help="tests for every mutant, without a coverage record")
     options = options_of(
         arguments, at="HEAD", places=["losses"], tests=["tests/losses"], count=1, processes=1, out=None
     )
@@ -376,7 +375,7 @@ def main() -> None:
 
 
 def row(folder: str, outcomes: dict[str, str]) -> list[str]:
-    """What became of the mutants of a place; of all where it is empty."""
+    """Return the outcomes for the mutants of a folder; of all if it is empty."""
     those = [outcome for name, outcome in outcomes.items() if name.startswith(f"ranking/{folder}")]
     lived, gone = sum(outcome.startswith("survived") for outcome in those), those.count("gone")
     return [folder or "all", *map(str, (len(those), len(those) - lived - gone, lived, gone))]

@@ -1,6 +1,6 @@
-"""From a good file to a broken one: what fuzzers do to bytes, and what breaks readers of text, ZIP files and PNG.
+"""Mutations that turn a good file into a broken one: of bytes as in fuzzers, and of text, ZIP files and PNG.
 
-Each mutation takes a generator and bytes, and gives bytes; the same generator gives the same file.
+Each mutation takes a random generator and bytes, and returns bytes; the same generator gives the same file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 Mutation = Callable[[random.Random, bytes], bytes]
 
-LONGEST = 2**20  # bytes of a mutated file: what is copied again and again stays small
+LONGEST = 2**20  # bytes of a mutated file, so that repeated copies stay small
 NUMBERS = (0, 1, 2, 3, 7, 8, 127, 128, 255, 256, 32767, 32768, 65535, 65536)
 NUMBERS += (2**24 - 1, 2**24, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1)
 WORDS = re.compile(rb"[\w.+-]+")
@@ -42,7 +42,8 @@ TOKENS = (
 
 
 def mutated(draw: random.Random, data: bytes, files: Sequence[bytes], also: Sequence[Mutation] = ()) -> bytes:
-    """`data` after one to four mutations; `files` are what it is spliced with, `also` fit what kind of file it is."""
+    """Return `data` after one to four mutations; `files` are for splicing, `also` are further mutations for this
+    kind."""
     chosen: tuple[Mutation, ...] = (*ANYWHERE, lambda draw, data: splice(draw, data, draw.choice(files)))
     for _ in range(draw.choice((1, 1, 1, 2, 2, 4))):
         mutation = draw.choice(also) if also and draw.random() < 0.5 else draw.choice(chosen)
@@ -89,7 +90,7 @@ def splice(draw: random.Random, data: bytes, second: bytes) -> bytes:
 
 
 def set_length(draw: random.Random, data: bytes) -> bytes:
-    """A number of 2, 4 or 8 bytes anywhere, as which formats keep lengths and places, becomes another."""
+    """Change a number of 2, 4 or 8 bytes anywhere, which is how formats store lengths and offsets."""
     form = draw.choice("HIQ")
     size = struct.calcsize(f"<{form}")
     if len(data) < size:
@@ -138,7 +139,7 @@ def _number(draw: random.Random, form: str) -> bytes:
 
 
 def replace_word(draw: random.Random, data: bytes) -> bytes:
-    """A number or name of JSON, XML, CSV or YAML becomes another, so that what is around it can still be read."""
+    """Replace a number or name of JSON, XML, CSV or YAML, so that the rest can still be parsed."""
     words = list(WORDS.finditer(data))
     if not words:
         return insert_token(draw, data)
@@ -148,7 +149,7 @@ def replace_word(draw: random.Random, data: bytes) -> bytes:
 
 
 def move_line(draw: random.Random, data: bytes) -> bytes:
-    """A line is left out, comes again, or comes elsewhere."""
+    """Remove, repeat or move a line."""
     lines = data.splitlines(keepends=True)
     if not lines:
         return data
@@ -162,10 +163,10 @@ TEXT: tuple[Mutation, ...] = (replace_word, replace_word, replace_word, move_lin
 
 
 # ---------------------------------------------------------------------------------------------------------
-# ZIP files, PNG and JPEG, whose fields and checks are known
+# ZIP files, PNG and JPEG, whose fields and checksums are known
 # ---------------------------------------------------------------------------------------------------------
 
-# Where the fields of an entry lie after its mark, in the table of contents and before its content, and of the end.
+# Offsets of the fields of an entry after its signature, in the central directory, before its content, and of the end.
 ZIP_FIELDS = {
     b"PK\x01\x02": "4H 6H 8H 10H 12H 14H 16I 20I 24I 28H 30H 32H 34H 36H 38I 42I",
     b"PK\x03\x04": "4H 6H 8H 10H 12H 14I 18I 22I 26H 28H",
@@ -174,7 +175,7 @@ ZIP_FIELDS = {
 
 
 def set_zip_field(draw: random.Random, data: bytes) -> bytes:
-    """A flag, size, place, checksum, or length of a name becomes another."""
+    """Replace a flag, size, offset, checksum, or length of a name."""
     mark = draw.choice(tuple(ZIP_FIELDS))
     starts = [match.start() for match in re.finditer(re.escape(mark), data)]
     if not starts:
@@ -185,7 +186,7 @@ def set_zip_field(draw: random.Random, data: bytes) -> bytes:
 
 
 def one_place(draw: random.Random, data: bytes) -> bytes:
-    """Two entries of a ZIP file have one place, or nearly, as those of bombs have."""
+    """Give two entries of a ZIP file the same offset, or nearly, as ZIP bombs do."""
     starts = [match.start() for match in re.finditer(b"PK\x01\x02", data)]
     if len(starts) < 2:
         return set_length(draw, data)
@@ -198,7 +199,7 @@ ZIP: tuple[Mutation, ...] = (set_zip_field, set_zip_field, one_place)
 
 
 def set_png_field(draw: random.Random, data: bytes) -> bytes:
-    """Bytes of a chunk, or its name, become others, and its checksum fits again: what a decoder gets to see."""
+    """Change bytes of a chunk, or its name, and correct its checksum, so that a decoder reads it."""
     chunks = _chunks(data)
     if not chunks:
         return flip_bits(draw, data)
@@ -211,7 +212,7 @@ def set_png_field(draw: random.Random, data: bytes) -> bytes:
 
 
 def set_jpeg_field(draw: random.Random, data: bytes) -> bytes:
-    """A byte of a segment before the pixels becomes another: sizes, tables, sampling, EXIF."""
+    """Change a byte of a segment before the pixels: sizes, tables, sampling, EXIF."""
     end = data.find(b"\xff\xda") + 14
     if end < 20:
         return flip_bits(draw, data)
@@ -224,7 +225,7 @@ def set_jpeg_field(draw: random.Random, data: bytes) -> bytes:
 
 
 def _chunks(data: bytes) -> list[tuple[int, int]]:
-    """Where each chunk of a PNG begins, and how many bytes it claims."""
+    """Return where each chunk of a PNG begins, and the length that it declares."""
     chunks, start = [], 8
     while start + 12 <= len(data):
         size = int.from_bytes(data[start : start + 4], "big")

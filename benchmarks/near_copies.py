@@ -1,18 +1,18 @@
-"""Does an import find near copies, does it leave alone what merely looks alike, and how long does it take?
+"""Does an import find near copies, does it ignore images that are merely similar, and how long does it take?
 
     python benchmarks/near_copies.py
 
-takes photographs of helmets, playing cards and blood cells (PASCAL VOC in $RANKING_REAL_DATA or ../shared/data, those
-that are there) and generated images of three kinds, and makes a copy of 1,000 of them: rotated by a quarter or by any
+takes the existing photographs of helmets, playing cards and blood cells (PASCAL VOC in $RANKING_REAL_DATA or
+../shared/data) and generated images of three kinds, and makes a copy of 1,000 of them: rotated by a quarter or by any
 angle into a black frame, mirrored, darkened, cropped by 5% of each side's length, or as a video frame a moment later:
-shifted by a few pixels, with noise and with a thing of a tenth of the area that has moved. Half of the images that have
-copies, and half of the copies, are for the test.
+shifted by a few pixels, with noise and with an object of a tenth of the area that has moved. Half of the images that
+have copies, and half of the copies, are in the test split.
 
-The first table has what the import finds: copies that lie across the split before and after, for each way in which they
-were made. The second has the images that are in a pair of images that are no copies; which of the photographs are near
-copies of each other was judged by eye, see KNOWN. The third has the time that finding copies adds to an import of so
-many images of noise and shapes, as `large_import.py` makes them, which are laid out alike; images are fingerprinted and
-compared by two threads. The last one has the photographs of helmets, first in their own split.
+The first table has what the import finds: copies across the split before and after, by how they were made. The second
+has the images in pairs that are not copies; which of the photographs are near copies of each other was judged by eye,
+see KNOWN. The third has the time that finding copies adds to an import of as many images of noise and shapes, from
+`large_import.py`, which have a similar layout; images are fingerprinted and compared by two threads. The last one has
+the photographs of helmets, first in their own split.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MUST = {"across": 0, "unlike": 0.01, "seconds": 20.0}
 
 @dataclass(frozen=True)
 class Original:
-    """An image, and of which kind it is."""
+    """An image, and its kind."""
 
     kind: str
     name: str
@@ -59,11 +59,11 @@ class Original:
 
 
 def originals(each: int | None, generated: int) -> Iterator[Original]:
-    """The photographs, `each` of a kind, and generated images."""
+    """Yield the photographs, `each` per kind, and generated images."""
     for kind, folder in PHOTOGRAPHS.items():
         files = sorted((ROOT / folder).rglob("*.jpg"))
         if not files:
-            print(f"{kind} are left out: no images in {ROOT / folder}")
+            print(f"{kind} are omitted: no images in {ROOT / folder}")
         for file in files[:each]:
             with Image.open(file) as picture:
                 yield Original(kind, file.stem, picture.convert("RGB"))
@@ -96,7 +96,7 @@ def cropped(picture: Image.Image, chance: random.Random) -> Image.Image:
 
 
 def a_frame_later(picture: Image.Image, chance: random.Random) -> Image.Image:
-    """The camera has moved by up to 1%, and a thing of a tenth of the area by up to 3%."""
+    """Return the scene with the camera moved by up to 1%, and an object of a tenth of the area by up to 3%."""
     width, height = picture.size
     shift = [int(chance.uniform(-0.01, 0.01) * side) for side in picture.size]
     later = Image.new("RGB", picture.size)
@@ -131,7 +131,7 @@ def as_file(picture: Image.Image) -> bytes:
 
 @dataclass(frozen=True)
 class Files:
-    """A source of images that are there already, each with its name and whether it is for the test."""
+    """A source of existing images, each with its name and whether it is in the test split."""
 
     name: ClassVar[str] = "files"
 
@@ -149,12 +149,12 @@ class Files:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# What is measured
+# Measurements
 # ---------------------------------------------------------------------------------------------------------
 
 
 def copies_across(every: list[Original], count: int) -> list[list[str]]:
-    """A row for each way in which copies are made."""
+    """Return a row for each kind of copy."""
     chance = random.Random(0)
     chosen = chance.sample(range(len(every)), min(count, len(every)))
     ways = [list(CHANGES)[index % len(CHANGES)] for index in range(len(chosen))]
@@ -182,7 +182,7 @@ def copies_across(every: list[Original], count: int) -> list[list[str]]:
 
 
 def joined_unlike(every: list[Original]) -> tuple[list[list[str]], float]:
-    """A row for each kind of images; and the share of images that are joined with one that they are no copy of."""
+    """Return a row for each kind of image, and the share of images that are paired with an image that is no copy."""
     groups = near_copies([fingerprints(original.picture) for original in every])
     wrong = [pair for pair in groups.pairs if not alike(every[pair[0]], every[pair[1]])]
     joined = Counter(every[image].kind for image in {int(image) for pair in wrong for image in pair})
@@ -194,7 +194,8 @@ def joined_unlike(every: list[Original]) -> tuple[list[list[str]], float]:
     return rows, share
 
 
-# Pairs of photographs that a person calls the same image: the same card and table, the same field of a microscope.
+# Pairs of photographs that a human judged to be the same image: the same card and table, the same field of a
+# microscope.
 KNOWN = {
     frozenset(pair)
     for pair in (
@@ -211,12 +212,12 @@ KNOWN = {
 
 
 def alike(first: Original, second: Original) -> bool:
-    """Whether a person calls two images the same. Of photographs of helmets all pairs that are found were looked at."""
+    """Return whether a human judged two images to be the same. Of helmets, all detected pairs were checked."""
     return frozenset((first.name, second.name)) in KNOWN or first.kind == second.kind == "helmets"
 
 
 def seconds_more(count: int) -> list[str]:
-    """How long finding copies takes among so many images: fingerprints on one core, comparing on two."""
+    """Time finding copies among so many images: fingerprints on one core, comparison on two."""
     prints, taken = [], 0.0
     for seed in range(count):
         with Image.open(io.BytesIO(photograph(seed, str(seed))[0])) as stored:
@@ -231,7 +232,7 @@ def seconds_more(count: int) -> list[str]:
 
 
 def helmets() -> list[str] | None:
-    """The photographs of helmets in their own split, and with near copies on one side."""
+    """Return a row for the photographs of helmets in their own split, and with near copies on one side."""
     folder = ROOT / PHOTOGRAPHS["helmets"]
     if not folder.is_dir():
         return None
@@ -256,9 +257,9 @@ def helmets() -> list[str] | None:
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--copies", type=int, default=1000)
-    arguments.add_argument("--each", type=int, help="photographs of each kind, not all")
-    arguments.add_argument("--generated", type=int, default=300, help="images of each kind")
-    arguments.add_argument("--images", type=int, default=10_000, help="of the import that is timed")
+    arguments.add_argument("--each", type=int, help="photographs per kind (default: all)")
+    arguments.add_argument("--generated", type=int, default=300, help="generated images per kind")
+    arguments.add_argument("--images", type=int, default=10_000, help="images of the timed import")
     options = options_of(arguments, copies=12, each=8, generated=8, images=40)
     print(machine() + "\n")
     every = list(originals(options.each, options.generated))
@@ -284,7 +285,7 @@ def main() -> None:
         print("\n" + table(header, [row]))
     bad = int(rows[-1][3]) > MUST["across"] or share > MUST["unlike"] or float(timed[4]) > MUST["seconds"]
     if bad and not options.smoke:
-        raise SystemExit("more copies across, more unlike images joined or more seconds than there must be")
+        raise SystemExit("too many copies across the split, too many wrong pairs, or too slow")
 
 
 if __name__ == "__main__":

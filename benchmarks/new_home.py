@@ -1,10 +1,10 @@
-"""How long one waits for the first sight of each page in a home that is new.
+"""How long does the first view of each page take in a new data folder?
 
     python benchmarks/new_home.py
 
-runs every page once in one new home, so that all is imported and compiled, and then in another one, which is measured:
-from the click to the end of the page's script, without the browser, by the clock and by the processor. The first page
-of that home copies the examples of data/examples into it; the first that needs features of images computes these.
+runs every page once in a new data folder, so that everything is imported and compiled, and then in another one, which
+is measured: from the click to the end of the page's script, without the browser, by wall clock and by processor time.
+The first page copies the examples of data/examples; the first page that needs features of images computes them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from timing import machine, options_of, parser, table
 ROOT = Path(__file__).parents[1]
 MUST = "<= 2 s"
 
-# Each AppTest looks through all installed distributions for components when it opens, a server once.
+# Each AppTest searches all installed distributions for components when it opens; a server does this once.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 
 def seconds_of(page: str, home: str) -> tuple[float, float]:
-    """Of one visit in a session of its own, by the clock and by the processor; RuntimeError where the page reports an
+    """Return the wall-clock and processor seconds of one visit in a new session; RuntimeError if the page reports an
     error."""
     os.environ["RANKING_HOME"] = home
     app = AppTest.from_file(str(ROOT / "laboratory.py"), default_timeout=600).switch_page(f"pages/{page}.py")
@@ -42,7 +42,7 @@ def seconds_of(page: str, home: str) -> tuple[float, float]:
 
 def main() -> None:
     options = options_of(parser(__doc__))
-    sys.path[0] = str(ROOT)  # beside this file lies another pages.py
+    sys.path[0] = str(ROOT)  # this folder has another pages.py
     from pages.parts.app import menu
 
     names = list(menu.PAGES)[: 3 if options.smoke else None]

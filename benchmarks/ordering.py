@@ -3,11 +3,11 @@
     python benchmarks/ordering.py [--part inference agreement training]
 
 - inference: the search from a random order, by the length of the sequence: lengths 3 to 8 fused with three trees,
-  against all orders (up to 9 samples), and against the same search with the plain evaluation of eq. 3 for every swap,
-  in which psi is formed from 1,000 features and multiplied by theta (three swaps, times the number that all need);
-  then one ranker up to length 500, and the memory that it takes; and many sequences of 8 at once.
-- agreement: how often the search ends at the best of all orders of 8 samples, by the number of trees, for rankers
-  trained on drawn sequences (a class for each place, as with the public figures) and for random scores of places.
+  compared with all orders (up to 9 samples), and with the same search with the plain evaluation of eq. 3 for every
+  swap, in which psi is formed from 1,000 features and multiplied by theta (three swaps, times the number of swaps);
+  then one ranker up to length 500, and its memory; and many sequences of 8 in one call.
+- agreement: how often the search finds the best of all orders of 8 samples, by the number of trees, for rankers
+  trained on generated sequences (a class for each position, as with the public figures) and for random scores.
 - training: 10,000 sequences of 8 over a pool of 1,000 samples with 500 features, lengths 3 to 8, as many subsequences
   of each length, to a gap of 1%.
 """
@@ -34,7 +34,7 @@ TREES = 3
 
 
 def plain_swap(order: np.ndarray, samples: np.ndarray, thetas: dict[int, np.ndarray]) -> float:
-    """Eq. 3 of one order for all lengths, from features."""
+    """Evaluate eq. 3 of one order for all lengths, from features."""
     total = 0.0
     for length, theta in thetas.items():
         for start in range(len(order) - length + 1):
@@ -45,7 +45,7 @@ def plain_swap(order: np.ndarray, samples: np.ndarray, thetas: dict[int, np.ndar
 
 
 def swaps_of(scores: WindowScores, n: int) -> int:
-    """Swaps that the search evaluates at least: all of each order that it stood at, counted by its paths."""
+    """Return the least number of swaps that the search evaluates: all swaps of each visited order, by its paths."""
     paths = new_paths(TREES, n)
     grown = search(scores.model, np.arange(n), np.arange(n), 0, paths)
     return int((paths.depths[:grown] + 1).sum()) * n * (n - 1) // 2
@@ -106,7 +106,7 @@ def show_inference(generator: np.random.Generator, options: argparse.Namespace) 
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         rows.append([str(n), f"{seconds:.2f}", f"{peak / 1024:.0f}"])
-    print(f"\nOne ranker of length 8, {TREES} trees, random start and random scores of places\n")
+    print(f"\nOne ranker of length 8, {TREES} trees, random start and random scores of positions\n")
     print(table(["samples", "processor seconds", "Python's arrays at most, KB"], rows))
     count = options.many
     scores = WindowScores(generator.standard_normal((500, 5)))
@@ -122,7 +122,7 @@ def show_inference(generator: np.random.Generator, options: argparse.Namespace) 
 
 
 def drawn_sequences(generator: np.random.Generator, pool: int, columns: int, count: int) -> SequenceSet:
-    """Sequences of one sample of each of 8 classes, whose means do not lie on a line: the class is the grade."""
+    """Sample sequences with one sample of each of 8 classes, whose means are not on a line: the class is the grade."""
     grades = np.arange(pool) % 8
     features = generator.standard_normal((8, columns))[grades] + 2.5 * generator.standard_normal(
         (pool, columns)
@@ -152,7 +152,7 @@ def show_agreement(generator: np.random.Generator, options: argparse.Namespace) 
             searched = best_permutations(scores, test.members, test.starts, first, trees)
             shares.append(f"{(searched.values >= best - 1e-9).mean():.1%}")
         rows.append([name, *shares])
-    print(f"\nThe best of all orders of 8 samples was found, by the number of trees, {count} sequences\n")
+    print(f"\nShare of {count} sequences of 8 samples whose best order was found, by the number of trees\n")
     print(table(["scores, length", "1 tree", "2", "3", "5", "10"], rows))
 
 
@@ -184,13 +184,13 @@ def main() -> None:
     parts = {"inference": show_inference, "agreement": show_agreement, "training": show_training}
     arguments.add_argument("--part", nargs="+", choices=list(parts), default=list(parts))
     add = arguments.add_argument
-    add("--samples", nargs="+", type=int, default=[8, 9, 12, 20, 40], help="inference: of a sequence")
-    add("--long", nargs="+", type=int, default=[100, 200, 500], help="inference: samples, one ranker alone")
-    add("--features", type=int, default=1000, help="inference")
+    add("--samples", nargs="+", type=int, default=[8, 9, 12, 20, 40], help="inference: samples per sequence")
+    add("--long", nargs="+", type=int, default=[100, 200, 500], help="inference: samples, with one ranker")
+    add("--features", type=int, default=1000, help="inference: features per sample")
     add("--many", type=int, default=20_000, help="inference: sequences of 8")
-    add("--tested", type=int, default=500, help="agreement: sequences to learn from, and to test on")
-    add("--subsequences", type=int, default=2000, help="agreement: of each length, to learn from")
-    add("--sequences", type=int, default=10_000, help="training")
+    add("--tested", type=int, default=500, help="agreement: training sequences, and as many test sequences")
+    add("--subsequences", type=int, default=2000, help="agreement: training subsequences of each length")
+    add("--sequences", type=int, default=10_000, help="training: sequences")
     options = options_of(
         arguments, samples=[8, 12], long=[20], features=20, many=100, tested=20, subsequences=50, sequences=60
     )

@@ -3,27 +3,29 @@
     python benchmarks/ordering_baselines.py [--part speed lightgbm public-figures readings few-grades timeline-cars
                                                     car-features] [--methods ...]
 
-- speed: RankSVM on the 1.9 million pairs that 10,000 sequences of 20 imply, against LIBLINEAR on a sample of 5% of them
-  (differences of features, dual coordinate descent with the same loss, the C that gives each the same objective). Needs
-  liblinear-official.
-- lightgbm: the example that comes with LightGBM, ranked by five methods, ListNet and ListMLE
-  also with a hidden layer, beside LightGBM's own training and metric; NDCG
-  at 1, 3, 5 and 10 with exponential gain, the mean over the test queries, those without a relevant document as 1.
-- public-figures: midrank's Table 1. One image a person, 8 in a sequence, 11 attributes; features of length 1; two
-  persons who are equal in an attribute are no pair. For each attribute one setting of each method is chosen from its
-  grid, by cross-validation within the training images: folds are of images, so that no image is in two, and sequences
-  of one image a person are drawn within each, so that a method is judged on sequences as long as those of the test.
-- readings: MidRank with what the paper leaves open read in several ways, on the same public figures at the default C. A
-  reading is chosen on a third of the training images of attributes 1 to 5, which it was not trained on.
-- few-grades: MidRank at its default C against RankSVM at the C of its grid that is best on the test sequences, where
-  public figures and digits have from 3 to 8 grades.
-- timeline-cars: the same as public-figures of generated cars, sequences of 20, means over sets of three seeds; HOG and
+- speed: RankSVM on the 1.9 million pairs that 10,000 sequences of 20 imply, compared with LIBLINEAR on a sample of 5%
+of
+  them (differences of features, dual coordinate descent with the same loss, the C that gives each the same objective).
+  Needs liblinear-official.
+- lightgbm: the example that comes with LightGBM, ranked by five methods, ListNet and ListMLE also with a hidden layer,
+  next to LightGBM's own training and metric; NDCG at 1, 3, 5 and 10 with exponential gain, the mean over the test
+  queries; queries without a relevant document count as 1.
+- public-figures: midrank's Table 1. One image per person, 8 in a sequence, 11 attributes; features of length 1; two
+  persons with equal attributes are no pair. For each attribute one setting of each method is chosen from its grid, by
+  cross-validation within the training images: folds are of images, so that no image is in two, and each fold samples
+  sequences of one image per person, so that methods are evaluated on sequences as long as those of the test.
+- readings: MidRank with several readings of what the paper leaves open, on the same public figures at the default C. A
+  reading is chosen on a third of the training images of attributes 1 to 5, on which it was not trained.
+- few-grades: MidRank at its default C compared with RankSVM at the C of its grid that is best on the test sequences,
+for
+  public figures and digits with 3 to 8 grades.
+- timeline-cars: the same as public-figures for generated cars, sequences of 20, means over sets of three seeds; HOG and
   colour. Folds are of models of cars.
-- car-features: the cars of the first seed by HOG and colour, and by Fisher vectors of dense descriptors, as the paper
-  has them.
+- car-features: the cars of the first seed by HOG and colour, and by Fisher vectors of dense descriptors, as in the
+  paper.
 
-The parts lightgbm, public-figures and readings need $RANKING_REAL_DATA or ../shared/data. Times are of the clock on
-the wall, medians, one thread.
+The parts lightgbm, public-figures and readings need $RANKING_REAL_DATA or ../shared/data. Times are wall-clock times,
+medians, one thread.
 """
 
 from __future__ import annotations
@@ -78,7 +80,7 @@ PAPER = {  # NDCG, Kendall tau and pair accuracy of Table 1, public figures
 
 
 def restricted(sequences: SequenceSet, allowed: np.ndarray) -> SequenceSet:
-    """The sequences without the samples that are not allowed (n,), and without those that are left empty."""
+    """Return the sequences without the samples that are not allowed (n,), and without empty sequences."""
     keep = allowed[sequences.members]
     lengths = np.add.reduceat(keep.astype(int), sequences.starts[:-1])
     starts = np.concatenate([[0], np.cumsum(lengths[lengths > 0])])
@@ -91,7 +93,7 @@ def restricted(sequences: SequenceSet, allowed: np.ndarray) -> SequenceSet:
 
 
 def accuracy(method: Any, sequences: SequenceSet) -> float:
-    """The share of all pairs of the sequences, of whatever lengths, that are in order."""
+    """Return the share of all pairs of the sequences, of any length, that are ordered correctly."""
     scores = np.split(method.score_sequences(sequences), sequences.starts[1:-1])
     right = pairs = 0
     for number, own in enumerate(scores):
@@ -102,11 +104,11 @@ def accuracy(method: Any, sequences: SequenceSet) -> float:
     return right / pairs
 
 
-Splits = list[tuple[SequenceSet, SequenceSet]]  # of each fold, what is learnt from and what is judged by
+Splits = list[tuple[SequenceSet, SequenceSet]]  # of each fold, the training and the validation sequences
 
 
 def folds_of(sequences: SequenceSet) -> np.ndarray:
-    """(n,) a fold for each sample of the pool. Samples of one sequence stay together where they stand in no other."""
+    """Return (n,) folds of the pool's samples. Samples of a sequence stay together if they are in no other sequence."""
     rng, fold = np.random.default_rng(0), np.empty(len(sequences.features), int)
     if len(np.unique(sequences.members)) < len(sequences.members):
         return rng.integers(0, FOLDS, len(fold))
@@ -115,13 +117,13 @@ def folds_of(sequences: SequenceSet) -> np.ndarray:
 
 
 def splits_of(sequences: SequenceSet) -> Splits:
-    """Sequences without the samples of a fold, and with those alone."""
+    """Return the sequences without the samples of each fold, and with only those."""
     fold = folds_of(sequences)
     return [(restricted(sequences, fold != k), restricted(sequences, fold == k)) for k in range(FOLDS)]
 
 
 def chosen(name: str, splits: Splits, settings: dict[str, Any]) -> dict[str, float]:
-    """The value of the method's grid that puts most pairs of the left-out samples in order, beside `settings`."""
+    """Choose the value of the method's grid with the most correct pairs of held-out samples, with other `settings`."""
     setting, values = method_class(name).grid
 
     def fitted(value: float, train: SequenceSet) -> Any:
@@ -135,7 +137,7 @@ def chosen(name: str, splits: Splits, settings: dict[str, Any]) -> dict[str, flo
 
 
 def after_rounds(boosted: Boosted, test: SequenceSet, values: Sequence[float]) -> list[float]:
-    """The accuracy after each number of rounds: more of them go on from fewer, so that one training has them all."""
+    """Return the accuracy after each number of rounds; one run has all of them, because rounds are added one by one."""
     import lightgbm
 
     whole, trials = boosted.booster, []
@@ -152,9 +154,7 @@ def public_figures(attributes: int, count: int, tests: int, names: tuple[str, ..
     figures = Figures(folder / "pubfig_data.mat")
     attributes = min(attributes, len(figures.orders))
     rows = np.arange(len(figures.features))
-    print(
-        f"Public figures, {attributes} attributes: {count} sequences of each to learn from, {tests} to test\n"
-    )
+    print(f"Public figures, {attributes} attributes: {count} training and {tests} test sequences of each\n")
     lines = []
     for name in names:
         tried = []
@@ -171,7 +171,7 @@ def public_figures(attributes: int, count: int, tests: int, names: tuple[str, ..
 
 
 class Tried(NamedTuple):
-    """What came of a method: (3,) its measures, how long its training took, and which value of its grid was chosen."""
+    """The results of a method: (3,) its measures, its training time, and the chosen value of its grid."""
 
     measures: np.ndarray
     seconds: float
@@ -187,7 +187,7 @@ def tried_on(name: str, splits: Splits, train: SequenceSet, test: SequenceSet) -
 
 
 def summed_up(tried: list[Tried]) -> tuple[list[str], list[str]]:
-    """Mean measures; the median time, and between which values the setting was chosen."""
+    """Return mean measures; the median time, and the range of chosen values."""
     values = [trial.value for trial in tried]
     took = [
         f"{statistics.median(trial.seconds for trial in tried):.2f}",
@@ -205,9 +205,7 @@ LENGTH = 20
 
 def timeline_cars(seeds: Sequence[int], images: int, count: int, names: tuple[str, ...]) -> None:
     cases = [cars_of(seed, images, count) for seed in seeds]
-    print(
-        f"Timeline cars of {len(seeds)} seeds: {count} sequences of {LENGTH} to learn from, {count} to test\n"
-    )
+    print(f"Timeline cars of {len(seeds)} seeds: {count} training and {count} test sequences of {LENGTH}\n")
     lines = []
     for name in names:
         tried = [tried_on(name, *case) for case in cases]
@@ -223,7 +221,7 @@ def hog_and_colour(image_set: ImageSet) -> np.ndarray:
 
 
 def car_features(seed: int, images: int, count: int) -> None:
-    """RankSVM, its C chosen by cross-validation, and MidRank at its default C, by the features of one set of cars."""
+    """Compare features of one set of cars: RankSVM, its C chosen by cross-validation, and MidRank at its default C."""
     lines = []
     for called, describe in (("HOG and colour", hog_and_colour), ("Fisher vectors", fisher_vectors)):
         splits, train, test = cars_of(seed, images, count, describe)
@@ -232,14 +230,14 @@ def car_features(seed: int, images: int, count: int) -> None:
         for name, measures_of in (("RankSVM", rival.measures), ("MidRank", own)):
             lines.append([called, str(train.features.shape[1]), name, *in_digits(measures_of)])
             print(f"  {' '.join(lines[-1])}", flush=True)
-    print(f"\nTimeline cars of seed {seed}: {count} sequences of {LENGTH} to learn from, {count} to test\n")
+    print(f"\nTimeline cars of seed {seed}: {count} training and {count} test sequences of {LENGTH}\n")
     print(table(["features", "columns", "method", "NDCG", "tau", "pairs"], lines) + "\n")
 
 
 def cars_of(
     seed: int, images: int, count: int, describe: Callable[[ImageSet], np.ndarray] = hog_and_colour
 ) -> tuple[Splits, SequenceSet, SequenceSet]:
-    """Folds of the training cars, training and test sequences of one generated set."""
+    """Return folds of the training cars, training and test sequences of one generated set."""
     with tempfile.TemporaryDirectory() as folder:
         source = drawn_source("Timeline cars", seed=seed, images=images)
         image_set, _ = build_image_set(source, Path(folder) / "set")
@@ -264,7 +262,7 @@ def cars_of(
 
 
 def speed(pools: Sequence[int], count: int, rounds: int) -> None:
-    """pools: how many samples there are; count: sequences of 20 of them."""
+    """pools: numbers of samples; count: sequences of 20 of them."""
     from liblinear.liblinearutil import parameter, problem, train
 
     rng = np.random.default_rng(0)
@@ -281,7 +279,7 @@ def speed(pools: Sequence[int], count: int, rounds: int) -> None:
         first, second = np.triu_indices(20, 1)
         pairs = np.stack([members[:, first].ravel(), members[:, second].ravel()], axis=1)
         pairs = pairs[rng.random(len(pairs)) < 0.05]
-        swap = rng.random(len(pairs)) < 0.5  # LIBLINEAR wants both classes
+        swap = rng.random(len(pairs)) < 0.5  # LIBLINEAR needs both classes
         signs = np.where(grades[pairs[:, 0]] > grades[pairs[:, 1]], 1.0, -1.0)
         signs[swap] *= -1.0
         pairs[swap] = pairs[swap][:, ::-1]
@@ -311,7 +309,7 @@ def speed(pools: Sequence[int], count: int, rounds: int) -> None:
 
 
 def _objective(sequences: SequenceSet, w: np.ndarray, C: float) -> float:
-    """RankSVM's, of all pairs."""
+    """Return the objective of RankSVM on all pairs."""
     risk = make_method("RankSVM", C=C).risk(sequences)
     scores = risk.exact_scores(w)
     return float(risk.objective(w, scores, risk.oracle(scores)))
@@ -334,7 +332,7 @@ def example(folder: Path, part: str) -> SequenceSet:
 
 
 def ndcg_at(scores: np.ndarray, sequences: SequenceSet, k: int) -> float:
-    """Mean over the queries; one without a relevant document counts as 1, as in LightGBM."""
+    """Return the mean over queries; a query without a relevant document counts as 1, as in LightGBM."""
     values = []
     for number in range(len(sequences)):
         rows = sequences.sequence(number)
@@ -351,7 +349,7 @@ def lightgbm_example(names: Sequence[str]) -> None:
     import lightgbm
 
     train, test = example(folder, "train"), example(folder, "test")
-    # The example's own train.conf, without its drawing of rows, which needs a seed.
+    # The example's own train.conf, without its sampling of rows, which needs a seed.
     shared = {"num_leaves": 31, "learning_rate": 0.1, "min_data_in_leaf": 50}
     options = {**shared, "objective": "lambdarank", "metric": "ndcg", "eval_at": CUTOFFS, "verbosity": -1}
     options |= {"num_threads": 1, "deterministic": True, "force_row_wise": True, "use_missing": False}
@@ -387,7 +385,7 @@ def lightgbm_example(names: Sequence[str]) -> None:
             + [f"{ndcg_at(scores, test, k):.4f}" for k in CUTOFFS]
             + [f"{seconds:.2f}"]
         )
-    print(f"LightGBM's example: {len(train)} queries to learn from, {len(test)} to test, exponential gain\n")
+    print(f"LightGBM's example: {len(train)} training and {len(test)} test queries, exponential gain\n")
     print(table(["method", *[f"NDCG@{k}" for k in CUTOFFS], "seconds"], lines) + "\n")
 
 
@@ -395,26 +393,30 @@ def main() -> None:
     arguments = parser(__doc__)
     parts = ("speed", "lightgbm", "public-figures", "readings", "few-grades", "timeline-cars", "car-features")
     arguments.add_argument("--part", nargs="+", choices=parts, default=parts)
-    arguments.add_argument("--sequences", type=int, default=10_000, help="to learn from, for each attribute")
-    arguments.add_argument("--tests", type=int, default=20_000, help="to test on, for each attribute")
+    arguments.add_argument("--sequences", type=int, default=10_000, help="training sequences per attribute")
+    arguments.add_argument("--tests", type=int, default=20_000, help="test sequences per attribute")
     arguments.add_argument(
-        "--cars", type=int, default=1_000, help="sequences of cars to learn from, and to test on"
+        "--cars", type=int, default=1_000, help="training sequences of cars, and as many test sequences"
     )
     arguments.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
-    arguments.add_argument("--rounds", type=int, default=5, help="of timing")
+    arguments.add_argument("--rounds", type=int, default=5, help="timing rounds")
     arguments.add_argument("--pools", nargs="+", type=int, default=[2_000, 20_000], help="speed: samples")
     arguments.add_argument("--pairs", type=int, default=10_000, help="speed: sequences of 20")
-    arguments.add_argument("--attributes", type=int, default=11, help="of public figures, the first")
     arguments.add_argument(
-        "--graded", type=int, default=1_000, help="few-grades: sequences to learn from, and to test on"
+        "--attributes", type=int, default=11, help="number of attributes of public figures"
     )
     arguments.add_argument(
-        "--subsequences", type=int, default=10_000, help="readings, few-grades: of each length of MidRank"
+        "--graded", type=int, default=1_000, help="few-grades: training sequences, and as many test sequences"
     )
-    arguments.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], help="of sets of cars")
-    arguments.add_argument("--images", type=int, default=800, help="in a set of cars")
     arguments.add_argument(
-        "--examples", nargs="+", choices=METHODS, default=METHODS, help="on LightGBM's example"
+        "--subsequences", type=int, default=10_000, help="readings, few-grades: subsequences of each length"
+    )
+    arguments.add_argument(
+        "--seeds", nargs="+", type=int, default=[0, 1, 2], help="seeds of the sets of cars"
+    )
+    arguments.add_argument("--images", type=int, default=800, help="images per set of cars")
+    arguments.add_argument(
+        "--examples", nargs="+", choices=METHODS, default=METHODS, help="methods on LightGBM's example"
     )
     options = options_of(
         arguments, sequences=10, tests=20, attributes=1, graded=20, subsequences=30, cars=10, seeds=[0], images=200,

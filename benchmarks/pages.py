@@ -1,12 +1,12 @@
-"""How long does one wait for a page, and how much memory does the server take?
+"""How long does a page take to appear, and how much memory does the server need?
 
     python benchmarks/pages.py [--rounds 9] [--samples 5000 100000]
 
-Sets of 5,000 and of 100,000 samples, with a training each, are made in a home of their own that is deleted
-afterwards. A server of its own is started, and a headless Chromium measures inside the page: from the click on
-a link until every thumbnail in view is decoded, and from a click on a thumbnail until the server's answer is on
-the page, also where four rankings are compared. A new browser tab has to load Streamlit's own scripts first, which is
-listed apart. Figures are medians, with the least beside them, for a busy machine makes all of them longer.
+Sets of 5,000 and of 100,000 samples, with a run each, are generated in a temporary data folder. A server is started,
+and a headless Chromium measures inside the page: from the click on a link until every thumbnail in view is decoded, and
+from a click on a thumbnail until the server's answer is on the page, also where four rankings are compared. A new
+browser tab has to load Streamlit's own scripts first, which is listed separately. Figures are medians, with the least
+next to them, because a busy machine makes all of them longer.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ from ranking.workspace.run import ENDED
 from ranking.workspace.store import Store
 
 ROOT = Path(__file__).parents[1]
-BOXES, CLASSES = 10, 10  # boxes in an image, and classes of the set
+BOXES, CLASSES = 10, 10  # boxes per image, and classes of the set
 SIDE = 200  # of a box in pixels
-COMPARED = 4  # rankings below each other
-POOL = 40  # images that differ; a set repeats them under other names
+COMPARED = 4  # compared rankings
+POOL = 40  # number of different images; a set repeats them under other names
 FEATURES: list[Any] = [["HOG", {}], ["Colour", {}]]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
@@ -81,7 +81,7 @@ WATCH = """(() => {
         };
         requestAnimationFrame(look);
     });
-    const strip = () => {  // the pictures of the start page
+    const strip = () => {  // the thumbnails of the start page
         const tiles = [...document.querySelectorAll('[class*="st-key-widget"] *')]
             .flatMap((one) => [...(one.shadowRoot?.querySelectorAll(".strip img") ?? [])]);
         return tiles.length > 0 && tiles.every((one) => one.naturalWidth > 0);
@@ -112,19 +112,19 @@ WATCH = """(() => {
 
 
 # ---------------------------------------------------------------------------------------------------------
-# What there is to look at
+# Image sets and runs
 # ---------------------------------------------------------------------------------------------------------
 
 
 def fill(store: Store, samples: int) -> str:
-    """Add a set of `samples` boxes and a training on it; the id of the training."""
+    """Add a set of `samples` boxes and a run on it; return the id of the run."""
     with tempfile.TemporaryDirectory() as folder:
         write_set(Path(folder) / "set", samples, f"{samples:,} boxes")
         return trained(store, store.adopt(Path(folder) / "set", "benchmark"))
 
 
 def trained(store: Store, key: str, seed: int = 0) -> str:
-    """Add a training on a set, as if it had found better scores than chance; its id."""
+    """Add a run on a set with scores that are better than chance; return its id."""
     settings = asked(key)
     run = store.create_run("train", settings)
     images = store.image_set(key)
@@ -154,14 +154,14 @@ def asked(key: str, **settings: Any) -> dict[str, Any]:
 
 
 def some_method(settings: dict[str, Any]) -> Any:
-    """A method with weights of the right length, from a few random samples."""
+    """Return a method with weights of the right length, from a few random samples."""
     size = sum(make_feature(name, **options).size for name, options in settings["features"])
     features = np.random.default_rng(0).standard_normal((60, size))
     return make_method(settings["method"]).fit([Query(features, np.arange(60) % 3 == 0)])
 
 
 def write_set(folder: Path, samples: int, title: str) -> None:
-    """Photographs of noise and shapes, of which POOL differ: what a page has to read is as large as ever."""
+    """Write images of noise and shapes, of which POOL differ, so that pages read as many bytes as for photographs."""
     generator = np.random.default_rng(0)
     pool = [photograph(generator) for _ in range(min(POOL, samples // BOXES))]
     boxes = [(SIDE * n // 2, 0, SIDE * n // 2 + SIDE, SIDE) for n in range(BOXES)]
@@ -170,7 +170,7 @@ def write_set(folder: Path, samples: int, title: str) -> None:
     with ImageSetWriter(folder) as writer:
         for number in range(samples // BOXES):
             picture, data = pool[number % POOL]
-            # Equal boxes of different classes: no training on them ends soon.
+            # Equal boxes of different classes, so that no training run on them ends soon.
             shown = [f"class {(n + number // POOL) % CLASSES}" for n in range(BOXES)]
             boxes_of_image = [(SourceBox(box, (shown[n],), number=n), box) for n, box in enumerate(boxes)]
             record = SourceImage(
@@ -225,7 +225,7 @@ class Server:
         raise TimeoutError("the server did not answer")
 
     def memory(self) -> float:
-        """Resident megabytes."""
+        """Return the resident memory in megabytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
         return int(line.split()[1]) / 1024
@@ -245,18 +245,18 @@ def serving(home: Path) -> Iterator[Server]:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# What is measured, in seconds
+# Measurements, in seconds
 # ---------------------------------------------------------------------------------------------------------
 
 
 def opened(page: Page, url: str, label: str) -> float:
-    """A new document: Streamlit's scripts, the connection, the page, every thumbnail in view."""
+    """Time a new document: Streamlit's scripts, the connection, the page, every thumbnail in view."""
     page.goto(url, wait_until="commit")
     return float(page.evaluate("label => bench.opened(label)", label)) / 1000
 
 
 def grid_figures(page: Page, url: str, run: str, rounds: int) -> dict[str, list[float]]:
-    """Of one set: opening its ranking, coming to it from another page, choosing a sample."""
+    """Time for one set: opening its ranking, coming to it from another page, choosing a sample."""
     address = f"{url}/ranked_images?run={run}"
     opened(page, address, "Ranked")
     new = [opened(page, address, "Ranked") for _ in range(rounds)]
@@ -279,7 +279,7 @@ def clicks(page: Page, rounds: int) -> list[float]:
 
 
 def clicks_while_training(page: Page, url: str, store: Store, run: str, rounds: int) -> list[float]:
-    """The training goes on for longer than the clicks do; it is cancelled after them."""
+    """Time clicks during a training run, which is cancelled after them."""
     opened(page, f"{url}/ranked_images?run={run}", "Ranked")
     never = asked(store.run(run).settings["set"], C=1e7, tolerance=1e-7, max_iterations=1_000_000)
     training = jobs.start_once(store, "train", never)
@@ -290,17 +290,17 @@ def clicks_while_training(page: Page, url: str, store: Store, run: str, rounds: 
             time.sleep(0.2)
             training = jobs.poll(store, training.id)
             if training.state in ENDED:
-                raise RuntimeError(f"the training {training.state} too soon: {training.reason}")
+                raise RuntimeError(f"the run is {training.state} too soon: {training.reason}")
         times = clicks(page, rounds)
         if jobs.poll(store, training.id).state != "running":
-            raise RuntimeError("the training ended before the clicks did")
+            raise RuntimeError("the run ended before the clicks did")
         return times
     finally:
         jobs.cancel(store, training.id)
 
 
 def compared(page: Page, url: str, runs: Sequence[str], rounds: int) -> list[float]:
-    """On Compare, from a click on a picture until the page says where that sample stands in each ranking."""
+    """Time a click on an image on the page Compare until the page shows the ranks of that sample."""
     page.goto(f"{url}/compare?compared={','.join(runs)}", wait_until="commit")
     page.evaluate("bench.compared()")
     page.wait_for_timeout(1000)
@@ -312,7 +312,7 @@ def compared(page: Page, url: str, runs: Sequence[str], rounds: int) -> list[flo
 
 
 def starts(page: Page, home: Path, rounds: int) -> list[float]:
-    """From the command to a page that is painted; the first start of a home copies the examples."""
+    """Time the command until the page is painted; the first start in a data folder copies the examples."""
     times = []
     for _ in range(rounds):
         begun = time.perf_counter()
@@ -354,7 +354,7 @@ def measured(page: Page, home: Path, store: Store, rounds: int, sizes: Sequence[
             rows.append(row(f"{size:,}: click on a thumbnail, answered", rerun, figures["click"]))
             if first:
                 found_clicks = clicks_while_training(page, server.url, store, run, rounds)
-                rows.append(row(f"{size:,}: the same while a training runs", "<= 0.25 s", found_clicks))
+                rows.append(row(f"{size:,}: the same during a training run", "<= 0.25 s", found_clicks))
                 key = store.run(run).settings["set"]
                 rivals = [run, *(trained(store, key, seed) for seed in range(1, COMPARED))]
                 clicked = compared(page, server.url, rivals, rounds)
@@ -368,13 +368,13 @@ def measured(page: Page, home: Path, store: Store, rounds: int, sizes: Sequence[
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument("--rounds", type=int, default=9, help="how often each is measured (default: 9)")
+    arguments.add_argument("--rounds", type=int, default=9, help="number of measurements (default: 9)")
     arguments.add_argument(
         "--samples",
         nargs="+",
         type=int,
         default=[5_000, 100_000],
-        help="of the sets; all is done with the first",
+        help="samples per set; all measurements use the first",
     )
     options = options_of(arguments, rounds=1, samples=[800])
     before = os.getloadavg()[0]

@@ -1,4 +1,4 @@
-"""The public figures of midrank's Table 1, and how well methods put them in order: what benchmarks of orders share."""
+"""The public figures of midrank's Table 1, and the measures of ranked sequences: shared by the sequence benchmarks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOLDS = 3
 
 
 def real_data(name: str) -> Path | None:
-    """A folder of real data, or None where it is not there, which is said."""
+    """Return a folder of real data, or None if it is absent, which is printed."""
     root = Path(os.environ.get("RANKING_REAL_DATA", Path(__file__).parents[2] / "shared/data"))
     if (root / name).is_dir():
         return root / name
@@ -36,7 +36,7 @@ class Figures:
         self.orders = contents["relative_ordering"].astype(int) - 1  # (11, 8)
 
     def sequences(self, attribute: int, rows: np.ndarray, count: int, seed: int) -> SequenceSet:
-        """Sequences of one photograph of each person, out of `rows`."""
+        """Sample sequences of one photograph of each person, out of `rows`."""
         rng = np.random.default_rng([seed, attribute])
         people = [rows[self.persons[rows] == person] for person in np.unique(self.persons)]
         members = np.stack([rng.choice(own, count) for own in people], axis=1)
@@ -44,14 +44,14 @@ class Figures:
         return SequenceSet(self.features, self.orders[attribute][self.persons], members.ravel(), starts)
 
     def splits(self, attribute: int, rows: np.ndarray, count: int) -> list[tuple[SequenceSet, SequenceSet]]:
-        """Whole sequences within the images of each fold, and within all others."""
+        """Return complete sequences within the images of each fold, and within all others."""
         fold = np.random.default_rng(0).integers(0, FOLDS, len(rows))
         parts = [(rows[fold != k], rows[fold == k]) for k in range(FOLDS)]
         return [tuple(self.sequences(attribute, part, count, 3) for part in both) for both in parts]
 
 
 def measures(method: Any, sequences: SequenceSet) -> np.ndarray:
-    """NDCG (linear gain), Kendall's tau and pair accuracy, means over sequences of one length that hold an order.
+    """Return NDCG (linear gain), Kendall's tau and pair accuracy, means over non-constant sequences of equal length.
 
     Equal to `ranking.metrics` (checked).
     """
@@ -66,7 +66,7 @@ def measures(method: Any, sequences: SequenceSet) -> np.ndarray:
 
 
 def measures_of(grades: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """(m, 3) for grades and scores (m, l)."""
+    """Return (m, 3) measures for grades and scores (m, l)."""
     higher = grades[:, :, None] > grades[:, None, :]
     right = (scores[:, :, None] > scores[:, None, :]) & higher
     accuracy = right.sum(axis=(1, 2)) / higher.sum(axis=(1, 2))

@@ -1,7 +1,7 @@
-"""What it costs to record a training run: ``python benchmarks/recording.py``.
+"""What does recording a training run cost: ``python benchmarks/recording.py``.
 
-Trains with and without a recording in turn, on the scenes that come with the program. The seconds are those of the
-processor: of training and measuring, without features; and of them those that recording takes, files included.
+Trains with and without a recording in turn, on the bundled scenes. The seconds are processor seconds of training and
+evaluation, without features; and the share of recording, including its files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ranking.workspace.examples import folder_of
 
 
 class Kept:
-    """What a recorder passes on, written to one file."""
+    """Writes the recording to one file, whenever a recorder passes it on."""
 
     def __init__(self, file: Path) -> None:
         self.file, self.iterations = file, 0

@@ -1,14 +1,14 @@
-"""How long does one wait where thirty people work on one server, each in a room of their own?
+"""How long do interactions take with thirty people on one server, each in their own workspace?
 
     python benchmarks/rooms.py [--browsers 30] [--minutes 3] [--pause 3]
 
-A server with rooms is started on a home of its own, which is deleted afterwards. Its class room holds the drawn scenes
-with a training, and 200 label scenes with a ranker of labels. Each of the browsers enters a room of its own, begins two
-trainings there and two more as soon as these have ended; meanwhile it turns the pages of the ranking, goes from page to
-page, and answers questions about labels, with a pause before each step. The browsers are tabs without a browser
-(`streamlit_tab.py`): they speak to the server as a page's own script does, run parts of pages again as often as these
-ask, and paint nothing. An interaction is timed from what the person does to the end of the run of the page that
-follows. At the end each room must hold its own trainings and answers, and nothing else.
+A server with workspaces is started on a temporary data folder. Its shared workspace has the generated scenes with a
+run, and 200 label scenes with a label ranker. Each browser creates a workspace, starts two runs and two more as soon as
+these have ended; meanwhile it turns the pages of the ranking, visits other pages, and answers questions about labels,
+with a pause before each step. The browsers are tabs without a browser (`streamlit_tab.py`): they speak to the server as
+a page's script does, rerun fragments as often as these request, and paint nothing. An interaction is timed from the
+action to the end of the page run that follows. At the end each workspace must contain its own runs and answers, and
+nothing else.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ QUESTIONS = "widget questions"
 
 
 def fill(server: Rooms, name: str, of_figures: int, of_scenes: int) -> tuple[str, str, str, str]:
-    """The class room: action figures with a training, label scenes with a ranker of labels, as many as are asked for;
-    keys and ids of these."""
+    """Fill the shared workspace: action figures with a run, label scenes with a label ranker; return keys and ids."""
     store = Store(server.make(name))
     figures = drawn(store, "Action figures", of_figures)
     scenes = drawn(store, "Label scenes", of_scenes)
@@ -68,7 +67,7 @@ def drawn(store: Store, name: str, images: int) -> str:
 
 
 def here(store: Store, kind: Any, settings: dict[str, Any], work: Any) -> str:
-    """A run that was done in this process."""
+    """Execute a run in this process; return its id."""
     run = store.create_run(kind, settings)
     report = Report(run.events_file)
     store.end_run(run.id, "finished", result=work(store, run, report))
@@ -87,7 +86,7 @@ def asked(key: str, query: str, penalty: float) -> dict[str, Any]:
 
 
 class Person:
-    """Somebody in a room of their own, and how long each of their steps took."""
+    """A user in their own workspace, with the times of all their steps."""
 
     def __init__(self, number: int, url: str, lent: tuple[str, str, str, str], pause: float) -> None:
         self.tab, self.room = Tab(url), new_name()
@@ -119,7 +118,7 @@ class Person:
         self.seconds[what].append(seconds)
 
     async def enter(self) -> None:
-        self.note("enter a new room", await self.tab.open(""))
+        self.note("create a workspace", await self.tab.open(""))
         self.room = self.tab.query["room"]
 
     async def browse(self) -> None:
@@ -155,7 +154,7 @@ class Person:
         self.note("answer a question", await self.tab.send(QUESTIONS, {"log": log}))
 
     async def begin(self) -> None:
-        """Two trainings, unless two of this room work or wait."""
+        """Start two runs, unless two of this workspace are running or queued."""
         store = Store(self.home)
         if sum(run.state not in ENDED for run in store.own_runs("train")):
             return
@@ -166,7 +165,7 @@ class Person:
                 "go to a page",
                 await self.tab.open("train", set=self.figures, query=query, method="AP-SVM", **settings),
             )
-            self.note("begin a training", await self.tab.press("train"))
+            self.note("start a run", await self.tab.press("train"))
             self.started += 1
 
     @property
@@ -174,19 +173,19 @@ class Person:
         return Path(os.environ["RANKING_HOME"]) / "rooms" / self.room
 
     def crossed(self) -> list[str]:
-        """What is not as it must be in the room."""
+        """Return everything that is not as it must be in the workspace."""
         store, answers = Store(self.home), AnswerStore(self.home).events(self.scenes)
         mishaps = []
         if len(store.own_runs("train")) != self.started:
-            mishaps.append(f"{self.room}: {len(store.own_runs('train'))} trainings, began {self.started}")
+            mishaps.append(f"{self.room}: {len(store.own_runs('train'))} runs, started {self.started}")
         if {event.session for event in answers} - {self.session} or len(answers) != self.answered:
             mishaps.append(f"{self.room}: {len(answers)} answers, gave {self.answered}")
         return mishaps + [f"{self.room}: {exception}" for exception in self.tab.exceptions]
 
 
 async def crowd(people: list[Person], guide: Person, minutes: float) -> None:
-    """All of them at once, after one whose steps are not counted has opened each page: a server that has just started
-    first has to load its parts."""
+    """Run all users concurrently, after one uncounted user has opened each page, because a newly started server first
+    has to load its modules."""
     await guide.show_around()
     until = time.monotonic() + 60 * minutes
     async with asyncio.TaskGroup() as group:
@@ -195,7 +194,7 @@ async def crowd(people: list[Person], guide: Person, minutes: float) -> None:
 
 
 def rows_of(people: list[Person]) -> list[list[str]]:
-    """A row a kind of interaction, and one for all."""
+    """Return a row per kind of interaction, and one for all."""
     together: dict[str, list[float]] = defaultdict(list)
     for person in people:
         for what, seconds in person.seconds.items():
@@ -214,8 +213,8 @@ def main() -> None:
     arguments.add_argument("--browsers", type=int, default=30)
     arguments.add_argument("--minutes", type=float, default=3.0)
     arguments.add_argument("--pause", type=float, default=3.0, help="seconds between two steps, on average")
-    arguments.add_argument("--figures", type=int, default=1200, help="action figures of the class room")
-    arguments.add_argument("--scenes", type=int, default=200, help="label scenes of the class room")
+    arguments.add_argument("--figures", type=int, default=1200, help="action figures of the shared workspace")
+    arguments.add_argument("--scenes", type=int, default=200, help="label scenes of the shared workspace")
     options = options_of(arguments, browsers=1, minutes=0.05, pause=0.5, figures=60, scenes=50)
     browsers, minutes = options.browsers, options.minutes
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -237,10 +236,8 @@ def main() -> None:
     )
     print(table(["interaction", "times", "median, s", "95th percentile, s"], rows_of(people)))
     began, answered = (sum(getattr(person, name) for person in people) for name in ("started", "answered"))
-    print(
-        f"\n{began} trainings begun, {ended} ended; {answered} answers; memory of the server {memory:.0f} MB"
-    )
-    print(f"crossed from room to room, lost, or failed: {len(mishaps)}", *mishaps, sep="\n")
+    print(f"\n{began} runs started, {ended} ended; {answered} answers; memory of the server {memory:.0f} MB")
+    print(f"crossed between workspaces, lost, or failed: {len(mishaps)}", *mishaps, sep="\n")
     every = [second for person in people for seconds in person.seconds.values() for second in seconds]
     if mishaps or (statistics.median(every) > MUST and not options.smoke):
         raise SystemExit(f"the median must be at most {MUST} s, and nothing may cross")

@@ -1,11 +1,11 @@
-"""Does every training run on small valid data end with a result, and with a proof where the method has one?
+"""Does every run on small valid data end with a result, and with a certificate where the method has one?
 
     python benchmarks/small_problems.py                  # --method HOB-SVM --problems 5000 for one method
 
 Each problem has 2 to 30 samples and 1 to 6 features, often equal, rounded, zero or badly scaled, and random settings: C
-over eight powers of ten, eta over six, tolerance from 1e-2 to 1e-6, and every value of the settings that are a choice.
-The seeds of problems that ended otherwise are printed; `--seed` repeats one of them. Refused are those of which an
-error says what is wrong with the data: trees need a feature that splits the samples.
+over eight powers of ten, eta over six, tolerance from 1e-2 to 1e-6, and every option of settings with choices. The
+seeds of problems that end otherwise are printed; `--seed` repeats one of them. “Refused” counts errors that name a
+problem with the data: trees need a feature that splits the samples.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ranking import LabelSet, Query, SequenceSet, SimilarityGraph, make_method, 
 from ranking.core.errors import InputError
 from ranking.core.settings import Setting, settings_of
 
-# Sizes that only take time on small data, and the ranges of the settings that decide how hard a problem is.
+# Sizes that only cost time on small data, and ranges of the settings that determine how hard a problem is.
 FIXED = {"rounds": 20, "subsequences": 50, "longest": 4, "steps": 5000, "hidden": 0, "core_size": 2}
 FIXED |= {"trees": 1, "least": 1}
 RANGES = {"C": (-4, 4), "start_C": (-4, 4), "eta": (-3, 3), "tolerance": (-6, -2), "gamma": (-2, 2)}
@@ -31,14 +31,14 @@ SCALES = (0.1, 1.0, 1.0, 1.0, 10.0)
 
 
 def features_of(generator: np.random.Generator, count: int) -> np.ndarray:
-    """(count, 1 to 6) of one of several kinds."""
+    """Return features (count, 1 to 6) of one of several kinds."""
     features = generator.standard_normal((count, generator.integers(1, 7))) * generator.choice(SCALES)
     kind = generator.integers(5)
-    if kind == 1:  # many are equal
+    if kind == 1:  # many rows are equal
         features = features[generator.integers(max(1, count // 3), size=count)]
     elif kind == 2:  # few different values, zeros among them
         features = np.round(features)
-    elif kind == 3:  # as histograms are
+    elif kind == 3:  # like histograms
         features = np.abs(features) / np.maximum(np.abs(features).sum(axis=1, keepdims=True), 1e-12)
     elif kind == 4:
         features = features.astype(np.float32)
@@ -46,7 +46,8 @@ def features_of(generator: np.random.Generator, count: int) -> np.ndarray:
 
 
 def query(generator: np.random.Generator) -> list[Query]:
-    """One query, with at least one relevant and one irrelevant sample, and a graph of groups or of random pairs."""
+    """Return one query with at least one relevant and one irrelevant sample, and a graph of groups or of random
+    pairs."""
     count = int(generator.integers(2, 31))
     relevance = np.zeros(count, int)
     relevance[generator.permutation(count)[: generator.integers(1, count)]] = 1
@@ -59,7 +60,7 @@ def query(generator: np.random.Generator) -> list[Query]:
 
 
 def label_set(generator: np.random.Generator) -> LabelSet:
-    """2 to 30 images with 2 to 6 labels, of which each image has some and lacks some."""
+    """Return 2 to 30 images with 2 to 6 labels; each label is present in some images and absent in others."""
     count, labels = int(generator.integers(2, 31)), int(generator.integers(3, 7))
     marks = generator.random((count, labels)) < 0.4
     marks[:, 0], marks[:, 1] = True, False
@@ -68,7 +69,7 @@ def label_set(generator: np.random.Generator) -> LabelSet:
 
 
 def sequence_set(generator: np.random.Generator) -> SequenceSet:
-    """1 to 20 sequences of 5 to 8 samples, each with at least four different grades."""
+    """Return 1 to 20 sequences of 5 to 8 samples, each with at least four different grades."""
     count = int(generator.integers(8, 31))
     grades = generator.permutation(np.arange(count) % int(generator.integers(4, 9)))
     members: list[int] = []
@@ -85,7 +86,7 @@ PROBLEMS = {"samples": query, "labels": label_set, "orders": sequence_set}
 
 
 def value_of(item: Setting, generator: np.random.Generator) -> Any:
-    """A value for one setting: its choices at random, its range in powers of ten, its default otherwise."""
+    """Return a value for one setting: a random choice, a random power of ten in its range, or its default."""
     if item.choices:
         return item.choices[generator.integers(len(item.choices))]
     if item.name in RANGES:
@@ -96,27 +97,27 @@ def value_of(item: Setting, generator: np.random.Generator) -> Any:
 def method_for(name: str, generator: np.random.Generator) -> Any:
     values = {item.name: value_of(item, generator) for item in settings_of(method_class(name))}
     if values.get("solver") == "Frank-Wolfe":
-        values["potentials"] = "attractive pairs"  # the one form it knows
+        values["potentials"] = "attractive pairs"  # the only form that it supports
     if values.get("solver") == "subgradient":
-        values["solver"] = "planes"  # steps along the subgradient prove nothing, and the page says so
+        values["solver"] = "planes"  # subgradient steps have no certificate, as the page says
     if name == "NDCG-SVM" and values["algorithm"] == "search":
-        values["algorithm"] = "auto"  # search is for AP alone, and says so
+        values["algorithm"] = "auto"  # search supports AP only
     return make_method(name, **values)
 
 
 def outcome(name: str, seed: int) -> str:
-    """ "" where the method trained and scored as it should, else what did not."""
+    """Return "" if the method trains and scores correctly, otherwise the problem."""
     generator = np.random.default_rng(seed)
     data = PROBLEMS[method_class(name).ranks](generator)
     method = method_for(name, generator)
     if getattr(method, "unary", "") == "chi-square kernel":
-        data = replace(data, features=np.abs(data.features))  # it compares histograms
+        data = replace(data, features=np.abs(data.features))  # the kernel compares histograms
     try:
         method.fit(data)
         scores = scores_of(method, data)
     except InputError as error:
         return f"refused: {error}"
-    except Exception as error:  # any is a finding
+    except Exception as error:  # any error is a finding
         return f"{type(error).__name__}: {error}"
     if not np.isfinite(scores).all():
         return "scores that are not finite"
@@ -151,14 +152,12 @@ def rows(names: list[str], seeds: range) -> Iterator[list[str]]:
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument(
-        "--method", nargs="+", default=method_names(), help="which methods; all by default"
-    )
-    arguments.add_argument("--problems", type=int, default=1000, help="how many for each method")
-    arguments.add_argument("--seed", type=int, default=0, help="of the first problem")
+    arguments.add_argument("--method", nargs="+", default=method_names(), help="methods (default: all)")
+    arguments.add_argument("--problems", type=int, default=1000, help="number of problems per method")
+    arguments.add_argument("--seed", type=int, default=0, help="seed of the first problem")
     options = options_of(arguments, problems=3)
     print(machine())
-    header = ["method", "problems", "errors", "refused", "without a proof", "slowest, s", "all, s"]
+    header = ["method", "problems", "errors", "refused", "without a certificate", "slowest, s", "all, s"]
     print(table(header, list(rows(options.method, range(options.seed, options.seed + options.problems)))))
 
 

@@ -1,7 +1,7 @@
-"""A browser tab without a browser: it speaks to a Streamlit server over its websocket as the page's own script does.
+"""A browser tab without a browser: it speaks to a Streamlit server over its websocket as a page's own script does.
 
-It keeps what it was sent, asks again for the parts of a page that ask to be run every so often, and times how long
-a server takes from what a person does to the end of the run that follows. It paints nothing.
+It keeps the received elements, reruns the fragments that request it, and times how long a server takes from an action
+to the end of the run that follows. It paints nothing.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class Tab:
             task.cancel()
         await self._socket.close()
 
-    # ------------------------------------------------------------------------------ what a person does
+    # ------------------------------------------------------------------------------ actions
 
     async def open(self, page: str, **query: str) -> float:
-        """Go to a page; the seconds until its run has ended. The room of the address goes along."""
+        """Go to a page; return the seconds until its run has ended. The workspace in the URL is kept."""
         room = {"room": self.query["room"]} if "room" in self.query else {}
         self.page, self.query, self._script = page, {**room, **query}, ""
         self._stop_repeating()
@@ -56,22 +56,22 @@ class Tab:
         return await self._ask()
 
     async def look(self, **query: str) -> float:
-        """The same page with another part of the address, as a press of Back or a link has it."""
+        """Open the same page with other URL parameters, as the Back button or a link does."""
         self.query |= query
         return await self._ask()
 
     async def press(self, key: str) -> float:
-        """Press the button of that key."""
+        """Press the button with that key."""
         element, fragment = self._find(key)
         return await self._ask({"id": element.button.id, "trigger_value": True}, fragment)
 
     async def type(self, key: str, text: str) -> float:
-        """Type a text into the box of that key."""
+        """Enter a text into the box with that key."""
         element, fragment = self._find(key)
         return await self._ask({"id": element.text_input.id, "string_value": text}, fragment)
 
     async def drop(self, key: str, name: str, data: bytes) -> float:
-        """Drop a file on the place of that key: it is sent, then the page runs."""
+        """Upload a file with the uploader of that key: it is sent, then the page runs."""
         element, fragment = self._find(key)
         message, self._places = BackMsg(), asyncio.get_running_loop().create_future()
         message.file_urls_request.request_id = name
@@ -85,13 +85,13 @@ class Tab:
         return await self._ask(value, fragment)
 
     async def send(self, key: str, state: dict[str, Any]) -> float:
-        """What the component of that key has to say."""
+        """Send a state from the component with that key."""
         element, fragment = self._find(key)
         value = {"id": element.bidi_component.id, "json_value": json.dumps(state)}
         return await self._ask(value, fragment)
 
     def shown(self, key: str) -> Any:
-        """What the component of that key was sent."""
+        """Return the data that the component with that key received."""
         return json.loads(self._find(key)[0].bidi_component.json)
 
     def _find(self, key: str) -> tuple[Any, str]:
@@ -117,7 +117,7 @@ class Tab:
             ended.cancel()
             if self._listener in done:
                 self._listener.result()
-            raise TimeoutError(f"the page {self.page or 'start'} did not come within {LONGEST:.0f} s")
+            raise TimeoutError(f"the page {self.page or 'start'} did not appear within {LONGEST:.0f} s")
         return time.perf_counter() - begun
 
     async def _rerun(
@@ -180,7 +180,7 @@ class Tab:
 
 
 def upload(origin: str, path: str, name: str, data: bytes) -> None:
-    """Put a file where the server has said, with the cookie that shows that it comes from its own page."""
+    """Upload a file to the URL from the server, with the cookie that shows that it comes from its own page."""
     with requests.Session() as session:
         session.get(f"{origin}/_stcore/health", timeout=LONGEST)
         token = next((cookie.value for cookie in session.cookies if "xsrf" in cookie.name), None) or ""

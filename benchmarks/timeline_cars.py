@@ -1,9 +1,9 @@
-"""The drawn "Timeline cars": how fast they are imported, and how hard they are to put in order by their year.
+"""The generated "Timeline cars": how fast they are imported, and how hard they are to rank by year.
 
     python benchmarks/timeline_cars.py
 
-builds the default set in a temporary folder and has RankSVM put test sequences of 20 cars in order, by HOG, by
-colour, by both and by GIST, with each of some C. Pair accuracy of HOG and colour belongs between 70% and 85%, so that
+generates the default set in a temporary folder and has RankSVM rank test sequences of 20 cars, by HOG, by colour, by
+both and by GIST, with several values of C. The pair accuracy of HOG and colour should be between 70% and 85%, so that
 methods can differ. NDCG has the linear gain.
 """
 
@@ -39,7 +39,7 @@ def build(images: int, folder: Path) -> ImageSet:
 
 
 def measured(train: SequenceSet, test: SequenceSet, method: str, C: float) -> tuple[float, float]:
-    """Mean pair accuracy and NDCG over the sequences of `test`."""
+    """Return mean pair accuracy and NDCG over the sequences of `test`."""
     scores = make_method(method, C=C).fit(train).score(Query(test.features))
     lines = []
     for number in range(len(test)):
@@ -52,12 +52,14 @@ def measured(train: SequenceSet, test: SequenceSet, method: str, C: float) -> tu
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument("--images", type=int, default=800, help="how many (default: as the source has it)")
     arguments.add_argument(
-        "--method", default="RankSVM", help="a method with a setting C that orders samples"
+        "--images", type=int, default=800, help="number of cars (default: that of the source)"
     )
+    arguments.add_argument("--method", default="RankSVM", help="a sequence-ranking method with a setting C")
     arguments.add_argument("--C", nargs="+", type=float, default=[100.0, 1000.0, 10_000.0])
-    arguments.add_argument("--sequences", type=int, default=1000, help="to train on, and to test on")
+    arguments.add_argument(
+        "--sequences", type=int, default=1000, help="training sequences, and as many test sequences"
+    )
     options = options_of(arguments, images=60, sequences=20, C=[100.0])
     print(machine() + "\n")
     drawing = Drawing(length=20, train=options.sequences, test=options.sequences)

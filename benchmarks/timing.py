@@ -1,4 +1,4 @@
-"""What the benchmarks share: their options, interleaved timing, medians, and tables for people."""
+"""Parts that the benchmarks share: options, interleaved timing, medians, and tables."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ __all__ = ["drawn_source", "machine", "medians", "milliseconds", "options_of", "
 
 
 def parser(docstring: str | None) -> argparse.ArgumentParser:
-    """The parser of a benchmark whose module has that docstring."""
+    """Return the parser of a benchmark with the docstring of its module."""
     return argparse.ArgumentParser(
         description=docstring, formatter_class=argparse.RawDescriptionHelpFormatter
     )
 
 
 def options_of(parser: argparse.ArgumentParser, **smoke: Any) -> argparse.Namespace:
-    """The options of the command line. With --smoke those named here have these values instead of their defaults: the
-    same code on a small problem, some seconds in all, to see that it still runs; what it prints says nothing.
+    """Parse the command line. With --smoke the options named here have these values instead of their defaults: the same
+    code on a small problem, in some seconds, to check that it still runs; its figures mean nothing.
     """
     parser.add_argument("--smoke", action="store_true", help="a small problem: does this still run?")
     if parser.parse_known_args()[0].smoke:
@@ -34,7 +34,7 @@ def options_of(parser: argparse.ArgumentParser, **smoke: Any) -> argparse.Namesp
 
 
 def drawn_source(name: str, **settings: Any) -> Source:
-    """The program that draws the set `name`, with other settings than those by which the shipped one was drawn."""
+    """Return the program that generates the set `name`, with other settings than those of the bundled set."""
     sys.path.append(str(Path(__file__).parents[1] / "data"))
     from drawing.sets import SETS
 
@@ -42,10 +42,10 @@ def drawn_source(name: str, **settings: Any) -> Source:
 
 
 def medians(tasks: dict[str, Callable[[], object]], rounds: int, cold: bool = False) -> dict[str, float]:
-    """Median seconds of each task; every round runs all of them in turn, so that a slow moment hits all.
+    """Return the median seconds of each task; every round runs all of them in turn, so that slow moments affect all.
 
-    In its turn a task runs once uncounted, so that each finds its own code and data in the caches as it does where
-    it is called again and again; not so if `cold`. A first round, not counted, compiles.
+    In its turn a task first runs once uncounted, so that its code and data are in the caches as in repeated calls; not
+    if `cold`. A first round, not counted, compiles.
     """
     times: dict[str, list[float]] = {name: [] for name in tasks}
     for number in range(rounds + 1):
@@ -60,7 +60,7 @@ def medians(tasks: dict[str, Callable[[], object]], rounds: int, cold: bool = Fa
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table, columns aligned."""
+    """Format a Markdown table with aligned columns."""
     lines = [list(header), *[list(row) for row in rows]]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     drawn = [
@@ -72,5 +72,5 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def milliseconds(seconds: float | None) -> str:
-    """0.0123 is "12.3"; None, for what was not run, is "-"."""
+    """Format 0.0123 as "12.3", and None, for tasks that were not run, as "-"."""
     return "-" if seconds is None else f"{1000 * seconds:.3g}"

@@ -1,4 +1,4 @@
-"""How fast is training at the papers' size: 3,347 samples, 227 relevant, 2,404 features?
+"""How fast is training at the size in the papers: 3,347 samples, 227 relevant, 2,404 features?
 
     python benchmarks/training.py
 
@@ -119,7 +119,7 @@ def clocked(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def products_share(method: UnaryMethod, samples: TrainingSet) -> tuple[float, Certificate]:
-    """The share of a training's time that is spent inside the two products, and its certificate."""
+    """The share of the training time that is spent inside the two products, and the certificate."""
     method = copy.copy(method)
     risk = TimedRisk(**vars(method.risk(samples)))
     method.risk = lambda _: risk

@@ -1,4 +1,4 @@
-"""What a process writes, reads and starts outside of what it was given, by Python's audit events."""
+"""Notes what a process writes, reads and starts outside its own files, by Python's audit events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-# Events whose first argument, or first two, are paths that are made, moved or removed.
+# Events whose first argument, or first two, are paths that are created, moved or removed.
 ONE_PATH = (
     "os.mkdir",
     "os.remove",
@@ -54,9 +54,9 @@ READ_BY_PYTHON = (
 
 
 class Watch:
-    """Notes in `noted` what happens outside of `home` until the process ends. Hooks cannot be taken back.
+    """Records in `noted` what happens outside `home` until the process ends. Hooks cannot be removed.
 
-    Programs of `programs` may be started, and their files be read.
+    Programs in `programs` may be started, and their files read.
     """
 
     def __init__(self, home: Path, programs: tuple[str, ...]) -> None:
@@ -65,7 +65,7 @@ class Watch:
         sys.addaudithook(self._hear)
 
     def taken(self) -> list[str]:
-        """What was noted since this was asked last."""
+        """Return what was recorded since the last call."""
         noted, self.noted = self.noted, []
         return noted
 
@@ -90,16 +90,16 @@ class Watch:
             yield repr(arguments)
 
     def _lies_in(self, path: Any, folders: tuple[str, ...]) -> bool:
-        """Whether a path leads there. A file that is told by its number was opened before.
+        """Return whether a path leads into one of the folders. Files given by descriptor were opened before.
 
-        Names below an open folder, as `shutil.rmtree` has them, are taken for names below the working folder, which
-        is to be an empty one of the home.
+        Names relative to an open folder, as in `shutil.rmtree`, are taken as relative to the working folder, which
+        should be an empty folder in the data folder.
         """
         if isinstance(path, int):
             return True
         try:
             real = os.path.realpath(os.fsdecode(path))
-        except ValueError:  # a name with a zero in it: nothing is opened
+        except ValueError:  # a name with a NUL character: nothing is opened
             return True
         return any(real == folder or real.startswith(folder.rstrip("/") + "/") for folder in folders)
 
@@ -108,7 +108,7 @@ KNOWN = frozenset((*ONE_PATH, *TWO_PATHS, *STARTS, *REACHES, "subprocess.Popen")
 
 
 def listing(folder: Path, without: Path) -> dict[str, tuple[int, int]]:
-    """Every file below `folder` but not below `without`, with what changes where it is written."""
+    """Return every file below `folder` but not below `without`, with values that change when it is written."""
     files = {}
     for path in folder.rglob("*"):
         if not path.is_relative_to(without):

@@ -72,6 +72,15 @@ EXCEPTIONS: dict[str, str] = {
     "ranking/methods/mid_rank_settings.py": "left out",
     # The file has that name.
     "data/picture.py": "picture",
+    # Stored names: a settings field, a file of a run, a key of comparison files, and a URL parameter.
+    "ranking/core/run_settings.py": "brought",
+    "ranking/workspace/run.py": "brought",
+    "ranking/jobs/worker.py": "brought",
+    "ranking/reports/comparison_file.py": "trainings",
+    "ranking/commands/report.py": "trainings",
+    "benchmarks/label_questions.py": "rival",
+    # The seed of its files depends on the names of the kinds.
+    "benchmarks/fuzz_kinds.py": "brought|trainings",
 }
 
 

@@ -1,4 +1,4 @@
-"""What `comparison`, `experiment` and `report` have in common: the trainings of a comparison, and the files of both."""
+"""The parts that `comparison`, `experiment` and `report` share: the runs of a comparison, and output files."""
 
 from __future__ import annotations
 
@@ -24,19 +24,23 @@ from ranking.workspace.run import Run
 from ranking.workspace.store import Store
 
 OUTPUTS = ("output", "csv", "parquet", "latex", "protocol")  # the options that name files
-Contents = Mapping[str, Callable[[], str | bytes]]  # what is written there, by option
+Contents = Mapping[str, Callable[[], str | bytes]]  # the content of each output file, by option
 
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:
-    """The files that may be written beside a report."""
-    parser.add_argument("--csv", type=Path, help="write every cell, or every rank and score, there")
-    parser.add_argument("--parquet", type=Path, help="write the same there")
-    parser.add_argument("--latex", type=Path, help="write the tables there")
-    parser.add_argument("--protocol", type=Path, help="write the JSON there that makes all of it again")
+    """Add the options for files that may be written in addition to a report."""
+    parser.add_argument(
+        "--csv",
+        type=Path,
+        help="write all trials (experiment) or all ranks and scores (comparison) to this CSV file",
+    )
+    parser.add_argument("--parquet", type=Path, help="write the same rows to this Parquet file")
+    parser.add_argument("--latex", type=Path, help="write the tables to this LaTeX file")
+    parser.add_argument("--protocol", type=Path, help="write the JSON file that reproduces everything")
 
 
 def check_outputs(options: argparse.Namespace) -> None:
-    """ValueError where a file that is asked for has no folder to lie in, told before anything is trained."""
+    """Raise InputError for an output file whose folder does not exist, before any training starts."""
     for name in OUTPUTS:
         file: Path | None = getattr(options, name, None)
         if file is not None and (file.is_dir() or not file.parent.is_dir()):
@@ -44,7 +48,7 @@ def check_outputs(options: argparse.Namespace) -> None:
 
 
 def runs_of(store: Store, settings: ComparisonSettings) -> list[Run | None]:
-    """For each training of a comparison the newest equal one that has a ranking; None where there is none."""
+    """Return the newest equal run with a ranking for each training run of a comparison; None where there is none."""
     runs: list[Run | None] = []
     for training in settings.trainings:
         equal = store.equal_runs("train", training.to_json())
@@ -53,7 +57,7 @@ def runs_of(store: Store, settings: ComparisonSettings) -> list[Run | None]:
 
 
 def write_comparison(store: Store, shown: Compared, options: argparse.Namespace) -> None:
-    """The files of a comparison that the options name."""
+    """Write the files of a comparison that the options name."""
     settings, crops = recipe(store, shown), Thumbnails(shown.images.folder)
     contents: Contents = {
         "output": lambda: comparison_html(shown, crops, settings),
@@ -66,7 +70,7 @@ def write_comparison(store: Store, shown: Compared, options: argparse.Namespace)
 
 
 def write_experiment(findings: Findings, options: argparse.Namespace, name: str = "") -> None:
-    """The files of an experiment that the options name. name: what a person calls it."""
+    """Write the files of an experiment that the options name. name: the user's name for the experiment."""
     rows = differences(findings) if options.output or options.latex else []
     contents: Contents = {
         "output": lambda: report_html(findings, rows, Thumbnails(findings.images.folder), name),
@@ -75,12 +79,12 @@ def write_experiment(findings: Findings, options: argparse.Namespace, name: str 
         "latex": lambda: latex_tables(findings, rows),
         "protocol": lambda: protocol_json(findings.results.protocol),
     }
-    part = f", {findings.done:,} of {findings.planned:,} trainings"
+    part = f", {findings.done:,} of {findings.planned:,} runs"
     _write_all(contents, options, "" if findings.done == findings.planned else part)
 
 
 def _write_all(contents: Contents, options: argparse.Namespace, part: str = "") -> None:
-    """part: how much of it the report shows, where that is not all."""
+    """Write the files. part: how much of the experiment the report shows; "" for all of it."""
     for option, content in contents.items():
         if file := getattr(options, option):
             write(file, content())
@@ -89,7 +93,7 @@ def _write_all(contents: Contents, options: argparse.Namespace, part: str = "") 
 
 
 def write(file: Path, content: str | bytes) -> None:
-    """There whole or not at all; straight into what is no file, as /dev/stdout or a pipe. What fails names `file`."""
+    """Write all of the file or none of it; devices and pipes, such as /dev/stdout, directly. Errors name `file`."""
     data = content.encode() if isinstance(content, str) else content
     if file.exists() and not file.is_file():
         file.write_bytes(data)

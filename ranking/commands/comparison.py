@@ -1,4 +1,4 @@
-"""``python -m ranking comparison FILE.json``: two to four trainings compared, made again where they are not there."""
+"""``python -m ranking comparison FILE.json``: compare two to four runs, training those that do not exist yet."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ranking.reports.exports import plain
 from ranking.workspace import examples
 from ranking.workspace.store import Store
 
-SUMMARY = "compare two to four trainings, and train those that are not there"
+SUMMARY = "compare two to four runs, training those that do not exist yet"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", type=Path, help="a comparison as JSON, as the page Compare and `report` write it"
+        "file", type=Path, help="a comparison file (JSON), written by the page Compare or by `report`"
     )
-    parser.add_argument("-o", "--output", type=Path, help="write the report there as one HTML file")
+    parser.add_argument("-o", "--output", type=Path, help="write an HTML report to this file")
     add_outputs(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the image set and the trainings that are not there, and print the table of measures."""
+    """Generate a missing image set, train missing runs, and print the table of measures."""
     check_outputs(options)
     settings, store = ComparisonSettings.from_json(read_json(options.file)), Store(options.home)
     if not _has_set(store, settings):
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _has_set(store: Store, settings: ComparisonSettings) -> bool:
-    """Whether the image set is there, after it was made where it can be; ValueError where it is another one."""
+    """Return whether the image set exists, after generating it if possible; ValueError if another set results."""
     if settings.set in {row.key for row in store.image_sets()}:
         return True
     if comes_along(settings.set):
@@ -62,7 +62,7 @@ def _has_set(store: Store, settings: ComparisonSettings) -> bool:
             f"image set {settings.set}",
             "an image set that was imported before, or that the file can generate",
             "neither",
-            "import its files with the same choices",
+            "import its files with the same settings",
         )
     made = watch(store, jobs.start_once(store, "import", settings.source.to_json()))
     if not ended_well(made):

@@ -1,8 +1,8 @@
-"""``python -m ranking experiment SET``: methods compared, and the tables of the paper.
+"""``python -m ranking experiment SET``: compare methods and print the tables of the paper.
 
-Methods that rank samples are compared by cross-validation, with a few queries and values of C unless a protocol as
-JSON says otherwise. Methods that rank labels ask questions of each image, in folds. Methods that put sequences in order
-train and test on the same ones.
+Methods that rank samples are compared by cross-validation, with a few queries and values of C unless a JSON protocol
+is given. Label rankers are compared by a labelling simulation in folds. Sequence-ranking methods train and test on the
+same sequences.
 
 examples:
   python -m ranking experiment Holiday -o report.html
@@ -41,31 +41,36 @@ from ranking.reports.exports import plain
 from ranking.reports.findings import Findings
 from ranking.workspace.store import Store
 
-FEW_QUERIES = 3  # that are compared where none are named
+FEW_QUERIES = 3  # number of queries compared by default
 SUMMARY = "compare methods by cross-validation and print the tables"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "set", metavar="SET", help="title, key or path of an image set; or a protocol as JSON"
+        "set", metavar="SET", help="title, key or path of an image set, or a protocol (JSON file)"
     )
     parser.add_argument(
         "--methods", nargs="+", choices=method_names(), default=["SVM", "AP-SVM"], metavar="METHOD"
     )
     parser.add_argument("--queries", nargs="+", default=[], metavar="CLASS", help="default: the first three")
-    parser.add_argument("--criterion", help="the number to order by (methods that put sequences in order)")
-    parser.add_argument("--features", help="joined by commas, as HOG,Colour (default: as in the app)")
+    parser.add_argument("--criterion", help="the criterion to rank by (methods that rank sequences)")
     parser.add_argument(
-        "--min-images", type=int, default=20, help="a class that fewer images show is no label"
+        "--features", help="names joined by commas, such as HOG,Colour (default: as in the app)"
+    )
+    parser.add_argument(
+        "--min-images",
+        type=int,
+        default=20,
+        help="least number of images that must show a class for it to be a label",
     )
     parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--scheduler", help="the address of a Dask scheduler whose workers train")
-    parser.add_argument("-o", "--output", type=Path, help="write the report there as one HTML file")
+    parser.add_argument("--scheduler", help="address of a Dask scheduler whose workers train")
+    parser.add_argument("-o", "--output", type=Path, help="write an HTML report to this file")
     add_outputs(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Train what is not there yet, and print the tables."""
+    """Train what is missing, and print the tables."""
     check_outputs(options)
     store = Store(options.home)
     if not _is_file(options):
@@ -73,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
         ranks = {method_class(name).ranks for name in options.methods}
         if len(ranks) > 1:
             raise InputError(
-                "--methods", "methods of one kind: of samples, labels or orders", ", ".join(options.methods)
+                "--methods", "methods for one task: samples, labels or sequences", ", ".join(options.methods)
             )
         if ranks != {"samples"}:
             return (_ask if ranks == {"labels"} else _order)(store, images, options)
@@ -94,7 +99,7 @@ def _is_file(options: argparse.Namespace) -> bool:
 
 
 def _small(images: ImageSet, options: argparse.Namespace) -> ExperimentSettings:
-    """The experiment of a minute or two that the app begins with."""
+    """Return the settings of a small experiment of a minute or two, the app's default."""
     return ExperimentSettings(
         images.key,
         features_of(images, options.features),
@@ -107,7 +112,7 @@ def _small(images: ImageSet, options: argparse.Namespace) -> ExperimentSettings:
 
 
 def _ask(store: Store, images: ImageSet, options: argparse.Namespace) -> int:
-    """Methods that rank labels: break-even precision after each question, a row a method and strategy."""
+    """Label rankers: print break-even precision after each question, one row per method and strategy."""
     _check_no_report(options)
     features = features_of(images, options.features)
     methods: Named = tuple((name, {}) for name in options.methods)
@@ -120,14 +125,12 @@ def _ask(store: Store, images: ImageSet, options: argparse.Namespace) -> int:
         for curve in curves_of(ended.result["curves"])
     ]
     after = tuple(str(count) for count in range(settings.questions + 1))
-    print(
-        plain(Table("Break-even precision after so many questions, mean over the folds", after, tuple(rows)))
-    )
+    print(plain(Table("Break-even precision by number of questions, mean over folds", after, tuple(rows))))
     return DONE
 
 
 def _order(store: Store, images: ImageSet, options: argparse.Namespace) -> int:
-    """Methods that put sequences in order: the measures of each on the same test sequences."""
+    """Sequence-ranking methods: print the measures of each on the same test sequences."""
     _check_no_report(options)
     features, rows, names = features_of(images, options.features), [], tuple[str, ...]()
     for name in options.methods:
@@ -143,11 +146,13 @@ def _order(store: Store, images: ImageSet, options: argparse.Namespace) -> int:
 def _check_no_report(options: argparse.Namespace) -> None:
     outputs = [name for name in OUTPUTS if getattr(options, name) is not None]
     if outputs:
-        raise InputError(f"--{outputs[0]}", "methods that rank samples, of which there are reports", "others")
+        raise InputError(
+            f"--{outputs[0]}", "methods that rank samples, because other methods have no reports", "others"
+        )
 
 
 def _settings(options: argparse.Namespace) -> ExperimentSettings:
-    """Those of the file, and the scheduler of the command alone: whoever is connected to one runs what it sends."""
+    """Return the settings in the file. Only the command may name a scheduler, because a scheduler can run any code."""
     record = read_json(Path(options.set))
     scheduler = record.pop("scheduler", None)
     if scheduler is not None:

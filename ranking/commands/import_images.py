@@ -1,4 +1,4 @@
-"""``python -m ranking import PATH``: an image set from a folder or a ZIP file.
+"""``python -m ranking import PATH``: import an image set from a folder or a ZIP file.
 
 example:
   python -m ranking import photographs/ --name Holiday
@@ -25,20 +25,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         choices=[*tree_sources(), *file_sources()],
-        help="the format to read it as (default: the one that is recognised)",
+        help="format of the annotations (default: recognised automatically)",
     )
     parser.add_argument(
-        "--name", default="", help="the title of the image set (default: the name of the folder or file)"
+        "--name", default="", help="title of the image set (default: the name of the folder or file)"
     )
     parser.add_argument(
         "--group",
         choices=GROUPS,
-        help="which images stay on one side of the split, for PASCAL VOC and YOLO (default: near copies)",
+        help="which images stay on one side of a split, for PASCAL VOC and YOLO (default: near copies)",
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Import and keep it, and print its key."""
+    """Import and keep the image set, and print its key."""
     store = Store(options.home)
     key = import_path(store, options.path, options.format, options.name, options.group)
     images = store.image_set(key)

@@ -1,6 +1,6 @@
-"""Compile every numba kernel into its cache: ``python -m ranking.commands.kernels``.
+"""Compile every Numba kernel into its cache: ``python -m ranking.commands.kernels``.
 
-Set-up runs this once, so that the first training does not wait some fifteen seconds for the compiler.
+Set-up runs this once, because otherwise the first training run waits some fifteen seconds for the compiler.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def compile_kernels() -> None:
     relevance = np.arange(200) % 10 == 0
     for algorithm in ALGORITHMS:
         most_violated_ranking(generator.standard_normal(200), relevance, "ap", algorithm)
-    many = generator.standard_normal(1_100_000)  # whose bins' numbers need 32 bits
+    many = generator.standard_normal(1_100_000)  # so many that bin numbers need 32 bits
     most_violated_ranking(many, np.arange(len(many)) % 1000 == 0, "ap")
     best_labelling([1.0, -1.0], [[0, 1]], [-1.0])
     for algorithm in ("enumerate", "dynamic-cut"):
@@ -52,7 +52,7 @@ def compile_kernels() -> None:
 
 
 def compile_label_kernels(generator: np.random.Generator) -> None:
-    """The same for methods that rank labels, and for inference on one image."""
+    """Compile the kernels of label ranking, and of inference on one image."""
     labels = generator.random((20, 6)) < 0.4
     images = LabelSet(generator.standard_normal((20, 3)), labels, tuple("abcdef"))
     for name in method_names(ranks="labels"):
@@ -63,7 +63,7 @@ def compile_label_kernels(generator: np.random.Generator) -> None:
 
 
 def compile_order_kernels(generator: np.random.Generator) -> None:
-    """The same for methods that put sequences in order."""
+    """Compile the kernels of sequence ranking."""
     for precision in (np.float32, np.float64):
         features: Features = generator.standard_normal((200, 3)).astype(precision)
         sequences = SequenceSet.of([Query(features, np.arange(200) % 5), Query(features[:9], np.arange(9))])

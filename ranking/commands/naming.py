@@ -1,4 +1,4 @@
-"""Image sets by what people call them: a key, a title, or the path of what is not imported yet."""
+"""Find image sets by key or title, or import them from a path."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ranking.workspace.store import ImageSetRow, Store
 
 
 def set_of(store: Store, text: str) -> ImageSet:
-    """The image set of that key or title, else what is imported from that path."""
+    """Return the image set with that key or title, else import the files at that path."""
     rows = store.image_sets()
     named = [row for row in rows if row.key == text] or [row for row in rows if row.title == text]
     if len(named) > 1:
@@ -46,11 +46,11 @@ def set_of(store: Store, text: str) -> ImageSet:
 def import_path(
     store: Store, path: str, source: str | None = None, title: str = "", group: str | None = None
 ) -> str:
-    """Import what lies at `path`, and return the key of the image set.
+    """Import the folder or file at `path`, and return the key of the image set.
 
-    source: as what it is read, the one that knows it best by default. title: what it is called, the name of the folder
-    by default. group: which images stay on one side of the split, as the source says by default. ValueError where it
-    cannot be read; NotFinished where a run did not finish.
+    source: the format; recognised by default. title: the name of the folder or file by default. group: which images
+    stay on one side of the split; the default of the source. ValueError for unreadable files; NotFinished if the
+    import did not finish.
     """
     place = str(Path(path).expanduser().resolve())
     if source in file_sources():
@@ -76,7 +76,7 @@ def _no_groups(source: str | None) -> InputError:
 
 
 def file_sources() -> list[str]:
-    """The sources that read one file of numbers instead of images; which one, no file tells."""
+    """Return the sources that read one file of numbers instead of images; they cannot be recognised automatically."""
     return [
         name
         for name in source_names()
@@ -99,13 +99,13 @@ def _preview_of(store: Store, place: str, source: str | None) -> ImportPreview:
 
 
 def features_of(images: ImageSet, text: str | None) -> Named:
-    """The features named in `text`, joined by commas; those that the app begins with by default."""
+    """Return the features named in `text`, joined by commas; the app's defaults for None."""
     names = default_names(images) if text is None else [name.strip() for name in text.split(",")]
     return tuple((name, {}) for name in names)
 
 
 def settings_from(plugin: type, texts: list[str]) -> dict[str, Any]:
-    """Settings of a method from NAME=VALUE."""
+    """Read settings of a method from NAME=VALUE."""
     known = {item.name for item in settings_of(plugin)}
     values: dict[str, Any] = {}
     for text in texts:
@@ -122,6 +122,6 @@ def settings_from(plugin: type, texts: list[str]) -> dict[str, Any]:
 
 
 def line_of(row: ImageSetRow) -> str:
-    """One line about an image set: its key, its title, and what is in it."""
+    """Return one line about an image set: its key, title and contents."""
     classes = listed(list(row.classes)) if row.classes else "no classes"
     return f"{row.key}  {row.title}: {row.images:,} images, {row.samples:,} samples; {classes}"

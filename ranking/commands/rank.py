@@ -1,6 +1,6 @@
-"""``python -m ranking rank RUN``: the samples of an image set as a trained model ranks them, as CSV.
+"""``python -m ranking rank RUN``: rank the samples of an image set with a trained model, and print them as CSV.
 
-Of a model that ranks labels, those of each image from the top; of one that puts sequences in order, its test sequences.
+A label ranker ranks the labels of each image; a model of sequences ranks its test sequences.
 
 examples:
   python -m ranking rank k3v9x2m1qa --top 20
@@ -35,22 +35,22 @@ from ranking.workspace.run import Run
 from ranking.workspace.run_files import projection_of
 from ranking.workspace.store import Store
 
-SUMMARY = "rank the samples of an image set by a trained model, as CSV"
+SUMMARY = "rank the samples of an image set with a trained model (CSV)"
 Write = Callable[[Iterable[object]], object]
 PARTS = ("test", "train", "all")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", help="the id of a training, as the app and `train` tell it")
-    parser.add_argument("--set", help="title, key or path of another image set (default: its own)")
+    parser.add_argument("model", help="id of a training run, as printed by `train` or shown in the app")
     parser.add_argument(
-        "--part", choices=PARTS, default="test", help="which of its samples (default: %(default)s)"
+        "--set", help="title, key or path of another image set (default: the one it was trained on)"
     )
-    parser.add_argument("--top", type=_places, help="so many from the top; all where this is left out")
+    parser.add_argument("--part", choices=PARTS, default="test", help="which samples (default: %(default)s)")
+    parser.add_argument("--top", type=_places, help="number of top-ranked samples to print (default: all)")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print a line a sample, from the top."""
+    """Print one line per sample, highest rank first."""
     store = Store(options.home)
     model = store.run(options.model)
     if not model.learns or not model.has_model:
@@ -83,7 +83,7 @@ def _rank_samples(
 def _rank_labels(
     store: Store, model: Run, images: ImageSet, options: argparse.Namespace, write: Write
 ) -> None:
-    """Labels from the top, image after image."""
+    """Print the labels of each image, highest rank first."""
     settings = LabelTrainSettings.from_json(model.settings)
     method: LabelRanker = method_class(settings.method).load(model.model_file)
     features = projected(projection_of(model), load_features(images, settings.features, store.features))
@@ -107,7 +107,7 @@ def _rank_labels(
 def _rank_sequences(
     store: Store, model: Run, images: ImageSet, options: argparse.Namespace, write: Write
 ) -> None:
-    """Test sequences from their first place on."""
+    """Print the test sequences, first position first."""
     if options.part != "test":
         raise InputError("--part", "test for a model that orders sequences", options.part, "leave --part out")
     settings = OrderTrainSettings.from_json(model.settings)
@@ -125,7 +125,7 @@ def _rank_sequences(
 
 def _places(text: str) -> int:
     if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"expected a number of places, 1 or more, got {text!r:.80}")
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r:.80}")
     return int(text)
 
 
@@ -135,7 +135,7 @@ def _chosen(images: ImageSet, part: str) -> Bools:
 
 
 def _scores(store: Store, model: Run, settings: TrainSettings, images: ImageSet) -> Floats:
-    """(n,) of all samples of a set."""
+    """Return (n,) scores of all samples of a set."""
     method, projection = method_class(settings.method).load(model.model_file), projection_of(model)
     features = load_features(images, settings.features, store.features)
     edges = store.edges_of(settings.set, settings.graph) if images.key == settings.set else None

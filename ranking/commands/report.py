@@ -1,5 +1,5 @@
-"""``python -m ranking report RUN_OR_FILE ... -o FILE.html``: an experiment, or two to four trainings below each other,
-as one file that needs nothing else."""
+"""``python -m ranking report RUN_OR_FILE ... -o FILE.html``: write one self-contained HTML file about an experiment,
+or about a comparison of two to four runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ranking.reports.findings import Findings
 from ranking.workspace.run import SAMPLES, Run, is_run_id
 from ranking.workspace.store import Store
 
-SUMMARY = "write an experiment or a comparison as one HTML file, with its tables, charts and galleries"
+SUMMARY = "write an HTML report about an experiment or a comparison"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,15 +26,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "runs",
         nargs="+",
         metavar="RUN_OR_FILE",
-        help="the id of an experiment, the ids of two to four trainings, or the JSON file of either",
+        help="id of an experiment, ids of two to four training runs, or a JSON file of either",
     )
-    parser.add_argument("-o", "--output", type=Path, required=True, help="the HTML file to write")
-    parser.add_argument("--split", choices=SPLITS, help="which samples a comparison is of (default: test)")
+    parser.add_argument("-o", "--output", type=Path, required=True, help="HTML file to write")
+    parser.add_argument("--split", choices=SPLITS, help="which samples a comparison ranks (default: test)")
     add_outputs(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write what is there; nothing is trained."""
+    """Write the report from finished runs; nothing is trained."""
     check_outputs(options)
     store = Store(options.home)
     first = options.runs[0]
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     if record is not None and len(options.runs) > 1:
         raise InputError(
             f"arguments beside {readable(first)}",
-            "none, because the file is a whole experiment or comparison",
+            "none, because the file is a complete experiment or comparison",
             readable(", ".join(options.runs[1:])),
             "leave them out, or name two to four training runs by their ids",
         )
@@ -86,7 +86,7 @@ def _comparison_of_file(store: Store, settings: ComparisonSettings, options: arg
 def _experiment(store: Store, settings: ExperimentSettings, name: str, options: argparse.Namespace) -> int:
     if options.split is not None:
         expected = "none for an experiment, which reports its folds and the test split"
-        raise InputError("--split", expected, options.split, "leave it out")
+        raise InputError("--split", expected, options.split, "remove it")
     findings = Findings.at_home(store, settings)
     if not findings.done:
         raise InputError(

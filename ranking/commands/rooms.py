@@ -1,4 +1,4 @@
-"""``python -m ranking rooms list | remove NAME ... | remove --unused-for DAYS``: the rooms of a server's visitors."""
+"""``python -m ranking rooms list | remove NAME ... | remove --unused-for DAYS``: the workspaces of a server."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from ranking.core.errors import InputError
 from ranking.workspace.room_quotas import format_bytes
 from ranking.workspace.rooms import Rooms
 
-SUMMARY = "list the rooms of a server's visitors, or remove some for good"
+SUMMARY = "list or permanently remove the workspaces of a server"
 COLUMNS = "{:<64}  {:<16}  {:>8}  {:>4}  {:>4}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     acts = parser.add_subparsers(dest="act", required=True, metavar="list | remove")
     acts.add_parser(
-        "list", help="all rooms, that visited last first; “damaged” marks a room that cannot be read"
+        "list", help="list all workspaces, most recently used first; “damaged” marks one that cannot be read"
     )
-    remove = acts.add_parser("remove", help="remove rooms with all that is in them, for good")
-    remove.add_argument("names", nargs="*", metavar="NAME", help="as `list` tells them")
+    remove = acts.add_parser("remove", help="remove workspaces and their contents permanently")
+    remove.add_argument("names", nargs="*", metavar="NAME", help="as printed by `list`")
     remove.add_argument(
         "--unused-for",
         type=_days,
         metavar="DAYS",
-        help="those that nobody was in for so many days; a damaged room is removed by its name only",
+        help="remove workspaces unused for this many days; a damaged workspace can be removed by name only",
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print a line a room, or remove rooms; FAILED where one could not be removed."""
+    """Print one line per workspace, or remove workspaces; FAILED if any could not be removed."""
     rooms = Rooms(options.home)
     if options.act == "list":
         _list(rooms)
         return DONE
     if bool(options.names) == (options.unused_for is not None):
         came = "both" if options.names else "neither"
-        raise InputError("rooms to remove", "their names or --unused-for DAYS", came)
+        raise InputError("workspaces to remove", "either names or --unused-for DAYS", came)
     names = options.names or [row.name for row in rooms.unused_for(options.unused_for)]
     removed = [_removed(rooms, name) for name in names]
-    print(f"{sum(removed)} of {len(removed)} rooms removed")
+    print(f"{sum(removed)} of {len(removed)} workspaces removed")
     return DONE if all(removed) else FAILED
 
 
 def _list(rooms: Rooms) -> None:
-    print(COLUMNS.format("room", "last visit", "size", "sets", "runs"))
+    print(COLUMNS.format("workspace", "last visit", "size", "sets", "runs"))
     for row in rooms.all():
         visited = datetime.fromtimestamp(row.visited).strftime("%Y-%m-%d %H:%M")
         sets, runs = ("damaged", "") if row.damaged else (row.sets, row.runs)
@@ -54,7 +54,7 @@ def _list(rooms: Rooms) -> None:
 
 
 def _removed(rooms: Rooms, name: str) -> bool:
-    """Whether the room could be removed; where not, stderr says why, and the next one has its turn."""
+    """Remove a workspace and return True; if that fails, print why to stderr and return False."""
     try:
         rooms.remove(name)
     except ValueError as error:

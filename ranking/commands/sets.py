@@ -1,4 +1,4 @@
-"""``python -m ranking sets``: the image sets of a home, the newest first."""
+"""``python -m ranking sets``: list the image sets of a data folder, newest first."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ SUMMARY = "list the image sets"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """It takes none of its own."""
+    """Add nothing: the command has no arguments."""
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print a line for each."""
+    """Print one line per image set."""
     for row in Store(options.home).image_sets():
         print(line_of(row))
     return DONE

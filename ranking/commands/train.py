@@ -1,4 +1,4 @@
-"""``python -m ranking train SET``: one training, kept in the home like those of the app.
+"""``python -m ranking train SET``: one training run, stored in the data folder like those of the app.
 
 examples:
   python -m ranking train Holiday --query beach --method AP-SVM --setting C=100
@@ -33,14 +33,23 @@ SUMMARY = "train one method and print its measures"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("set", metavar="SET", help="title, key or path of an image set; or settings as JSON")
-    parser.add_argument("--query", help="the class that is ranked first (methods that rank samples)")
-    parser.add_argument("--criterion", help="the number to order by (methods that put sequences in order)")
-    parser.add_argument("--method", choices=method_names(), default="AP-SVM", help="default: %(default)s")
-    parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="of the method")
-    parser.add_argument("--features", help="joined by commas, as HOG,Colour (default: as in the app)")
     parser.add_argument(
-        "--min-images", type=int, default=20, help="a class that fewer images show is no label"
+        "set", metavar="SET", help="title, key or path of an image set, or a JSON file of settings"
+    )
+    parser.add_argument("--query", help="the class to rank first (methods that rank samples)")
+    parser.add_argument("--criterion", help="the criterion to rank by (methods that rank sequences)")
+    parser.add_argument("--method", choices=method_names(), default="AP-SVM", help="default: %(default)s")
+    parser.add_argument(
+        "--setting", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method"
+    )
+    parser.add_argument(
+        "--features", help="names joined by commas, such as HOG,Colour (default: as in the app)"
+    )
+    parser.add_argument(
+        "--min-images",
+        type=int,
+        default=20,
+        help="least number of images that must show a class for it to be a label",
     )
 
 
@@ -68,10 +77,10 @@ def _settings(store: Store, options: argparse.Namespace) -> AnyTrainSettings:
 def training_of(
     images: ImageSet, features: Named, method: str, given: dict[str, Any], named: str | None, min_images: int
 ) -> AnyTrainSettings:
-    """Settings of the training that `method` makes on a set: of samples, of labels or of orders.
+    """Return settings of a run of `method` on an image set: of samples, labels or sequences.
 
-    named: the class that is ranked first, or the number to order by; where there is one alone it may be None.
-    min_images: as in `LabelTrainSettings`.
+    named: the class to rank first, or the criterion to rank by; None where the set has exactly one. min_images: as in
+    `LabelTrainSettings`.
     """
     ranks = method_class(method).ranks
     if ranks == "labels":

@@ -1,4 +1,4 @@
-"""A run watched from the command line: a bar on stderr while it works, a plain reason where it fails."""
+"""Watch a run from the command line: a progress bar on stderr while it runs, and the reason if it fails."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import Store
 
-LOOK_SECONDS = 0.2  # between two looks at what a run says
+LOOK_SECONDS = 0.2  # between two reads of a run's events
 WIDTH = 30  # of the bar, in characters
 DONE, FAILED, INTERRUPTED = 0, 1, 130  # exit codes; argparse gives 2 for wrong arguments
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """The settings in `file`; ValueError where it holds none."""
+    """Return the settings in `file`; ValueError if it contains none."""
     try:
         record = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -31,10 +31,10 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 class Bar:
-    """One line that is drawn again on a terminal; elsewhere a line whenever something else has begun."""
+    """One line that is redrawn on a terminal; elsewhere a new line whenever another step begins."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        """stream: stderr where none is given."""
+        """stream: stderr by default."""
         self._stream, self._last, self._drawn = stream or sys.stderr, "", False
 
     def show(self, what: str, done: float, total: int) -> None:
@@ -49,13 +49,13 @@ class Bar:
         self._stream.flush()
 
     def end(self) -> None:
-        """Go to the next line."""
+        """Move to the next line."""
         if self._drawn:
             self._stream.write("\n")
 
 
 def watch(store: Store, run: Run) -> Run:
-    """Show what a run does until it has ended; Ctrl-C ends it, what it keeps by then stays, and is raised again."""
+    """Show the progress of a run until it ends. Ctrl-C cancels it, keeps its results so far, and is raised again."""
     bar, offset = Bar(), 0
     try:
         while True:
@@ -84,11 +84,11 @@ def _iteration(event: dict[str, Any]) -> str:
 
 
 class NotFinished(Exception):
-    """A run has failed or was cancelled; stderr has said why."""
+    """A run has failed or was cancelled; the reason is already on stderr."""
 
 
 def finished(store: Store, run: Run) -> Run:
-    """Watch a run to its end; NotFinished where it ends in another way than finished."""
+    """Watch a run until it ends; NotFinished unless it finishes."""
     ended = watch(store, run)
     if not ended_well(ended):
         raise NotFinished
@@ -96,7 +96,7 @@ def finished(store: Store, run: Run) -> Run:
 
 
 def ended_well(run: Run) -> bool:
-    """Whether a run has finished; where it has not, stderr says why."""
+    """Return whether a run has finished; otherwise print the reason to stderr."""
     if run.state == "finished":
         return True
     print(f"{run.called} {run.id} is {run.state}: {run.reason}", file=sys.stderr)

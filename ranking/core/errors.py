@@ -14,11 +14,11 @@ LONGEST = 300  # characters of `came` in a message
 # Remedies for a data folder that cannot be used.
 GONE = (
     "its files were moved or removed while the app was running: put them back, "
-    "or start the app again to begin with an empty home"
+    "or restart the app to start with an empty data folder"
 )
 REBUILD = "press “Rebuild the database” in the app, which removes nothing"
 DAMAGED = f"the database is lost or damaged: {REBUILD}, or set RANKING_HOME to a new folder"
-ELSEWHERE = "ask whoever runs this app to rebuild the database"
+ELSEWHERE = "ask the administrator of this app to rebuild the database"
 BUSY = "another process is using it: try again in a moment"
 CLOSED = "set RANKING_HOME to a folder that can be written, or change its permissions"
 FULL = "free some space there, or set RANKING_HOME to a folder that can be written"
@@ -27,9 +27,9 @@ FULL = "free some space there, or set RANKING_HOME to a folder that can be writt
 class InputError(ValueError):
     """Input that cannot be used; the message is made of its parts.
 
-    subject: what the input is: an argument, a setting, a file. expected: what it has to be, a noun phrase. came: what
-    was there instead: a value or, where this says more, a phrase; None where there is nothing to show. remedy: what
-    to do about it, an imperative; "" where `expected` says so already.
+    subject: what the input is: an argument, a setting or a file. expected: what it has to be, a noun phrase. came: the
+    actual input: a value or, where it is clearer, a phrase; None where there is nothing to show. remedy: what to do
+    about it, an imperative; "" where `expected` makes it clear.
 
     >>> str(InputError("bins of Colour", "2 to 16", 17))
     'bins of Colour: expected 2 to 16, got 17'
@@ -64,8 +64,8 @@ class HomeError(OSError):
     """The data folder ("home") cannot be used: no permission, no space, no database.
 
     subject: what cannot be used; without `why` it is the whole message. why: the reason. remedy: what to do about it.
-    lost: the home whose database has to be rebuilt (`ranking.workspace.database_copies.rebuild`); None where that
-    does not help.
+    lost: the data folder whose database has to be rebuilt (`ranking.workspace.database_copies.rebuild`); None where
+    rebuilding does not help.
     """
 
     def __init__(self, subject: str, why: str = "", remedy: str = "", lost: Path | None = None) -> None:
@@ -82,7 +82,7 @@ def explained(
 ) -> Iterator[None]:
     """Turn system and database errors of the block into a HomeError about `subject`, with a remedy.
 
-    home: the data folder whose database is used, where that can be rebuilt. is_lost: whether it has to be.
+    home: the data folder whose database is used, if it can be rebuilt. is_lost: whether it has to be rebuilt.
     """
     try:
         yield
@@ -104,7 +104,7 @@ def _remedy(error: OSError) -> str:
 
 
 def _remedy_of_database(error: sqlite3.DatabaseError, home: Path | None) -> str:
-    """Return what to do about an error of the database of `home`, which the user cannot rebuild."""
+    """Return what to do about an error of the database of `home`; None is a database that the user cannot rebuild."""
     message = str(error)
     if "unable to open" in message:
         return CLOSED if home is not None and home.is_dir() else GONE

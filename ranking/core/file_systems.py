@@ -1,7 +1,7 @@
 """Whether a folder lies on a network file system, where SQLite's write-ahead log (WAL) does not work.
 
-The log needs memory that all processes share, and locks that all of them see: a network file system gives both to the
-processes of one machine at most. There databases have a rollback journal instead (https://sqlite.org/wal.html).
+The log needs memory and locks that all processes share. A network file system shares them between the processes of one
+machine at most, so databases there use a rollback journal instead (https://sqlite.org/wal.html).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ def network_file_system(folder: Path) -> str | None:
 
 
 def journal_mode(folder: Path) -> str:
-    """The journal mode of SQLite databases in `folder`."""
+    """Return the journal mode of SQLite databases in `folder`."""
     return "delete" if network_file_system(folder) else "wal"
 
 
-@cache  # a home is opened often, and does not move
+@cache  # a data folder is opened often, and does not move
 def _kind(folder: Path, mounts: Path) -> str | None:
     try:
         lines = os.fsdecode(mounts.read_bytes()).splitlines()

@@ -19,7 +19,7 @@ from ranking.core.registry import Plugin
 
 @dataclass(frozen=True, eq=False)
 class ImageSet:
-    """Images with their samples; a sample is a bounding box in an image. Stored by column, so that 100,000 fit.
+    """Images with their samples; a sample is a bounding box in an image. Stored by column, for 100,000 samples.
 
     m images: image_names, image_files (relative to `folder`), image_sizes (m, 2) as width, height, image_test.
     image_groups: (m,) number of the group of each image; near copies share a group, which stays on one side of every
@@ -27,10 +27,10 @@ class ImageSet:
 
     n samples: boxes (n, 4), image_of (n,) row of the image, groups (n,), labels (n, c) of the classes, ids (n,).
 
-    image_features: (m, d) finite float32, where features came with the set; its pictures are then placeholders.
-    numbers: (n, c) the value of each of the c `criteria`, such as "year", by which sequences are ordered; NaN where
-    it is unknown; float64 where float32 would merge different values; (n, 0) without criteria. A set has classes,
-    criteria or both. key: hash of all content; equal keys are equal sets.
+    image_features: (m, d) finite float32, where features were imported with the set; its images are then placeholders.
+    numbers: (n, c) values of the c `criteria`, such as "year", by which sequences are ordered; NaN where unknown;
+    float64 where float32 would merge different values; (n, 0) without criteria. A set has classes, criteria or both.
+    key: hash of all content; equal keys are equal sets.
     """
 
     key: str
@@ -66,10 +66,10 @@ class ImageSet:
         return len(self.boxes)
 
     def relevance(self, query: str, corrected: Sequence[str] = ()) -> npt.NDArray[np.int64]:
-        """Return (n,) 1 where a sample has the class `query`, else 0; of the samples whose ids are `corrected`, the
-        opposite. InputError for another class, or the id of no sample."""
+        """Return (n,) 1 where a sample has the class `query`, else 0; inverted for samples whose id is in `corrected`.
+        InputError for an unknown class or an unknown id."""
         if query not in self.classes:
-            valid = ", ".join(self.classes) or "none: its samples are to be put in order by a criterion"
+            valid = ", ".join(self.classes) or "none: its samples are ordered by a criterion"
             raise InputError(f"class of {self.title}", f"one of {valid}", repr(query))
         relevance = self.labels[:, self.classes.index(query)].astype(np.int64)
         rows = np.flatnonzero(np.isin(self.ids, list(corrected))) if corrected else np.zeros(0, np.int64)
@@ -101,10 +101,10 @@ class ImageSet:
 class Feature(Plugin, ABC):
     """A registered feature: pixels of one box to one vector. Its dataclass fields are its settings.
 
-    version: is raised whenever the same settings give other numbers, so that no stale cache is read. whole_image:
-    `describe` is given the whole image instead of the box, and all boxes of the image share the vector. default:
-    whether a training run uses the feature unless others are chosen. supplied: whether it came with an image set or
-    was uploaded; it is then offered for that set only.
+    version: is raised whenever the same settings give other vectors, so that caches are recomputed. whole_image:
+    `describe` receives the whole image instead of the box, and all boxes of the image share the vector. default:
+    whether a training run uses the feature unless others are chosen. supplied: whether it was imported with an image
+    set or uploaded; it is then offered for that set only.
     """
 
     version: ClassVar[int]

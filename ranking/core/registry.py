@@ -95,7 +95,7 @@ class Registry(Generic[T]):
                 for package in self.packages:
                     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
                         importlib.import_module(f"{package}.{module.name}")
-                self._discovered = True  # only now: nobody may see half of them
+                self._discovered = True  # only now: no thread may see half of them
             finally:
                 self._discovering = False
 

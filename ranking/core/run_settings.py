@@ -1,4 +1,4 @@
-"""What a run is asked to do, as the pages, the store and the worker tell it to each other: in JSON."""
+"""The settings of every run as JSON, shared by the pages, the store and the worker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Measure(NamedTuple):
-    """How well a training ranks what it has not seen: its short name, that in results, and in full."""
+    """The measure of a run on its test split: its short name, its name in results, and its full name."""
 
     short: str
     key: str
@@ -40,8 +40,8 @@ class Measure(NamedTuple):
 class ImportSettings(StoredSettings):
     """The source of an image set, by its name, and its settings.
 
-    brought: what a person calls the ZIP file that they uploaded, which is then read instead of what the settings name.
-    title: of the image set, "" for what the source calls it.
+    brought: the name of the uploaded ZIP file, which is read instead of the path in the settings; "" without an upload.
+    title: of the image set; "" for the title that the source gives it.
 
     >>> ImportSettings("COCO", brought="zoo.zip").to_json()
     {'source': 'COCO', 'source_settings': {}, 'brought': 'zoo.zip'}
@@ -63,10 +63,10 @@ class ImportSettings(StoredSettings):
 
 @dataclass(frozen=True)
 class LookSettings(StoredSettings):
-    """The first stage of an import: what a person brought, and as what it is read.
+    """The preview of an import: what to read, and in which format.
 
-    look: the path that was typed, empty for a ZIP file that was uploaded. source: None for the one that knows it best.
-    brought: as in `ImportSettings`.
+    look: the path that was entered, empty for an uploaded ZIP file. source: None to recognise the format. brought: as
+    in `ImportSettings`.
     """
 
     task: ClassVar[str] = "look"
@@ -80,16 +80,15 @@ class LookSettings(StoredSettings):
 
 @dataclass(frozen=True)
 class FeaturesSettings(StoredSettings):
-    """A look at features that a person brings for the image set of a key.
+    """The preview of custom features for the image set with the key `set`.
 
-    place: the path that was typed, empty for a file that was uploaded. brought: what the person calls the file that
-    they uploaded. vectors, ids: which of its arrays are read, None for those that are called so
-    (`ranking.features.uploads.vectors_preview`). network: how a model in ONNX is to be used, over what it says itself
-    (`ranking.features.onnx_model`).
+    place: the path that was entered, empty for an uploaded file. brought: the name of the uploaded file. vectors, ids:
+    the arrays to read, None for those with the default names (`ranking.features.uploads.vectors_preview`). network:
+    how to use an ONNX model, where this differs from its metadata (`ranking.features.onnx_model`).
     """
 
     task: ClassVar[str] = "features"
-    called: ClassVar[str] = "look at features"
+    called: ClassVar[str] = "feature preview"
     set: str
     place: str = ""
     brought: str | None = None
@@ -99,7 +98,7 @@ class FeaturesSettings(StoredSettings):
 
     @property
     def file_name(self) -> str:
-        """What the person calls the file.
+        """Return the name of the file as the user knows it.
 
         >>> FeaturesSettings("abc", "/home/anna/resnet.npy").file_name
         'resnet.npy'
@@ -108,12 +107,12 @@ class FeaturesSettings(StoredSettings):
 
 
 # ---------------------------------------------------------------------------------------------------------
-# Trainings
+# Training runs
 # ---------------------------------------------------------------------------------------------------------
 
 
 class OfMethod(StoredSettings):
-    """Settings with those of one method, the one that is called `method`."""
+    """Settings that include those of one method, `method`."""
 
     method: str
     method_settings: Settings
@@ -128,14 +127,14 @@ class OfMethod(StoredSettings):
 
 @dataclass(frozen=True)
 class TrainSettings(OfMethod):
-    """A training: the key of its image set, the class that is ranked first, features and method with settings.
+    """A training run: the key of its image set, the class that is ranked first, features, and a method with settings.
 
-    warm_start: the id of the run whose weights it begins with. graph: the name of the similarity graph of a method
-    that uses one, one of `ranking.features.graph.image_graph.GRAPHS` or uploaded pairs
-    (`ranking.features.graph.uploaded_pairs`); None leaves it to the method. projection: what is made of the features
-    before they are learnt from, as `ranking.features.projection.make_projection` takes it; None for nothing, here and
-    in all settings below. corrections: the ids of the samples that the run learns from, and is measured by, with the
-    opposite of their label of the image set (`ImageSet.relevance`), as a person had corrected them when it was started.
+    warm_start: the id of the run whose weights it starts from. graph: the similarity graph of a method that uses one:
+    a name in `ranking.features.graph.image_graph.GRAPHS`, or of uploaded pairs
+    (`ranking.features.graph.uploaded_pairs`); None for the default of the method. projection: applied to the features
+    before training, as in `ranking.features.projection.make_projection`; None for no projection, here and in all
+    settings below. corrections: ids of samples whose label the user had corrected when the run was started; training
+    and evaluation use the opposite of their label in the image set (`ImageSet.relevance`).
 
     >>> TrainSettings("abc", (("HOG", {}),), "jumping", "AP-SVM", {"C": 10.0}).to_json()["features"]
     [['HOG', {}]]
@@ -143,7 +142,7 @@ class TrainSettings(OfMethod):
 
     task: ClassVar[str] = "samples"
     implied: ClassVar[bool] = True
-    called: ClassVar[str] = "training"
+    called: ClassVar[str] = "training run"
     measure: ClassVar[Measure] = Measure("AP", "AP", "Average precision")
     set: str
     features: Named
@@ -158,16 +157,16 @@ class TrainSettings(OfMethod):
 
 @dataclass(frozen=True)
 class LabelTrainSettings(OfMethod):
-    """A training of a ranker of labels: the key of its image set, features and method with settings.
+    """A label-ranking run: the key of its image set, features, and a method with settings.
 
-    min_images: a class that fewer images show is no label.
+    min_images: classes that fewer images show are not used as labels.
 
     >>> LabelTrainSettings("abc", (("GIST", {}),), "C-star p@k", {"core_size": 3}).to_json()["min_images"]
     20
     """
 
     task: ClassVar[str] = "labels"
-    called: ClassVar[str] = "training of labels"
+    called: ClassVar[str] = "label-ranking run"
     measure: ClassVar[Measure] = Measure("BEP", "BEP", "Break-even precision")
     warm_start: ClassVar[None] = None
     graph: ClassVar[None] = None
@@ -181,18 +180,18 @@ class LabelTrainSettings(OfMethod):
 
 @dataclass(frozen=True)
 class OrderTrainSettings(OfMethod):
-    """A training of a method that puts sequences in order: the key of its image set, features, the criterion that
-    its numbers are of, and the method with settings.
+    """A sequence-ranking run: the key of its image set, features, the criterion to rank by, and a method with settings.
 
-    drawing: those settings of `ranking.datasets.sequences.Drawing` that are not its defaults: which end goes first,
-    what sequences are drawn of, how long, how many, and by which seed. Equal ones give all methods the same sequences.
+    drawing: the settings of `ranking.datasets.sequences.Drawing` that differ from their defaults: which end of the
+    criterion is ranked first, what sequences contain, their length, number and seed. Equal settings give all methods
+    the same sequences.
 
     >>> OrderTrainSettings("abc", (("HOG", {}),), "year", "MidRank", drawing={"length": 20}).to_json()["drawing"]
     {'length': 20}
     """
 
     task: ClassVar[str] = "orders"
-    called: ClassVar[str] = "training of orders"
+    called: ClassVar[str] = "sequence-ranking run"
     measure: ClassVar[Measure] = Measure("tau", "Kendall tau", "Kendall tau")
     warm_start: ClassVar[None] = None
     graph: ClassVar[None] = None
@@ -212,14 +211,15 @@ class OrderTrainSettings(OfMethod):
 
 @dataclass(frozen=True)
 class AskingSettings(StoredSettings):
-    """A simulation of asking for labels: which methods are trained on which images, and how they ask.
+    """A labelling simulation: which methods are trained on which images, and which question strategies they use.
 
-    methods: each with its settings. strategies: names of `ranking.explain.asking.STRATEGIES`. questions: how many each
-    image is asked. folds: how many parts the images are dealt into, by `seed`. min_images: as in `LabelTrainSettings`.
+    methods: each with its settings. strategies: names in `ranking.explain.asking.STRATEGIES`. questions: number of
+    questions per image. folds: number of folds, to which images are assigned by `seed`. min_images: as in
+    `LabelTrainSettings`.
     """
 
     task: ClassVar[str] = "asking"
-    called: ClassVar[str] = "simulation"
+    called: ClassVar[str] = "labelling simulation"
     graph: ClassVar[None] = None
     set: str
     features: Named
@@ -234,14 +234,14 @@ class AskingSettings(StoredSettings):
 
 @dataclass(frozen=True)
 class AblationSettings(StoredSettings):
-    """A figure of the MidRank paper: the key of its image set, features, the criterion, and which of
+    """A MidRank ablation: the key of its image set, features, the criterion, and a figure of the paper, which is one of
     `ranking.experiments.ablations.FIGURES`.
 
-    method_settings: of MidRank, but for what the figure varies. drawing: as in `OrderTrainSettings`.
+    method_settings: of MidRank, except the setting that the figure varies. drawing: as in `OrderTrainSettings`.
     """
 
     task: ClassVar[str] = "midrank"
-    called: ClassVar[str] = "study"
+    called: ClassVar[str] = "ablation"
     graph: ClassVar[None] = None
     set: str
     features: Named
@@ -259,17 +259,17 @@ class AblationSettings(StoredSettings):
         return {**super().to_json(), "method_settings": as_stored("MidRank", self.method_settings)}
 
 
-LEAST_SHARE = 0.05  # of the samples of a timing: some are left of each kind
+LEAST_SHARE = 0.05  # of the samples of a timing, so that both classes have some
 TIMED = ("tables", "tables and figures")  # of the paper about loss-augmented inference
 
 
 @dataclass(frozen=True)
 class TimingSettings(StoredSettings):
-    """A timing of loss-augmented inference (`ranking.experiments.timing_studies`) on synthetic samples of the size of
-    quicksort's.
+    """A timing of loss-augmented inference (`ranking.experiments.timing_studies`) on synthetic samples, as many as in
+    quicksort's experiments.
 
-    share: of the paper's numbers of samples, 1 for all. dimensions: of the features of each. rounds: a time is the
-    median over so many. parts: one of TIMED, the tables alone or the figures too.
+    share: of the paper's numbers of samples; 1 for all. dimensions: of the features. rounds: every time is the median
+    of this many measurements. parts: one of TIMED: the tables only, or the figures too.
     """
 
     task: ClassVar[str] = "timing"
@@ -291,14 +291,14 @@ PAPER_GRIDS: Grids = {"C": (1e-1, 1.0, 1e1, 1e2, 1e3, 1e4), "eta": (1e-4, 1e-2, 
 
 @dataclass(frozen=True)
 class Protocol(StoredSettings):
-    """A comparison of methods by cross-validation (high-order, section 5): everything that decides its numbers.
+    """A comparison of methods by cross-validation (high-order, section 5): everything that determines its results.
 
-    methods: each with the settings that are fixed for it. queries: the classes that are ranked, each by itself; none
-    stands for all of the set. grids: for each setting the values that cross-validation chooses among, for every method
-    that has the setting and does not fix it. folds: of the training samples, dealt by `seed`. measure: by which it
-    chooses, one of `ranking.metrics.evaluate`. graph: as in `TrainSettings`. tolerance: of every training.
-    projection: as there too, and fitted in each fold on what is learnt from. widen: whether a grid goes on beyond an
-    end where the best value lies (`ranking.experiments.cross_validation.results.Results.points`).
+    methods: each with its fixed settings. queries: the classes to rank, one at a time; an empty tuple stands for all
+    classes of the set. grids: the values of each setting among which cross-validation chooses, for every method that
+    has the setting and does not fix it. folds: number of folds of the training samples, assigned by `seed`. measure:
+    the criterion of choice, one of `ranking.metrics.evaluate`. graph: as in `TrainSettings`. tolerance: of every
+    training run. projection: as in `TrainSettings`, fitted to the training part of each fold. widen: whether a grid is
+    extended beyond an end that has the best value (`ranking.experiments.cross_validation.results.Results.points`).
 
     >>> Protocol("abc", (("HOG", {}),), grids={"C": (1.0, 10.0)}).to_json()["grids"]
     {'C': [1.0, 10.0]}
@@ -320,7 +320,7 @@ class Protocol(StoredSettings):
 
     @classmethod
     def as_meant(cls, read: dict[str, Any]) -> dict[str, Any]:
-        """One that does not say `widen` is from before C had a unit, and keeps its meaning."""
+        """Protocols without `widen` were stored before C had a unit, and keep their meaning."""
         if "widen" in read:
             return read
         methods = read.get("methods", PAPER_METHODS)
@@ -329,21 +329,21 @@ class Protocol(StoredSettings):
 
 
 def _first_fixed(method: str, fixed: Settings) -> Settings:
-    """What a protocol of before C had a unit fixes of a method: the unit too."""
+    """Return the fixed settings of a method in a protocol stored before C had a unit; the unit becomes one of them."""
     first = as_first_meant(method, fixed)
     return {**fixed, "unit": first["unit"]} if "unit" in first else fixed
 
 
 @dataclass(frozen=True)
 class ExperimentSettings(Protocol):
-    """A run of a protocol. scheduler: the address of the Dask scheduler whose workers train; None for this computer."""
+    """A run of a protocol. scheduler: the address of a Dask scheduler whose workers train; None for this computer."""
 
     task: ClassVar[str] = "experiment"
     scheduler: str | None = None
 
 
 # ---------------------------------------------------------------------------------------------------------
-# All of them
+# All settings
 # ---------------------------------------------------------------------------------------------------------
 
 AnyTrainSettings = TrainSettings | LabelTrainSettings | OrderTrainSettings
@@ -354,7 +354,7 @@ TASK_SETTINGS: dict[str, type[AnyTrainSettings]] = {
 STUDY_SETTINGS: dict[str, type[AnyStudySettings]] = {
     cls.task: cls for cls in (ExperimentSettings, AskingSettings, AblationSettings, TimingSettings)
 }
-# What people call a run of each task.
+# How messages name a run of each task.
 CALLED: dict[str, str] = {
     **{cls.task: cls.called for cls in (ImportSettings, LookSettings, FeaturesSettings)},
     **{task: cls.called for task, cls in TASK_SETTINGS.items()},
@@ -363,12 +363,12 @@ CALLED: dict[str, str] = {
 
 
 def train_settings(values: Mapping[str, Any]) -> AnyTrainSettings:
-    """The settings of a training of any task, from what `to_json` gave."""
+    """Read the settings of a training run of any task from the output of `to_json`."""
     return _class_of(values.get("task", TrainSettings.task), TASK_SETTINGS).from_json(values)
 
 
 def study_settings(values: Mapping[str, Any]) -> AnyStudySettings:
-    """The same of a study."""
+    """Read the settings of a study from the output of `to_json`."""
     return _class_of(values.get("task"), STUDY_SETTINGS).from_json(values)
 
 

@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 SIGNS = "=+-@−'"
-# Spreadsheets skip, or strip as they read, what is not seen: control characters, formatting characters (a byte order
-# mark, a space of no width), and spaces of any kind.
+# Spreadsheets ignore or strip invisible characters: control characters, formatting characters (a byte order mark, a
+# zero-width space), and spaces of any kind.
 UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
 
 
 def guarded(text: str) -> str:
     """Return `text` for a table cell, with an apostrophe before what a spreadsheet would take for a formula.
 
-    That is text whose first visible character is a sign of a formula; small, raised and full-width signs count as the
-    signs that they stand for. Text that begins with an apostrophe gets one more, so that removing one restores the
+    A formula is text whose first visible character is a sign of a formula; small, superscript and full-width signs
+    count as their plain forms. Text that begins with an apostrophe gets another one, so that removing one restores the
     text.
 
     >>> guarded("=1+1"), guarded("photo"), guarded("'s"), guarded(" ＝1"), guarded("a = b")
@@ -30,8 +30,10 @@ def guarded(text: str) -> str:
 
 
 def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows with equal columns as CSV; texts are `guarded`, so that no spreadsheet takes one for a formula, and numbers
-    are exact; a list is its texts, each guarded, with semicolons between them. "" of no rows.
+    """Return rows with equal columns as CSV; "" without rows.
+
+    Texts are `guarded`, so that no spreadsheet reads one as a formula. Numbers are exact. A list becomes its guarded
+    texts, joined by semicolons.
 
     >>> rows_csv([{"id": "=a", "score": 0.1, "classes": ["sea", "-1"]}])
     "id,score,classes\\r\\n'=a,0.1,sea;'-1\\r\\n"

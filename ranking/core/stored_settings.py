@@ -1,4 +1,4 @@
-"""Settings as JSON: a dataclass says by the types of its fields what they may be, and reading and writing follow."""
+"""Settings as JSON: the types of a dataclass's fields define the valid values, and how they are read and written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from ranking.core.arrays import is_number
 from ranking.core.errors import InputError
 from ranking.core.text import readable
 
-# Of a field that is not written at its default: it came later, and what was stored before is equal to what is now.
+# Metadata of a field that is omitted from JSON at its default: the field was added later, and settings stored before
+# it must equal settings stored since.
 OPTIONAL = {"optional": True}
 
 Settings = dict[str, Any]
@@ -19,7 +20,7 @@ Grids = dict[str, tuple[float, ...]]  # the values of settings, by their names
 
 
 class Kind(NamedTuple):
-    """A type of field: what is expected, how JSON is read (an error where it is something else), how it is written."""
+    """A type of field: its description, how it is read from JSON (errors for other values), and how it is written."""
 
     expected: str
     read: Callable[[Any], Any]
@@ -27,21 +28,21 @@ class Kind(NamedTuple):
 
 
 def limited(default: Any, least: float, most: float | None = None) -> Any:
-    """A field of a number from `least` to `most`."""
+    """Return a field for a number from `least` to `most`."""
     return field(default=default, metadata={"range": (least, most)})
 
 
 def one_of(default: str, *choices: str) -> Any:
-    """A field of a text that is one of the choices."""
+    """Return a field for a text that is one of the choices."""
     return field(default=default, metadata={"choices": choices})
 
 
 @dataclass(frozen=True)
 class StoredSettings:
-    """A dataclass that is stored as JSON. Settings with other names, types and values are refused.
+    """A dataclass that is stored as JSON. Unknown names, types and values raise an InputError.
 
-    called: what people call a run of them. task: what such a run is about, which is stored beside them unless it is
-    `implied`, or "".
+    called: what messages call a run with these settings. task: the task of such a run, which is stored in the JSON
+    unless it is `implied`; "" for settings without a task.
     """
 
     called: ClassVar[str]
@@ -50,7 +51,7 @@ class StoredSettings:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """What `to_json` gave; a ValueError says what else it is."""
+        """Read the output of `to_json`; ValueError with the expected and the actual value for anything else."""
         if cls.task and values.get("task", cls.task) != cls.task:
             raise InputError("task", cls.task, f"{values['task']!r:.80}")
         values = {name: value for name, value in values.items() if not cls.task or name != "task"}
@@ -72,11 +73,11 @@ class StoredSettings:
 
     @classmethod
     def as_meant(cls, read: dict[str, Any]) -> dict[str, Any]:
-        """Stored settings as they are meant today."""
+        """Return stored settings in today's meaning."""
         return read
 
     def check(self) -> None:
-        """InputError about the first value that is none of its field's choices, or out of its range."""
+        """Raise InputError about the first value that is not among its field's choices, or out of its range."""
         for item in fields(self):
             value = getattr(self, item.name)
             least, most = item.metadata.get("range", (None, None))
@@ -104,7 +105,7 @@ class StoredSettings:
 
 
 def _kinds(cls: type[Any]) -> dict[str, Kind]:
-    """The kind of each field, by its type."""
+    """Return the kind of each field, by its type."""
     if cls not in _known:
         types = get_type_hints(cls)
         _known[cls] = {item.name: KINDS[types[item.name]] for item in fields(cls)}
@@ -119,7 +120,7 @@ def _read(name: str, kind: Kind, value: Any) -> Any:
 
 
 def _of(*types: type) -> Callable[[Any], Any]:
-    """Takes values of these types alone: True is no whole number."""
+    """Return a reader that accepts these types only: True is not a whole number."""
 
     def read(value: Any) -> Any:
         if type(value) not in types:
@@ -159,7 +160,7 @@ def _pairs(named: Named) -> list[list[Any]]:
 NONE = type(None)
 SETTINGS = "settings by name, as {'seed': 1}"
 KINDS: dict[Any, Kind] = {
-    str: Kind("a text", _of(str)),
+    str: Kind("text", _of(str)),
     str | None: Kind("a text", _of(str, NONE)),
     int: Kind("a whole number", _of(int)),
     float: Kind("a number", _number),
@@ -170,4 +171,4 @@ KINDS: dict[Any, Kind] = {
     tuple[str, ...]: Kind("a list of names, as ['NAME']", _names, list),
     Grids: Kind("numbers by setting, as {'C': [1, 10]}", _grids, _lists),
 }
-_known: dict[type[Any], dict[str, Kind]] = {}  # of the classes that were asked about
+_known: dict[type[Any], dict[str, Kind]] = {}  # by class, filled when first needed

@@ -6,8 +6,8 @@ import hashlib
 import re
 import unicodedata
 
-# Letters that may become one when they are composed, and room. Putting marks on letters in order takes time that grows
-# with the square of how many follow each other: no more of a stranger's text is composed than is shown.
+# Letters that may become one when they are composed, plus some reserve. Sorting the combining marks of a letter takes
+# time quadratic in their number, so no more of an untrusted text is composed than is shown.
 COMPOSED = 16
 CHECKED = 8  # digits of a checksum
 

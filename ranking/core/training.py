@@ -19,10 +19,10 @@ class ProgressEvent:
     """The state of an optimiser after `iteration` steps: bounds on the optimum.
 
     primal: the paper's objective at the best weights so far, an upper bound. dual: a lower bound, -inf before there
-    is one. seconds: time in training without callbacks. passes: products with the feature matrix so far. planes:
-    constraints in the working set, 0 where the solver has none. round: of a method that is not convex, from 1; each
-    round has its own lower bound; 0 where there is one round only. weights: the best so far, for
-    `SampleMethod.score_by`; None where they score no samples. The solver goes on with the array: copy what you keep.
+    is one. seconds: training time without callbacks. passes: number of products with the feature matrix so far.
+    planes: constraints in the working set, 0 for solvers without one. round: round of a non-convex method, from 1;
+    each round has its own lower bound; 0 for methods without rounds. weights: the best so far, for
+    `SampleMethod.score_by`; None where they score no samples. The solver keeps changing this array: copy what you keep.
     """
 
     iteration: int
@@ -101,7 +101,7 @@ class Method(Plugin, ABC):
     ranks: "samples" of a query as relevant or irrelevant, "orders" of graded samples, or "labels" of an image.
     summary: one sentence. objective: what is minimised, as LaTeX. uses_graph: whether it uses the similarity graph.
     inference_scores: (n,) scores of the training samples at the last call of loss-augmented inference; None before,
-    and for methods without it. A member with a default may be left out: the default means that the method lacks the
+    and for methods without it. A member with a default is optional: the default means that the method lacks the
     ability.
     """
 
@@ -123,7 +123,7 @@ class Method(Plugin, ABC):
 
     @property
     def certificate(self) -> Certificate | None:
-        """What training proved; None before `fit`, and for methods that prove nothing."""
+        """The proven bounds of training; None before `fit`, and for methods without bounds."""
         return None
 
     @property
@@ -142,13 +142,13 @@ class Method(Plugin, ABC):
     @classmethod
     @abstractmethod
     def load(cls, path: Path | str | IO[bytes]) -> Self:
-        """Return the method that `save` wrote, from its file or the bytes of one; ValueError for another file."""
+        """Return the method that `save` wrote, from its file or that file's bytes; ValueError for any other file."""
 
 
 class SampleMethod(Method):
     """A method that ranks the samples of a query as relevant or irrelevant.
 
-    loss: name of the ranking loss for which it computes most violated rankings; None for methods without.
+    loss: name of the ranking loss for which it computes most violated rankings; None for methods without inference.
     """
 
     ranks: ClassVar[str] = "samples"
@@ -156,11 +156,10 @@ class SampleMethod(Method):
 
     @abstractmethod
     def score(self, query: Query) -> Floats:
-        """Return (n,) the score of every sample; `rank` of them is the prediction."""
+        """Return (n,) scores, one per sample; sorting by them is the prediction."""
 
     def score_by(self, query: Query, weights: Floats) -> Floats:
-        """Return (t, n) the scores by weights (t, size), those of t `ProgressEvent`s; for methods whose events have
-        weights."""
+        """Return (t, n) scores by weights (t, size) of t `ProgressEvent`s; for methods whose events have weights."""
         raise NotImplementedError(self.name)
 
     @property
@@ -174,8 +173,8 @@ class SampleMethod(Method):
         return False
 
     def check_graph(self, query: Query) -> None:
-        """Raise ValueError where the method could not score a query, whatever its weights: the graph is too large."""
+        """Raise ValueError if the graph of a query is too large for the method, whatever its weights."""
 
     def bounds(self, query: Query) -> Bounds | None:
-        """Return how many scores of a query are differences of bounds, and how inexact; None for exact methods."""
+        """Return how many scores of a query are differences of bounds, and how tight they are; None for exact ones."""
         return None

@@ -1,1 +1,1 @@
-"""What is trained, tested and compared: trainings of samples, labels and sequences, studies, cross-validation."""
+"""Training of samples, labels and sequences; studies; comparison of methods by cross-validation."""

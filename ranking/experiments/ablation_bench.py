@@ -42,20 +42,20 @@ class Bench:
         self.train, self.test = draw_sequences(*self._of, self.drawing)
 
     def begin(self, what: str) -> None:
-        """All steps before have ended."""
+        """Report that the next step begins, after all steps before have ended."""
         self._done, self._what = self._done + 1, what
         self._tell(what, self._done, self._total)
 
     def end(self) -> None:
-        """The last step has ended."""
+        """Report that the last step has ended."""
         self._tell(self._what, self._done + 1, self._total)
 
     def test_of(self, length: int) -> Drawn:
-        """Test sequences of another length."""
+        """Return test sequences of another length."""
         return draw_sequences(*self._of, replace(self.drawing, length=length))[1]
 
     def fit(self, what: str, **changes: Any) -> MidRank:
-        """A MidRank with the study's settings and these `changes`, trained, as one step."""
+        """Train a MidRank with the settings of the ablation and these `changes`, as one step."""
         self.begin(what)
         method = make_mid_rank({**self._given, **changes})
 

@@ -1,4 +1,4 @@
-"""What the settings of MidRank are worth, measured: the figures of the paper's section 5.5 (midrank, Figs. 4 to 6).
+"""MidRank ablations: the effect of single settings, as in the figures of section 5.5 (midrank, Figs. 4 to 6).
 
 Given an image set with criteria, for example from `ranking.datasets.load_image_set`::
 
@@ -39,10 +39,10 @@ TEST_LENGTHS = (5, 10, 15, 20)  # of Fig. 5, right
 MOST_TREES = 5  # of Fig. 6b
 EXHAUSTIVE_LENGTHS = (4, 5, 6, 7, 8, 9)  # of Fig. 6a
 SEARCH_LENGTHS = (*EXHAUSTIVE_LENGTHS, 12, 20, 40)
-ROUNDS = 7  # in which times are taken
-ROUND_SECONDS = 0.05  # that each lasts at the least
-A_ROUND = 100  # sequences, at most, in a round
-MOST_ORDERS = 1_000_000  # that a round of exhaustive search compares, unless one sequence has more
+ROUNDS = 7  # timing rounds
+ROUND_SECONDS = 0.05  # least duration of a timing round
+A_ROUND = 100  # most sequences in a round
+MOST_ORDERS = 1_000_000  # most orders compared in a round of exhaustive search, unless one sequence has more
 AGREES, SECONDS = "share of best orders found", "seconds a sequence"
 RANK_SVM, FUSED, ALONE, EXHAUSTIVE, SEARCH = (
     "RankSVM",
@@ -54,10 +54,10 @@ RANK_SVM, FUSED, ALONE, EXHAUSTIVE, SEARCH = (
 
 
 class MidRankStudy(Study[AblationSettings]):
-    """What a figure needs is trained on sequences of training images, and measured on sequences of test images.
+    """Trains what a figure needs on sequences of training images, and measures it on sequences of test images.
 
-    Equal settings give equal curves, but for times. on_step hears of the features and of what is trained or measured,
-    after every iteration too. The result is an `AblationResult`, and none of it is there before the end.
+    Equal settings give equal curves, except for times. on_step receives progress for features, training and
+    measuring, also after every iteration. The result is an `AblationResult`; there are no partial results.
     """
 
     settings = AblationSettings
@@ -71,15 +71,15 @@ class MidRankStudy(Study[AblationSettings]):
         if drawing.of == GROUPS:
             raise InputError(
                 "sequences of a study",
-                "sequences of one length",
+                "sequences of equal length",
                 GROUPS,
-                "draw any samples, or one of each group",
+                "choose sequences of any samples, or of one sample per group",
             )
         if drawing.test < 2:
-            expected = "at least 2, as confidence intervals of means need"
+            expected = "at least 2, because confidence intervals of means need two"
             raise InputError("test sequences", expected, drawing.test)
         make_mid_rank(settings.method_settings)
-        images.numbers_of(settings.criterion)  # an unknown criterion says so before features take their time
+        images.numbers_of(settings.criterion)  # report an unknown criterion before features are computed
         features, _ = features_to_order(images, settings, context.features, context.on_step)
         bench = Bench(images, features, settings, figure.steps, context.on_step)
         curves = figure.measure(bench)
@@ -93,7 +93,7 @@ class MidRankStudy(Study[AblationSettings]):
 
 
 def by_subsequence_length(bench: Bench) -> list[Curve]:
-    """Fig. 4a: each ranker alone, beside all of them and beside RankSVM."""
+    """Fig. 4a: each ranker alone, compared with all rankers and with RankSVM."""
     method = bench.fit("Training MidRank", fusion=FUSIONS[0])
     test, lengths = bench.test, method.lengths
     rankings = method.rankings(test.sequences)
@@ -108,7 +108,7 @@ def by_subsequence_length(bench: Bench) -> list[Curve]:
 
 
 def by_fusion(bench: Bench) -> list[Curve]:
-    """Fig. 4b: the rankers' orders, fused in each way."""
+    """Fig. 4b: the orders of the rankers, with each kind of rank fusion."""
     method = bench.fit("Training MidRank, and again on two thirds to choose a length", fusion="best length")
     test = bench.test
     rankings = method.rankings(test.sequences)
@@ -155,7 +155,7 @@ def by_representation(bench: Bench) -> list[Curve]:
 
 
 def by_trees(bench: Bench) -> list[Curve]:
-    """Fig. 6b: how often a ranker's search ends at the best of all orders, and the measures of its orders."""
+    """Fig. 6b: how often the search of a ranker finds the best of all orders, and the measures of its orders."""
     n = min(bench.drawing.length, MAX_COMPARED)
     method = bench.fit("Training MidRank", longest=min(bench.plain.longest, n))
     test = bench.test_of(n)
@@ -197,7 +197,7 @@ def exhaustive_rankings(method: MidRank, drawn: Drawn) -> Rankings:
 
 
 def by_time(bench: Bench) -> list[Curve]:
-    """Fig. 6a: the time of the shortest ranker's search and of the comparison of all orders."""
+    """Fig. 6a: the time of the shortest ranker's search, and of exhaustive search."""
     method = bench.fit("Training MidRank", longest=bench.plain.shortest)
     curves = []
     for line, lengths in ((SEARCH, SEARCH_LENGTHS), (EXHAUSTIVE, EXHAUSTIVE_LENGTHS)):
@@ -211,10 +211,10 @@ def by_time(bench: Bench) -> list[Curve]:
 
 
 def seconds_of(method: MidRank, features: Features, n: int, line: str) -> Measured:
-    """A sequence of n samples of a pool, begun at the order of RankSVM: the median of ROUNDS, half of their
-    interquartile range.
+    """Return the seconds per sequence of n samples of a pool, starting at the order of RankSVM: the median of ROUNDS,
+    and half of their interquartile range.
 
-    The scores of places are there already. Few sequences a round, so that one thread has them all.
+    The scores of positions are computed beforehand. A round has few sequences, so that one thread handles all of them.
     """
     assert method.start is not None
     count = max(1, min(A_ROUND, MOST_ORDERS // math.factorial(n))) if line == EXHAUSTIVE else A_ROUND
@@ -233,12 +233,12 @@ def seconds_of(method: MidRank, features: Features, n: int, line: str) -> Measur
                 best_permutations(*given, method.trees, method.seed)
             done += count
         taken.append((time.perf_counter() - begin) / done)
-    warm = np.array(taken[1:])  # the first may have had to be compiled
+    warm = np.array(taken[1:])  # the first round may include compilation
     return Measured([float(np.median(warm))], [float(np.subtract(*np.percentile(warm, [75, 25]))) / 2])
 
 
 class Figure(NamedTuple):
-    """figure: its number in the paper. across: what its curves run over. steps: what it trains and measures, about."""
+    """figure: its number in the paper. across: the horizontal axis. steps: the approximate number of steps."""
 
     figure: str
     across: str
@@ -248,7 +248,7 @@ class Figure(NamedTuple):
 
 FIGURES = {
     "subsequence length": Figure("4a", "length of the ranker's subsequences", 1, by_subsequence_length),
-    "fusion": Figure("4b", "how the rankers' orders become one", 1, by_fusion),
+    "fusion": Figure("4b", "rank fusion", 1, by_fusion),
     "test length": Figure(
         "5, right", "length of the ranker's subsequences", 1 + len(TEST_LENGTHS), by_test_length
     ),

@@ -1,8 +1,8 @@
-"""The value of answers for each label ranker and question strategy (c-star, section 5 and table 1).
+"""Labelling simulation: the value of answers, per label ranker and question strategy (c-star, section 5 and table 1).
 
-Images are split into folds; each method is trained on all folds but one and asks about the images of that fold, with
-the ground truth answering. Of a test image a model knows only the answers and, as in the paper's break-even precision,
-the number of labels k, so answers can settle labels that were not asked about.
+Images are split into folds. Each method is trained on all folds but one and asks about the images of that fold; the
+ground truth answers. Of a test image a model knows only the answers and, as in the paper's break-even precision,
+the number of labels k, so answers can determine labels that were not asked about.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OnFold = Callable[
 
 @dataclass(frozen=True, eq=False)
 class Asker:
-    """A method that is trained anew in each fold, and the question strategies that it can follow."""
+    """A method that is trained in each fold, and the question strategies that it supports."""
 
     name: str
     settings: Settings
@@ -39,11 +39,12 @@ class Asker:
 
 
 class AskingStudy(Study[AskingSettings]):
-    """The result has a curve for each method and strategy, in their order (`ranking.metrics.fold_curves.curves_of`),
-    and the seconds of each fold; no curve for a strategy that needs a core with a method without one.
+    """The result has a curve per method and strategy, in their order (`ranking.metrics.fold_curves.curves_of`), and the
+    seconds of each fold. Methods without a core have no curve for strategies that need a core.
 
-    Equal settings give equal curves. on_step hears of the features, then after every iteration and every block of
-    images how many folds are done; on_result of each fold. All images of the set take part, also those kept for tests.
+    Equal settings give equal curves. on_step receives progress for features, then after every iteration and every block
+    of images the number of folds done; on_result receives the result after each fold. All images of the set take part,
+    including test images.
     """
 
     settings = AskingSettings
@@ -105,8 +106,8 @@ def asking_curves(
 
 
 def trained_share(event: ProgressEvent, tolerance: float) -> float:
-    """Estimate the finished share of a training run: of the powers of ten from 1 to `tolerance`, those that its gap has
-    passed.
+    """Estimate the finished share of a training run: the share of the powers of ten from 1 to `tolerance` that its gap
+    has passed.
 
     0 before there is a lower bound.
     """
@@ -139,7 +140,7 @@ def simulate_in_blocks(
 
 
 def askers_of(settings: AskingSettings) -> list[Asker]:
-    """Return each method with the strategies that it can follow; ValueError for settings that make no simulation."""
+    """Return each method with the strategies that it supports; ValueError for settings without any combination."""
     settings.check()
     for what, chosen in (("methods", settings.methods), ("strategies", settings.strategies)):
         if not chosen:
@@ -165,9 +166,9 @@ def askers_of(settings: AskingSettings) -> list[Asker]:
 
 
 def deal(groups: Ints, folds: int, seed: int) -> list[Ints]:
-    """Split images at random by `seed` into `folds` parts of nearly equal size; images of one group (M,) stay together.
+    """Split images at random by `seed` into `folds` folds of nearly equal size; images of a group (M,) stay together.
 
-    Rows ascend within each part.
+    Rows ascend within each fold.
 
     >>> [rows.tolist() for rows in deal(np.arange(5), 2, seed=1)]
     [[1, 3, 4], [0, 2]]
@@ -185,10 +186,10 @@ def deal(groups: Ints, folds: int, seed: int) -> list[Ints]:
 
 
 class Steps:
-    """Reports to `on_step` the finished share of the folds and the step that is running.
+    """Reports to `on_step` the finished share of the folds and the current step.
 
-    All folds have the same number of steps. In the first fold they count equally, then each by the time that it took in
-    the folds before, so that progress is about as even as the clock.
+    All folds have the same number of steps. In the first fold they count equally, later each step by its time in
+    earlier folds, so that progress is nearly proportional to time.
     """
 
     def __init__(self, folds: int, steps: int, on_step: OnShare | None) -> None:
@@ -199,23 +200,23 @@ class Steps:
         self._since = self._fold_since = time.monotonic()
 
     def begin(self, what: str) -> None:
-        """All steps before have ended."""
+        """Report that a step begins, after all steps before have ended."""
         self._finish_step()
         self._step += 1
         self._what, self._share = f"Fold {self._fold + 1} of {self._folds}: {what}", 0.0
         self._report()
 
     def within(self, share: float) -> None:
-        """Of the step that has begun at least `share` (0 to 1) is done."""
+        """Report that at least the given share (0 to 1) of the current step is done."""
         self._share = max(self._share, min(1.0, share))
         self._report()
 
     def trains(self, tolerance: float) -> OnProgress:
-        """What hears of the iterations of a training that ends at a relative gap of `tolerance`."""
+        """Return a callback that reports the iterations of a run with a relative gap of `tolerance` at its end."""
         return lambda event: self.within(trained_share(event, tolerance))
 
     def end_fold(self) -> float:
-        """The last step of a fold has ended; how many seconds the fold took."""
+        """End the last step of a fold; return the seconds of the fold."""
         self._finish_step()
         now = time.monotonic()
         seconds, self._fold_since = now - self._fold_since, now

@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster: connected to, or an error that says what to do."""
+"""Connections to the workers of a Dask cluster, with errors that name the remedy."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ from ranking.core.errors import InputError
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
-CONNECT_SECONDS = 10.0  # how long a scheduler may take to answer, and the first worker to be there
-START_SECONDS = 60.0  # how long all workers of this machine may take to be there
-CONTENT = 4  # goes up whenever what is sent to workers is read in another way
+CONNECT_SECONDS = 10.0  # time limit for a scheduler to answer, and for its first worker
+START_SECONDS = 60.0  # time limit for all workers of this machine to start
+CONTENT = 4  # raised whenever the format of what is sent to workers changes
 LOOPBACK = "127.0.0.1"
 SCHEMES = (
     "tcp",
     "tls",
     "ws",
     "wss",
-)  # that reach another process; Dask waits for ever for one of this process alone
+)  # schemes that reach another process; Dask waits forever for an address in this process
 STARTED = "`dask scheduler --host localhost --no-dashboard` and `dask worker ADDRESS`"
 
 
 def content_here() -> int:
-    """Return the version of `ranking` on a worker; called there, so it fails where the package is missing."""
+    """Return the version of `ranking` on a worker. Runs on the worker, so it fails if the package is missing there."""
     return CONTENT
 
 
 @contextmanager
 def local_cluster(workers: int, processes: bool = True) -> Iterator[LocalCluster]:
-    """A cluster on this machine that no other can reach: workers of one thread each, which end with it.
+    """Start a cluster on this machine that no other machine can reach, with workers of one thread each; it ends at
+    exit.
 
-    processes: each in its own, else all in this one. There is no dashboard, and what Dask serves beside it listens to
-    this machine alone, at a port that is free. Nor is there Dask's profile of what workers do, which only a dashboard
-    shows: it interrupts a training a hundred times a second, and takes a fifth of its time.
+    processes: whether each worker is a process, or a thread of this process. There is no dashboard, and Dask's servers
+    listen to this machine only, on free ports. Dask's profiler, which only a dashboard shows, is off, because it
+    interrupts training a hundred times a second and takes a fifth of its time.
     """
     import dask
     from distributed import LocalCluster
@@ -61,9 +62,10 @@ def local_cluster(workers: int, processes: bool = True) -> Iterator[LocalCluster
 
 @contextmanager
 def connected(address: str) -> Iterator[Client]:
-    """Connect to the scheduler at `address`, as "tcp://localhost:8786"; the client is closed at the end.
+    """Connect to the scheduler at `address`, such as "tcp://localhost:8786"; the client is closed at exit.
 
-    ValueError without the extra packages, a scheduler that answers, a worker, or the same `ranking` on all workers.
+    ValueError if the extra packages are missing, no scheduler answers, there is no worker, or a worker has another
+    version of `ranking`.
     """
     try:
         from distributed import Client
@@ -72,7 +74,7 @@ def connected(address: str) -> Iterator[Client]:
             "cluster",
             "the packages dask and distributed",
             str(error),
-            "install them with `pip install 'ranking-laboratory[cluster]'`, or leave the scheduler out",
+            "install them with `pip install 'ranking-laboratory[cluster]'`, or omit the scheduler",
         ) from error
     scheme, apart, _ = address.partition("://")
     if apart and scheme not in SCHEMES:
@@ -80,7 +82,7 @@ def connected(address: str) -> Iterator[Client]:
             "scheduler",
             f"an address that begins with one of {', '.join(SCHEMES)}",
             repr(address),
-            "write it as tcp://localhost:8786, or leave the scheduler out",
+            "use for example tcp://localhost:8786, or omit the scheduler",
         )
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
@@ -89,7 +91,7 @@ def connected(address: str) -> Iterator[Client]:
             "scheduler",
             f"a Dask scheduler at {address!r}",
             str(error),
-            f"start one with {STARTED}, or leave the scheduler out",
+            f"start one with {STARTED}, or omit the scheduler",
         ) from error
     with client:
         _check_workers(client, address)

@@ -1,4 +1,4 @@
-"""Training methods that rank the labels of images, and how well they do (c-star, section 5)."""
+"""Training of label rankers, and their measures (c-star, section 5)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ranking.features import load_features
 from ranking.features.projection import Projection, fit_projection, projected
 from ranking.methods.label_ranker import LabelRanker
 
-BLOCK = 128  # images that are ranked at a time: what is known of them at once stays small
+BLOCK = 128  # images that are ranked at a time, to save memory
 
 
 class LabelTask(Task[LabelTrainSettings, LabelSet]):
@@ -27,7 +27,7 @@ class LabelTask(Task[LabelTrainSettings, LabelSet]):
     settings = LabelTrainSettings
 
     def check(self, images: ImageSet, settings: LabelTrainSettings) -> None:
-        """Whether a set has labels enough `label_set` says."""
+        """Check nothing: `label_set` raises the errors."""
 
     def data(
         self,
@@ -50,7 +50,7 @@ class LabelTask(Task[LabelTrainSettings, LabelSet]):
 
 
 def make_label_ranker(name: str, settings: dict[str, Any]) -> LabelRanker:
-    """The method `name`, not yet trained; ValueError unless it ranks the labels of images."""
+    """Return the untrained label ranker `name`; ValueError for other methods."""
     method: LabelRanker = LabelTask().make(name, settings)
     return method
 
@@ -61,20 +61,20 @@ def label_set_of(
     feature_cache: Path,
     on_step: OnStep | None = None,
 ) -> LabelSet:
-    """The images of a set, with the labels and the features that `settings` name, these before any projection."""
+    """Return the images of a set, with the labels and the features (before any projection) that `settings` name."""
     features = load_features(image_set, settings.features, feature_cache, on_step)
     return label_set(image_set, features, settings.min_images)
 
 
 def seen_through(projection: Projection | None, images: LabelSet) -> LabelSet:
-    """The images with their features through a projection; as they are where there is none."""
+    """Return the images with projected features; unchanged for None."""
     return images if projection is None else replace(images, features=projected(projection, images.features))
 
 
 def label_metrics(method: LabelRanker, images: LabelSet) -> dict[str, float]:
-    """BEP: the mean over images with labels of the precision at as many labels as the image has. images: how many.
+    """Return BEP, the mean break-even precision over images with labels, and images, their number.
 
-    No BEP where no image has a label: there is no such precision.
+    Without images with labels there is no BEP.
     """
     total, count = 0.0, 0
     for block in labelled_blocks(images):
@@ -85,7 +85,7 @@ def label_metrics(method: LabelRanker, images: LabelSet) -> dict[str, float]:
 
 
 def labelled_blocks(images: LabelSet) -> Iterator[LabelSet]:
-    """The images that have labels, BLOCK at a time."""
+    """Yield the images that have labels, in blocks of BLOCK."""
     rows = np.flatnonzero(images.labels.any(axis=1))
     for start in range(0, len(rows), BLOCK):
         yield images.part(rows[start : start + BLOCK])

@@ -25,8 +25,8 @@ from ranking.metrics import kendall_tau, ndcg, ranking_order
 class OrderMeasures(NamedTuple):
     """Measures of ranked sequences, as arrays (m,) with a number per sequence, or as their means.
 
-    NDCG is of the whole sequence, with linear gain and with the exponential one that the paper writes (its Table 1 has
-    the linear one). pairs: pair accuracy; tau = 2 pairs - 1.
+    NDCG is of the whole sequence, with linear gain and with the exponential gain of the paper's text (its Table 1 uses
+    linear gain). pairs: pair accuracy; tau = 2 pairs - 1.
     """
 
     ndcg_linear: Any
@@ -39,15 +39,14 @@ NAMES = OrderMeasures("NDCG, linear gain", "NDCG, exponential gain", "Kendall ta
 
 
 class OrderData(NamedTuple):
-    """The sequences of both parts, "train" and "test", and how they were drawn."""
+    """The sequences of both parts, "train" and "test", and how they were sampled."""
 
     drawn: dict[str, Drawn]
     drawing: Drawing
 
 
 class OrderTask(Task[OrderTrainSettings, OrderData]):
-    """Putting sequences in order. The scores (N,) of the members of the test sequences are kept, sequence after
-    sequence."""
+    """Ranking sequences. Stores the scores (N,) of the members of the test sequences, sequence after sequence."""
 
     settings = OrderTrainSettings
 
@@ -86,15 +85,15 @@ def features_to_order(
     feature_cache: Path,
     on_step: OnStep | None = None,
 ) -> tuple[Features, Projection | None]:
-    """Return the features (n, d) of the samples and the projection of them, fitted on the training samples, also on
-    those without a value of the criterion."""
+    """Return the features (n, d) of the samples, and their projection, fitted on all training samples, including those
+    without a value of the criterion."""
     features = load_features(image_set, settings.features, feature_cache, on_step)
     projection = fit_projection(settings.projection, features, ~image_set.test, on_step)
     return projected(projection, features), projection
 
 
 def make_order_method(name: str, settings: Mapping[str, Any]) -> OrderMethod:
-    """The method `name`, not yet trained; ValueError unless it puts sequences in order."""
+    """Return the untrained method `name`; ValueError unless it ranks sequences."""
     method: OrderMethod = OrderTask().make(name, dict(settings))
     return method
 
@@ -110,7 +109,7 @@ def make_drawing(settings: Mapping[str, Any]) -> Drawing:
 
 
 def training_grades(image_set: ImageSet, criterion: str) -> int:
-    """Return the number of different known values that the training images have of a criterion."""
+    """Return how many different known values of a criterion the training images have."""
     numbers = image_set.numbers_of(criterion)[~image_set.test]
     return len(np.unique(numbers[~np.isnan(numbers)]))
 
@@ -120,7 +119,7 @@ def drawn_for_test(
 ) -> Drawn:
     """Return the test sequences of a training run.
 
-    Which samples they hold does not depend on the features; without features all are 0.
+    Their samples do not depend on the features; without features, the feature matrix is 0.
     """
     if features is None:
         features = np.zeros((len(image_set), 1), np.float32)
@@ -129,9 +128,9 @@ def drawn_for_test(
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """The test sequences of a training as its method put them in order.
+    """The test sequences of a run with the ranking by its method.
 
-    drawn: the sequences; scores (N,) of their members; relevance: (n,) of each sequence; measures: (m,) of each.
+    drawn: the sequences; scores: (N,) of their members; relevance: (n,) of each sequence; measures: (m,) of each.
     """
 
     drawn: Drawn
@@ -141,7 +140,7 @@ class Ordered:
 
     @classmethod
     def of(cls, drawn: Drawn, scores: Floats, drawing: Drawing) -> Ordered:
-        """ValueError for scores that are not those of the members."""
+        """ValueError unless there is one score per member."""
         if scores.shape != drawn.sequences.members.shape:
             expected = f"{len(drawn.sequences.members):,}, one per member of the test sequences"
             raise InputError("scores", expected, f"shape {scores.shape}")
@@ -151,17 +150,17 @@ class Ordered:
         return len(self.drawn.sequences)
 
     def samples(self, number: int) -> Ints:
-        """(n,) the samples of the image set that sequence `number` holds, as they were drawn."""
+        """(n,) samples of the image set in sequence `number`, in the order in which they were sampled."""
         rows: Ints = self.drawn.samples[self.drawn.sequences.sequence(number)]
         return rows
 
     def order(self, number: int) -> Ints:
-        """(n,) the members of sequence `number`, from 0, from the first place; of equal scores the lower goes first."""
+        """(n,) members of sequence `number` by descending score; ties by ascending number."""
         span = slice(*self.drawn.sequences.starts[number : number + 2])
         return ranking_order(self.relevance[number], self.scores[span])
 
     def true_order(self, number: int) -> Ints:
-        """(n,) the same for the true order; equal ones as they were drawn."""
+        """(n,) members of sequence `number` in the true order; ties in the order in which they were sampled."""
         return np.argsort(-self.relevance[number], kind="stable")
 
 
@@ -210,10 +209,11 @@ def measure_order(relevance: Ints, order: Ints | Sequence[int]) -> OrderMeasures
 
 
 def relevances(drawn: Drawn, drawing: Drawing) -> Iterator[Ints]:
-    """The relevance (n,) of the members of each sequence.
+    """Yield the relevance (n,) of the members of each sequence.
 
-    A whole group keeps its grades, as the answers to a query have them. In a sequence that was drawn the last has 0, as
-    0 to 7 in the paper's sequences of eight public figures: else eight cars of a century had gains up to 2^99.
+    A whole group keeps its grades, because these are the grades of a query. In a sampled sequence the last one has 0,
+    such as 0 to 7 in the paper's sequences of eight public figures; otherwise eight cars of a century would have gains
+    up to 2^99.
     """
     sequences = drawn.sequences
     for number in range(len(sequences)):

@@ -1,4 +1,4 @@
-"""Recording a training run while it goes on: all of its first iterations, and ever fewer of the later ones."""
+"""Record a training run while it is running: all of its first iterations, and ever fewer of the later ones."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from ranking.core import Certificate, Floats, ProgressEvent
 from ranking.explain.playback import Playback, most_iterations
 
-SECONDS = 0.5  # between two recordings that are passed on, at least
-SHARE = 0.04  # of the time of training that scoring may take while it goes on
+SECONDS = 0.5  # least interval between two writes of the recording
+SHARE = 0.04  # largest share of the training time for scoring
 
 
 @dataclass(eq=False)
@@ -29,9 +29,9 @@ class Kept:
 class Recorder:
     """Keeps the weights of some iterations, scores them together, and passes the recording on.
 
-    During training that is now and then, as far as the time allows, and once at the end. Of the most iterations that
-    there is room for, the first half is kept as it comes. Where the rest is full, every other of the rest is dropped,
-    and from then on twice as many iterations are left out. write: takes the recording so far.
+    This happens during training at intervals, as far as the time allows, and once at the end. The first half of the
+    kept iterations are the first ones of the run. When the rest is full, every second one of the rest is dropped, and
+    from then on twice as many iterations are skipped. write: receives the recording so far.
     """
 
     def __init__(self, write: Callable[[Playback], None]) -> None:

@@ -1,4 +1,4 @@
-"""The studies by name, and a run of whichever the settings are of: what a worker does, and anyone may do without.
+"""The studies by name, and a function that runs the one that settings belong to, for workers and scripts.
 
 Given an image set with criteria, for example from `ranking.datasets.load_image_set`::
 
@@ -23,5 +23,5 @@ STUDIES: dict[str, Study[Any]] = {
 
 
 def run(settings: AnyStudySettings, context: Context) -> Result:
-    """`Study.run` of the study that `settings` are of."""
+    """Run the study that `settings` belong to (`Study.run`)."""
     return STUDIES[settings.task].run(settings, context)

@@ -1,4 +1,4 @@
-"""What is the same in every study: it has settings, takes minutes or hours, and gives its results as JSON.
+"""The interface of every study: it has settings, takes minutes or hours, and returns its results as JSON.
 
 `ranking.experiments.studies` has the studies by name.
 """
@@ -16,22 +16,21 @@ from ranking.core.run_settings import AnyStudySettings
 
 S = TypeVar("S", bound=AnyStudySettings)
 Result = dict[str, Any]  # as JSON
-OnShare = Callable[[str, float, int], None]  # (what, done, total), done in fractions too
+OnShare = Callable[[str, float, int], None]  # (what, done, total), `done` may be a fraction
 
 
 def ignore(*_: Any) -> None:
-    """What hears nothing."""
+    """A callback that ignores its arguments."""
 
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What a study works with, and who hears of it.
+    """The input of a study, and its callbacks.
 
-    images: None where the settings name no set. features: the folder of computed features. trials: the folders of
-    finished trials, first the one that is written to, then those that are only read. edges: the pairs (m, 2) of the
-    graph that settings name, None where they name none. on_step hears how far it is; on_result hears, wherever that is
-    worth keeping, what would be the result if it ended now; check is called often, in any thread. What they raise ends
-    the study, and is raised.
+    images: None if the settings name no set. features: the folder of computed features. trials: the folders of finished
+    trials: the first is written to, the others are only read. edges: the pairs (m, 2) of the graph that settings name,
+    None if they name none. on_step receives progress; on_result receives partial results, where these are worth
+    storing; check is called often, in any thread. Their exceptions end the study and are raised again.
     """
 
     images: ImageSet | None = None
@@ -58,4 +57,4 @@ class Study(ABC, Generic[S]):
 
     @abstractmethod
     def run(self, settings: S, context: Context) -> Result:
-        """Measure, and return the result; ValueError for settings that make no study."""
+        """Measure, and return the result; ValueError for invalid settings."""

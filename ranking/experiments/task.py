@@ -1,6 +1,6 @@
-"""What is the same in every training, whether it ranks samples, the labels of images or whole sequences.
+"""The interface of all tasks: ranking samples, ranking the labels of images, or ranking sequences.
 
-A task says what its method is given and how well it ranks. `Task.train` does the rest; `ranking.experiments.tasks` has
+A task prepares the data of its methods and evaluates them; `Task.train` does the rest. `ranking.experiments.tasks` has
 the three tasks by name.
 """
 
@@ -30,14 +30,14 @@ from ranking.features.projection import Projection
 from ranking.methods import check_ranks, make_method
 
 S = TypeVar("S", bound=AnyTrainSettings)
-D = TypeVar("D")  # what the methods of a task learn from and are measured on
+D = TypeVar("D")  # the training and evaluation data of a task
 
-Metrics = dict[str, dict[str, float]]  # of "train" and of "test"
+Metrics = dict[str, dict[str, float]]  # by "train" and "test"
 
 
 class Measured(NamedTuple):
-    """How well a method ranks. scores: float64, of what the task keeps scores of; None where it keeps none. bounds: how
-    exact the max-marginals are that the scores are differences of; None where all are exact, or there are none."""
+    """The evaluation of a method. scores: float64, None for tasks that store none. bounds: how exact the max-marginals
+    are whose differences are the scores; None if all are exact, or there are none."""
 
     metrics: Metrics
     scores: Floats | None = None
@@ -46,9 +46,9 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """The result of a training.
+    """The result of a training run.
 
-    method: fitted. projection: through which the method sees features; None where it sees them as they are.
+    method: fitted. projection: of the features; None for no projection.
     """
 
     method: Any
@@ -61,22 +61,22 @@ class Trained:
 
     @property
     def scores(self) -> Floats:
-        """ValueError for a task that keeps none."""
+        """The scores; ValueError for a task that stores none."""
         if self.measured.scores is None:
             raise ValueError(f"expected a task that keeps scores, got: {self.method.name}")
         return self.measured.scores
 
     @property
     def certificate(self) -> Certificate | None:
-        """What the method proves; None where it proves nothing."""
+        """The certificate of the method; None for methods without."""
         proof: Certificate | None = self.method.certificate
         return proof
 
 
 class Task(ABC, Generic[S, D]):
-    """Training methods of one sort on an image set.
+    """Training of all methods for one task on an image set.
 
-    settings: the settings of its trainings, whose `task` is the name of the task and what its methods rank.
+    settings: of its runs; their `task` is the name of the task, and the `ranks` of its methods.
     """
 
     settings: ClassVar[type[Any]]
@@ -87,33 +87,33 @@ class Task(ABC, Generic[S, D]):
         return name
 
     def make(self, name: str, settings: dict[str, Any]) -> Any:
-        """The method `name`, not yet trained; ValueError unless it is one of this task."""
+        """Return the untrained method `name`; ValueError unless it belongs to this task."""
         check_ranks(name, self.name)
         return make_method(name, **settings)
 
     @abstractmethod
     def check(self, images: ImageSet, settings: S) -> None:
-        """InputError for settings that make no training on a set, as far as this is known without features."""
+        """Raise InputError for settings that are invalid on a set, as far as this is known without features."""
 
     @abstractmethod
     def data(
         self, images: ImageSet, settings: S, features: Features, on_step: OnStep | None, edges: Ints | None
     ) -> tuple[D, Projection | None]:
-        """What methods learn from and are measured on, and the projection that was fitted for it.
+        """Return the training and evaluation data, and the projection that was fitted for it.
 
         features: (n, d) of all samples. edges: as in `train`.
         """
 
     @abstractmethod
     def fit(self, method: Any, data: D, on_progress: OnProgress, warm_start: Any) -> None:
-        """Have a method learn from the training part."""
+        """Train a method on the training part."""
 
     @abstractmethod
     def measure(self, method: Any, data: D) -> Measured:
-        """How well a fitted method ranks both parts."""
+        """Evaluate a fitted method on both parts."""
 
     def record(self, recorder: Recorder, method: Any, data: D) -> None:
-        """Begin a recording; a task that does not is not recorded."""
+        """Begin a recording; tasks that do not override this are not recorded."""
 
     def train(
         self,
@@ -128,14 +128,14 @@ class Task(ABC, Generic[S, D]):
         warm_start: Any = None,
         edges: Ints | None = None,
     ) -> Trained:
-        """Train a method on the training part of a set, and measure it on both parts.
+        """Train a method on the training part of a set, and evaluate it on both parts.
 
-        on_step hears of the features and of the beginning of training, on_iteration every iteration, on_fitted the
-        method and its projection as soon as it has weights: to measure it may take longer than to train it. on_scores
-        hears, at every iteration of a method that asks for most violated rankings, the training samples' scores when it
-        last did. recorder: records the run, where the task scores by the weights of iterations. The caller has followed
-        what `settings` names: the set, the fitted method `warm_start`, and the pairs (m, 2) of a graph as `edges`.
-        ValueError for settings that make no training.
+        on_step receives progress for features and the start of training; on_iteration receives every iteration;
+        on_fitted receives the method and its projection as soon as it has weights, because evaluation may take longer
+        than training. on_scores receives, at every iteration of a method with loss-augmented inference, the scores of
+        the training samples at its last call. recorder: records the run, if the task can score by the weights of
+        iterations. The caller resolves what `settings` name: the set, the fitted method `warm_start`, and the pairs (m,
+        2) of a graph as `edges`. ValueError for invalid settings.
         """
         method = self.make(settings.method, settings.method_settings)
         self.check(images, settings)

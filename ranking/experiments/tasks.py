@@ -1,4 +1,4 @@
-"""The tasks by name, and a training of whichever the settings are of: what a worker does, and anyone may do without.
+"""The tasks by name, and a function that trains by the one that settings belong to, for workers and scripts.
 
 Given an image set, for example from `ranking.datasets.load_image_set`::
 
@@ -23,5 +23,5 @@ TASKS: dict[str, Task[Any, Any]] = {task.name: task for task in (SampleTask(), L
 
 
 def train(image_set: ImageSet, settings: AnyTrainSettings, feature_cache: Path, **rest: Any) -> Trained:
-    """`Task.train` of the task that `settings` are of."""
+    """Train by the task that `settings` belong to (`Task.train`)."""
     return TASKS[settings.task].train(image_set, settings, feature_cache, **rest)

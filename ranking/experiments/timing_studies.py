@@ -1,9 +1,9 @@
-"""How long loss-augmented inference takes: Tables 2, 3, 5, 6 and Figs. 1, 2 of quicksort, measured on this machine.
+"""Inference timing: Tables 2, 3, 5, 6 and Figs. 1, 2 of quicksort, measured on this machine.
 
-As in the paper the calls are those of complete trainings. A method is trained once, and the scores at which it asked
-for its most violated ranking are kept; then all algorithms answer the same calls, in turn, round after round, so that
-a slow moment of the machine hits all. A time is the median over the rounds. Samples are synthetic: of the paper's
-numbers, with normal features, one direction of which tells the relevant ones apart.
+As in the paper, the timed calls are those of complete training runs. A method is trained once, and the scores at each
+call of loss-augmented inference are stored. Then all algorithms process the same calls, in turn, round after round, so
+that slow moments of the machine affect all of them. A time is the median over the rounds. Samples are synthetic: as
+many as in the paper, with normal features, and with the relevant samples shifted along one direction.
 
     result = TimingStudy().run(TimingSettings(share=0.1), Context())
     TimingOutcome.from_json(result).points[0].timed
@@ -29,18 +29,18 @@ from ranking.inference import algorithms_for, most_violated_ranking
 from ranking.methods import make_method, methods_by_loss
 
 POSITIVES, NEGATIVES = 227, 3120  # of "phoning" among the 3,347 training samples
-FEW_NEGATIVES = 200  # where the positives are varied
+FEW_NEGATIVES = 200  # while the number of positives varies
 SHARES = (0.15, 0.3, 0.5, 0.75, 1.0)  # of the largest number on the axis of a figure
-RATIO = 10  # irrelevant samples to a relevant one, where all samples are varied
+RATIO = 10  # irrelevant samples per relevant sample, while the number of all samples varies
 DISTANCE = 2.0  # standard deviations from relevant to irrelevant samples
-MOST_CALLS = 60  # of one training that are timed: more are thinned out evenly
+MOST_CALLS = 60  # most timed calls per run; longer runs are thinned out evenly
 TRAINING = {"tolerance": 1e-2, "max_iterations": 200}
 TABLE, SAMPLES, NEGATIVE, POSITIVE = "table", "samples", "irrelevant samples", "relevant samples"
 BINARY = "SVM, 0-1 loss"
 
 
 class Timed(NamedTuple):
-    """One competitor in one training: how often it was called, seconds in all, the mean of a call and its deviation."""
+    """One algorithm in one run: its number of calls, total seconds, and mean and standard deviation per call."""
 
     name: str
     calls: int
@@ -50,7 +50,7 @@ class Timed(NamedTuple):
 
 
 class Point(NamedTuple):
-    """The competitors for one loss at one size. varied: which axis it is on; TABLE for the tables."""
+    """The algorithms for one loss at one size. varied: the axis of a figure, or TABLE."""
 
     loss: str
     varied: str
@@ -61,7 +61,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class TimingOutcome:
-    """What was timed, and on which machine."""
+    """The times, and the machine on which they were measured."""
 
     machine: str
     points: tuple[Point, ...]
@@ -86,7 +86,7 @@ class TimingOutcome:
 
 
 def competitors(loss: str) -> list[str]:
-    """The algorithms that are timed for a loss, in the order of the tables.
+    """Return the timed algorithms for a loss, in the order of the tables.
 
     >>> competitors("ap")
     ['greedy', 'search', 'select', 'buckets', 'auto']
@@ -107,7 +107,7 @@ def machine() -> str:
 
 
 def sizes(share: float, parts: str = TIMED[-1]) -> list[tuple[str, int, int]]:
-    """Return (what is varied, |P|, |N|) of every training run: the tables' first, then each axis of the figures."""
+    """Return (what varies, |P|, |N|) for every training run: the tables' first, then each axis of the figures."""
     p, n = max(2, round(share * POSITIVES)), max(2, round(share * NEGATIVES))
     few, total = max(2, round(share * FEW_NEGATIVES)), p + n
     shapes = [(TABLE, p, n)]
@@ -122,10 +122,10 @@ def sizes(share: float, parts: str = TIMED[-1]) -> list[tuple[str, int, int]]:
 
 
 class TimingStudy(Study[TimingSettings]):
-    """Methods are trained, and their calls timed, at every size and for every loss. The result is a `TimingOutcome`;
-    none of it is there before the end.
+    """Trains methods and times their calls, at every size and for every loss. The result is a `TimingOutcome`; there
+    are no partial results.
 
-    Every algorithm's objective is compared: ArithmeticError where one finds less than another.
+    The objectives of all algorithms are compared: ArithmeticError if an algorithm does not reach the maximum.
     """
 
     settings = TimingSettings
@@ -148,7 +148,7 @@ class TimingStudy(Study[TimingSettings]):
 
 
 def synthetic(positives: int, negatives: int, dimensions: int, seed: int) -> Query:
-    """Samples with normal features; the relevant ones lie DISTANCE farther along one direction."""
+    """Return samples with normal features; the relevant ones are shifted by DISTANCE along one direction."""
     random = np.random.default_rng([seed, positives, negatives])
     relevant = random.permutation(np.arange(positives + negatives) < positives)
     features = random.standard_normal((len(relevant), dimensions), dtype=np.float32)
@@ -177,7 +177,7 @@ def _time_training(
     tasks: dict[str, tuple[Callable[[Floats], object], list[Floats]]] = {BINARY: (label, binary_calls)}
     tasks |= {name: (answering(name), calls) for name in competitors(loss)}
     taken: dict[str, list[list[float]]] = {name: [] for name in tasks}
-    for number in range(rounds + 1):  # the first one, which may have to compile, does not count
+    for number in range(rounds + 1):  # the first round is dropped, because it may include compilation
         for place, (name, (answer, given)) in enumerate(tasks.items()):
             times = []
             for scores in thinned(given):
@@ -193,7 +193,7 @@ def _time_training(
 def recorded(
     name: str, query: Query, listen: Callable[[float], None], done: float, **settings: Any
 ) -> tuple[Any, list[Floats]]:
-    """A method, trained, and the scores of every call of its loss-augmented inference."""
+    """Return a trained method, and the scores of every call of its loss-augmented inference."""
     method, calls = make_method(name, **TRAINING, **settings), list[Floats]()
     plain = method.cut
 
@@ -211,7 +211,7 @@ def recorded(
 
 
 def thinned(calls: Sequence[Floats]) -> Iterable[Floats]:
-    """At most MOST_CALLS of the calls, evenly along the training."""
+    """Return at most MOST_CALLS of the calls, evenly spread over the run."""
     places = np.linspace(0, len(calls) - 1, min(len(calls), MOST_CALLS)).round().astype(int)
     return [calls[place] for place in places]
 

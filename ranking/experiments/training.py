@@ -1,6 +1,6 @@
-"""Training of methods that rank samples: those of a class of an image set first.
+"""Training of methods that rank the samples of one class first.
 
-Also which graph a method uses, and what its weights depend on.
+Also: which graph a run uses, and what its weights depend on.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ranking.metrics import evaluate_or_count
 
 
 class SampleData(NamedTuple):
-    """The samples of a set for one training: features (n, d) before the projection, `everything` as the method sees it,
-    relevance (n,) and which samples are learned from (n,)."""
+    """The samples of a set for one run: features (n, d) before the projection, `everything` as the method sees it,
+    relevance (n,), and which samples are training samples (n,)."""
 
     images: ImageSet
     settings: TrainSettings
@@ -36,16 +36,16 @@ class SampleData(NamedTuple):
 
 
 class SampleTask(Task[TrainSettings, SampleData]):
-    """Ranking the samples of one class before all others. The scores (n,) of all samples of the set are kept."""
+    """Ranking the samples of one class above all others. Stores the scores (n,) of all samples of the set."""
 
     settings = TrainSettings
 
     def check(self, images: ImageSet, settings: TrainSettings) -> None:
         if settings.graph is not None:
-            check_graph_name(settings.graph)  # also where the method uses none
+            check_graph_name(settings.graph)  # also if the method uses none
         learn = ~images.test
         if not images.relevance(settings.query, settings.corrections)[learn].any():
-            expected = f"a class of at least one of the {learn.sum():,} training samples of {images.title}"
+            expected = f"a class that occurs in at least one of the {learn.sum():,} training samples of {images.title}"
             raise InputError("query", expected, readable(settings.query), "choose another class")
 
     def data(
@@ -64,12 +64,12 @@ class SampleTask(Task[TrainSettings, SampleData]):
         return data, projection
 
     def fit(self, method: Any, data: SampleData, on_progress: OnProgress, warm_start: Any) -> None:
-        method.check_graph(data.everything)  # what could not be scored is not trained
+        method.check_graph(data.everything)  # fail before training if scoring will fail
         images, settings, features, edges, projection, _, relevance, learn = data
         method.fit(
             [
                 query_of(images, settings, features, relevance, learn, edges, projection)
-            ],  # gone when it has learned
+            ],  # freed after training
             on_progress=on_progress,
             warm_start=warm_start,
         )
@@ -100,7 +100,7 @@ def query_of(
 
     edges: the pairs (m, 2) of the CSV file that the settings name (`ranking.workspace.store.Store.edges_of`).
     projection: fitted for this run. The graph is computed from the features before projection, so it is the same with
-    any projection, and features of boxes can be told from those of whole images.
+    any projection, and features of boxes can be distinguished from those of whole images.
     """
     graph = None
     by = graph_in_use(settings)
@@ -120,7 +120,7 @@ def graph_in_use(settings: TrainSettings) -> str | None:
 
 
 def what_is_learnt(settings: TrainSettings) -> str:
-    """Describe what the weights of a run belong to: the method and the features with all their settings.
+    """Describe what the weights of a run depend on: the method and the features with all their settings.
 
     The result of a projection depends on the samples that it was fitted on, so it depends on the set too.
     """

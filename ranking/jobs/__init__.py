@@ -1,1 +1,1 @@
-"""Long work: the queue, the worker, isolated processes, export and import of runs."""
+"""Background execution: the worker, isolated processes, export and import of runs."""

@@ -1,8 +1,9 @@
-"""What a run says while it works: one JSON object a line, appended by its worker, read by anyone at any time.
+"""Events of a run: one JSON object per line, appended by its worker, read by any process at any time.
 
 {"event": "state", "state", "reason"}; {"event": "progress", "what", "done", "total"};
 {"event": "iteration", "iteration", "primal", "dual", "gap", "relative_gap", "seconds", "passes", "planes", "round"}.
-"done" may be a fraction. JSON knows no infinity: a bound that is not there yet is null.
+
+"done" may be a fraction. JSON has no infinity: a bound that does not exist yet is null.
 """
 
 from __future__ import annotations
@@ -22,19 +23,17 @@ from ranking.workspace.run import Run, State
 Event = dict[str, Any]
 
 EVENT_SECONDS = 0.05  # at most 20 events a second of one kind
-FIRST_ITERATIONS = 50  # of a round: these are all written, so that a short training has a curve too
+FIRST_ITERATIONS = 50  # of a round: these are all written, so that short training runs have a curve too
 TAIL_BYTES = 1 << 16
-SAVING = "Saving the weights"  # what a worker reports when training has ended and its files are to be written
-MEASURING = "Measuring the model"  # the same when its weights are written
+SAVING = "Saving the weights"  # reported when training has ended, before its files are written
+MEASURING = "Measuring the model"  # reported when the weights are saved
 
-# What is left of a training that ended while its model was measured.
-WEIGHTS_ALONE = (
-    "{}; its weights were kept in its folder (model.npz), but not what they are worth; train again"
-)
-# Why a run is "cancelled", by what is left of it.
+# The outcome of a training run that ended while its model was evaluated.
+WEIGHTS_ALONE = "{}. The weights were saved (model.npz) but not evaluated; train again"
+# Why a run is "cancelled", by what was kept.
 BEST_KEPT = "cancelled; the best weights so far were kept"
 NO_WEIGHTS = "cancelled before any weights were saved"
-NOTHING_TO_KEEP = "cancelled before there was anything to keep"
+NOTHING_TO_KEEP = "cancelled before any result was saved"
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -43,10 +42,10 @@ NOTHING_TO_KEEP = "cancelled before there was anything to keep"
 
 
 def events(run: Run, offset: int = 0) -> tuple[list[Event], int]:
-    """The events after byte `offset`, and the offset to ask from next time.
+    """Return the events after byte `offset`, and the offset of the next call.
 
-    A half-written last line is left for next time. A whole line that is no event, or lacks what events of its
-    kind say (a disk's error), comes as {"event": "unreadable", "line": its text}.
+    An incomplete last line is left for the next call. A complete line that is not a valid event of its kind (after a
+    disk error) becomes {"event": "unreadable", "line": its text}.
     """
     try:
         with open(run.events_file, "rb") as file:
@@ -69,7 +68,7 @@ def _parsed(line: bytes) -> Event:
 
 
 def _is_whole(event: Event) -> bool:
-    """Whether an event has what readers of its kind rely on; an unknown kind may be anything."""
+    """Return whether an event has the fields that readers of its kind need; unknown kinds may have any fields."""
     if event.get("event") == "progress":
         return isinstance(event.get("what"), str) and all(
             map(is_number, (event.get("done"), event.get("total")))
@@ -86,7 +85,7 @@ def _is_whole(event: Event) -> bool:
 
 
 def _is_round(value: object) -> bool:
-    """Whether it counts rounds, from 0; files of before there were any lack it."""
+    """Return whether a value is a round number from 0; files written before rounds were stored have none."""
     return type(value) is int and value >= 0
 
 
@@ -97,11 +96,11 @@ def last_events(run: Run) -> list[Event]:
     except FileNotFoundError:
         return []
     tail, _ = events(run, max(0, size - TAIL_BYTES))
-    return tail[1:] if size > TAIL_BYTES else tail  # the first line may be the end of one
+    return tail[1:] if size > TAIL_BYTES else tail  # the first line may be incomplete
 
 
 def last_gap(run: Run) -> str:
-    """Where training stood when it was last heard of, in words; empty if it never was."""
+    """Return the last reported state of training in words; "" if there is none."""
     iterations = [event for event in last_events(run) if event.get("event") == "iteration"]
     if not iterations:
         return ""
@@ -115,14 +114,13 @@ def last_gap(run: Run) -> str:
 
 
 def with_last_gap(run: Run, reason: str) -> str:
-    """`reason`, and where training stood if it had begun."""
+    """Return `reason`, followed by the last reported state of training, if any."""
     gap = last_gap(run)
-    return f"{reason}; last heard of: {gap}" if gap else reason
+    return f"{reason}. Last report: {gap}" if gap else reason
 
 
 def why_it_ended(run: Run, cause: str = "") -> str:
-    """Why a run ended without a result, where training stood, and what is left of it. cause: empty where it was
-    cancelled."""
+    """Return why a run ended without a result, its last report, and what was kept. cause: "" if it was cancelled."""
     if run.model_file.exists():
         return with_last_gap(run, WEIGHTS_ALONE.format(cause or "cancelled"))
     return with_last_gap(run, cause or cancel_reason(run))
@@ -136,7 +134,7 @@ def cancel_reason(run: Run) -> str:
     if not run.parts_done:
         return NOTHING_TO_KEEP
     if run.task == "experiment":
-        return "cancelled; the finished trainings were kept"  # how many, the page counts: some end meanwhile
+        return "cancelled; the finished runs were kept"  # without a count, because others may still finish
     return f"cancelled; the finished folds were kept: {run.parts_done} of {run.settings.get('folds')}"
 
 
@@ -146,14 +144,14 @@ def cancel_reason(run: Run) -> str:
 
 
 class Cancelled(Exception):
-    """Raised at the first progress after a SIGTERM where there is nothing worth keeping yet."""
+    """Raised at the first progress report after a SIGTERM if there is nothing to keep yet."""
 
 
 class Report:
-    """Appends events to a file, and is where a SIGTERM reaches the work: `stop` only sets a flag.
+    """Appends events to a file, and delivers a SIGTERM to the work: `stop` sets a flag, and the next report raises.
 
-    Events of one kind come at most every EVENT_SECONDS, except the FIRST_ITERATIONS of a round; the last one of a
-    kind and of a round is always written, at the latest by `flush`.
+    Events of one kind are at least EVENT_SECONDS apart, except the FIRST_ITERATIONS of a round. The last event of a
+    kind and of a round is always written, by `flush` at the latest.
     """
 
     def __init__(self, file: Path) -> None:
@@ -172,18 +170,18 @@ class Report:
         self.write({"event": "state", "state": state, "reason": reason})
 
     def progress(self, what: str, done: float, total: int) -> None:
-        """`done` of `total`. Raises Cancelled after a SIGTERM."""
+        """Report `done` of `total`. Raises Cancelled after a SIGTERM."""
         count = int(done) if done == int(done) else round(float(done), 3)
         self._thin(what, lambda: {"event": "progress", "what": what, "done": count, "total": int(total)})
         self.check()
 
     def check(self) -> None:
-        """Raises Cancelled after a SIGTERM."""
+        """Raise Cancelled after a SIGTERM."""
         if self.stopped:
             raise Cancelled
 
     def iteration(self, event: ProgressEvent) -> None:
-        """Where the optimiser stands. Raises StopTraining after a SIGTERM."""
+        """Report the state of the optimiser. Raises StopTraining after a SIGTERM."""
         if event.round != self._round:
             self.flush()
             self._iterations, self._round = 0, event.round
@@ -193,23 +191,23 @@ class Report:
             raise StopTraining
 
     def saving(self) -> None:
-        """Training has ended. Raises nothing after a SIGTERM: what was learnt is worth the time to keep it."""
+        """Report the end of training. Raises nothing after a SIGTERM, because the trained model is worth saving."""
         self.flush()
         self.write({"event": "progress", "what": SAVING, "done": 0, "total": 1})
 
     def measuring(self) -> None:
-        """What was learnt is kept, and is measured. Raises nothing after a SIGTERM, either."""
+        """Report that the model is saved and being evaluated. Raises nothing after a SIGTERM."""
         self.flush()
         self.write({"event": "progress", "what": MEASURING, "done": 0, "total": 1})
 
     def flush(self) -> None:
-        """Write the event that waits, if one does."""
+        """Write the pending event, if any."""
         if self._waiting is not None:
             waiting, self._waiting = self._waiting, None
             self.write(waiting())
 
     def write(self, event: Event) -> None:
-        """Append one line. A line that does not fit on the disk is taken back whole."""
+        """Append one line. A line that does not fit on the disk is removed completely."""
         line = json.dumps(event, allow_nan=False).encode() + b"\n"
         size = os.fstat(self._file).st_size
         try:

@@ -1,8 +1,8 @@
-"""Imports, trainings and simulations outside the web process: start, watch, cancel; notice the death of a worker.
+"""Run imports, training runs and studies outside the web process: start, watch and cancel workers, detect their death.
 
-A worker holds an flock on its run's folder for its whole life. The lock is taken before anyone can see the
-run and handed to the worker as an open file, so there is no moment at which a live run looks dead; the system
-drops it at the worker's death, whatever the cause. So any process, also one started later, can tell.
+A worker holds an flock on its run's folder for its whole life. The lock is taken before the run becomes visible, and
+passed to the worker as an open file, so a running worker never looks dead. The system releases the lock when the
+worker dies, whatever the cause. So any process, including one started later, can check it.
 """
 
 from __future__ import annotations
@@ -48,22 +48,22 @@ __all__ = [
 ]
 
 WORKER = (sys.executable, "-m", "ranking.jobs.worker")
-LOCK_VARIABLE = "RANKING_WORKER_LOCK"  # which of its open files is the worker's lock
+LOCK_VARIABLE = "RANKING_WORKER_LOCK"  # number of the open file that holds the worker's lock
 MOST_AT_ONCE = max(
     2, os.cpu_count() or 2
-)  # trainings and simulations that work at the same time; others wait their turn
-# The same of imports, and again of looks before them, which end soon: so many that memory is enough, and that no look
-# waits long.
+)  # training runs and studies that run at the same time; others are queued
+# The same limit for imports, and another for previews, which are short: few enough for the memory, and enough that no
+# preview waits long.
 MOST_IMPORTS_AT_ONCE = 2 * MOST_AT_ONCE
-# By how much less urgent than pages work is. A page needs a tenth of a second now and then, for which it would wait
-# where trainings take all cores. What no page wants work has all the same.
+# Niceness of workers relative to pages: a page needs a tenth of a second now and then, for which it would otherwise
+# wait while training uses all cores. Workers still get all the time that pages leave.
 LESS_URGENT = 5
-STOP_SECONDS = 0.8  # from asking a worker to stop to killing it
-SAVE_SECONDS = 5.0  # the same, if it has stopped training and is saving
-MEASURE_SECONDS = 60.0  # the same, if it measures what it has learnt, without which that cannot be shown
+STOP_SECONDS = 0.8  # between asking a worker to stop and killing it
+SAVE_SECONDS = 5.0  # the same, if it is saving a model
+MEASURE_SECONDS = 60.0  # the same, if it evaluates a model, which cannot be shown without
 
-# The threads of linear algebra wait for each other by spinning: where the page needs a core too, a training on
-# all cores takes many times longer than one that leaves the page its own. What the user has set goes first.
+# The threads of linear algebra wait for each other by spinning. If a page needs a core too, training on all cores is
+# many times slower than training on all but one. Values that the user has set take precedence.
 SPARE_A_CORE = {"OPENBLAS_NUM_THREADS": str(max(1, (os.cpu_count() or 2) - 1))}
 
 Fill = Callable[[Run], object]
@@ -77,15 +77,16 @@ _children: dict[str, subprocess.Popen[bytes]] = {}  # the workers of this proces
 
 
 def start(store: Store, kind: Kind, settings: dict[str, Any], fill: Fill | None = None) -> Run:
-    """Start a worker on a new run, after `fill` has put the files in it that it needs. Where the system refuses these,
-    or a process, the run is "failed" and says so."""
+    """Start a worker on a new run, after `fill` has put the required files into its folder.
+
+    If the system refuses the files or the process, the run is "failed", with the reason."""
     return _start(store, kind, settings, once=False, fill=fill)
 
 
 def start_once(store: Store, kind: Kind, settings: dict[str, Any]) -> Run:
-    """The live run that does exactly this already, else a new one: of equal calls at once one starts a worker.
+    """Return the live run with these settings, or start a new one; of equal simultaneous calls, one starts a worker.
 
-    A run that was asked to stop is not handed out again.
+    A run that was cancelled is never returned.
     """
     return _start(store, kind, settings, once=True)
 
@@ -95,18 +96,20 @@ def _start(store: Store, kind: Kind, settings: dict[str, Any], once: bool, fill:
     try:
         run = store.create_run(kind, settings, lambda folder: locks.append(take_lock(folder)), once)
         if not locks:
-            return run  # it was there, with its worker
+            return run  # it exists already, with its worker
         try:
             if fill is not None:
-                fill(run)  # outside of any transaction: if we die here, the lock goes, and the run is settled
+                fill(
+                    run
+                )  # outside any transaction: if this process dies, the lock is released and the run ended
             child = _children[run.id] = _spawn(store, run, locks[0])
         except OSError as error:
-            _clear(store, run)  # first: where it was its upload that filled the disk, no row could be written
+            _clear(store, run)  # first: if the upload has filled the disk, no row can be written
             store.end_run(run.id, "failed", f"the system could not start a worker: {error}")
             return store.run(run.id)
         store.update_run(run.id, pid=child.pid)
     finally:
-        for lock in locks:  # the worker has its own hold on it by now
+        for lock in locks:  # the worker has its own handle by now
             os.close(lock)
     threading.Thread(target=_await_end, args=(store, run, child), daemon=True).start()
     return store.run(run.id)
@@ -120,7 +123,7 @@ def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
             stdout=output,
             stderr=output,
             pass_fds=[lock],
-            start_new_session=True,  # what stops the server (Ctrl-C) does not stop a training
+            start_new_session=True,  # Ctrl-C on the server does not stop its workers
             env={**SPARE_A_CORE, **os.environ, LOCK_VARIABLE: str(lock)},
         )
     os.setpriority(os.PRIO_PROCESS, child.pid, os.getpriority(os.PRIO_PROCESS, 0) + LESS_URGENT)
@@ -128,61 +131,62 @@ def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
 
 
 def _await_end(store: Store, run: Run, child: subprocess.Popen[bytes]) -> None:
-    """Reap a worker and have its run settled, also when no browser is looking."""
+    """Reap a worker and end its run, also when no browser is open."""
     code = child.wait()
     with contextlib.suppress(
         HomeError
-    ):  # whoever looks when the home is back settles it, and how it died is kept
+    ):  # the next poll ends the run when the data folder is back; the exit code is kept
         try:
             run = poll(store, run.id)
-        except InputError:  # its row has vanished: nobody will ask how it died
+        except InputError:  # its row has vanished, so the exit code is no longer needed
             _children.pop(run.id, None)
             return
         except HomeError as error:
             if code == 0 or not run.intake or error.lost is not None:
                 raise
-            store.free(run)  # of a disk that it has filled no row can be read, either
+            store.free(run)  # on a disk that the run has filled, rows cannot be read either
             run = poll(store, run.id)
-        _children.pop(run.id, None)  # of one that settled itself
+        _children.pop(run.id, None)  # a worker that ended its run itself
         if run.state in ("failed", "cancelled"):
-            _clear(store, run)  # once more: the worker may have died before it did
+            _clear(store, run)  # again: the worker may have died before it could
 
 
 def waits_for(store: Store, run: Run) -> int:
-    """How many others must end before it is the turn of `run`: trainings and simulations, or of an
-    import imports, or of a look looks.
+    """Return how many others must end before `run` may start: training runs and studies, imports, or previews.
 
-    At most MOST_AT_ONCE work, and of one room as many as it may have (`ranking.workspace.job_queue`). A worker that
-    waits looks for itself whether it is its turn: the lock on its run is its place in the queue, which the system gives
-    up for it however it dies.
+    At most MOST_AT_ONCE run at the same time, and in one workspace at most its job limit
+    (`ranking.workspace.job_queue`). A queued worker checks by itself whether it may start. The lock on its run is its
+    entry in the queue; the system releases it when the worker exits for any reason.
     """
     return store.queue_of(run.task).waits_for(run.id, *_places(store, run))
 
 
 def claim_turn(store: Store, run: Run) -> int:
-    """Have `run` work if it is its turn, and return 0; else what `waits_for` does. For its worker."""
+    """Let `run` start if it may, and return 0; otherwise return the result of `waits_for`. Called by its worker."""
     return store.queue_of(run.task).claim(run.id, *_places(store, run))
 
 
 def _places(store: Store, run: Run) -> tuple[int, int]:
-    """How many work at once on the machine, and of one room."""
+    """Return how many runs may work at the same time on the machine, and in one workspace."""
     places = MOST_IMPORTS_AT_ONCE if run.intake else MOST_AT_ONCE
     return places, most_jobs() if has_quotas(store.home) else places
 
 
 def poll(store: Store, run_id: str) -> Run:
-    """The run as it stands; one whose worker died without settling it is settled here, unless it is lent."""
+    """Return the run as it is now. If its worker is dead, end the run first, unless it is shared."""
     run = store.run(run_id)
     if run.state in ENDED or run.lent:
         return run
     if run.alive:
         _kill_if_overdue(run)
         return run
-    run = store.caught_up(run_id)  # the worker may have settled it, or been cancelled, since it was read
+    run = store.caught_up(
+        run_id
+    )  # the worker may have ended it, or it may have been cancelled, since it was read
     if run.state in ENDED:
         return run
     if run.intake:
-        store.free(run)  # first: where it is what filled the disk, no row could be written
+        store.free(run)  # first: if the run has filled the disk, no row can be written
     if run.cancelled is not None:
         store.end_run(run_id, "cancelled", why_it_ended(run))
     else:
@@ -193,15 +197,15 @@ def poll(store: Store, run_id: str) -> Run:
 
 
 def _clear(store: Store, run: Run) -> None:
-    """Of an import that did not finish nothing is left."""
+    """Remove the files of an import that did not finish."""
     if run.intake:
         store.clear(run)
 
 
 def cancel(store: Store, run_id: str) -> None:
-    """Ask the worker of a run to stop, and see to it in the background that it does within a second.
+    """Ask the worker of a run to stop, and kill it in the background if it takes longer than about a second.
 
-    What it has learned by then is kept. A run that has ended, or ends first, stays as it is.
+    The results so far are kept. Runs that have ended, or end first, do not change.
     """
     poll(store, run_id)
     run = store.own_run(run_id)
@@ -209,7 +213,9 @@ def cancel(store: Store, run_id: str) -> None:
         return
     if run.cancelled is None:
         store.update_run(run_id, cancelled=time.monotonic())
-    _signal(store.run(run_id), signal.SIGTERM)  # read again: now either we see the pid or it sees `cancelled`
+    _signal(
+        store.run(run_id), signal.SIGTERM
+    )  # read again: now either the pid is set or the worker sees `cancelled`
     threading.Thread(target=_see_off, args=(store, run_id), daemon=True).start()
 
 
@@ -220,10 +226,10 @@ def _see_off(store: Store, run_id: str) -> None:
 
 
 def recover(store: Store) -> TakenIn:
-    """Recover at the start of a server: add missing rows to the database, end the runs of dead workers, sweep, and copy
-    the database.
+    """Recover when a server starts: add missing rows to the database, end the runs of dead workers, remove leftover
+    files, and copy the database.
 
-    Running workers are left alone. Returns what `Store.take_in` found.
+    Running workers are left alone. Returns the result of `Store.take_in`.
     """
     taken = store.take_in()
     for run in store.own_runs():
@@ -242,7 +248,7 @@ def _kill_if_overdue(run: Run) -> None:
 
 
 def _seconds_to_stop(run: Run) -> float:
-    """Return how long a worker may take to stop, by its last reported steps."""
+    """Return how many seconds a worker may take to stop, depending on its last reported step."""
     steps = {event.get("what") for event in last_events(run)}
     if MEASURING in steps:
         return MEASURE_SECONDS
@@ -250,10 +256,10 @@ def _seconds_to_stop(run: Run) -> float:
 
 
 def _signal(run: Run, number: signal.Signals) -> None:
-    """Signal a run's worker and nobody else.
+    """Send a signal to the worker of a run and to no other process.
 
-    A pid may be another process's by now. While the lock is held the worker lives, so a process descriptor
-    opened before the lock is found held is the worker's own.
+    The system may have reused its pid. While the lock is held the worker lives, so a process descriptor opened before
+    the lock is checked belongs to the worker.
     """
     if run.pid is None:
         return  # about to be started: the worker reads `cancelled` before it works
@@ -270,24 +276,24 @@ def _signal(run: Run, number: signal.Signals) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# How it ended
+# Exit
 # ---------------------------------------------------------------------------------------------------------
 
 
 def _cause_of_death(run: Run) -> str:
-    """What is known of a worker's end: its exit, if it was a child of this process, and its last words."""
+    """Return what is known about the end of a worker: its exit code, if it was a child, and its last output."""
     child = _children.get(run.id)
     cause = cause_of_exit(None if child is None else child.wait())
     words = _last_words(run.stderr_file)
-    return f"{cause}; its last words: {words}" if words else cause
+    return f"{cause}. Last output: {words}" if words else cause
 
 
 def cause_of_exit(code: int | None) -> str:
-    """How a worker ended, by its exit code; None where nobody knows it."""
+    """Describe the end of a worker by its exit code; None if it is unknown."""
     if code is None:
-        return "the worker died without saying why"
+        return "the worker exited for an unknown reason"
     if code == -signal.SIGKILL:
-        return "the worker was killed by SIGKILL, which is also what the system does when memory runs out"
+        return "the worker was killed (SIGKILL), possibly because the system ran out of memory"
     if code < 0:
         return f"the worker was killed by {signal.Signals(-code).name}"
     return f"the worker ended with exit code {code}"

@@ -1,4 +1,4 @@
-"""Pairs of samples that a person brings as a CSV: read and kept by a process of its own."""
+"""Uploaded pairs of samples: an isolated process reads the CSV, and this one stores them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ranking.workspace.store import Store
 
 
 def keep_pairs_apart(store: Store, set_key: str, name: str, data: bytes) -> str:
-    """Keep the pairs of an image set that the CSV in `data` lists, and return the name that settings give them.
+    """Store the pairs of an image set in the CSV `data`, and return the name by which settings refer to them.
 
-    name: what a person calls the file. ValueError, with the line and the remedy, where it is no such CSV; FullError
-    in a room that is full.
+    name: the name of the uploaded file. ValueError, with the line and the remedy, for an invalid CSV; FullError in a
+    workspace that is full.
     """
-    check_disk(store.home)  # here, for pages offer to make space where a FullError comes
+    check_disk(store.home)  # here, because pages offer to free storage after a FullError
     try:
         return ask("ranking.jobs.own_edges", [str(store.home), set_key], data).decode()
     except Crashed:
@@ -31,7 +31,7 @@ def keep_pairs_apart(store: Store, set_key: str, name: str, data: bytes) -> str:
 
 
 def read_pairs(data: bytes, ids: Any) -> Ints:
-    """The pairs (m, 2), m > 0, of a CSV in the columns i and j, by the `ids` (n,) of the samples; else ValueError."""
+    """Return the pairs (m, 2), m > 0, of a CSV with columns i and j, by `ids` (n,) of the samples; else ValueError."""
     edges = edges_from_csv(io.BytesIO(data), ids, MAX_PAIRS)
     if not len(edges):
         remedy = f"write one below the line i,j, or choose “{GRAPHS['none'].words.capitalize()}” above"

@@ -1,7 +1,7 @@
-"""An image of a person's own, to rank its labels: checked as imports are, and described, by a process of its own.
+"""An uploaded image whose labels are ranked: checked as imports are, and described by an isolated process.
 
-The image is not kept. Its name is, as an empty file in ``own_images`` of the home, so that answers about an image that
-nobody brought are told from others, also after the server was started again.
+The image is not kept. Its name is kept as an empty file in ``own_images`` of the data folder, so that answers about an
+uploaded image are distinguished from answers about an unknown one, also after the server has restarted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NAME = re.compile(r"own-[0-9a-f]{16}")
 
 
 def name_of(data: bytes) -> str:
-    """The name of an image, made of the checksum of its file.
+    """Return the name of an image, a checksum of its file.
 
     >>> name_of(b"")
     'own-e3b0c44298fc1c14'
@@ -41,20 +41,20 @@ def name_of(data: bytes) -> str:
 
 
 def note(home: Path, name: str) -> None:
-    """Remember that the image of that name was brought to `home`. HomeError where that cannot be written."""
+    """Record that the image of that name was uploaded to `home`. HomeError if this cannot be written."""
     with explained(home_in_words(home)):
         (home / NAMES).mkdir(exist_ok=True)
         (home / NAMES / name).touch()
 
 
 def is_own_image(home: Path, name: str) -> bool:
-    """Whether an image of that name was brought to `home`."""
+    """Return whether an image of that name was uploaded to `home`."""
     return bool(NAME.fullmatch(name)) and (home / NAMES / name).is_file()
 
 
 @dataclass(frozen=True)
 class OneImage(Source):
-    """A source of one image. Imports need a class; this one says nothing of the image, and nobody looks at it."""
+    """A source of one image. Imports need a class, so it has a class that is never shown."""
 
     name: ClassVar[str] = "one image"
 
@@ -71,9 +71,9 @@ class OneImage(Source):
 
 
 def describe_apart(store: Store, data: bytes, parts: Parts, folder: Path) -> tuple[ImageSet, Features]:
-    """The image in `data` (JPEG, PNG or WebP) as a set of one, and its features (1, d); both lie in the empty `folder`.
+    """Return the image in `data` (JPEG, PNG or WebP) as a set in the empty `folder`, and its (1, d) features.
 
-    ValueError, with what was expected and what came, where it is no image that can be ranked.
+    ValueError, with the expected and the actual content, for a file that cannot be used.
     """
     ask("ranking.jobs.own_image", [str(store.home), str(folder), json.dumps(parts)], data)
     images = load_image_set(folder / SET)
@@ -81,11 +81,11 @@ def describe_apart(store: Store, data: bytes, parts: Parts, folder: Path) -> tup
 
 
 def describe(store: Store, data: bytes, parts: Parts, folder: Path) -> None:
-    """The same by this process; `load_features` finds in `folder` what was computed."""
-    source = OneImage(folder / "brought")
+    """Do the work of `describe_apart` in this process; `load_features` finds the features in `folder`."""
+    source = OneImage(folder / "upload")
     source.file.write_bytes(
         data
-    )  # a file's pixels are turned as EXIF says; bytes are what a source drew itself
+    )  # pixels of files are rotated by EXIF; pixels that a source generated are not
     outcome = check(next(source.records()), Limits.from_environment())
     if outcome.image is None:
         wrong = outcome.problems[0]

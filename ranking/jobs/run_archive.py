@@ -1,15 +1,15 @@
 """One training run that ranks images as one file to export: a ZIP that another data folder can import.
 
 It holds ``run.json`` (settings and results), ``events.jsonl`` (the training curve), ``model.npz`` and ``scores.npy``
-where training saved them, ``projection.npz`` beside them where the method uses a projection of the features,
-``edges.npy`` where it uses uploaded pairs, and two views for people, ``ranking.csv`` and ``ranking.png``, which are
-never imported: the scores of ``scores.npy`` are exact, in the order of the samples of the image set. Images are not
-part of it; the image set is named by its title and its key, a hash of all its content. What should be in it and could
-not be read is listed under "left_out" of ``run.json``, with the reason.
+where training saved them, ``projection.npz`` where the method uses a projection of the features, ``edges.npy`` where it
+uses uploaded pairs, and two views for people, ``ranking.csv`` and ``ranking.png``, which are never imported: the scores
+of ``scores.npy`` are exact, in the order of the samples of the image set. Images are not included; the image set is
+named by its title and its key, a hash of all its content. Files that could not be included are listed under "left_out"
+of ``run.json``, with the reason.
 
-An archive comes from strangers. Nothing in it is run, or extracted by name. Sizes are checked before anything is
-expanded; types, shapes and ranges before anything is kept, so that no page and no method fails on it. Whether its
-numbers are true is not checked: `Run.imported` marks it, and pages say who claims them.
+An archive is untrusted. Nothing in it is run, or extracted by name. Sizes are checked before anything is decompressed;
+types, shapes and ranges before anything is kept, so that no page and no method fails on it. Whether its numbers are
+correct is not checked: `Run.imported` marks the run, and pages show that it was imported.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ from ranking.workspace.run import ENDED, SAMPLES, Run
 from ranking.workspace.store import Store
 from ranking.workspace.uploads import keep_edges
 
-MOST_BYTES = 200_000_000  # of an archive, and of all that it expands to
+MOST_BYTES = 200_000_000  # of an archive, compressed and decompressed
 RUN, EVENTS, SCORES, MODEL, EDGES = "run.json", "events.jsonl", "scores.npy", "model.npz", "edges.npy"
 PROJECTION, PLAYBACK = "projection.npz", "playback.npz"
 VIEWS = ("ranking.csv", "ranking.png")
 ROOM = {RUN: 2_000_000, EVENTS: 20_000_000, SCORES: 60_000_000, MODEL: MOST_BYTES}
 ROOM |= dict.fromkeys(VIEWS, 60_000_000) | {EDGES: 16 * MAX_PAIRS + 1000, PROJECTION: MOST_BYTES}
 ROOM[PLAYBACK] = MOST_PLAYBACK
-MOST_EVENTS = 100_000  # lines of a curve: an hour of them, at twenty a second, and room
-MOST_RATIO = 200.0  # what an archive expands to, in its own size; curves compress to about a twentieth
+MOST_EVENTS = 100_000  # lines of a curve: an hour at twenty per second, and some reserve
+MOST_RATIO = 200.0  # decompressed size / compressed size; curves compress to about a twentieth
 MODEL_RATIO, MODEL_SPARE = 300.0, 16_000_000  # a model's arrays may be mostly zeros
 
 
 # ---------------------------------------------------------------------------------------------------------
-# Out
+# Export
 # ---------------------------------------------------------------------------------------------------------
 
 
@@ -65,10 +65,10 @@ def export_run(
     views: Mapping[str, bytes] | None = None,
     left_out: Mapping[str, str] | None = None,
 ) -> bytes:
-    """The archive of a training that has ended; `views` (VIEWS) are added for people to look at.
+    """Return the archive of a training run that has ended; `views` (VIEWS) are added for people.
 
-    left_out: of those that could not be made, why. ValueError for what is no training that ranks images, for one that
-    goes on, and where its files are gone; pairs that are gone are left out, for who has the CSV can bring it again.
+    left_out: why the other views could not be made. ValueError unless the run ranks images, has ended, and has all its
+    files. Missing pairs are only listed as omitted, because the user can upload the CSV again.
     """
     run = store.run(run_id)
     if run.task != SAMPLES or run.state not in ENDED:
@@ -82,7 +82,7 @@ def export_run(
     needed = _needed(run)
     for name in needed:
         if not files[name].exists():
-            raise InputError(f"{name} of training {run_id}", f"a file in {run.folder}", "none", "train again")
+            raise InputError(f"{name} of run {run_id}", f"a file in {run.folder}", "none", "train again")
     stream, missing = io.BytesIO(), dict(left_out or {})
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         try:
@@ -92,7 +92,9 @@ def export_run(
             missing[EDGES] = str(error)
         archive.writestr(RUN, written_run(run, store.image_sets(), missing))
         for name, file in files.items():
-            if name in needed:  # numbers hardly compress, and an honest size lets a reader be strict
+            if (
+                name in needed
+            ):  # numbers hardly compress, and uncompressed sizes let readers use strict limits
                 archive.writestr(name, file.read_bytes(), zipfile.ZIP_STORED)
             elif name == EVENTS and file.exists():
                 archive.writestr(name, file.read_bytes())
@@ -106,7 +108,7 @@ def export_run(
 
 
 def _check_recording(recording: Playback, scores: bytes, run: Run) -> None:
-    """InputError unless a recording ends with the scores and the iteration of its run."""
+    """Raise InputError unless a recording ends with the scores and the iteration of its run."""
     last = np.load(io.BytesIO(scores), allow_pickle=False).astype(np.float32)
     if not np.array_equal(recording.scores[-1], last):
         raise InputError(PLAYBACK, f"the scores of {SCORES} at its end", "others")
@@ -118,7 +120,7 @@ def _check_recording(recording: Playback, scores: bytes, run: Run) -> None:
 
 
 def _needed(run: Run) -> tuple[str, ...]:
-    """The files without which a training cannot be used, where it came to an end."""
+    """Return the files that every training run of its state must have."""
     if "test" not in run.result:
         return ()
     return (MODEL, SCORES) if run.settings.get("projection") is None else (MODEL, SCORES, PROJECTION)
@@ -131,20 +133,20 @@ def _as_file(array: Ints) -> bytes:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# In
+# Import
 # ---------------------------------------------------------------------------------------------------------
 
 
 def import_run(store: Store, data: bytes) -> Run:
-    """Add the training of an archive to `store`, under a new id; `Run.imported` says that it comes from elsewhere.
+    """Add the training run of an archive to `store` under a new id; `Run.imported` marks it as imported.
 
-    ValueError, and nothing is added, where it is not such an archive or contradicts itself.
+    ValueError, without changing the store, for a file that is not such an archive or that contradicts itself.
     """
     try:
         return _import_run(store, data)
-    except (OSError, sqlite3.Error, MemoryError):  # of this machine, not of the file
+    except (OSError, sqlite3.Error, MemoryError):  # errors of this machine, not of the file
         raise
-    except Exception as error:  # a stranger's bytes may fail the readers of ZIP, JSON and arrays in any way
+    except Exception as error:  # untrusted bytes may raise any error in the readers of ZIP, JSON and arrays
         reason = str(error) if isinstance(error, ValueError) else type(error).__name__
         raise InputError(
             "this file",
@@ -154,9 +156,9 @@ def import_run(store: Store, data: bytes) -> Run:
 
 
 def import_run_apart(store: Store, data: bytes) -> Run:
-    """`import_run` by a process of its own, for a server that has others to serve.
+    """Run `import_run` in an isolated process, so that a server stays responsive.
 
-    FullError where the home is a room that is full: pages offer to make space then."""
+    FullError in a workspace that is full, after which pages offer to free storage."""
     check_disk(store.home)
     return store.run(ask("ranking.jobs.run_archive", [str(store.home)], data).decode())
 
@@ -187,7 +189,7 @@ def _import_run(store: Store, data: bytes) -> Run:
     if SCORES in files:
         images = _image_set(store, settings.set)
         if images is not None:
-            images.relevance(settings.query, settings.corrections)  # of its classes and samples, or an error
+            images.relevance(settings.query, settings.corrections)  # an error for unknown classes or ids
         samples = _count_scores(files[SCORES], images)
         _check_metrics(run, samples)
         if edges is not None and edges.max(initial=-1) >= samples:
@@ -200,22 +202,22 @@ def _import_run(store: Store, data: bytes) -> Run:
             width = _check_projection(files[PROJECTION], settings, width)
         _check_model(files[MODEL], settings.method, width)
 
-    def write(folder: Path) -> None:  # nothing else: the whole home waits for it
+    def write(folder: Path) -> None:  # nothing else, because the whole data folder is locked meanwhile
         for name, content in files.items():
             (folder / name).write_bytes(content)
-        if edges is not None:  # last: they lie outside the folder that a failure throws away
+        if edges is not None:  # last: they lie outside the folder that is removed after a failure
             keep_edges(store.edges, settings.set, edges)
 
     return store.admit_run(run, write)
 
 
 def _image_set(store: Store, key: str) -> ImageSet | None:
-    """The image set of that key, None where this data folder has none."""
+    """Return the image set with that key; None if it is not in this data folder."""
     return store.image_set(key) if key in {row.key for row in store.image_sets()} else None
 
 
 def _edges(data: bytes | None, settings: TrainSettings) -> Ints | None:
-    """The pairs that came along, None where none did; ValueError unless they are those that the settings name."""
+    """Return the pairs in the archive, None without any; ValueError unless they are those that the settings name."""
     if data is None:
         return None
     if settings.graph is None or not is_edges_name(settings.graph):
@@ -231,7 +233,7 @@ def _edges(data: bytes | None, settings: TrainSettings) -> Ints | None:
 
 
 def _count_scores(data: bytes, images: ImageSet | None) -> int:
-    """The number of scores in `data`; ValueError unless they are finite, one per sample of the image set."""
+    """Return the number of scores in `data`; ValueError unless they are finite, one per sample of the image set."""
     check_array(io.BytesIO(data), len(data), SCORES)
     scores: Floats = np.load(io.BytesIO(data), allow_pickle=False)
     if scores.dtype != np.float64 or scores.ndim != 1 or not len(scores) or not np.isfinite(scores).all():
@@ -242,7 +244,7 @@ def _count_scores(data: bytes, images: ImageSet | None) -> int:
 
 
 def _check_metrics(run: Run, samples: int) -> None:
-    """ValueError unless the metrics have the names and ranges of `evaluate_or_count` on as many samples."""
+    """Raise ValueError unless the metrics have the names and ranges of `evaluate_or_count` on this many samples."""
     parts = {part: run.result[part] for part in ("train", "test")}
     for part, metrics in parts.items():
         relevant, counted = metrics.get("positives", -1), metrics.get("samples", -1)
@@ -254,7 +256,7 @@ def _check_metrics(run: Run, samples: int) -> None:
             )
     count = sum(metrics["samples"] for metrics in parts.values())
     if count != samples:
-        raise InputError(SCORES, f"{count:,.0f} numbers, as the metrics count", samples)
+        raise InputError(SCORES, f"{count:,.0f} numbers, the count in the metrics", samples)
     for part, metrics in parts.items():
         relevance = (np.arange(int(metrics["samples"])) < metrics["positives"]).astype(np.int64)
         expected = evaluate_or_count(relevance, np.zeros(len(relevance)))
@@ -266,7 +268,7 @@ def _check_metrics(run: Run, samples: int) -> None:
 
 
 def _check_arrays(what: str, data: bytes) -> None:
-    """ValueError unless the file called `what` is one of plain arrays of the sizes that they claim."""
+    """Raise ValueError unless the file called `what` holds plain arrays of the sizes that it declares."""
 
     def room(name: str) -> int | None:
         return MOST_BYTES if re.fullmatch(r"[a-zA-Z_]{1,40}\.npy", name) else None
@@ -281,7 +283,7 @@ def _check_arrays(what: str, data: bytes) -> None:
 
 
 def _check_projection(data: bytes, settings: TrainSettings, columns: int) -> int:
-    """How many columns the projection in `data` gives; ValueError unless it takes `columns`, as the settings say."""
+    """Return how many columns the projection in `data` gives; ValueError unless it fits `columns` and the settings."""
     _check_arrays(PROJECTION, data)
     try:
         projection = Projection.load(io.BytesIO(data))
@@ -294,13 +296,15 @@ def _check_projection(data: bytes, settings: TrainSettings, columns: int) -> int
 
 
 def _check_model(data: bytes, name: str, columns: int) -> None:
-    """ValueError unless `data` is a model of the method `name`: finite weights, one per column, and finite scores."""
+    """Raise ValueError unless `data` is a model of the method `name` with finite weights and scores for `columns`."""
     _check_arrays(MODEL, data)
     file = io.BytesIO(data)
     try:
         method = method_class(name).load(file)
-    except Exception as error:  # a stranger's arrays may fail a method in any way
-        reason = str(error).replace(str(file), "the file")[:80]  # its name in memory tells nothing
+    except Exception as error:  # untrusted arrays may raise any error in a method
+        reason = str(error).replace(str(file), "the file")[
+            :80
+        ]  # its name in memory means nothing to the user
         raise InputError(MODEL, f"a trained {name}", f"a file in error ({reason})") from error
     try:
         direction = score_direction(method)
@@ -308,7 +312,7 @@ def _check_model(data: bytes, name: str, columns: int) -> None:
             scores = np.asarray(method.score(Query(np.zeros((1, columns), np.float32))))  # NaN times 0 is NaN
     except Exception as error:  # as above
         raise InputError(
-            MODEL, f"a model of {columns} columns of features", f"another ({str(error)[:120]})"
+            MODEL, f"a model of {columns} columns of features", f"another model ({str(error)[:120]})"
         ) from error
     if direction is not None and (direction.shape != (columns,) or not np.isfinite(direction).all()):
         raise InputError(f"weights of {MODEL}", f"{columns} finite numbers, one per column of its features")

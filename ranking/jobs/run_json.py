@@ -34,9 +34,9 @@ Json = dict[str, Any]
 
 
 def written_run(run: Run, image_sets: Sequence[ImageSetRow], left_out: Mapping[str, str]) -> str:
-    """Everything about `run` but its files; its image set by title and key, with its classes if it is here.
+    """Return everything about `run` except its files; its image set by title and key, with its classes if it is here.
 
-    left_out: the files that should be beside it and are not, each with the reason.
+    left_out: the files that are missing from the archive, each with the reason.
     """
     record = {
         **{name: getattr(run, name) for name in ("id", *TRAVELS)},
@@ -56,7 +56,7 @@ def written_run(run: Run, image_sets: Sequence[ImageSetRow], left_out: Mapping[s
 
 
 def _image_set(run: Run, image_sets: Sequence[ImageSetRow]) -> Json:
-    """Which set it was trained on, so that another home can find or import it."""
+    """Describe the image set of a run, so that it can be identified or imported in another data folder."""
     key = run.settings["set"]
     for row in image_sets:
         if row.key == key:
@@ -73,9 +73,9 @@ def _version() -> str:
 
 
 def read_run(text: bytes) -> Run:
-    """The training that `written_run` wrote, still without id and folder; `Run.imported` says where it comes from.
+    """Read the training run that `written_run` wrote, without id and folder; `Run.imported` names its origin.
 
-    ValueError for whatever no training of ours would say.
+    ValueError for anything that `written_run` cannot write.
     """
     record = _parsed(text)
     settings = _settings(_get(record, "settings", dict))
@@ -110,9 +110,7 @@ def read_run(text: bytes) -> Run:
 def _parsed(text: bytes) -> Json:
     try:
         record = json.loads(text)
-        json.dumps(
-            record, ensure_ascii=False
-        ).encode()  # refuses halves of characters, which no page could show
+        json.dumps(record, ensure_ascii=False).encode()  # raises for lone surrogates, which no page can show
     except (ValueError, RecursionError) as error:
         raise InputError("run.json", "JSON", str(error)[:80]) from error
     if not isinstance(record, dict) or record.get("kind") != KIND or record.get("format") != FORMAT:
@@ -149,7 +147,7 @@ def _settings(record: Json) -> Json:
 
 
 def _result(record: Json) -> Json:
-    """The certificate and the metrics; what this version does not know is dropped."""
+    """Read the certificate and the metrics; fields unknown to this version are dropped."""
     result: Json = {}
     for part in ("train", "test"):
         if part in record:
@@ -168,7 +166,7 @@ def _result(record: Json) -> Json:
 
 
 def _bounds(record: Json) -> Json:
-    """How exact the max-marginals are (`ranking.core.Bounds`)."""
+    """Read how exact the max-marginals are (`ranking.core.Bounds`)."""
     values = {name: record.get(name) for name in Bounds._fields}
     counts = [values[name] for name in ("large", "samples", "of")]
     whole = all(isinstance(count, int) and not isinstance(count, bool) for count in counts)

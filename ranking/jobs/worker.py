@@ -1,7 +1,7 @@
-"""The process that imports, trains or studies: ``python -m ranking.jobs.worker HOME RUN_ID``.
+"""The process that executes an import, a training run or a study: ``python -m ranking.jobs.worker HOME RUN_ID``.
 
-It says what it does in events.jsonl, ends by writing the run's final state, and stops soon after a SIGTERM.
-Whatever it cannot tell itself (it was killed, it crashed) `ranking.jobs.jobs` tells for it.
+It reports progress in events.jsonl, writes the run's final state at its end, and stops soon after a SIGTERM. If it is
+killed or crashes, `ranking.jobs.jobs` writes the final state instead.
 """
 
 from __future__ import annotations
@@ -43,20 +43,22 @@ from ranking.workspace.room_quotas import DiskWatch, check_disk
 from ranking.workspace.run import ENDED, Run, State, take_lock
 from ranking.workspace.store import Store
 
-if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
+if (
+    TYPE_CHECKING
+):  # modules that a worker does not need before its first event are imported where they are used
     from ranking.core import ImageSet
     from ranking.explain.playback import Playback
     from ranking.features.projection import Projection
 
-SO_FAR_SECONDS = 0.5  # how often a training writes the scores that it has
-# How often a queued training looks whether it is its turn, for each that is before it, and how often at least.
+SO_FAR_SECONDS = 0.5  # interval at which training writes its current scores
+# How often a queued worker checks whether it may start: interval per run before it, and longest interval.
 TURN_SECONDS, MOST_TURN_SECONDS = 0.1, 2.0
 PATHS = ("folder", "file", "test_file")  # the settings of sources that are paths
 Result = dict[str, Any]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Work on one run until it has ended; the exit code is 0 unless there is no such run to work on."""
+    """Execute one run until it has ended; the exit code is 0 unless the run does not exist or has ended."""
     if len(arguments) != 2:
         print("usage: python -m ranking.jobs.worker HOME RUN_ID", file=sys.stderr)
         return 2
@@ -77,10 +79,10 @@ def main(arguments: Sequence[str]) -> int:
     report.state("running")
     state, reason, result = _work(store, run, report)
     if run.intake and state != "finished":
-        store.free(run)  # first: where it is what filled the disk, no row could be written
-    with contextlib.suppress(OSError):  # on a full disk the row may still find room, and is what counts
+        store.free(run)  # first: if the run has filled the disk, no row can be written
+    with contextlib.suppress(OSError):  # on a full disk the row may still fit, and the row is authoritative
         report.state(state, reason)
-    store.end_run(run.id, state, reason, result)  # last: who reads it finds all events and files written
+    store.end_run(run.id, state, reason, result)  # last: readers of the row then see all events and files
     if run.intake and state != "finished":
         store.clear(run)
     return 0
@@ -92,11 +94,13 @@ def _hold_lock(run: Run) -> None:
     if inherited is None:
         take_lock(run.folder)
     else:
-        os.set_inheritable(int(inherited), False)  # no process of ours shall outlive us holding it
+        os.set_inheritable(
+            int(inherited), False
+        )  # no child process may keep the lock after this process ends
 
 
 def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | None]:
-    """Do what `run` asks for; its final state, the reason for it and the result, None for what is in its row."""
+    """Execute `run`; return its final state, the reason, and the result, None for the result stored in its row."""
     works = {"import": import_, "train": train, "study": study}
     memory = INTAKE_MEMORY if run.intake else None
     try:
@@ -104,14 +108,14 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         with _in_time(store, run) if run.intake else contextlib.nullcontext():
             result = works[run.kind](store, run, report)
         if run.intake:
-            check_disk(store.home)  # what ends well can be kept, however full the room is by then
+            check_disk(store.home)  # finished runs are kept, however full the workspace is by then
     except Exception as error:
         lift_memory_limit()
-        with contextlib.suppress(OSError):  # the first error is the one to tell
+        with contextlib.suppress(OSError):  # the first error is the one to report
             report.flush()
         if report.stopped and isinstance(error, Cancelled | StopTraining):
             return "cancelled", why_it_ended(store.run(run.id)), None
-        with contextlib.suppress(OSError):  # it goes to a file of the same disk
+        with contextlib.suppress(OSError):  # stderr is a file on the same disk
             traceback.print_exc()
         reason = unnamed(store.home, _as_called(run, reason_of(error, memory)))
         return "failed", why_it_ended(run, reason), None
@@ -122,7 +126,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
 
 @contextlib.contextmanager
 def _in_time(store: Store, run: Run) -> Iterator[None]:
-    """End an import, or a look at what was brought, that takes longer than its limit, wherever in it time is spent."""
+    """End an import or a preview that exceeds its time limit, in whichever step it is."""
     from ranking.files import Limits
 
     limits = Limits.from_environment()
@@ -130,7 +134,7 @@ def _in_time(store: Store, run: Run) -> Iterator[None]:
     def end() -> None:
         try:
             if store.end_run(run.id, "failed", limits.too_slow):
-                store.clear(run)  # here: after a restart of the server nobody waits for this process
+                store.clear(run)  # here, because after a restart of the server no process waits for this one
         finally:
             os._exit(1)
 
@@ -144,18 +148,18 @@ def _in_time(store: Store, run: Run) -> Iterator[None]:
 
 
 def _converged(result: Result) -> bool:
-    """Whether training is proven to have ended by itself; where nothing is proven, it was stopped."""
+    """Return whether training is proven to have converged; runs without a certificate do not count."""
     certificate = result["certificate"]
     return certificate is not None and bool(certificate["converged"])
 
 
 # ---------------------------------------------------------------------------------------------------------
-# The kinds of work
+# The kinds of runs
 # ---------------------------------------------------------------------------------------------------------
 
 
 def _within_quota(store: Store, report: Report) -> Callable[[str, float, int], None]:
-    """`report.progress` that ends what fills the room of a visitor beyond what it may take."""
+    """Return `report.progress` that also ends a run which exceeds the storage limit of the workspace."""
     watch = DiskWatch(store.home)
 
     def progress(what: str, done: float, total: int) -> None:
@@ -168,8 +172,8 @@ def _within_quota(store: Store, report: Report) -> Callable[[str, float, int], N
 def _features_within_quota(
     store: Store, report: Report, image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]]
 ) -> Callable[[str, float, int], None]:
-    """`report.progress` that ends the computing of features with which the room of a visitor would take more than it
-    may: before they are written, which is at its end."""
+    """Return `report.progress` that also ends the computing of features which would exceed the storage limit of the
+    workspace, before they are written."""
     from ranking.features.extract import to_compute
 
     computed, more = to_compute(image_set, parts, store.features)
@@ -184,7 +188,7 @@ def _features_within_quota(
 
 
 def import_(store: Store, run: Run, report: Report) -> Result:
-    """Import, or look at, what a person brings, who decides about it."""
+    """Import, or preview, what the user uploads; the user then decides whether to keep it."""
     works = {"images": import_images, "look": look, "features": look_at_features}
     if run.task not in works:
         raise InputError("task of an import", f"one of: {', '.join(works)}", f"{run.task!r:.80}")
@@ -192,7 +196,7 @@ def import_(store: Store, run: Run, report: Report) -> Result:
 
 
 def import_images(store: Store, run: Run, report: Report) -> Result:
-    """Build the image set of a source in the run's draft folder; a person decides whether to keep it."""
+    """Build the image set of a source in the run's draft folder; the user decides whether to keep it."""
     settings = ImportSettings.from_json(run.settings)
     check_source(store.home, _paths(settings.source_settings))
     progress = _within_quota(store, report)
@@ -222,7 +226,7 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
 
 
 def look(store: Store, run: Run, report: Report) -> Result:
-    """Preview an import, as `ranking.formats.import_preview` does; the person decides whether to import it."""
+    """Preview an import, as in `ranking.formats.import_preview`; the user decides whether to import it."""
     settings = LookSettings.from_json(run.settings)
     check_source(store.home, [settings.look, *_paths(settings.source_settings)])
     progress = _within_quota(store, report)
@@ -240,8 +244,8 @@ def look(store: Store, run: Run, report: Report) -> Result:
 
 
 def look_at_features(store: Store, run: Run, report: Report) -> Result:
-    """Preview uploaded features, as `ranking.features.uploads` does, and leave what would be kept; the person
-    decides."""
+    """Preview uploaded features, as in `ranking.features.uploads`, and store the result until the user decides whether
+    to keep it."""
     settings = FeaturesSettings.from_json(run.settings)
     check_source(store.home, [settings.place])
     progress = _within_quota(store, report)
@@ -268,7 +272,7 @@ def look_at_features(store: Store, run: Run, report: Report) -> Result:
 def _look_at_network(
     store: Store, run: Run, settings: FeaturesSettings, path: Path, images: ImageSet, report: Report
 ) -> Result:
-    """The same for a model in ONNX, of which a copy is left that would be kept."""
+    """Preview an ONNX model, and store a copy of it until the user decides whether to keep it."""
     from ranking.features.onnx.running import check_size
     from ranking.features.uploads.model_preview import preview_model
 
@@ -283,35 +287,35 @@ def _look_at_network(
 
 
 def _paths(settings: Mapping[str, Any]) -> list[str]:
-    """What a person typed as a path, of the settings of a source."""
+    """Return the paths that the user entered in the settings of a source."""
     return [str(settings[name]) for name in PATHS if name in settings]
 
 
 def _uploaded(run: Run, called: str) -> str:
-    """The file that was uploaded for a run, as `ranking.files.open_tree` takes it."""
+    """Return the uploaded file of a run, as input of `ranking.files.open_tree`."""
     from ranking.files import Upload
 
     if not run.uploaded_file.is_file():
-        raise InputError(readable(called), "its uploaded copy", remedy="drop it on the page again")
+        raise InputError(readable(called), "its uploaded copy", remedy="upload it again")
     return Upload(run.uploaded_file, called)
 
 
 def _as_called(run: Run, message: str) -> str:
-    """Return `message` with the uploaded file's own name in place of the path of its copy."""
+    """Return `message` with the name of the uploaded file in place of the path of its copy."""
     return message.replace(str(run.uploaded_file.absolute()), str(run.settings.get("brought")))
 
 
 def train(store: Store, run: Run, report: Report) -> Result:
-    """Train as `ranking.experiments.task` does. The model is written before it is measured, and not lost if that
-    fails."""
+    """Train as in `ranking.experiments.task`. The model is saved before it is evaluated, so that it survives a failed
+    evaluation."""
     settings = train_settings(run.settings)
     report.progress("Reading the image set", 0, 1)
-    from ranking.experiments import tasks  # only now: the first event does not wait for it
+    from ranking.experiments import tasks  # only now, so that the first event does not wait for it
     from ranking.experiments.recording import Recorder
 
     def keep(method: Any, projection: Projection | None) -> None:
         report.saving()
-        if projection is not None:  # first: without it the method could not be used
+        if projection is not None:  # first: without it the method cannot be used
             _write_whole(run.projection_file, projection.save)
         _write_whole(run.model_file, method.save)
         report.measuring()
@@ -338,7 +342,7 @@ def train(store: Store, run: Run, report: Report) -> Result:
 
 
 def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
-    """Return the trained method of the run that `settings` names as warm start; None where it names none."""
+    """Return the trained method of the run that `settings` names as warm start; None where it names no run."""
     from ranking.experiments.training import what_is_learnt
     from ranking.methods import method_class
 
@@ -357,8 +361,8 @@ def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
 
 
 def study(store: Store, run: Run, report: Report) -> Result:
-    """Measure as `ranking.experiments.study` does; what there is of the result is written as it grows, so that it is
-    kept however the run ends."""
+    """Run a study as in `ranking.experiments.study`. Partial results are written as they are ready, and kept however
+    the run ends."""
     settings = study_settings(run.settings)
     report.progress("Reading the image set" if settings.set else "Starting", 0, 1)
     from ranking.experiments import studies
@@ -383,12 +387,12 @@ def study(store: Store, run: Run, report: Report) -> Result:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# What the worker writes
+# Files that the worker writes
 # ---------------------------------------------------------------------------------------------------------
 
 
 def _write_whole(file: Path, write: Callable[[Path], object]) -> None:
-    """Have `file` be there whole or not at all."""
+    """Write `file` completely or not at all."""
     partial = file.with_name(f"partial-{file.name}")
     write(partial)
     with open(partial, "rb+") as stream:
@@ -397,7 +401,7 @@ def _write_whole(file: Path, write: Callable[[Path], object]) -> None:
 
 
 class _SoFar:
-    """Writes the scores of a training that goes on, now and then."""
+    """Writes the current scores of a running training run at intervals."""
 
     def __init__(self, file: Path) -> None:
         self._file, self._written = file, -math.inf
@@ -408,12 +412,14 @@ class _SoFar:
             self._written = now
             with contextlib.suppress(
                 OSError
-            ):  # a view for another page; on a full disk training goes on without
+            ):  # only a view for another page; on a full disk, training continues without it
                 _write_whole(self._file, lambda path: _save_scores(path, scores))
 
 
 def _record(run: Run, recording: Playback) -> None:
-    with contextlib.suppress(OSError):  # a view of the run; on a full disk training goes on without
+    with contextlib.suppress(
+        OSError
+    ):  # only a view of the run; on a full disk, training continues without it
         _write_whole(run.playback_file, recording.save)
 
 

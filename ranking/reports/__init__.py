@@ -1,1 +1,1 @@
-"""Experiments to show and to take along: rankings behind the tables, differences, and one file that tells it all."""
+"""Reports on experiments and comparisons: tables, charts, galleries, and files to download."""

@@ -1,4 +1,4 @@
-"""What is there of an experiment on an image set of a home, which keeps its trials."""
+"""Results of an experiment so far, from the trials in a data folder."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ranking.workspace.store import Store
 
 
 def trials_of(store: Store) -> TrialStore:
-    """The trials of all experiments of a home, and of those that lend to it."""
+    """Return the trials of all experiments in a data folder, and of the data folders shared with it."""
     return TrialStore(store.home / FOLDER, [lender / FOLDER for lender in store.lenders])
 
 
 def results_at_home(store: Store, settings: ExperimentSettings) -> tuple[Plan, Results]:
-    """What is there of an experiment by now, and its plan; nothing is computed."""
+    """Return the plan of an experiment and its results so far; computes nothing."""
     plan = plan_of(settings, store.image_set(settings.set))
     return plan, results_of(plan, trials_of(store))

@@ -1,4 +1,4 @@
-"""Two to four trainings of one image set and one query, and what comes of comparing their rankings."""
+"""Two to four runs on one image set and one query, and the comparison of their rankings."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ranking.workspace.store import Store
 
 FEWEST, MOST = 2, 4
 SPLITS = ("test", "train")
-TOP = 10  # places that are shown and measured where nobody asks for more
+TOP = 10  # default cutoff of rows and measures
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Trainings of one image set and one query; names and the rankings of `compared` are in their order. resampled: AP,
-    NDCG and P@k of them, and on images of the split that are drawn again."""
+    """Runs on one image set and one query; `names` and the rankings of `compared` are in their order. resampled: their
+    AP, NDCG and P@k, and the same measures on resampled images of the split."""
 
     runs: Sequence[Run]
     names: Sequence[str]
@@ -42,8 +42,8 @@ class Compared:
 
     @classmethod
     def at_home(cls, store: Store, runs: Sequence[Run], split: str = "test", top: int = TOP) -> Self:
-        """The trainings of a home. ValueError that says why they cannot be compared: not two to four, one without
-        scores, one twice, not of the same images and query, nothing relevant."""
+        """Compare runs of a data folder. ValueError if they cannot be compared: not two to four, one without scores,
+        one twice, different images or queries, no relevant sample."""
         if not FEWEST <= len(runs) <= MOST:
             raise InputError("comparison", f"{FEWEST} to {MOST} training runs", len(runs))
         ids = [run.id for run in runs]
@@ -66,7 +66,7 @@ class Compared:
                 "image sets and queries of the training runs", "one of each", f"{len(subjects)} pairs"
             )
         relevance = images.relevance(query_of(runs[0]))[rows]
-        scores = [read_scores(run.scores_file, f"training {run.id}", len(images)) for run in runs]
+        scores = [read_scores(run.scores_file, f"run {run.id}", len(images)) for run in runs]
         rankings = [Ranking.of(rows, relevance, each[rows]) for each in scores]
         compared = Comparison.of(rankings)
         if not relevance.any():
@@ -84,12 +84,12 @@ class Compared:
 
 
 def query_of(run: Run) -> str:
-    """The class that a training ranks first."""
+    """Return the class that a run ranks first."""
     return str(run.settings["query"])
 
 
 def names_of(runs: Sequence[Run]) -> list[str]:
-    """A short name of each, no two alike: a person's own, else its method; with the id where that is not enough."""
+    """Return a short unique name for each run: the user's name or the method, with the id where that is ambiguous."""
     named = [run.name or str(run.settings["method"]) for run in runs]
     return [
         f"{name}, {run.id}" if named.count(name) > 1 else name for run, name in zip(runs, named, strict=True)
@@ -97,8 +97,7 @@ def names_of(runs: Sequence[Run]) -> list[str]:
 
 
 def settings_facts(run: Run) -> dict[str, str]:
-    """What a training was asked for and what came of it, in words, by what it is: all settings of its method, those
-    at their defaults too."""
+    """Describe the settings and the outcome of a run by name, including all settings of its method, also defaults."""
     settings = TrainSettings.from_json(run.settings)
     method = make_method(settings.method, **settings.method_settings)
     values, proof = settings_dict(method), run.result.get("certificate", {})
@@ -110,7 +109,7 @@ def settings_facts(run: Run) -> dict[str, str]:
     if settings.graph is not None:
         facts["Neighbours"] = graph_words(settings.graph)
     if settings.warm_start is not None:
-        facts["Begun with the weights of"] = settings.warm_start
+        facts["Warm start from run"] = settings.warm_start
     if settings.corrections:
         facts["Corrected labels"] = f"{len(settings.corrections):,}"
     if proof.get("relative_gap") is not None:

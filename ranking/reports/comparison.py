@@ -1,4 +1,4 @@
-"""A comparison of trainings as one HTML file: what Compare shows, to print, to hand on and to make again."""
+"""A comparison of runs as one HTML file: the content of the page Compare, to print, to share and to reproduce."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ranking.reports.looks import Look, looks_by
 from ranking.reports.markup import Markup, element
 from ranking.reports.prose import inline
 
-ITERATIONS = 5  # of each training that are shown
-MOVERS = 6  # samples that gave, and that took, most
+ITERATIONS = 5  # shown per run
+MOVERS = 6  # samples shown with the largest gains, and with the largest losses
 
 
 def comparison_html(shown: Compared, crops: Crops, recipe: str, top: int = TOP) -> str:
-    """The file, as text. crops: the pictures of the set's samples. recipe: the JSON that makes the comparison again
-    (`comparison_file`). top: places that the rows show; the measure P@top must be among those `found`."""
+    """Return the file as text. crops: thumbnails of the samples. recipe: the comparison file as JSON
+    (`comparison_file`). top: samples per row; P@top must be among the measures of `shown`."""
     album = Album(crops)
     looks = looks_by(
         {name: str(run.settings["method"]) for name, run in zip(shown.names, shown.runs, strict=True)}
@@ -58,18 +58,20 @@ def _about(shown: Compared) -> Markup:
 
 
 def _rows(shown: Compared, looks: dict[str, Look], album: Album, top: int) -> Markup:
-    """What each ranks first, the first false positive marked (high-order, Fig. 1)."""
+    """The top of each ranking, with the first irrelevant sample marked (high-order, Fig. 1)."""
     rows = [
         ranked_row(shown.images, name, ranked, looks[name], album, top)
         for name, ranked in zip(shown.names, shown.compared.rankings, strict=True)
     ]
     notice = comparison_words.of_rows(shown.names, shown.compared)
-    note = f"{notice} ✓ and a whole border: relevant; ✗ and a dashed one: not. A thick border: the first mistake."
-    return page.section("First ranked", element("div", *rows, class_="gallery"), page.note(inline(note)))
+    note = f"{notice} ✓ and a solid border: relevant; ✗ and a dashed border: irrelevant. Thick border: first error."
+    return page.section(
+        "Top of each ranking", element("div", *rows, class_="gallery"), page.note(inline(note))
+    )
 
 
 def _training(shown: Compared, looks: dict[str, Look], album: Album) -> list[Markup]:
-    """What each ranked first at some iterations, of those that have a recording; nothing where none has."""
+    """The top of the ranking at some iterations, for each run that has a recording; nothing without recordings."""
     relevance, test = shown.images.relevance(shown.query), shown.images.test
     rows = []
     for name, run in zip(shown.names, shown.runs, strict=True):
@@ -81,8 +83,8 @@ def _training(shown: Compared, looks: dict[str, Look], album: Album) -> list[Mar
         return []
     part = "test" if test.any() else "training"
     note = (
-        f"The {part} samples that the weights of an iteration rank first, and AP on all {part} samples. The last "
-        "column is the end of training. At the weights 0 all scores are equal, and irrelevant samples come first."
+        f"The top {part} samples by the weights of an iteration, and AP on all {part} samples. The last column is the "
+        "end of training. With weights 0 all scores are equal, and irrelevant samples are ranked first."
     )
     return [page.section("Iterations", element("div", *rows, class_="gallery"), page.note(note))]
 
@@ -103,12 +105,15 @@ def _measures(shown: Compared, looks: dict[str, Look], top: int) -> Markup:
 
 
 def _gains(shown: Compared, left: int, right: int, album: Album) -> Markup:
-    """What the difference of AP is made of: the samples whose precision rose and fell most."""
+    """The samples that contribute most to the difference of AP: the largest gains and losses."""
     gains = shown.compared.gains(left, right)
     parts = []
-    for head, numbers in (("Give most", largest(gains, MOVERS)), ("Take most", largest(-gains, MOVERS))):
+    for head, numbers in (
+        ("Largest gains", largest(gains, MOVERS)),
+        ("Largest losses", largest(-gains, MOVERS)),
+    ):
         tiles = [_mover(shown, left, right, int(number), float(gains[number]), album) for number in numbers]
-        row = tiles_of(tiles, MOVERS) if tiles else element("p", "No sample does.")
+        row = tiles_of(tiles, MOVERS) if tiles else element("p", "None.")
         parts.append(element("div", element("div", element("b", head), class_="head"), row, class_="row"))
     summary = comparison_words.of_gains(shown.compared, left, right, shown.names)
     return page.section(
@@ -116,9 +121,9 @@ def _gains(shown: Compared, left: int, right: int, album: Album) -> Markup:
         element("p", inline(summary)),
         *parts,
         page.note(
-            "Below each picture its ranks in the two, and what it adds to the difference of AP: that of the precisions "
-            "at its places, divided by the number of relevant samples. Notice whether those that rose, or fell, have "
-            "something in common."
+            "Below each image: its ranks in the two rankings and its contribution to the AP difference, which is the "
+            "difference of the precisions at its ranks divided by the number of relevant samples. Notice whether the "
+            "samples that moved up, or down, have something in common."
         ),
     )
 
@@ -134,7 +139,7 @@ def _mover(shown: Compared, left: int, right: int, number: int, gain: float, alb
 
 
 def _settings(shown: Compared) -> Markup:
-    """A column a training; what not all of them have alike is bold."""
+    """A table with a column per run; settings that differ are bold."""
     facts_of_runs = [settings_facts(run) for run in shown.runs]
     names: Sequence[str] = list(dict.fromkeys(name for facts in facts_of_runs for name in facts))
     rows = []
@@ -144,9 +149,11 @@ def _settings(shown: Compared) -> Markup:
         rows.append(
             [element("th", name, scope="row"), *(element("td", value, class_=look) for value in values)]
         )
-    table = page.wide_table("Settings of each training", shown.names, rows)
+    table = page.wide_table("Settings of each run", shown.names, rows)
     return page.section(
-        "Settings", table, page.note("What differs is marked. A dash: the method has no such setting.")
+        "Settings",
+        table,
+        page.note("Differences are highlighted. A dash means that the method has no such setting."),
     )
 
 
@@ -160,7 +167,7 @@ def _files(shown: Compared, recipe: str, top: int) -> Markup:
         "measures.tex": comparison_files.latex_table(shown, top),
     }
     how = (
-        "The same comparison again, on this or another machine: python -m ranking comparison comparison.json. Under "
-        "“not_recreated” it says what has to be brought along."
+        "To reproduce this comparison on this or another machine: python -m ranking comparison comparison.json. "
+        "“not_recreated” lists the files that you must import yourself."
     )
-    return page.section("To go on with", page.files(contents), page.note(how), element("pre", recipe))
+    return page.section("Files", page.files(contents), page.note(how), element("pre", recipe))

@@ -1,4 +1,4 @@
-"""The precision-recall curves of rankings, as pages and files draw them, in Plotly's JSON form."""
+"""Precision-recall curves for pages and reports, as Plotly JSON."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ranking.core import Floats
 from ranking.reports.figures import Figure
 from ranking.reports.looks import GREY, Look
 
-if TYPE_CHECKING:  # pages draw charts before anything is compiled
+if TYPE_CHECKING:  # pages plot charts before anything is compiled
     from ranking.metrics.comparison import Comparison
 
-MOST_POINTS = 600  # of a line: more cannot be seen
+MOST_POINTS = 600  # per line; more cannot be distinguished
 
 
 def pr_steps(precision: Floats, recall: Floats, k: int) -> tuple[list[float], list[float]]:
-    """The corners of the curve: one for each relevant sample, or each group of them, and one at place k."""
+    """Return the corners of the curve: one per relevant sample, or per group of tied ones, and one at rank k."""
     relevant = np.flatnonzero(np.diff(recall, prepend=0.0) > 0)
     x, y = [0.0], [float(precision[relevant[0]])]
     for part, place in ((relevant[relevant < k], k - 1), (relevant[relevant >= k], len(recall) - 1)):
@@ -32,7 +32,7 @@ def pr_steps(precision: Floats, recall: Floats, k: int) -> tuple[list[float], li
 
 
 def curves(compared: Comparison, names: Sequence[str], looks: Sequence[Look]) -> Figure:
-    """Precision by recall of each ranking, a line each, with a line where any order would lie by chance."""
+    """Plot precision by recall, one line per ranking, and the expected precision of a random order."""
     traces: list[Figure] = []
     for ranked, name, look in zip(compared.rankings, names, looks, strict=True):
         precision, recall = ranked.curve
@@ -55,7 +55,7 @@ def curves(compared: Comparison, names: Sequence[str], looks: Sequence[Look]) ->
         "y": chance,
         "xanchor": "left",
         "yanchor": "top",
-        "text": "by chance",
+        "text": "random order",
         "showarrow": False,
     }
     layout = {

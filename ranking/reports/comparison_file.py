@@ -1,8 +1,8 @@
-"""A comparison as JSON that recreates it: the settings of its trainings, and where their image set comes from.
+"""A comparison file (JSON): the settings of its runs and the source of its image set, to recreate the comparison.
 
-An image set that comes with the program is there anyway, and one whose source needs no files is made again from its
-settings; the key, a hash of all its content, tells that it is the same. A set that was imported from files is named by
-its key alone: those files have to be brought.
+Bundled image sets exist everywhere, and sets whose source needs no files are generated again from its settings; the
+key, a hash of all content, shows that the set is the same. A set that was imported from files is named by its key
+only: the user has to import those files.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ NAMES = {"trainings", "names", "split", "image_set", "not_recreated"}
 
 @dataclass(frozen=True)
 class ComparisonSettings:
-    """What is compared: trainings of one image set and one query with their names, and the split that they rank.
+    """The content of a comparison: runs on one image set and one query with their names, and the split that they rank.
 
-    source: what makes the image set, None where its files have to be brought or it comes with the program.
+    source: how to generate the image set; None for bundled sets and for sets whose files have to be imported.
     """
 
     trainings: tuple[TrainSettings, ...]
@@ -40,7 +40,7 @@ class ComparisonSettings:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """What `recipe` wrote; a ValueError says what else it is."""
+        """Read the output of `recipe`; ValueError for anything else."""
         trainings = record.get("trainings")
         if not isinstance(trainings, list) or not all(isinstance(training, dict) for training in trainings):
             raise InputError("trainings", "a list of settings by name", f"{json.dumps(trainings):.60}")
@@ -79,7 +79,7 @@ def _part(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def recipe(store: Store, shown: Compared) -> str:
-    """The JSON. Under "not_recreated" it says what another machine cannot make from it."""
+    """Return the comparison file. Its "not_recreated" lists what another machine cannot generate from it."""
     trainings = [TrainSettings.from_json(run.settings) for run in shown.runs]
     row = next(row for row in store.image_sets() if row.key == shown.images.key)
     source = source_of(store, row)
@@ -99,14 +99,14 @@ def recipe(store: Store, shown: Compared) -> str:
 
 
 def _written(value: Any) -> str:
-    """JSON with a line for each entry of a list, which is short enough to read and to print."""
+    """Return JSON with one line per list entry, which is easy to read and to print."""
     if isinstance(value, list) and value:
         return "[\n  " + ",\n  ".join(json.dumps(entry, ensure_ascii=False) for entry in value) + "\n ]"
     return json.dumps(value, ensure_ascii=False)
 
 
 def source_of(store: Store, row: ImageSetRow) -> ImportSettings | None:
-    """What makes an image set of a home again; None where it reads files, or nobody knows how it was made."""
+    """Return the settings that generate an image set again; None if it was read from files, or is of unknown origin."""
     for run in store.runs(task="images"):
         if run.result.get("key") == row.key and _makes_it_all(str(run.settings["source"])):
             return ImportSettings.from_json(run.settings)
@@ -114,33 +114,33 @@ def source_of(store: Store, row: ImageSetRow) -> ImportSettings | None:
 
 
 def _makes_it_all(source: str) -> bool:
-    """Whether a source needs no files: it asks for no free text, such as the name of a folder."""
+    """Return whether a source needs no files: none of its settings is free text, such as the name of a folder."""
     if source not in source_names():
         return False
     return all(item.choices or item.kind is not str for item in settings_of(source_class(source)))
 
 
 def comes_along(key: str) -> bool:
-    """Whether an image set comes with the program, ready-made."""
+    """Return whether an image set is bundled with the app."""
     return key in examples.set_folders()
 
 
 def _lacking(
     row: ImageSetRow, source: ImportSettings | None, trainings: Sequence[TrainSettings], runs: Sequence[Run]
 ) -> list[str]:
-    """What has to be brought, in words."""
+    """Describe what the user has to import, or what will differ."""
     reasons = []
     if source is None and not comes_along(row.key):
         reasons.append(
-            f"the image set “{row.title}” was imported ({row.source}): bring the same files, and import them with the "
-            f"same choices; it is the same set where its key is {row.key}"
+            f"the image set “{row.title}” was imported ({row.source}): import the same files with the same settings; "
+            f"it is the same set if its key is {row.key}"
         )
     for training, run in zip(trainings, runs, strict=True):
         if training.graph is not None and is_edges_name(training.graph):
-            reasons.append(f"training {run.id} leans on pairs from a CSV, {training.graph}: bring that CSV")
+            reasons.append(f"run {run.id} uses pairs from a CSV, {training.graph}: upload that CSV")
         if training.warm_start is not None:
             reasons.append(
-                f"training {run.id} began with the weights of training {training.warm_start}, here it begins with "
-                "none: where its objective is convex it ends within its tolerance of the same one, elsewhere it may not"
+                f"run {run.id} started from the weights of run {training.warm_start}, and starts without them here: "
+                "a convex objective ends within its tolerance of the same value, others may not"
             )
     return reasons

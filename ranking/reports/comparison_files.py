@@ -1,4 +1,4 @@
-"""A comparison as tables: all ranks and all measures (CSV), and the measures as LaTeX."""
+"""Tables of a comparison: all ranks and all measures (CSV), and the measures as LaTeX."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ranking.reports.exports import latex
 
 
 def measures_of(top: int) -> list[str]:
-    """The measures that are told of a comparison whose rows show `top` places."""
+    """Return the measures of a comparison whose rows show `top` samples."""
     return ["AP", f"P@{top}", "NDCG"]
 
 
 def rank_rows(images: ImageSet, compared: Comparison, names: Sequence[str]) -> list[dict[str, Any]]:
-    """A row a sample, in the order of the first ranking, with its rank and score in each."""
+    """Return one row per sample, in the order of the first ranking, with its rank and score in each."""
     rows = []
     for sample in compared.ranks[0].argsort().tolist():
         row = int(compared.samples[sample])
@@ -40,19 +40,19 @@ def rank_rows(images: ImageSet, compared: Comparison, names: Sequence[str]) -> l
 
 
 def ranks_csv(images: ImageSet, compared: Comparison, names: Sequence[str]) -> str:
-    """`rank_rows` as CSV."""
+    """Return `rank_rows` as CSV."""
     return rows_csv(rank_rows(images, compared, names))
 
 
 def _shows(images: ImageSet, row: int) -> str:
-    """The classes of a sample, as pages tell them."""
+    """Return the classes of a sample, as pages show them."""
     shown = [name for name, is_shown in zip(images.classes, images.labels[row], strict=True) if is_shown]
     return ", ".join(shown) or "no class"
 
 
 def measures_csv(measured: Resampled, names: Sequence[str], measures: Sequence[str]) -> str:
-    """One line a training and measure: its value and its 95% interval, and the same of its difference to the first
-    training on the same draws."""
+    """Return one line per run and measure: its value with its 95% confidence interval, and its difference to the first
+    run on the same resamples."""
     rows = []
     for number, name in enumerate(names):
         for measure in measures:
@@ -63,8 +63,7 @@ def measures_csv(measured: Resampled, names: Sequence[str], measures: Sequence[s
 
 
 def measures_table(shown: Compared, top: int) -> Table:
-    """A row a training: each measure with its interval, and by how much AP lies above that of the first one, with its
-    sign."""
+    """Return one row per run: each measure with its interval, and the AP difference to the first run with its sign."""
     rows, measures = [], measures_of(top)
     for number, name in enumerate(shown.names):
         intervals = [shown.resampled.interval(measure, number) for measure in measures]
@@ -77,10 +76,10 @@ def measures_table(shown: Compared, top: int) -> Table:
         signs = (*("" for _ in measures), sign_of(difference) if number else "")
         rows.append(Row(name, (*map(comparison_words.of_interval, intervals), last), (*best, False), signs))
     title = f"“{shown.query}” on {shown.images.title}, {len(shown.compared.samples):,} {shown.split} samples"
-    columns = (*measures, f"AP less {shown.names[0]}")
+    columns = (*measures, f"AP minus {shown.names[0]}")
     return Table(title, columns, tuple(rows), bootstrap_words(shown.names[0]))
 
 
 def latex_table(shown: Compared, top: int) -> str:
-    """The table of measures as LaTeX that needs no package."""
+    """Return the table of measures as LaTeX that needs no package."""
     return latex(measures_table(shown, top)) + "\n"

@@ -1,4 +1,4 @@
-"""What a comparison says in words, all of it from its numbers."""
+"""Sentences about a comparison, computed from its results."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.prose import escaped
 from ranking.workspace.run import Run
 
-FEW = 100  # images of which intervals are measurably too narrow: see benchmarks/intervals.py
+FEW = 100  # images; with fewer, intervals are measurably too narrow: see benchmarks/intervals.py
 CURVES = (
-    "Precision and recall of every place to stop, AP the area below. **Notice** where curves cross: one method is "
-    "better for a short list, another for a long one. The dotted line is what any order gives by chance."
+    "Precision and recall at every cutoff; AP is the area under the curve. **Notice** where curves cross: one method "
+    "is better for a short list, another for a long list. The dotted line is the expected precision of a random order."
 )
 
 
 def verdict(names: Sequence[str], measured: Resampled) -> str:
-    """Which ranking has the highest AP, and over which others the interval of its lead lies above 0."""
+    """Name the ranking with the highest AP, and the rankings over which its lead is significant."""
     values = measured.values["AP"]
     best = int(values.argmax())
     equal = [names[i] for i, value in enumerate(values) if value == values[best]]
@@ -51,7 +51,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def of_labels(names: Sequence[str], runs: Sequence[Run]) -> str:
-    """By which labels trainings are compared; "" where none learned from corrected ones."""
+    """Say which labels the metrics use; "" if no run used corrected labels."""
     corrected = [name for name, run in zip(names, runs, strict=True) if run.corrections]
     if not corrected:
         return ""
@@ -59,9 +59,9 @@ def of_labels(names: Sequence[str], runs: Sequence[Run]) -> str:
 
 
 def first_wrong(ranked: Ranking) -> str:
-    """Where a ranking goes wrong for the first time."""
+    """Give the rank of the first error of a ranking."""
     first = first_mistake(ranked.relevance)
-    return "no mistake" if first is None else f"first mistake at {first:,}"
+    return "no error" if first is None else f"first error at rank {first:,}"
 
 
 def of_interval(interval: Interval) -> str:
@@ -81,7 +81,7 @@ def of_difference(difference: Interval) -> str:
 
 
 def _together(text: str) -> str:
-    """On one line: a narrow table then moves sideways."""
+    """Replace spaces by no-break spaces, so that narrow tables scroll instead of breaking the line."""
     return text.replace(" ", "\xa0")
 
 
@@ -90,35 +90,35 @@ def _signed(value: float) -> str:
 
 
 def of_rows(names: Sequence[str], compared: Comparison) -> str:
-    """What to notice in the rows: where each goes wrong for the first time, whatever the numbers are."""
+    """Compare the first errors of the rows."""
     firsts = [first_mistake(ranked.relevance) for ranked in compared.rankings]
     placed = [(first, name) for first, name in zip(firsts, names, strict=True) if first is not None]
     if not placed:
-        return "**Notice** that none of them ever puts a wrong image above a right one."
+        return "**Notice** that no method ranks an irrelevant sample above a relevant one."
     early = min(first for first, _ in placed)
     which = [escaped(name) for first, name in placed if first == early]
-    verb = "goes" if len(which) == 1 else "go"
+    verb = "has" if len(which) == 1 else "have"
     sentence = (
-        f"**Notice** the first mistake of each row: {listed(which)} {verb} wrong first, at rank {early:,}"
+        f"**Notice** the first error of each row: {listed(which)} {verb} the earliest, at rank {early:,}"
     )
     late = max(first for first, _ in placed)
     if None in firsts:
         clean = [escaped(name) for first, name in zip(firsts, names, strict=True) if first is None]
-        return f"{sentence}, {listed(clean)} never."
+        return f"{sentence}; {listed(clean)} {'has' if len(clean) == 1 else 'have'} none."
     if late == early:
         return f"{sentence}."
     last = [escaped(name) for first, name in placed if first == late]
-    return f"{sentence}, {listed(last)} only at {late:,}."
+    return f"{sentence}; {listed(last)} {'has' if len(last) == 1 else 'have'} the latest, at rank {late:,}."
 
 
 def of_gains(compared: Comparison, left: int, right: int, names: Sequence[str]) -> str:
-    """What the difference of AP between two rankings is made of."""
+    """Describe the contributions to the difference of AP between two rankings."""
     gains = compared.gains(left, right)
     won, lost = gains[gains > 0], gains[gains < 0]
     return (
-        f"AP of {escaped(names[right])} less that of {escaped(names[left])}: **{_signed(gains.sum())}** = "
+        f"AP of {escaped(names[right])} minus AP of {escaped(names[left])}: **{_signed(gains.sum())}** = "
         f"{_signed(won.sum())} from {_images(len(won))} whose precision rose, {_signed(lost.sum())} from "
-        f"{_images(len(lost))} whose precision fell, of {_images(int((compared.relevance > 0).sum()))} in all."
+        f"{_images(len(lost))} whose precision fell; {_images(int((compared.relevance > 0).sum()))} in total."
     )
 
 
@@ -127,23 +127,24 @@ def _images(count: int) -> str:
 
 
 def of_places(names: Sequence[str], compared: Comparison, sample: int) -> str:
-    """Where one sample stands in each ranking, from the best place to the worst."""
+    """List the ranks of one sample in all rankings, best first."""
     places = compared.ranks[:, sample]
     order = sorted(range(len(names)), key=lambda i: int(places[i]))
     return ", ".join(f"{escaped(names[i])} **{places[i]:,}**" for i in order)
 
 
 def of_intervals(compared: Comparison, measured: Resampled, images: ImageSet, split: str) -> str:
-    """How the intervals of the measures came about."""
+    """Describe how the confidence intervals were computed."""
     undefined = measured.undefined("AP")
     units = len(np.unique(blocks_of(images, compared.samples)))
     of_images = units == len(np.unique(images.image_of[compared.samples]))
     what = f"{units:,} {split} {'images' if of_images else 'groups of images'}"
-    narrow = " Of so few they are a little too narrow." if units < FEW else ""
-    without = f" {undefined:,} draws without a relevant sample are left out." if undefined else ""
+    narrow = " With so few, the intervals are slightly too narrow." if units < FEW else ""
+    without = f" {undefined:,} resamples without a relevant sample are dropped." if undefined else ""
     return (
-        f"In brackets 95% intervals: the {what} are drawn again {DRAWS:,} times with all of their samples, and each "
-        f"draw measures all methods.{without}{narrow} **Notice** that two "
-        "intervals may overlap while that of the difference lies above zero: on the same draws methods rise and fall "
-        "together. Each comparison is taken by itself, and none of them knows what other training images would change."
+        f"In brackets: 95% confidence intervals by the paired bootstrap. The {what} are resampled {DRAWS:,} times "
+        f"together with all their samples, and each resample evaluates all methods.{without}{narrow} **Notice** that "
+        "two intervals can overlap although the interval of their difference lies above zero, because all methods "
+        "rise and fall together on the same resample. Intervals are not corrected for the number of comparisons, and do "
+        "not include the variation due to other training images."
     )

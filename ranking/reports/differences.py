@@ -1,4 +1,4 @@
-"""By what each two methods differ, query by query, on the folds and on the test samples; and what is sure of it."""
+"""Differences between each two methods by query, on the folds and on the test samples, with their significance."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ranking.experiments.cross_validation.tables import Signs, Table, test_table
 from ranking.metrics.intervals import Interval, resample
 from ranking.reports.findings import Findings
 
-# A sign says on which side of the first method a value lies by more than chance: filled after Holm's correction.
+# Signs of differences from the first method that are significant; filled signs remain after Holm's correction.
 SURE_BETTER, SURE_WORSE, BETTER, WORSE = "▲", "▼", "△", "▽"
 
 
 class Difference(NamedTuple):
-    """`left` minus `right` on a query. folds: their mean with Student's interval, and what the tests say of it; test:
-    on the test samples with its interval by the paired bootstrap over images, those of one group together. None where
-    it is not there."""
+    """`left` minus `right` on a query. folds: the mean over folds with Student's interval and the tests; test: on the
+    test samples, with the interval of the paired bootstrap over images, resampled by group. None where results are
+    missing."""
 
     query: str
     left: str
@@ -46,7 +46,7 @@ def pairs_of(results: Results) -> list[tuple[str, str]]:
 
 
 def differences(findings: Findings) -> list[Difference]:
-    """Of each pair on each query whatever is there: two thousand drawn test sets for each."""
+    """Return the differences of each pair on each query, as far as results exist; two thousand resamples each."""
     results = findings.results
     folds = {(row.query, row.left, row.right): row for row in comparisons(results)}
     rows = []
@@ -58,8 +58,8 @@ def differences(findings: Findings) -> list[Difference]:
 
 
 def difference_on_test(findings: Findings, query: str, left: str, right: str) -> Interval | None:
-    """How far a method lies above another on the test samples; None until both are there, or where the measure has no
-    value on them, or they lie in one image or group."""
+    """Return the difference of two methods on the test samples; None until both results exist, or where the measure is
+    undefined, or where the samples lie in one image or group."""
     if not all(_has_value(findings.results.test(query, name)) for name in (left, right)):
         return None
     ours, theirs = (findings.scores(query, name, None) for name in (left, right))
@@ -67,7 +67,7 @@ def difference_on_test(findings: Findings, query: str, left: str, right: str) ->
         return None
     held = findings.plan.splits.all[None].held
     relevance = findings.images.relevance(query)[held]
-    units = blocks_of(findings.images, held)  # as folds are dealt
+    units = blocks_of(findings.images, held)  # as in the folds
     measure = findings.results.protocol.measure
     if len(np.unique(units)) < 2:
         return None
@@ -80,15 +80,15 @@ def _has_value(value: float | None) -> bool:
 
 
 def without_interval_words(differences: Sequence[Difference]) -> str:
-    """On which queries a difference over the folds has no interval, and why; "" where all have one."""
+    """Name the queries on which a difference over the folds has no interval, with the reason; "" for none."""
     rows = [row for row in differences if row.folds is not None and math.isnan(row.folds.difference.low)]
     if not rows:
         return ""
     queries = ", ".join(dict.fromkeys(row.query for row in rows))
     count = "a difference has" if len(rows) == 1 else f"{len(rows)} differences have"
     return (
-        f"Over the folds {count} no interval ({queries}): it is the same in all of them, so nothing tells how it "
-        "varies."
+        f"Over the folds {count} no interval ({queries}): all folds have the same difference, so its variance is "
+        "unknown."
     )
 
 
@@ -98,37 +98,37 @@ def without_interval_words(differences: Sequence[Difference]) -> str:
 
 
 def signed_validation_table(results: Results, rows: Sequence[Difference]) -> Table:
-    """`validation_table` with the signs of what differs from the first method on the folds."""
+    """Return `validation_table` with signs at significant differences from the first method."""
     first = results.contenders[0].name
     meaning = (
-        f"{BETTER} better and {WORSE} worse than {first} by the paired t-test over the folds at p < {SIGNIFICANT:g}, "
-        f"{SURE_BETTER} and {SURE_WORSE} where it stays so with Holm's correction for all comparisons."
+        f"{BETTER} better and {WORSE} worse than {first} by the paired t-test over the folds at p < {SIGNIFICANT:g}; "
+        f"{SURE_BETTER} and {SURE_WORSE} where this remains significant with Holm's correction for all comparisons."
     )
     return validation_table(results).signed(signs_of_folds(rows, first), meaning)
 
 
 def signed_test_table(results: Results, rows: Sequence[Difference]) -> Table:
-    """`test_table` with the signs of what differs from the first method on the test samples."""
+    """Return `test_table` with signs at significant differences from the first method."""
     first = results.contenders[0].name
-    meaning = f"{bootstrap_words(first)} What other training images would change is not in it."
+    meaning = f"{bootstrap_words(first)} The variation due to other training images is not included."
     return test_table(results).signed(signs_of_test(rows, first), meaning)
 
 
 def signed_difference_table(results: Results, rows: Sequence[Difference]) -> Table:
-    """`difference_table` with the signs of the differences of each two methods by the t-test over the folds."""
+    """Return `difference_table` with signs at significant differences by the t-test over the folds."""
     signs: dict[tuple[str, str], str] = {}
     for first in dict.fromkeys(row.right for row in rows):
         of_first = signs_of_folds(rows, first)
         signs |= {(query, f"{name} − {first}"): sign for (query, name), sign in of_first.items()}
     meaning = (
-        f"{BETTER} above and {WORSE} below 0 by the paired t-test at p < {SIGNIFICANT:g}, {SURE_BETTER} and "
-        f"{SURE_WORSE} where it stays so with Holm's correction."
+        f"{BETTER} above and {WORSE} below 0 by the paired t-test at p < {SIGNIFICANT:g}; {SURE_BETTER} and "
+        f"{SURE_WORSE} where this remains significant with Holm's correction."
     )
     return difference_table(results).signed(signs, meaning)
 
 
 def signs_of_folds(rows: Sequence[Difference], first: str) -> Signs:
-    """Of the queries and methods that differ from the first method on the folds by the paired t-test."""
+    """Return the signs of methods that differ significantly from the first method on the folds (paired t-test)."""
     signs = {}
     for row in rows:
         if row.right == first and row.folds is not None and row.folds.t < SIGNIFICANT:
@@ -139,13 +139,14 @@ def signs_of_folds(rows: Sequence[Difference], first: str) -> Signs:
 
 
 def signs_of_test(rows: Sequence[Difference], first: str) -> Signs:
-    """Of those whose interval on the test samples excludes 0; nothing is corrected for their number."""
+    """Return the signs of methods whose interval on the test samples excludes 0, without correction for their
+    number."""
     signs = {(row.query, row.left): sign_of(row.test) for row in rows if row.right == first and row.test}
     return {place: sign for place, sign in signs.items() if sign}
 
 
 def sign_of(difference: Interval) -> str:
-    """The sign of a difference whose interval excludes 0; "" of another one.
+    """Return the sign of a difference whose interval excludes 0; "" for others.
 
     >>> sign_of(Interval(0.1, 0.05, 0.2)), sign_of(Interval(0.1, -0.05, 0.2))
     ('△', '')
@@ -156,7 +157,7 @@ def sign_of(difference: Interval) -> str:
 
 
 def bootstrap_words(first: str) -> str:
-    """What `sign_of` means."""
+    """Explain `sign_of`."""
     return (
         f"{BETTER} better and {WORSE} worse than {first}: the 95% confidence interval of the difference (paired "
         "bootstrap over images) excludes 0. Not corrected for the number of comparisons."

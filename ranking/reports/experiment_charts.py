@@ -1,5 +1,5 @@
-"""The charts of an experiment, as pages and files draw them: what one method gains over another, query by query, and
-what the settings are worth. They are in Plotly's JSON form; names are escaped, for texts of charts are HTML."""
+"""Charts of an experiment for pages and reports, as Plotly JSON: differences between two methods by query, and the
+effect of the settings. Names are escaped, because texts of charts are HTML."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ranking.reports.differences import Difference
 from ranking.reports.figures import Figure
 from ranking.reports.looks import GREY, Look
 
-LONGEST = 20  # letters of a name beside a chart
-HEAD, ROW = 84, 34  # of the height: what stands around the bars, and those of a query
+LONGEST = 20  # letters of a name next to a chart
+HEAD, ROW = 84, 34  # heights: of everything around the bars, and of the bars of a query
 
 
 def difference_bars(rows: Sequence[Difference], look: Look, measure: str, reach: float) -> Figure:
-    """Two bars a query, of the folds filled and of the test hatched, each with its interval; the axis goes from -reach
-    to reach."""
+    """Plot two bars per query, folds filled and test hatched, each with its interval; the axis is from -reach to
+    reach."""
     names = [html.escape(shortened(row.query)) for row in rows]
     traces = []
     for what, intervals, pattern in (
@@ -77,7 +77,7 @@ def ends_in_words(interval: Interval) -> str:
 
 
 def bars_in_words(rows: Sequence[Difference], measure: str) -> str:
-    """Every difference as plain text."""
+    """Return all differences as plain text."""
     texts = []
     for row in rows:
         values = [
@@ -85,12 +85,12 @@ def bars_in_words(rows: Sequence[Difference], measure: str) -> str:
             for what, interval in (("folds", row.folds and row.folds.difference), ("test", row.test))
             if interval is not None
         ]
-        texts.append(f"{row.query}: {', '.join(values) or 'not there yet'}")
+        texts.append(f"{row.query}: {', '.join(values) or 'not finished'}")
     return f"{measure} of {rows[0].left} minus {rows[0].right}. {'; '.join(texts)}"
 
 
 def reach_of(rows: Sequence[Difference]) -> float:
-    """How far from 0 the intervals of differences go, a little rounded up; .01 at least."""
+    """Return the largest distance of an interval from 0, rounded up a little; at least .01."""
     known = [
         interval for row in rows for interval in (row.folds and row.folds.difference, row.test) if interval
     ]
@@ -101,12 +101,14 @@ def reach_of(rows: Sequence[Difference]) -> float:
 def grid_lines(
     curves: Sequence[tuple[GridCurve, bool]], looks: Mapping[str, Look], measure: str
 ) -> Figure | None:
-    """A line a method and value of its other settings along C, thick where it is the one that was chosen; None where
-    no setting has all its folds yet."""
+    """Plot the measure along C, one line per method and combination of other settings, the chosen one thick; None until
+    a setting has all its folds."""
     if not any(curve.known for curve, _ in curves):
         return None
     traces, named = [], set[str]()
-    for curve, chosen in sorted(curves, key=lambda entry: not entry[1]):  # the chosen one names its method
+    for curve, chosen in sorted(
+        curves, key=lambda entry: not entry[1]
+    ):  # the chosen one is labelled with its method
         look, label = looks[curve.contender], html.escape(curve.label)
         traces.append(
             {
@@ -140,14 +142,14 @@ def grid_lines(
 
 
 def lines_in_words(curves: Sequence[tuple[GridCurve, bool]], measure: str) -> str:
-    """Every value as plain text."""
+    """Return all values as plain text."""
     texts = []
     for curve, chosen in curves:
         values = ", ".join(f"C {C:g} {interval.value:.3f}" for C, interval in curve.known)
-        texts.append(f"{curve.label}{' (chosen)' if chosen else ''}: {values or 'not there yet'}")
+        texts.append(f"{curve.label}{' (chosen)' if chosen else ''}: {values or 'not finished'}")
     return f"{measure} over the folds. {'; '.join(texts)}"
 
 
 def shortened(name: str) -> str:
-    """A name as it stands beside a chart."""
+    """Return a name, shortened to LONGEST letters."""
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

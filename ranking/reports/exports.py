@@ -1,4 +1,4 @@
-"""Results to take along: all trials as CSV or Parquet, tables as plain text or LaTeX."""
+"""Exports of results: all trials as CSV or Parquet, tables as plain text or LaTeX."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ranking.experiments.cross_validation.tables import Row, Table, Value, turne
 
 NOT_THERE = "–"
 MOST_ACROSS = 7  # columns of a LaTeX table
-LATIN = "\u017f"  # the last letter of those that LaTeX's first engine knows, by far most of them
+LATIN = "\u017f"  # the last letter that pdfLaTeX mostly supports
 OTHER_LETTERS = (
-    "% Where pdfLaTeX stops at a letter that is not Latin, use XeLaTeX or LuaLaTeX with a font that has it.\n"
+    "% If pdfLaTeX fails at a non-Latin letter, use XeLaTeX or LuaLaTeX with a font that has it.\n"
 )
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -23,14 +23,14 @@ LATEX = {
     "−": r"$-$",
     "–": "--",
     "\xa0": "~",
-    "<": r"\textless{}",  # as they are, these three are other signs in LaTeX's first fonts
+    "<": r"\textless{}",  # unescaped, these three are other signs in LaTeX's default fonts
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     "`": "{`}",  # no "?`", which is another sign
     "“": "``",
     "”": "''",
-    "△": r"$\bigtriangleup$",  # signs of significance; those that stay with Holm's correction are doubled, for
-    "▽": r"$\bigtriangledown$",  # LaTeX has no filled ones of its own
+    "△": r"$\bigtriangleup$",  # signs of significance; those that remain with Holm's correction are
+    "▽": r"$\bigtriangledown$",  # doubled, because plain LaTeX has no filled triangles
     "▲": r"$\bigtriangleup\!\bigtriangleup$",
     "▼": r"$\bigtriangledown\!\bigtriangledown$",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -38,9 +38,9 @@ LATEX = {
 
 
 def trial_rows(results: Results) -> list[dict[str, Any]]:
-    """A row for each cell that is there: where it stands, every measure, and what its training proved.
+    """Return one row per finished trial: its place, every measure, and its certificate.
 
-    fold is None of those that learnt from all of train and were tested on test. Measures that a cell lacks are None.
+    fold is None for trials trained on all training samples and evaluated on the test split. Missing measures are None.
     """
     grids = dict.fromkeys(name for method in results.contenders for name, _ in method.points[0])
     rows = []
@@ -68,7 +68,7 @@ def trial_rows(results: Results) -> list[dict[str, Any]]:
 
 def rows_parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Rows with equal columns as Parquet."""
-    import pyarrow  # only now: nothing else needs it
+    import pyarrow  # only now, because nothing else needs it
     from pyarrow import parquet
 
     stream = io.BytesIO()
@@ -77,7 +77,7 @@ def rows_parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def shown(value: Value) -> str:
-    """A value of a table in words: shares with three places, seconds and counts as they are.
+    """Format a value of a table: numbers below 10 with three decimals, others as whole numbers.
 
     >>> shown(0.58912), shown(None), shown("C = 1"), shown(1234.56)
     ('0.589', '–', 'C = 1', '1235')
@@ -88,7 +88,7 @@ def shown(value: Value) -> str:
 
 
 def plain(table: Table) -> str:
-    """A table as text of one width, its best values with a star."""
+    """Return a table as fixed-width text, its best values with a star."""
     lines = [["", *table.columns], *([row.name, *_cells(row, "{}*")] for row in table.rows)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
     drawn = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
@@ -96,8 +96,9 @@ def plain(table: Table) -> str:
 
 
 def latex(table: Table) -> str:
-    r"""A table as LaTeX that needs no package, its best values bold. More than MOST_ACROSS columns stand as rows, for a
-    page is higher than wide.
+    r"""Return a table as LaTeX that needs no package, its best values bold.
+
+    A table of more than MOST_ACROSS columns is transposed, because pages are higher than wide.
 
     >>> print(latex(Table("AP & co", ("run",), (Row("SVM", (0.5,), (True,)),))))
     \begin{table}
@@ -137,7 +138,7 @@ def latex(table: Table) -> str:
 
 
 def _broken(head: str) -> str:
-    r"""A head of several lines, a word each.
+    r"""Return a column head of several lines, one per word.
 
     >>> print(_broken("AP-SVM − SVM"))
     \begin{tabular}{@{}r@{}}AP-SVM\\$-$~SVM\end{tabular}
@@ -149,7 +150,7 @@ def _broken(head: str) -> str:
 
 
 def _first(text: str) -> str:
-    r"""A text for LaTeX that may stand after the end of a row, whose command would take "[" and "*" for its own.
+    r"""Escape the first text of a row, because the end of the row before would take "[" or "*" as an argument.
 
     >>> _first("[b]"), _first("a*")
     ('{}[b]', 'a*')
@@ -158,7 +159,7 @@ def _first(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text for LaTeX.
+    """Escape a text for LaTeX.
 
     >>> escaped("50%_a")
     '50\\\\%\\\\_a'
@@ -167,7 +168,7 @@ def escaped(text: str) -> str:
 
 
 def _cells(row: Row, best: str, made: Callable[[str], str] = str) -> list[str]:
-    """The values of a row in words, the best ones in the form `best`, and their signs; `made` writes a text."""
+    """Format the values of a row with their signs, the best ones in the form `best`; `made` converts a text."""
     return [
         f"{(best if is_best else '{}').format(made(shown(value)))} {made(sign)}".rstrip()
         for value, is_best, sign in row.cells

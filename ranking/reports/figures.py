@@ -1,7 +1,7 @@
-"""The charts of reports as SVG, which prints as sharp as it is and needs no program.
+"""Charts of reports as SVG, which prints sharply and needs no program.
 
-A chart comes as Plotly's JSON form has it, so that pages show the same one; of that form this draws what is used here:
-one pair of axes, lines with marks, lying bars with errors, lines across the chart, and texts in it.
+A chart is given as Plotly JSON, so that pages show the same chart. This module draws the parts of that form that are
+used here: one pair of axes, lines with markers, horizontal bars with error bars, lines across the chart, and texts.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ranking.reports.markup import Markup, element
 
 WIDTH, LEFT, RIGHT, TOP, FOOT = 640.0, 74.0, 14.0, 22.0, 52.0
 LOWEST, HIGHEST = 160.0, 400.0
-EDGE = 7.0  # beyond the ends of the axes, for half a mark
+EDGE = 7.0  # margin beyond the ends of the axes, for half a marker
 DASHES = {"solid": None, "dash": "9 5", "dot": "2 4", "dashdot": "9 4 2 4", "longdash": "16 6"}
-CORNERS: Mapping[str, Sequence[tuple[float, float]]] = {  # around 0, of a mark of half-width 1
+CORNERS: Mapping[str, Sequence[tuple[float, float]]] = {  # around 0, of a marker of half-width 1
     "square": ((-1, -1), (1, -1), (1, 1), (-1, 1)),
     "diamond": ((0, -1.2), (1.2, 0), (0, 1.2), (-1.2, 0)),
     "triangle-up": ((0, -1.1), (1.1, 0.9), (-1.1, 0.9)),
@@ -41,8 +41,8 @@ Figure = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Axis:
-    """Values from `low` to `high`, of a logarithmic axis their logarithms, stand from `start` to `end`. layout: of the
-    axis, as Plotly has it."""
+    """An axis from `low` to `high` (logarithms of the values on a logarithmic axis), drawn from `start` to `end`.
+    layout: of the axis, as in Plotly."""
 
     low: float
     high: float
@@ -51,13 +51,13 @@ class Axis:
     layout: Figure
 
     def at(self, values: Sequence[float] | Floats) -> Floats:
-        """(n,) where values stand in the drawing."""
+        """Return (n,) positions of values in the drawing."""
         share = (_numbers(values, self.layout) - self.low) / (self.high - self.low)
         placed: Floats = self.start + share * (self.end - self.start)
         return placed
 
     def ticks(self) -> list[tuple[float, str]]:
-        """The values that the axis names, in words, and where they stand."""
+        """Return the positions of the ticks with their labels."""
         values = self.layout.get("tickvals")
         if values is None:
             step = _round(abs(self.high - self.low) / 5)
@@ -68,7 +68,7 @@ class Axis:
 
 
 def axis_of(layout: Figure, values: Sequence[float], start: float, end: float) -> Axis:
-    """The axis for what is drawn along it: its range, or a little more than the values take."""
+    """Return the axis for the values along it, with its given range or a little more than their range."""
     if layout.get("range") is not None:
         low, high = map(float, layout["range"])
         return Axis(low, high, start, end, layout)
@@ -84,7 +84,7 @@ def _numbers(values: Sequence[float] | Floats, layout: Figure) -> Floats:
 
 
 def _round(step: float) -> float:
-    """The next of 1, 2 and 5 times a power of ten.
+    """Round up to 1, 2 or 5 times a power of ten.
 
     >>> _round(0.13), _round(3.0)
     (0.2, 5.0)
@@ -99,14 +99,18 @@ def _round(step: float) -> float:
 
 
 def chart_svg(figure: Figure, alt: str, width: float = WIDTH) -> Markup:
-    """The chart. alt: what it shows, in words. InputError for a kind of trace that is not drawn here."""
+    """Draw a chart. alt: its description. InputError for a kind of trace that this module does not support."""
     traces, layout = figure["data"], figure["layout"]
     bars = [trace for trace in traces if trace["type"] == "bar"]
     for trace in traces:
         if trace["type"] not in ("scatter", "bar") or (trace in bars and trace.get("orientation") != "h"):
-            raise InputError("chart", "scatter traces and lying bars", trace["type"], "add it to figures.py")
+            raise InputError(
+                "chart", "scatter traces and horizontal bars", trace["type"], "add it to figures.py"
+            )
     height = max(LOWEST, float(layout.get("height", 340.0)))
-    height = height if bars else min(HIGHEST, height)  # bars have rows, as many as there are
+    height = (
+        height if bars else min(HIGHEST, height)
+    )  # bars keep their height, which depends on the number of rows
     x, y = ([value for trace in traces for value in trace[name]] for name in ("x", "y"))
     up = axis_of(layout["yaxis"], y, height - FOOT, TOP)
     widest = max((len(html.unescape(text)) for _, text in up.ticks()), default=0)
@@ -138,7 +142,7 @@ def chart_svg(figure: Figure, alt: str, width: float = WIDTH) -> Markup:
 
 
 def _within(across: Axis, up: Axis, drawn: Sequence[Markup]) -> Markup:
-    """What is drawn, as far as it lies between the ends of the axes; marks at an end are whole."""
+    """Clip drawn elements to the axes; markers at an end stay complete."""
     x, y = across.start - EDGE, up.end - EDGE
     width, height = across.end - across.start + 2 * EDGE, up.start - up.end + 2 * EDGE
     view = f"{x:g} {y:g} {width:g} {height:g}"
@@ -146,7 +150,7 @@ def _within(across: Axis, up: Axis, drawn: Sequence[Markup]) -> Markup:
 
 
 def _frame(across: Axis, up: Axis) -> Markup:
-    """Guides, what they stand for, and the names of the axes."""
+    """Draw guides, tick labels and axis titles."""
     parts = []
     for y, text in up.ticks():
         parts.append(element("line", x1=across.start, x2=across.end, y1=y, y2=y, class_="guide"))
@@ -155,7 +159,7 @@ def _frame(across: Axis, up: Axis) -> Markup:
     for x, text in sorted(across.ticks()):
         parts.append(element("line", x1=x, x2=x, y1=up.start, y2=up.start + 5, class_="guide"))
         half = 4.3 * len(text)
-        if x - half > right:  # texts never lie on each other
+        if x - half > right:  # texts never overlap
             parts.append(element("text", text, x=x, y=up.start + 20, text_anchor="middle"))
             right = x + half + 4
     middle = (across.start + across.end) / 2
@@ -171,7 +175,7 @@ def _title(axis: Axis) -> str:
 
 
 def _across(shape: Figure, across: Axis, up: Axis) -> Markup:
-    """A line from end to end of one axis, at a value of the other."""
+    """Draw a line across the whole of one axis, at a value of the other."""
     x = (across.start, across.end) if "xref" in shape else across.at([shape["x0"], shape["x1"]])
     y = (up.start, up.end) if "yref" in shape else up.at([shape["y0"], shape["y1"]])
     return element("line", x1=x[0], x2=x[1], y1=y[0], y2=y[1], **_stroke(shape["line"]))
@@ -183,12 +187,12 @@ def _stroke(line: Figure) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# Traces. A title names each where one points at it.
+# Traces. The title of each appears when the pointer is on it.
 # ---------------------------------------------------------------------------------------------------------
 
 
 def _line(trace: Figure, across: Axis, up: Axis) -> Markup:
-    """A line through the points, straight or vertical first, with its marks."""
+    """Draw a line through the points, straight or vertical first, with its markers."""
     points = list(zip(across.at(trace["x"]).tolist(), up.at(trace["y"]).tolist(), strict=True))
     corners = points
     if trace["line"].get("shape") == "vh":
@@ -209,7 +213,7 @@ def _mark(marker: Figure, x: float, y: float) -> Markup:
 
 
 def _bars(trace: Figure, across: Axis, up: Axis, place: int, beside: int) -> Markup:
-    """Lying bars from 0, with their errors. place: of the trace among those `beside` each other."""
+    """Draw horizontal bars from 0 with error bars. place: position of the trace among `beside` traces in a row."""
     parts, width = [element("title", trace["name"])], 0.8 / beside
     tops = np.array(trace["y"], np.float64) - 0.4 + width * place
     lengths, error = np.array(trace["x"], np.float64), trace["error_x"]
@@ -226,7 +230,7 @@ def _bars(trace: Figure, across: Axis, up: Axis, place: int, beside: int) -> Mar
 
 
 def _ground(trace: Figure) -> dict[str, Any]:
-    """How a bar is filled; one that Plotly hatches is paler."""
+    """Return the fill of a bar; bars that Plotly hatches are paler."""
     colour, hatched = trace["marker"]["color"], bool(trace["marker"]["pattern"]["shape"])
     return {"fill": colour, "stroke": colour, "fill_opacity": 0.45 if hatched else None}
 
@@ -236,7 +240,7 @@ def _written(points: Sequence[tuple[float, float]]) -> str:
 
 
 def legend(figure: Figure) -> Markup:
-    """An entry for each line that has one."""
+    """Draw a legend with an entry for each line."""
     entries = [
         element("span", _sample(trace), " ", html.unescape(trace["name"]), class_="entry")
         for trace in figure["data"]

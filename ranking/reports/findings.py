@@ -1,5 +1,4 @@
-"""What there is to show of an experiment: its results, the rankings of held-out samples behind them, and what to
-notice."""
+"""The findings of an experiment: results, rankings of held-out samples, and sentences about them."""
 
 from __future__ import annotations
 
@@ -32,35 +31,37 @@ class Findings:
 
     @classmethod
     def at_home(cls, store: Store, settings: ExperimentSettings) -> Self:
-        """Those of a home; ValueError where its image set is not there, or the settings make no experiment."""
+        """Read an experiment of a data folder; ValueError if its image set does not exist or its settings are
+        invalid."""
         plan, results = results_at_home(store, settings)
         return cls(plan, results, store.image_set(settings.set), trials_of(store))
 
     @property
     def planned(self) -> int:
-        """How many trainings the tables follow from: those of the folds, and a test for each query and method."""
+        """Number of runs behind the tables: those of the folds, and one test for each query and method."""
         return sum(fold is not None for *_, fold in self.results.keys) + self.plan.most_tests
 
     @property
     def done(self) -> int:
-        """How many of them are there."""
+        """Number of those runs that are finished."""
         return len(self.results.outcomes)
 
     @property
     def splits(self) -> list[int | None]:
-        """The folds, and None for the test samples where the set has any."""
+        """The folds, and None for the test samples if the set has any."""
         return [*self.results.folds, *([None] if self.plan.tested else [])]
 
     def scores(self, query: str, contender: str, fold: int | None) -> Floats | None:
-        """(h,) of the held-out samples, in the order of the split, by a method at its chosen setting; None until they
-        are there."""
+        """Return scores (h,) of the held-out samples, in the order of the split, by a method at its chosen setting;
+        None if they do not exist yet."""
         point = self.results.chosen(query, contender)
         if point is None or (query, contender, point, fold) not in self.results.outcomes:
             return None
         return self.trials.scores(self.results.keys[query, contender, point, fold])
 
     def ranking(self, query: str, contender: str, fold: int | None) -> Ranking | None:
-        """The held-out samples as a method at its chosen setting ranks them; None until that is there."""
+        """Return the ranking of the held-out samples by a method at its chosen setting; None if it does not exist
+        yet."""
         scores = self.scores(query, contender, fold)
         if scores is None:
             return None
@@ -68,19 +69,19 @@ class Findings:
         return Ranking.of(held, self.images.relevance(query)[held], scores)
 
     def rankings(self, query: str, fold: int | None) -> dict[str, Ranking]:
-        """Those of all methods that are there, in the order of the methods."""
+        """Return the rankings of all methods that have one, in the order of the methods."""
         rankings = {method.name: self.ranking(query, method.name, fold) for method in self.results.contenders}
         return {name: ranked for name, ranked in rankings.items() if ranked is not None}
 
     def curves(self, query: str) -> list[tuple[GridCurve, bool]]:
-        """What the settings are worth on a query, and whether a curve goes through the setting that was chosen."""
+        """Return the curves of a query along C, each with whether it contains the chosen setting."""
         return [
             (curve, curve.others == self._others(query, curve.contender))
             for curve in grid_curves(self.results, query)
         ]
 
     def _others(self, query: str, contender: str) -> str | None:
-        """The chosen settings but for C, as a curve calls them; None before they are chosen."""
+        """Return the chosen settings except C, formatted as in the label of a curve; None before they are chosen."""
         point = self.results.chosen(query, contender)
         if point is None:
             return None
@@ -89,7 +90,7 @@ class Findings:
 
 
 def split_words(fold: int | None) -> str:
-    """What people call a fold, or the test samples.
+    """Name a fold, or the test samples.
 
     >>> split_words(0), split_words(None)
     ('fold 1', 'test')
@@ -98,7 +99,7 @@ def split_words(fold: int | None) -> str:
 
 
 def notice_best(results: Results, test: bool) -> str:
-    """Which method is best on average and on how many queries; words for what is not there yet."""
+    """Say which method is best on average and on how many queries; if results are missing, explain the dash."""
     table = {}
     for method in results.contenders:
         values = [_value(results, query, method.name, test) for query in results.queries]
@@ -106,7 +107,7 @@ def notice_best(results: Results, test: bool) -> str:
         if len(known) == len(values):
             table[method.name] = known
     if len(table) < len(results.contenders) or not table:
-        return "“–” is not there yet; the best of a column is marked where all of it is."
+        return "“–”: not finished yet. The best value of a column is marked once the column is complete."
     mean = {name: statistics.fmean(values) for name, values in table.items()}
     best = max(mean, key=lambda name: mean[name])
     columns = zip(*table.values(), strict=True)
@@ -114,11 +115,9 @@ def notice_best(results: Results, test: bool) -> str:
     second = max((name for name in mean if name != best), key=lambda name: mean[name], default=None)
     wins = f"on {won} of {len(results.queries)} {'query' if len(results.queries) == 1 else 'queries'}"
     if second is not None and not higher(mean[best], mean[second]):
-        return f"{best} and {second} are level on average, {mean[best]:.3f}; {best} is best {wins}."
+        return f"{best} and {second} have the same average, {mean[best]:.3f}; {best} is best {wins}."
     ahead = "" if second is None else f", {mean[best] - mean[second]:.3f} above {second}"
-    return (
-        f"{best} is best on average, {mean[best]:.3f}{ahead}; and {wins}. The best of each column is marked."
-    )
+    return f"{best} is best on average, {mean[best]:.3f}{ahead}, and {wins}. The best value of each column is marked."
 
 
 def _value(results: Results, query: str, contender: str, test: bool) -> float | None:

@@ -1,6 +1,6 @@
-"""The pictures of a report, and the samples that each method ranks first, row by row (high-order, Fig. 1).
+"""Image galleries of a report: the top of each method's ranking, row by row (high-order, Fig. 1).
 
-The file holds each picture once, as data, however often it is shown.
+The file holds each image once, as data, however often it is shown.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from ranking.reports.findings import Findings, split_words
 from ranking.reports.looks import Look, looks_of
 from ranking.reports.markup import Markup, data_url, element
 
-SIDE = 100  # of the square that a picture is fitted into, in units of the drawing
-TOP = 8  # samples a row, as in Fig. 1
-FEW = 6  # samples of an iteration
-ACROSS = 10  # pictures beside each other at most
+SIDE = 100  # of the square that a thumbnail is fitted into, in units of the drawing
+TOP = 8  # samples per row, as in Fig. 1
+FEW = 6  # samples per iteration
+ACROSS = 10  # most thumbnails next to each other
 
 
 class Crops(Protocol):
-    """Where pictures come from: WebP of a sample by its row (`ranking.datasets.Thumbnails`)."""
+    """A source of thumbnails: WebP of a sample by its row (`ranking.datasets.Thumbnails`)."""
 
     def crop(self, i: int) -> bytes: ...
 
 
 class Album:
-    """Pictures that are used anywhere, and at last all of those that were, for the foot of the file."""
+    """Collects the thumbnails that a report uses, for one sheet at the foot of the file."""
 
     def __init__(self, crops: Crops) -> None:
         self._crops, self._used = crops, dict[int, None]()
 
     def picture(self, row: int, alt: str) -> Markup:
-        """The picture of a sample, which the file holds once."""
+        """Return a reference to the thumbnail of a sample, which the file holds once."""
         self._used[row] = None
         shown = element("use", href=f"#p{row}")
         return element("svg", shown, viewBox=f"0 0 {SIDE} {SIDE}", role="img", aria_label=alt)
 
     def sheet(self) -> Markup:
-        """All pictures that were used, not shown where it stands."""
+        """Return all thumbnails that were used, as a hidden element."""
         symbols = [self._symbol(row) for row in sorted(self._used)]
         hidden = element("svg", *symbols, width=0, height=0, aria_hidden="true", class_="sheet")
         return hidden
@@ -52,31 +52,31 @@ class Album:
 
 
 def tiles_of(tiles: Sequence[Markup], columns: int) -> Markup:
-    """Pictures in rows of so many; on a phone fewer."""
+    """Arrange thumbnails in rows of `columns`, or of fewer on a phone."""
     return element("div", *tiles, class_="tiles", style=f"--columns:{columns}")
 
 
 def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> Markup | None:
-    """A row a method of what it ranks first among the held-out samples; None where none is there."""
+    """Return a row per method with the top of its ranking of the held-out samples; None if there is no ranking yet."""
     rankings, looks = findings.rankings(query, fold), looks_of(findings.results.contenders)
     if not rankings:
         return None
     rows = [
         ranked_row(findings.images, name, ranking, looks[name], album) for name, ranking in rankings.items()
     ]
-    what = f"{query}, {split_words(fold)}: first {TOP} samples by each method"
+    what = f"{query}, {split_words(fold)}: top {TOP} samples of each method"
     return element("div", *rows, class_="gallery", role="group", aria_label=what)
 
 
 def value_words(ranked: Ranking) -> str:
-    """The AP of a ranking, in words; that there is none where nothing is relevant."""
+    """Format the AP of a ranking, or say that no sample is relevant."""
     return f"AP {ranked.average_precision:.3f}" if ranked.positives else "nothing relevant"
 
 
 def ranked_row(
     images: ImageSet, name: str, ranked: Ranking, look: Look, album: Album, top: int = TOP
 ) -> Markup:
-    """The `top` samples of one ranking, the first mistake with a border of its own."""
+    """Return the `top` samples of one ranking, with a marked border around the first error."""
     summary = f"{value_words(ranked)}, {first_wrong(ranked)}" if ranked.positives else value_words(ranked)
     head = element(
         "div", element("b", name), element("br"), summary, class_="head", style=f"border-color:{look.colour}"
@@ -89,7 +89,7 @@ def ranked_row(
 
 
 def recorded_row(images: ImageSet, name: str, frames: Sequence[Frame], look: Look, album: Album) -> Markup:
-    """Small multiples of one run: for each iteration the FEW samples that it ranks first."""
+    """Return small multiples of one run: the FEW top samples at each iteration."""
     head = element("div", element("b", name), class_="head", style=f"border-color:{look.colour}")
     columns = [_recorded(images, frame, album) for frame in frames]
     return element("div", head, element("div", *columns, class_="multiples"), class_="row")
@@ -113,7 +113,7 @@ def _tile(images: ImageSet, ranked: Ranking, place: int, album: Album, first: bo
 def _marked(images: ImageSet, row: int, relevant: bool, place: int, album: Album, first: bool) -> Markup:
     judged, sign = ("relevant", "✓") if relevant else ("wrong", "✗")
     name = str(images.image_names[images.image_of[row]])
-    alt = f"place {place + 1}, {judged}{', the first mistake' if first else ''}, image {name}"
+    alt = f"rank {place + 1}, {'' if relevant else 'ir'}relevant{', the first error' if first else ''}, image {name}"
     foot = element("span", f"{place + 1} {sign}", class_="place", aria_hidden="true")
     kind = f"tile {judged}{' first' if first else ''}"
     return element("div", album.picture(row, alt), foot, class_=kind, title=alt)

@@ -1,4 +1,4 @@
-"""How a method looks wherever it is drawn: its colour, and a dash and a mark that tell it without colour."""
+"""The appearance of a method in all charts: a colour, and a dash and a marker that identify it without colour."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ranking.methods import method_names
 
-if TYPE_CHECKING:  # pages need looks before anything is compiled
+if TYPE_CHECKING:  # pages import this module before anything is compiled
     from ranking.experiments.cross_validation.protocol import Contender
 
 
 class Look(NamedTuple):
-    """Colour, dash and mark: each tells a line from others alone; dash and mark as Plotly calls them."""
+    """Colour, dash and marker: each identifies a line by itself; dash and marker are names in Plotly."""
 
     colour: str
     dash: str
@@ -33,18 +33,18 @@ LOOKS = (
 
 
 def of_methods() -> dict[str, Look]:
-    """The looks that methods of samples have of their own: there is one for each of the first few."""
+    """Return the appearance of each method that ranks samples; the first few have one of their own."""
     return dict(zip(method_names(ranks="samples"), LOOKS, strict=False))
 
 
 def looks_of(contenders: Sequence[Contender]) -> dict[str, Look]:
-    """The look of each contender by name, as `looks_by`."""
+    """Return the appearance of each compared method by name, as `looks_by`."""
     return looks_by({method.name: method.method for method in contenders})
 
 
 def looks_by(methods: Mapping[str, str]) -> dict[str, Look]:
-    """The look of each name: that of its method, unless one before it has that, else the first that is left; all looks
-    over again where there are more names.
+    """Return the appearance of each name: that of its method, unless an earlier name has it, else the first unused one;
+    all are reused if there are more names.
 
     >>> [look.dash for look in looks_by({"mine": "AP-SVM", "again": "AP-SVM"}).values()]
     ['dash', 'solid']

@@ -1,4 +1,4 @@
-"""HTML and SVG that cannot carry what a stranger wrote: every text that is not `Markup` is escaped."""
+"""HTML and SVG that cannot carry untrusted markup: every text that is not `Markup` is escaped."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterable
 
 
 class Markup(str):
-    """A text that is HTML already; only `element`, `joined` and constants of this package make one."""
+    """A text that is HTML already; only `element`, `joined` and constants of this package create it."""
 
 
 def element(tag: str, *content: str, **attributes: str | float | None) -> Markup:
-    """An element of HTML or SVG with its content, texts escaped; attributes that are None are left out.
+    """Return an element of HTML or SVG with its content. Texts are escaped; attributes that are None are omitted.
 
-    `class_` stands for class and `_` for a dash, since Python has no such names.
+    `class_` stands for class and `_` for a hyphen, because Python has no such names.
 
     >>> element("p", "a < b", element("b", "c"), class_="note", data_x='"')
     '<p class="note" data-x="&quot;">a &lt; b<b>c</b></p>'
@@ -32,7 +32,7 @@ def element(tag: str, *content: str, **attributes: str | float | None) -> Markup
 
 
 def joined(parts: Iterable[str]) -> Markup:
-    """The parts after each other, texts escaped.
+    """Join the parts; texts are escaped.
 
     >>> joined(["<", Markup("<br>")])
     '&lt;<br>'

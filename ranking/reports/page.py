@@ -1,7 +1,7 @@
-"""One HTML file that needs nothing else: what an experiment, a comparison and a lesson have in common as files.
+"""Building blocks of self-contained HTML files: reports on experiments and comparisons, and handouts of lessons.
 
-Nothing in it can run: names of sets, classes and images are a stranger's, every text is escaped (`markup`), and the
-file forbids itself scripts and every other host besides.
+Nothing in these files can run: names of sets, classes and images are untrusted, so every text is escaped (`markup`),
+and the files' content security policy forbids scripts and requests to any host.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from ranking.experiments.cross_validation.tables import Table
 from ranking.reports.exports import shown
 from ranking.reports.markup import Markup, data_url, element, joined
 
-MOST_READABLE = 6  # columns of a table whose letters need not be small to fit a printed page
+MOST_READABLE = 6  # columns of a table that fits a printed page in normal type
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 def page(title: str, sections: Sequence[Markup], foot: Markup | None = None) -> str:
-    """The file, as text. foot: what follows the sections and is not shown, such as pictures that they use."""
+    """Return the file as text. foot: hidden content after the sections, such as the images that they use."""
     body = element("body", element("main", element("h1", title), *sections), foot or Markup(""))
     head = element(
         "head",
@@ -38,17 +38,17 @@ def _style() -> Markup:
 
 
 def section(heading: str, *content: str) -> Markup:
-    """A part of the file below its heading."""
+    """Return a section with a heading."""
     return element("section", element("h2", heading), *content)
 
 
 def note(*text: str) -> Markup:
-    """What is said below a table or a chart."""
+    """Return the text below a table or a chart."""
     return element("p", *text, class_="note")
 
 
 def facts(texts: Mapping[str, str]) -> Markup:
-    """A table of two columns: what something is, by name."""
+    """Return a table of two columns, name and description."""
     rows = [
         element("tr", element("th", name, scope="row"), element("td", text, class_="fact"))
         for name, text in texts.items()
@@ -57,7 +57,7 @@ def facts(texts: Mapping[str, str]) -> Markup:
 
 
 def wide_table(label: str, heads: Sequence[str], rows: Sequence[Sequence[Markup]]) -> Markup:
-    """A table that moves sideways by itself where the screen is narrow; rows: of cells, the first of each its head."""
+    """Return a table that scrolls horizontally on narrow screens. rows: of cells, the first of each is its head."""
     columns = [element("th", head, scope="col") for head in heads]
     lines = [element("tr", *cells) for cells in rows]
     drawn = element(
@@ -68,7 +68,7 @@ def wide_table(label: str, heads: Sequence[str], rows: Sequence[Sequence[Markup]
 
 
 def value_table(table: Table) -> Markup:
-    """A table of values, its best with a ground of their own."""
+    """Return a table of values, the best ones highlighted."""
     rows = []
     for row in table.rows:
         cells = [
@@ -80,7 +80,7 @@ def value_table(table: Table) -> Markup:
 
 
 def files(contents: Mapping[str, str]) -> Markup:
-    """Links that save the files that this one holds, texts by name."""
+    """Return links that save the given texts, which are embedded in the file, by name."""
     links = [_saved(name, content) for name, content in contents.items()]
     return element("p", *[part for link in links for part in (" · ", link)][1:], class_="files")
 
@@ -94,5 +94,5 @@ def _saved(name: str, content: str) -> Markup:
 
 
 def figure(drawn: Markup, *notes: str) -> Markup:
-    """A chart with what is said of it, which stay on one printed page."""
+    """Return a chart with its notes, which stay on one printed page."""
     return element("figure", drawn, joined(notes))

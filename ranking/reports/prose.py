@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def escaped(text: str) -> str:
-    """`text` for what reads markdown, so that it shows as written: labels and file names are hostile.
+    """Escape `text` for markdown, so that it shows as written: labels and file names are untrusted.
 
     >>> escaped("a_b <img> [x](http://y)")
     'a\\\\_b \\\\<img\\\\> \\\\[x\\\\]\\\\(http\\\\:\\\\/\\\\/y\\\\)'
@@ -22,8 +22,8 @@ def escaped(text: str) -> str:
 
 
 def inline(markdown: str) -> Markup:
-    """A caption of a page as HTML: bold, italic, and backslashes before signs that mean themselves. Links, pictures and
-    HTML are no part of it: they show as written.
+    """Convert a caption from markdown to HTML: bold, italic, and backslash escapes. Links, images and HTML are not
+    supported and show as written.
 
     >>> inline(r"**a\\_b** <img>")
     '<strong>a_b</strong> &lt;img&gt;'

@@ -1,4 +1,4 @@
-"""An experiment as one HTML file that needs nothing else: tables, charts, galleries, and the files to go on with."""
+"""An experiment as one self-contained HTML file: tables, charts, galleries, and files to save."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from ranking.reports.looks import looks_of
 from ranking.reports.markup import Markup, element, joined
 from ranking.reports.page import facts, files, note, page, section, value_table
 
-HALF = 480.0  # the width of charts that stand beside each other
+HALF = 480.0  # width of charts in two columns
 
 
 def report_html(findings: Findings, rows: list[Difference], crops: Crops, name: str = "") -> str:
-    """The file, as text. rows: the `differences` of the findings. crops: the pictures of the set's samples. name: what
-    a person calls the experiment."""
+    """Return the file as text. rows: the `differences` of the findings. crops: thumbnails of the samples. name: the
+    user's name for the experiment."""
     results, album = findings.results, Album(crops)
     title = name or f"{findings.images.title}: {', '.join(method.name for method in results.contenders)}"
     sections = [
@@ -49,22 +49,22 @@ def report_html(findings: Findings, rows: list[Difference], crops: Crops, name: 
         if findings.plan.tested
         else Markup(""),
         _differences(findings, rows),
-        _tabled("What was chosen", chosen_table(results)),
+        _tabled("Chosen settings", chosen_table(results)),
         _curves(findings),
         _galleries(findings, album),
-        _tabled("Time", seconds_table(results), "Where it was computed; trainings ran beside each other."),
+        _tabled("Time", seconds_table(results), "On the machine that computed it; runs were concurrent."),
         _files(findings, rows),
     ]
     return page(title, sections, album.sheet())
 
 
 def protocol_json(protocol: Protocol) -> str:
-    """What ``python -m ranking experiment FILE.json`` makes the same experiment of."""
+    """Return the protocol as input of ``python -m ranking experiment FILE.json``."""
     return json.dumps(part_of_protocol(protocol), indent=2, ensure_ascii=False) + "\n"
 
 
 def latex_tables(findings: Findings, rows: list[Difference]) -> str:
-    """All tables as LaTeX that needs no package, with the signs of significance that the page shows."""
+    """Return all tables as LaTeX that needs no package, with signs of significance."""
     results = findings.results
     tables = (
         signed_validation_table(results, rows),
@@ -77,27 +77,29 @@ def latex_tables(findings: Findings, rows: list[Difference]) -> str:
 
 
 def _about(findings: Findings) -> Markup:
-    """Of what the experiment is, and whether all of it is there."""
+    """Describe the experiment, and whether it is finished."""
     protocol, images, splits = findings.results.protocol, findings.images, findings.plan.splits
     train, test = int((~images.test).sum()), int(images.test.sum())
     about = {
         "Images": f"{images.title}: {len(images.image_names):,} images",
-        "Samples": f"{train:,} to train on, {test:,} to test on",
+        "Samples": f"{train:,} training samples, {test:,} test samples",
         "Features": features_words(protocol.features, protocol.projection),
         "Queries": ", ".join(findings.results.queries),
-        "Folds": f"{splits.folds}, of whole images and groups, dealt by seed {protocol.seed}",
-        "Chosen by": f"{protocol.measure}, mean over the folds; of equal ones the smallest C",
+        "Folds": f"{splits.folds}, of whole images and groups, assigned by seed {protocol.seed}",
+        "Chosen by": f"{protocol.measure}, mean over the folds; ties: the smallest C",
         "Grids": "; ".join(
             f"{name}: {', '.join(f'{value:g}' for value in sorted(values))}"
             for name, values in protocol.grids.items()
         )
-        + ("; widened where the best lies at an end" if protocol.widen else ""),
+        + ("; extended where the best value is at an end" if protocol.widen else ""),
         "Neighbours": "none" if findings.plan.graph is None else graph_words(findings.plan.graph),
         "Report of": time.strftime("%d %B %Y"),
     }
     parts = [facts(about)]
     if findings.done < findings.planned:
-        state = f"Not finished: {findings.done:,} of {findings.planned:,} trainings are there. The rest is left out."
+        state = (
+            f"Not finished: {findings.done:,} of {findings.planned:,} runs are complete. The rest is omitted."
+        )
         parts.append(element("p", element("b", state)))
     return joined(parts)
 
@@ -108,7 +110,7 @@ def _tabled(title: str, table: Table, notice: str = "") -> Markup:
 
 
 def _differences(findings: Findings, differences: list[Difference]) -> Markup:
-    """Bars as on the project page of the paper: a chart for each two methods, all with the same axis."""
+    """Draw a bar chart for each pair of methods, all with the same axis, as on the project page of the paper."""
     looks, reach, charts = looks_of(findings.results.contenders), reach_of(differences), []
     measure = findings.results.protocol.measure
     for left, right in pairs_of(findings.results):
@@ -117,9 +119,10 @@ def _differences(findings: Findings, differences: list[Difference]) -> Markup:
         chart = chart_svg(figure, bars_in_words(rows, measure), HALF)
         charts.append(element("div", element("h3", f"{left} − {right}"), chart))
     text = (
-        f"Differences of {measure}: filled bars over the folds with Student's interval of 95%, pale ones on the test "
-        "samples with that of the paired bootstrap over images. What leaves out 0 is more than chance, if one had "
-        f"looked at it alone. {without_interval_words(differences)}"
+        f"Differences of {measure}; filled bars: mean over folds with Student's 95% confidence interval; pale bars: "
+        "test samples with the 95% interval of the paired bootstrap over images. An interval that excludes 0 is "
+        "significant on its own, without correction for multiple comparisons. "
+        f"{without_interval_words(differences)}"
     )
     table = signed_difference_table(findings.results, differences)
     pairs = element("div", *charts, class_="pairs")
@@ -139,15 +142,15 @@ def _curves(findings: Findings) -> Markup:
     if not parts:
         return Markup("")
     text = (
-        f"{measure}, mean over the folds. A thick line goes through the setting that was chosen; thin ones have other "
-        "values of the other settings. Notice where each is highest, and how much is lost beside it."
+        f"{measure}, mean over folds. The thick line goes through the chosen setting; thin lines have other values of "
+        "the other settings. Notice where each line is highest, and how much is lost next to its maximum."
     )
     pairs = element("div", *parts, class_="pairs")
-    return section("What the settings are worth", note(text), names, pairs)
+    return section("Effect of the settings", note(text), names, pairs)
 
 
 def _galleries(findings: Findings, album: Album) -> Markup:
-    """The test samples of each query are in sight; folds open when one asks, and are not printed before."""
+    """Show the test samples of each query; folds can be opened, and are printed only when open."""
     parts = []
     for query in findings.results.queries:
         parts.append(element("h3", query))
@@ -158,21 +161,24 @@ def _galleries(findings: Findings, album: Album) -> Markup:
                 summary = element("summary", f"{query}, {split_words(fold)}")
                 parts.append(element("details", summary, rows, open="" if seen else None))
     text = (
-        f"The first {TOP} held-out samples by each method at its chosen setting; a dashed border and ✗ mark what is "
-        "wrong. Notice how early the first mistake comes, and whether samples of one image come in a row where "
-        "neighbours count."
+        f"The top {TOP} held-out samples of each method at its chosen setting; a dashed border and ✗ mark irrelevant "
+        "samples. Notice how early the first error is, and whether samples of one image have adjacent ranks with "
+        "methods that use neighbours."
     )
-    folds = element("span", " A fold that is open is printed too.", class_="screen")
-    return section("First ranked", note(text, folds), *parts)
+    folds = element("span", " Open folds are printed too.", class_="screen")
+    return section("Top of each ranking", note(text, folds), *parts)
 
 
 def _files(findings: Findings, rows: list[Difference]) -> Markup:
-    """The protocol to read, and it, the trials and the tables to save: they are in this file."""
+    """Show the protocol, with links to save the protocol, the trials and the tables from this file."""
     protocol = protocol_json(findings.results.protocol)
     contents = {
         "protocol.json": protocol,
         "trials.csv": rows_csv(trial_rows(findings.results)),
         "tables.tex": latex_tables(findings, rows),
     }
-    how = "The same experiment again, in a home with the same image set: python -m ranking experiment protocol.json"
-    return section("To go on with", files(contents), note(how), element("pre", protocol))
+    how = (
+        "To reproduce this experiment in a data folder with the same image set: "
+        "python -m ranking experiment protocol.json"
+    )
+    return section("Files", files(contents), note(how), element("pre", protocol))

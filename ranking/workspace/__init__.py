@@ -1,1 +1,1 @@
-"""What is kept: image sets, runs, answers, rooms, and the databases that know of them."""
+"""Persistent storage: image sets, runs, answers, workspaces, and their databases."""

@@ -1,8 +1,8 @@
-"""What people answered: events that are appended and never changed, and what follows from them.
+"""Answers of users as events that are only appended, and the state that follows from them.
 
-An answer is an event: yes, no, skip, or undo, of one label of one image. A browser numbers its events from 1 in a
-session of its own and sends all that it has not heard to be on disk, again and again; what came before is passed
-over, so that nothing is lost and nothing counts twice. Events of several browsers stand in the order of arrival.
+An answer is an event: yes, no, skip or undo, for one label of one image. A browser numbers the events of its session
+from 1 and sends all events that are not yet confirmed, again and again; stored events are ignored, so nothing is lost
+and nothing counts twice. Events of several browsers are in the order of arrival.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ LONGEST_TEXT = 1000  # characters of the name of an image, a label or a strategy
 
 @dataclass(frozen=True)
 class AnswerEvent:
-    """One key that a person pressed.
+    """One key press.
 
-    session, number: which browser tab it came from, and the how-manieth of its events it is, from 1. set, image, label:
-    the key of the image set, the id of the image, the name of the label; of an undo, the label whose last answer it
-    takes back. run, strategy: the training that asked, and how it chose the question. inside, outside: the best values
-    with the label in the top k and outside (c-star, section 5), None where they are infinite or were not known
-    yet. counted: how many events of the image the choice of the question knew. time: by the browser's clock, in seconds
-    since the epoch.
+    session, number: the browser tab and the number of the event in it, from 1. set, image, label: the key of the image
+    set, the id of the image, the name of the label; for an undo, the label whose last answer it undoes. run, strategy:
+    the run that asked, and its question strategy. inside, outside: the best values with the label in the top k and
+    outside (c-star, section 5), None where infinite or not yet known. counted: how many events of the image had been
+    taken into account when the question was chosen. time: by the browser's clock, in seconds since the epoch.
     """
 
     session: str
@@ -49,7 +48,7 @@ class AnswerEvent:
 
     @classmethod
     def from_json(cls, values: object) -> AnswerEvent:
-        """What a browser sent; a ValueError says what is wrong with it."""
+        """Read what a browser sent; ValueError that names the invalid part."""
         names = [field.name for field in fields(cls)]
         if not isinstance(values, Mapping) or sorted(values) != sorted(names):
             raise InputError("answer", f"an object of {', '.join(names)}", f"{values!r:.80}")
@@ -63,7 +62,7 @@ class AnswerEvent:
 
 
 def _is_text(value: object) -> bool:
-    """Text that a database and a file can hold: halves of characters cannot be written."""
+    """Whether a value is text that a database and a file can store: lone surrogates cannot be written."""
     return (
         isinstance(value, str) and 0 < len(value) <= LONGEST_TEXT and not re.search("[\ud800-\udfff]", value)
     )
@@ -82,7 +81,7 @@ def _is_value(value: object) -> bool:
 
 
 TEXT = f"text of 1 to {LONGEST_TEXT} characters"
-# For each part of an answer: what it has to be, and whether it is.
+# For each part of an answer: a description of valid values, and a function that checks one.
 CHECKS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "session": ("32 hexadecimal digits", lambda value: _matches(value, _is_session)),
     "number": ("a whole number from 1", lambda value: is_count(value) and value > 0),
@@ -104,9 +103,9 @@ CHECKS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 @dataclass(frozen=True)
 class ImageAnswers:
-    """What the events of one image come to.
+    """The state that follows from the events of one image.
 
-    standing: the events that no undo has taken back, in the order of arrival. events: how many there were at all.
+    standing: the events that no undo has undone, in the order of arrival. events: the number of all events.
     """
 
     standing: tuple[AnswerEvent, ...]
@@ -114,7 +113,7 @@ class ImageAnswers:
 
     @property
     def answers(self) -> dict[str, bool]:
-        """The labels whose last standing event is an answer; a later skip takes an answer back, its event stays."""
+        """The answers by label, from the last standing event of each; a later skip cancels an answer."""
         return {name: event.kind == "yes" for name, event in self._last.items() if event.kind != "skip"}
 
     @property
@@ -128,10 +127,9 @@ class ImageAnswers:
 
 
 def fold(events: Iterable[AnswerEvent]) -> ImageAnswers:
-    """What the events of one image, in the order of arrival, come to.
+    """Return the state after the events of one image, in the order of arrival.
 
-    An undo takes back the last standing event of its label, whichever tab that came from; where none stands it takes
-    back nothing.
+    An undo undoes the last standing event of its label, from whichever tab; without one it has no effect.
     """
     standing: list[AnswerEvent] = []
     count = 0
@@ -147,7 +145,7 @@ def fold(events: Iterable[AnswerEvent]) -> ImageAnswers:
 
 
 def by_image(events: Iterable[AnswerEvent]) -> dict[str, list[AnswerEvent]]:
-    """The events of each image, as they came, in the order of its first one."""
+    """Group events by image, in the order of the first event of each."""
     parts: dict[str, list[AnswerEvent]] = {}
     for event in events:
         parts.setdefault(event.image, []).append(event)
@@ -158,10 +156,9 @@ class AnswerStore(HomeStore):
     """The answers of a home."""
 
     def append(self, events: Sequence[AnswerEvent]) -> int:
-        """Have all of `events` on disk when this returns, or none; how many of them were new.
+        """Store all of `events` on disk before returning, or none; return the number of new ones.
 
-        An event whose session and number are there already adds nothing: the first stands. FullError where a room has
-        no space for them.
+        An event with a stored session and number is ignored: the first one counts. FullError if a workspace is full.
         """
         if not events:
             return 0
@@ -179,7 +176,7 @@ class AnswerStore(HomeStore):
         return int(after - before)
 
     def saved(self, sessions: Iterable[str]) -> dict[str, int]:
-        """The greatest number on disk of each of `sessions`, 0 where there is none."""
+        """Return the greatest stored number of each of `sessions`, 0 for unknown ones."""
         with self._home.read() as database:
             return {
                 session: database.execute(
@@ -189,7 +186,7 @@ class AnswerStore(HomeStore):
             }
 
     def events(self, set_key: str, image: str | None = None) -> list[AnswerEvent]:
-        """All events of an image set, or of one of its images, in the order of arrival."""
+        """Return all events of an image set, or of one of its images, in the order of arrival."""
         with self._home.read() as database:
             rows = database.execute(
                 f"select {', '.join(QUOTED.values())} from answer"
@@ -199,11 +196,11 @@ class AnswerStore(HomeStore):
         return [AnswerEvent(**dict(zip(QUOTED, row, strict=True))) for row in rows]
 
     def images(self, set_key: str) -> dict[str, ImageAnswers]:
-        """The answers of each image of a set that has events, in the order of their first arrival."""
+        """Return the answers for each image of a set that has events, in the order of first arrival."""
         return {image: fold(events) for image, events in by_image(self.events(set_key)).items()}
 
     def delete(self, set_key: str) -> None:
-        """Take all answers about an image set out of sight; `restore` brings them back within DELETED_DAYS days."""
+        """Mark all answers about an image set as deleted; `restore` undoes this within DELETED_DAYS days."""
         with self._home.change() as database:
             database.execute(
                 'update answer set deleted = ? where "set" = ? and deleted is null', (time.time(), set_key)
@@ -215,7 +212,7 @@ class AnswerStore(HomeStore):
             database.execute('update answer set deleted = null where "set" = ?', (set_key,))
 
     def count(self, set_key: str, deleted: bool = False) -> int:
-        """How many events there are about an image set; deleted: of those that `restore` brings back."""
+        """Count the events of an image set; deleted: those that `restore` can restore."""
         with self._home.read() as database:
             (count,) = database.execute(
                 'select count(*) from answer where "set" = ? and (deleted is not null) = ?',
@@ -224,7 +221,7 @@ class AnswerStore(HomeStore):
         return int(count)
 
     def bytes_of(self, deleted: bool) -> int:
-        """About how many bytes the answers take that are deleted, or those that are not."""
+        """Estimate the disk space of the answers that are deleted, or of the others, in bytes."""
         texts = " + ".join(
             f"length(cast({name} as blob))" for name in ("session", '"set"', "image", "label", "strategy")
         )
@@ -236,17 +233,17 @@ class AnswerStore(HomeStore):
         return int(count)
 
     def empty_deleted(self) -> None:
-        """Remove all deleted answers for good, and give the disk back what they took."""
+        """Permanently remove all deleted answers, and free their disk space."""
         with self._home.change() as database:
             database.execute("delete from answer where deleted is not null")
         self._home.shrink()
 
 
 def _bytes_of(event: AnswerEvent) -> int:
-    """What an event takes of the disk at most: its row, its places in two indexes, and the same once more in the log
-    that SQLite writes first."""
+    """Return the most disk space that an event needs: its row, its entries in two indexes, and the same again in the
+    log that SQLite writes first."""
     texts = (value for value in event.to_json().values() if isinstance(value, str))
     return 2 * (sum(2 * len(text.encode()) for text in texts) + 200)
 
 
-QUOTED = {field.name: f'"{field.name}"' for field in fields(AnswerEvent)}  # set is a word of SQL's own
+QUOTED = {field.name: f'"{field.name}"' for field in fields(AnswerEvent)}  # set is a keyword of SQL

@@ -1,7 +1,7 @@
-"""Files that are named by a hash of what is in them.
+"""Files named by a hash of their content.
 
-A name stands for its content: equal content lies in a folder once, putting it twice changes nothing, and settings that
-hold the name find the same content in every home.
+Equal content is stored once per folder, storing it twice changes nothing, and settings with the name refer to the same
+content in every data folder.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import IO
 
 from ranking.core.errors import InputError
 
-PARTIAL = ".part"  # how a file ends that is being written
+PARTIAL = ".part"  # suffix of a file while it is written
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,16 @@ class Blobs:
     is_name: Callable[[str], bool]
 
     def path(self, name: str) -> Path:
-        """Where the file of that name lies, if it exists. InputError for a text that is no name: only names become
+        """Return the path of the file with that name, if it exists. InputError for invalid names, which must not become
         part of a path."""
         if not self.is_name(name):
-            raise InputError("name", "one made of a hash of a file", f"{name!r:.80}", "upload the file again")
+            raise InputError("name", "a hash of a file", f"{name!r:.80}", "upload the file again")
         return self.folder / f"{name}{self.suffix}"
 
     def put(self, name: str, content: Path | Callable[[IO[bytes]], object]) -> None:
-        """Have the file of that name hold `content`: a file, which is moved, or what a function writes.
+        """Store `content` under that name: a file, which is moved, or a function that writes it.
 
-        A reader finds all of it or nothing. What was written is on the disk afterwards.
+        Readers see all of it or nothing. It is on disk when this returns.
         """
         path = self.path(name)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ class Blobs:
             raise
 
     def list(self) -> list[str]:
-        """The names of all files, those written last first."""
+        """Return the names of all files, latest first."""
         files = [file for file in self.folder.glob(f"*{self.suffix}") if self.is_name(file.stem)]
         return [file.stem for file in sorted(files, key=lambda file: (-file.stat().st_mtime, file.stem))]
 
@@ -65,12 +65,12 @@ class Blobs:
         self.path(name).unlink(missing_ok=True)
 
     def records(self) -> Blobs:
-        """The JSON files beside them, which describe them under the same names."""
+        """The JSON files next to them, which describe them under the same names."""
         return replace(self, suffix=".json")
 
 
 def link(file: Path, target: Path) -> None:
-    """Have `target` be `file`, or a copy where the file system has no links, unless it exists."""
+    """Link `target` to `file`, or copy it where links are not supported; does nothing if `target` exists."""
     if target.exists():
         return
     try:

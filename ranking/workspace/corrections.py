@@ -1,4 +1,4 @@
-"""Corrections of labels: what a person says of samples whose label for a class is wrong.
+"""Corrections of labels: samples whose label for a class is wrong according to the user.
 
 They are kept beside the image set, which never changes: a row per sample and press of a button. An undo marks the rows
 of one press as undone. A sample is corrected where the last row of it that stands says the opposite of the
@@ -20,8 +20,8 @@ from ranking.workspace.home import HomeStore
 
 @dataclass(frozen=True)
 class Correction:
-    """A corrected label: of which sample, by its id, and class; whether the sample has that class in the image set, and
-    whether it has by the person; when the button was pressed, in seconds since the epoch."""
+    """A corrected label: the id of the sample, the class, whether the sample has the class in the image set, whether it
+    has it according to the user, and when the button was pressed, in seconds since the epoch."""
 
     sample: str
     label: str
@@ -42,10 +42,10 @@ class CorrectionStore(HomeStore):
     """The corrections of a home."""
 
     def mark(self, set_key: str, label: str, original: Mapping[str, bool], corrected: bool) -> int:
-        """Have samples be of the class `label`, or not; original: by their ids, whether they are in the image set.
+        """Set whether samples have the class `label`. original: by sample id, whether they have it in the image set.
 
-        What changes is on disk when this returns. Returns how many labels changed: a sample that has the label already
-        adds nothing. FullError where a room has no space for them.
+        Changes are on disk when this returns. Returns the number of changed labels; samples that already have the label
+        do not count. FullError if a workspace is full.
         """
         with self._home.change() as database:
             standing = _standing(database, set_key, label)
@@ -54,7 +54,7 @@ class CorrectionStore(HomeStore):
                 for sample, was in original.items()
                 if corrected != (standing[sample].corrected if sample in standing else was)
             ]
-            # A row and its places in two indexes, and the same once more in the log that SQLite writes first.
+            # The size of a row and its entries in two indexes, and the same again in the log that SQLite writes first.
             self._watch(sum(2 * (3 * len(f"{set_key}{sample}{label}".encode()) + 150) for sample in changed))
             press, now = secrets.token_hex(8), time.time()
             database.executemany(
@@ -80,12 +80,12 @@ class CorrectionStore(HomeStore):
         return None if row is None else Press(row["press"], row["samples"], bool(row["corrected"]))
 
     def standing(self, set_key: str, label: str) -> dict[str, Correction]:
-        """The corrections of a class, by the ids of their samples in the order of these."""
+        """Return the corrections of a class by sample id, in the order of the ids."""
         with self._home.read() as database:
             return _standing(database, set_key, label)
 
     def all(self, set_key: str) -> list[Correction]:
-        """The corrections of all classes of an image set, class by class."""
+        """Return the corrections of all classes of an image set, class by class."""
         with self._home.read() as database:
             labels = database.execute(
                 'select distinct class from correction where "set" = ? order by class', (set_key,)
@@ -94,7 +94,8 @@ class CorrectionStore(HomeStore):
 
 
 def csv_text(corrections: list[Correction]) -> str:
-    """One line a corrected label: 1 where the sample has the class; when in UTC, as 2026-01-31T12:00:00Z."""
+    """Return one line per corrected label: 1 where the sample has the class; time in UTC, such as
+    2026-01-31T12:00:00Z."""
     return rows_csv(
         [
             {
@@ -123,7 +124,7 @@ def _standing(database: sqlite3.Connection, set_key: str, label: str) -> dict[st
     }
 
 
-# What a row holds but for its number; set is a word of SQL's own.
+# The columns of a row except its number; set is a keyword of SQL.
 COLUMNS = ("press", '"set"', "sample", "class", "original", "corrected", "time", "undone")
 COLUMN_OF = {field.name: "class" if field.name == "label" else field.name for field in fields(Correction)}
 LAST_PRESS = """

@@ -1,8 +1,8 @@
-"""Copies of a home's database, and how one that was lost is made again from the newest of them.
+"""Copies of a data folder's database, and how a lost database is rebuilt from the newest of them.
 
-A copy is made at each start of a server and in each hour of use, by SQLite's own backup, and read whole before an
-older one goes for it. What is newer than the copy is in the folders (`ranking.workspace.row_files`): `Store.take_in`
-reads it.
+A copy is made at each start of a server and in each hour of use, by SQLite's backup, and read completely before it
+replaces an older one. Changes after the copy are in the folders (`ranking.workspace.row_files`), where `Store.take_in`
+reads them.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from ranking.workspace.run import is_time
 
 COPIES = FOLDERS[-1]
 MOST = 3
-SECONDS = 3600.0  # of use, after which another copy is made
-RICHEST_SECONDS = 30 * 86400.0  # how long the copy with the most answers stays, as long as what is deleted
-# The tables of what people typed, which is nowhere else: what tells two rows apart.
+SECONDS = 3600.0  # of use between two copies
+RICHEST_SECONDS = 30 * 86400.0  # how long the copy with the most answers is kept, as long as deleted runs
+# The tables of what users typed, which is stored only there, with their unique columns.
 TYPED = {"answer": "session, number", "correction": "press, sample"}
 TABLES = ("run", "image_set", *TYPED)
 
 
 def keep_copy(home: Path) -> None:
-    """Copy the database of `home`, unless there is nothing in it, or nothing new.
+    """Copy the database of `home`, unless it is empty or unchanged.
 
-    At most MOST copies stay, of a room as many as it has space for: the newest, and for some weeks the one with most
-    answers and corrections, which are nowhere else, in case they were lost. A damaged database is not copied.
+    At most MOST copies are kept, in a workspace as many as fit: the newest, and for some weeks the one with most
+    answers and corrections, which are stored only there, in case they were lost. A damaged database is not copied.
     """
     name, part = time.strftime("%Y-%m-%d-%H%M%S", time.gmtime()), _part(home)
     try:
@@ -55,7 +55,7 @@ def keep_copy(home: Path) -> None:
         elif is_sound(part, MIGRATIONS):
             os.replace(part, home / COPIES / f"{name}.sqlite")
     except sqlite3.DatabaseError:
-        return  # whoever reads the database is told that it is damaged; the copies that are there stay
+        return  # readers of the database report the damage; existing copies are kept
     finally:
         part.unlink(missing_ok=True)
     for old in _too_many(_copies(home)):
@@ -66,16 +66,17 @@ def keep_copy(home: Path) -> None:
 
 
 def is_due(home: Path) -> bool:
-    """Whether an hour has gone by since the last copy."""
+    """Return whether the last copy is more than an hour old."""
     copies = _copies(home)
     return not copies or time.time() - copies[0].stat().st_mtime > SECONDS
 
 
 def rebuild(home: Path) -> None:
-    """Put the newest sound copy of a database that was lost in its place, an empty one where there is none, with the
-    answers and corrections that can still be read in what was there.
+    """Replace a lost database by its newest sound copy, or by an empty one, with the answers and corrections that can
+    still be read from the lost one.
 
-    That is kept beside it, under a name that ends in the time. A database that is sound stays: another tab was faster.
+    The lost database is kept next to it under a name that ends in the time. A sound database is not replaced, because
+    another process has already rebuilt it.
     """
     database = home / DATABASE
     with explained(home_in_words(home)), open(home / "lock", "w") as lock:
@@ -98,7 +99,7 @@ def rebuild(home: Path) -> None:
 
 
 def _answers(file: Path) -> list[tuple[object, ...]]:
-    """The answers that can be read in a damaged database, as they arrived, and when each did and was deleted."""
+    """Return the readable answers of a damaged database, in the order of arrival, with their times."""
     rows = []
     for *values, arrived, deleted in _readable(
         file, "answer", "arrival", (*QUOTED.values(), "arrived", "deleted")
@@ -110,7 +111,7 @@ def _answers(file: Path) -> list[tuple[object, ...]]:
 
 
 def _corrections(file: Path) -> list[tuple[object, ...]]:
-    """The same of corrections of labels."""
+    """Return the readable corrections of a damaged database."""
     return [
         (*texts, original, corrected, when, undone)
         for *texts, original, corrected, when, undone in _readable(file, "correction", "number", COLUMNS)
@@ -122,10 +123,10 @@ def _corrections(file: Path) -> list[tuple[object, ...]]:
 
 
 def _readable(file: Path, table: str, order: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-    """The rows of a table that can be read in a damaged database, in their order."""
+    """Return the readable rows of a table of a damaged database, in their order."""
     rows = dict[int, tuple[Any, ...]]()
     names = ", ".join(f"{table}.{name}" for name in columns)
-    for direction in ("asc", "desc"):  # from both ends, around what is damaged
+    for direction in ("asc", "desc"):  # from both ends, around the damage
         with contextlib.suppress(sqlite3.Error), closing(read_only(file)) as database:
             for number, *values in database.execute(
                 f"select {table}.{order}, {names} from {table} order by {order} {direction}"
@@ -137,8 +138,8 @@ def _readable(file: Path, table: str, order: str, columns: Sequence[str]) -> lis
 def _take_over(
     table: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]], database: sqlite3.Connection
 ) -> None:
-    """Add rows to those of an earlier state of their database; of those that are there already, whether they were
-    taken back since, which is their last column."""
+    """Add rows to an earlier state of their database; for existing rows, update the last column, which says when they
+    were undone or deleted."""
     last = columns[-1]
     database.executemany(
         f"insert into {table} ({', '.join(columns)}) values ({', '.join('?' for _ in columns)})"
@@ -149,12 +150,12 @@ def _take_over(
 
 
 def _part(home: Path) -> Path:
-    """Where a database is made before it is put in its place."""
+    """Return the path at which a database is built before it is moved into place."""
     return home / COPIES / f"{secrets.token_hex(8)}.part"
 
 
 def _too_many(copies: list[Path]) -> list[Path]:
-    """Those that go for newer ones."""
+    """Return the copies to remove."""
     last = time.time() - RICHEST_SECONDS
     kept = max((copy for copy in copies if copy.stat().st_mtime > last), key=_count, default=None)
     rest = [copy for copy in copies if copy != kept]
@@ -162,7 +163,7 @@ def _too_many(copies: list[Path]) -> list[Path]:
 
 
 def _count(copy: Path) -> int:
-    """How many answers and corrections a copy holds; -1 where it cannot be read."""
+    """Return the number of answers and corrections in a copy; -1 if it cannot be read."""
     try:
         with closing(read_only(copy)) as database:
             return sum(
@@ -174,7 +175,7 @@ def _count(copy: Path) -> int:
 
 
 def _copies(home: Path) -> list[Path]:
-    """The newest first."""
+    """Return the copies, newest first."""
     return sorted((home / COPIES).glob("*.sqlite"), reverse=True)
 
 
@@ -184,6 +185,6 @@ def _has_rows(database: sqlite3.Connection) -> bool:
 
 
 def _those_in(database: sqlite3.Connection, tables: Iterable[str]) -> list[str]:
-    """Those of the tables that a database has: one of an older version has no corrections."""
+    """Return those of the tables that a database has: databases of older versions have no corrections."""
     names = {name for (name,) in database.execute("select name from sqlite_master where type = 'table'")}
     return [table for table in tables if table in names]

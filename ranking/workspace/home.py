@@ -1,14 +1,12 @@
-"""The home folder: its layout, its database, and how several processes change both safely.
+"""The data folder: layout, database, and safe concurrent access.
 
-``ranking.sqlite`` holds a row a run and a row an image set; ``runs/<id>`` what a worker writes;
-``sets/<key>`` the image sets that were kept; ``edges/<key>``, ``vectors/<key>`` and ``models`` what people upload for
-them (`ranking.workspace.uploads`);
-``features`` the cache of features; ``trash`` what is leaving; ``copies`` earlier states of the database;
-``queue.sqlite``, ``imports.sqlite`` and ``looks.sqlite`` whose turn it is to work; ``machine``, on a network file
-system, the name of the one machine that uses the home.
-``rooms/<name>`` are homes of their own, of the visitors of one server (`ranking.workspace.rooms`).
-Any number of processes may use one home at once: every call opens its own connection, every change is one
-short transaction.
+``ranking.sqlite`` has a row per run and per image set; ``runs/<id>`` the files of a worker; ``sets/<key>`` the image
+sets; ``edges/<key>``, ``vectors/<key>`` and ``models`` their uploads (`ranking.workspace.uploads`); ``features`` the
+feature cache; ``trash`` folders that are being removed; ``copies`` earlier states of the database; ``queue.sqlite``,
+``imports.sqlite`` and ``looks.sqlite`` the job queues; ``machine``, on a network file system, the name of the only
+machine that uses the data folder. ``rooms/<name>`` are the workspaces of a server's visitors, each a data folder
+(`ranking.workspace.rooms`). Any number of processes may use a data folder concurrently: every call opens its own
+connection, and every change is one short transaction.
 """
 
 from __future__ import annotations
@@ -30,8 +28,8 @@ from ranking.core.file_systems import journal_mode, network_file_system
 from ranking.workspace.room_layout import has_quotas, home_in_words, server_of
 from ranking.workspace.room_quotas import DiskWatch
 
-# What makes each layout of the database from the one before: add at the end, change none that was ever used.
-# `number` orders the rows: clocks go back, autoincrement does not.
+# The changes from each layout of the database to the next: add at the end, and never change a released one.
+# `number` orders the rows, because clocks can be set back and autoincrement cannot.
 MIGRATIONS: tuple[str, ...] = (
     """
 create table run (
@@ -85,11 +83,11 @@ create index correction_of_class on correction ("set", class, number);
 )
 FOLDERS = ("edges", "vectors", "models", "features", "sets", "runs", "trash", "copies")
 DATABASE = "ranking.sqlite"
-UNSOUND = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)  # what damage leads to
-PARTS = ("", "-wal", "-shm", "-journal")  # what the names of the files of one database end in
-BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes
-MACHINE = "machine"  # the file that names the one machine that uses a home on a network file system
-CLAIM_SECONDS = 2.0  # how long another machine may take to write its name into it
+UNSOUND = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)  # errors caused by damage
+PARTS = ("", "-wal", "-shm", "-journal")  # suffixes of the files of one database
+BUSY_SECONDS = 20.0  # how long a change waits for those of other processes
+MACHINE = "machine"  # the file that names the only machine that uses a data folder on a network file system
+CLAIM_SECONDS = 2.0  # how long another machine may take to write its name
 
 
 class Database:
@@ -101,29 +99,29 @@ class Database:
 
     @property
     def called(self) -> str:
-        """What messages call the folder."""
-        return home_in_words(self.path) if has_quotas(self.path) else f"the home folder {self.path}"
+        """The name of the folder in messages."""
+        return home_in_words(self.path) if has_quotas(self.path) else f"the data folder {self.path}"
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """A connection for one question."""
+        """Open a connection for one query."""
         with self._explained(), closing(self._connect()) as database:
             yield database
 
     @contextmanager
     def change(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that holds the one write lock from its start; all or nothing of it is committed."""
+        """Open a transaction that holds the only write lock from its start; all of it is committed, or nothing."""
         with self._explained(), closing(self._connect()) as database:
             database.execute("begin immediate")
             yield database
             database.execute("commit")  # an exception skips this, and closing rolls back
 
     def lay_out(self, migrations: tuple[str, ...]) -> None:
-        """Bring the database from whatever layout it has to that of all `migrations`, and give it the journal that
-        works where it lies. HomeError where that is a network file system and another machine uses it."""
+        """Migrate the database to the layout of all `migrations`, and set the journal mode for its file system.
+        HomeError if this is a network file system and another machine uses the database."""
         if network_file_system(self.path):
             self._claim(server_of(self.path) / MACHINE)
-        # SQLite's busy timeout does not cover the change to WAL: two first starts at once need a lock.
+        # SQLite's busy timeout does not cover the change to WAL: two simultaneous first starts need a lock.
         with open(self.path / "lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             self._prepare(migrations)
@@ -142,8 +140,8 @@ class Database:
                     database.execute(f"pragma journal_mode = {mode}")
 
     def _claim(self, file: Path) -> None:
-        """HomeError where `file` names another machine. Locks on a network file system may hold on one machine alone; a
-        file that is made by one of two holds on all."""
+        """Raise HomeError if `file` names another machine. Locks on a network file system may hold on one machine only,
+        but creating a file exclusively works on all machines."""
         here = socket.gethostname()
         try:
             with open(file, "x") as claim:
@@ -156,14 +154,14 @@ class Database:
                 raise HomeError(
                     self.called,
                     f"it lies on a network file system, and another machine uses it{f' ({there})' if there else ''}",
-                    f"stop the app there, then remove the file “{MACHINE}” in the home folder of the server",
+                    f"stop the app there, then remove the file “{MACHINE}” in the data folder of the server",
                 ) from None
 
     def _prepare(self, migrations: tuple[str, ...]) -> None:
-        """What is done before the database is opened to be laid out, while no other process does so."""
+        """Prepare the migration, while no other process migrates."""
 
     def _check(self, database: sqlite3.Connection, migrations: tuple[str, ...]) -> None:
-        """HomeError where the database must not be laid out as it is."""
+        """Raise HomeError if the database must not be migrated."""
 
     def _connect(self) -> sqlite3.Connection:
         return self._open(self._database.as_uri())
@@ -178,15 +176,15 @@ class Database:
 
     @property
     def _rebuildable(self) -> Path | None:
-        """The home that can be rebuilt where the database is damaged."""
+        """The data folder that can be rebuilt if the database is damaged."""
         return None
 
 
 class Home(Database):
     """The folders and the database of `path`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
-    lent: whether another home reads it and can change nothing; it was laid out when it was opened to be lent
-    (`ranking.workspace.rooms.Rooms`). Raises HomeError, an OSError, where the folders cannot be written.
+    lent: whether the data folder is shared, so read-only here; it was migrated when it was shared
+    (`ranking.workspace.rooms.Rooms`). Raises HomeError, an OSError, if the folders cannot be written.
     """
 
     def __init__(self, path: Path | str | None = None, lent: bool = False) -> None:
@@ -210,22 +208,23 @@ class Home(Database):
 
     @property
     def called(self) -> str:
-        """Of a home that is lent not the path: the name of a room is the key to it, and borrowers must not learn it."""
-        return "the class room" if self.lent else super().called
+        """As in `Database`, without the path of a shared workspace: its name is the key to it, and visitors must not
+        see it."""
+        return "the shared workspace" if self.lent else super().called
 
     @contextmanager
     def change(self) -> Iterator[sqlite3.Connection]:
-        """As of any database; HomeError where the home is lent."""
+        """As in `Database`; HomeError for a shared data folder."""
         if self.lent:
-            raise HomeError(self.called, "it is read-only for other rooms", "work in your own room")
+            raise HomeError(self.called, "it is read-only", "work in your own workspace")
         with super().change() as database:
             yield database
 
     def _check(self, database: sqlite3.Connection, migrations: tuple[str, ...]) -> None:
-        """HomeError where the tables are not ours, and where there are image sets or runs of which a new database knows
-        nothing."""
+        """Raise HomeError if the tables are unknown, or if the database is new although there are image sets or
+        runs."""
         if not _is_ours(database, migrations):
-            why = "its database has other tables than this program makes"
+            why = "its database has other tables than those of this program"
             raise HomeError(self.called, why, REBUILD, lost=self._rebuildable)
         if database.execute("pragma user_version").fetchone()[0] > 0:
             return
@@ -242,19 +241,20 @@ class Home(Database):
         return self._open(f"{self._database.as_uri()}?mode=ro") if self.lent else super()._connect()
 
     def shrink(self) -> None:
-        """Give back to the disk what removed rows took."""
+        """Free the disk space of removed rows."""
         with self._explained(), closing(self._connect()) as database:
             database.execute("vacuum")
 
     def throw_away(self, folder: Path) -> None:
-        """Take a folder out of sight in one step; `empty_trash` removes it."""
+        """Move a folder to the trash in one step; `empty_trash` removes it."""
         try:
             os.rename(folder, self.trash / secrets.token_hex(8))
         except FileNotFoundError:
-            return  # it is not there: what was wanted
+            return  # it does not exist, as intended
 
     def empty_trash(self) -> None:
-        """Remove what was thrown away; what cannot be, or another process removes, waits for next time."""
+        """Remove the folders in the trash; those that cannot be removed, or are being removed, wait for the next
+        call."""
         for rubbish in self.trash.iterdir():
             shutil.rmtree(rubbish, ignore_errors=True)
 
@@ -273,7 +273,7 @@ class HomeStore:
 
 
 def network_warning(home: Path) -> str | None:
-    """What a host should know of a home on a network file system, None of one on a disk of this machine."""
+    """Return a warning for the administrator if a data folder is on a network file system, else None."""
     kind = network_file_system(home)
     return kind and (
         f"{home} lies on a network file system ({kind}): its databases use a rollback journal instead of WAL, so that "
@@ -283,19 +283,19 @@ def network_warning(home: Path) -> str | None:
 
 
 def home_folder(path: Path | str | None = None) -> Path:
-    """The folder of `path`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None; nothing is made."""
+    """Return the folder of `path`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None; creates nothing."""
     return _folder(str(path or os.environ.get("RANKING_HOME") or "~/.local/share/ranking-laboratory"))
 
 
 def _is_lost(home: Path) -> bool:
-    """Whether the database of `home` can and has to be rebuilt; not where all of the home is gone."""
+    """Return whether the database of `home` has to be rebuilt and can be; not if the whole data folder is gone."""
     there = os.access(home, os.W_OK) and all((home / folder).is_dir() for folder in FOLDERS)
     return there and not is_sound(home / DATABASE, MIGRATIONS)
 
 
 def is_sound(file: Path, migrations: tuple[str, ...]) -> bool:
-    """Whether a database is there, can be read whole, and has the tables that some of `migrations`, from the first on,
-    make, and no others. One that cannot be read just now, as it is locked or the disk is full, is taken for sound."""
+    """Return whether a database exists, can be read completely, and has exactly the tables of some first `migrations`.
+    A database that cannot be read just now, because it is locked or the disk is full, counts as sound."""
     parts = [file.with_name(f"{file.name}{part}") for part in PARTS]
     if not file.exists() or any(os.path.lexists(part) and not part.is_file() for part in parts):
         return False
@@ -309,8 +309,7 @@ def is_sound(file: Path, migrations: tuple[str, ...]) -> bool:
 
 
 def read_only(file: Path) -> sqlite3.Connection:
-    """A connection that changes nothing. A copy of a database never changes, and needs no files of SQLite's own beside
-    it."""
+    """Open a read-only connection. A copy of a database never changes, so SQLite needs no other files for it."""
     how = "immutable=1" if file.parent.name == FOLDERS[-1] else "mode=ro"
     return sqlite3.connect(f"{file.as_uri()}?{how}", uri=True)
 
@@ -328,7 +327,7 @@ def _tables_after(migrations: tuple[str, ...]) -> set[tuple[str, str]]:
 
 
 def _tables(database: sqlite3.Connection) -> set[tuple[str, str]]:
-    """Each column of each table, but for SQLite's own."""
+    """Return each column of each table, except SQLite's own."""
     rows = database.execute(
         "select tables.name, columns.name from sqlite_master as tables, pragma_table_info(tables.name) as columns"
         " where tables.type = 'table' and tables.name not like 'sqlite\\_%' escape '\\'"
@@ -337,7 +336,7 @@ def _tables(database: sqlite3.Connection) -> set[tuple[str, str]]:
 
 
 def migrate(database: sqlite3.Connection, migrations: tuple[str, ...]) -> None:
-    """Bring a database from the layout that it has to that of all `migrations`."""
+    """Change a database from its current layout to that of all `migrations`."""
     (layout,) = database.execute("pragma user_version").fetchone()
     if layout < len(migrations):
         steps = " ".join(migrations[layout:])
@@ -345,7 +344,7 @@ def migrate(database: sqlite3.Connection, migrations: tuple[str, ...]) -> None:
 
 
 def set_aside(file: Path) -> None:
-    """Give what lies where a database should, and its parts, a name that ends in the time."""
+    """Rename a database, and its parts, to names that end in the time."""
     name = f"{file.name}.lost-{time.strftime('%Y-%m-%d-%H%M%S', time.gmtime())}"
     for part in PARTS:
         if os.path.lexists(there := file.with_name(f"{file.name}{part}")):
@@ -355,18 +354,18 @@ def set_aside(file: Path) -> None:
 def _folder(typed: str) -> Path:
     try:
         path = Path(typed).expanduser().absolute()
-    except RuntimeError as error:  # ~ of a user who is not there
+    except RuntimeError as error:  # ~ of an unknown user
         raise HomeError(
-            f"the home folder {typed}", "there is no such user", "set RANKING_HOME to a full path"
+            f"the data folder {typed}", "there is no such user", "set RANKING_HOME to a full path"
         ) from error
     if "\0" in typed:
         why = "it contains a NUL character"
-        raise HomeError(f"the home folder {typed!r}", why, "set RANKING_HOME to a path without one")
+        raise HomeError(f"the data folder {typed!r}", why, "set RANKING_HOME to a path without one")
     return path
 
 
 def move_durably(folder: Path, target: Path) -> None:
-    """Rename, and have the rename reach the disk before the row that speaks of it."""
+    """Rename, and flush the rename to disk before the row that refers to it is written."""
     os.rename(folder, target)
     descriptor = os.open(target.parent, os.O_RDONLY)
     try:

@@ -1,4 +1,4 @@
-"""The image sets of a home: what lists show of them, an import as a transaction, and sets that were deleted."""
+"""The image sets of a data folder: their rows in lists, imports as transactions, and deleted sets."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:  # what these import would double the time that a worker takes
 
 @dataclass(frozen=True)
 class ImageSetRow:
-    """What a list of image sets shows of one, without reading its files.
+    """The row of an image set in lists, without reading its files.
 
-    deleted: when a person took it away, in seconds since the epoch; None where nobody did. lent: whether it is another
-    home's, which lends it to look at.
+    deleted: when the user deleted it, in seconds since the epoch; None if not. lent: whether it belongs to a shared
+    data folder, read-only.
     """
 
     key: str
@@ -48,27 +48,27 @@ class ImageSetRow:
 
 
 class ImageSetStore(RunStore):
-    """The image sets under a home, beside its runs: see `ranking.workspace.store.Store`."""
+    """The image sets of a data folder, next to its runs: see `ranking.workspace.store.Store`."""
 
     def image_sets(self) -> list[ImageSetRow]:
-        """The image sets that were kept, newest first, then those that are lent and not of this home too."""
+        """Return the image sets, newest first, then shared ones that are not in this data folder too."""
         rows = {row.key: row for row in _image_sets_of(self._home)}
         for lender in self.lent_homes:
             rows = {row.key: row for row in _image_sets_of(lender)} | rows
-        return sorted(rows.values(), key=lambda row: row.lent)  # stable: what is lent comes last
+        return sorted(rows.values(), key=lambda row: row.lent)  # stable: shared sets come last
 
     def deleted_image_sets(self) -> list[ImageSetRow]:
-        """The image sets of this home that were taken away and can be restored, newest first."""
+        """Return the deleted image sets of this data folder that can be restored, newest first."""
         return _image_sets_of(self._home, deleted=True)
 
     def image_set(self, key: str) -> ImageSet:
-        """The image set of that key; ValueError that says which there are if there is none."""
+        """Return the image set with that key; ValueError that lists the existing ones for an unknown key."""
         from ranking.datasets import load_image_set
 
         return load_image_set(self._set_folder(key))
 
     def thumbnails(self, key: str) -> Thumbnails:
-        """The small pictures of an image set; ValueError that says which sets there are if there is none."""
+        """Return the thumbnails of an image set; ValueError that lists the existing ones for an unknown key."""
         from ranking.datasets import Thumbnails
 
         return Thumbnails(self._set_folder(key))
@@ -98,19 +98,20 @@ class ImageSetStore(RunStore):
         return folder
 
     def home_of_set(self, key: str) -> Path:
-        """The home, this one or a lender's, whose image set of that key `image_set` reads; ValueError as there."""
+        """Return the data folder, this one or a shared one, from which `image_set` reads that key; ValueError as
+        there."""
         return self._set_folder(key).parents[1]
 
     def adopt(self, folder: Path, source: str) -> str:
-        """Make a copy of the image set that was built in `folder` one of this home, and return its key.
+        """Copy the image set that was built in `folder` into this data folder, and return its key.
 
-        `source` is what its row says it came from. Repeating it is harmless. ValueError where `folder` holds no
-        image set or a damaged one.
+        `source` is the origin in its row. Repeating it is harmless. ValueError if `folder` contains no image set, or a
+        damaged one.
         """
         from ranking.datasets import load_image_set
 
         image_set = load_image_set(folder)
-        with self._home.change() as database:  # which keeps `sweep` of other processes away from the part
+        with self._home.change() as database:  # this keeps `sweep` of other processes away from the part
             check_disk(self.home)
             self._copy(folder, self._home.sets / image_set.key)
             self._insert_set(database, {**described(image_set), "source": source})
@@ -118,13 +119,13 @@ class ImageSetStore(RunStore):
         return image_set.key
 
     def _copy(self, folder: Path, target: Path) -> None:
-        """Have `target` be a copy of `folder`, whole; it stays as it is where it is there."""
+        """Copy `folder` to `target` completely; an existing target is not changed."""
         if not target.is_dir():
             part = target.with_name(f"{target.name}.part")
-            self._home.throw_away(part)  # of one that crashed
+            self._home.throw_away(part)  # left by a crashed process
             try:
                 shutil.copytree(folder, part)
-            except OSError:  # as on a full disk, of which it would keep the last bytes
+            except OSError:  # as on a full disk, whose last bytes the part would keep
                 self._home.throw_away(part)
                 self._home.empty_trash()
                 raise
@@ -133,10 +134,10 @@ class ImageSetStore(RunStore):
     # ------------------------------------------------------------------------------- a set that was kept, deleted
 
     def delete_set(self, key: str) -> None:
-        """Take an image set out of all lists; `restore_set` brings it back within DELETED_DAYS days.
+        """Delete an image set from all lists; `restore_set` restores it within DELETED_DAYS days.
 
-        Repeating it is harmless. ValueError where a run uses it, also one that was deleted and can be restored, or one
-        of a room that the set is lent to.
+        Repeating it is harmless. ValueError if a run uses it, including deleted runs that can be restored, and runs of
+        a workspace that the set is shared with.
         """
         borrowed = [
             len(users)
@@ -147,8 +148,8 @@ class ImageSetStore(RunStore):
             raise InputError(
                 "image set",
                 "one that no run uses",
-                f"one that {counted(sum(borrowed), 'run')} in {counted(len(borrowed), 'room')} of others used",
-                "it is lent to all rooms: wait until these runs are deleted permanently",
+                f"one used by {counted(sum(borrowed), 'run')} in {counted(len(borrowed), 'other workspace')}",
+                "it is shared with all workspaces; wait until these runs are permanently deleted",
             )
         with self._home.change() as database:
             users = self.users_of_set(key)
@@ -156,34 +157,34 @@ class ImageSetStore(RunStore):
                 raise InputError(
                     "image set",
                     "one that no run uses",
-                    f"one of {counted(len(users), 'run')}",
-                    "delete them and empty the list of deleted ones first",
+                    f"one used by {counted(len(users), 'run')}",
+                    "delete them and empty the trash first",
                 )
             if self._row_of_set(database, key)["deleted"] is None:
                 self._mark_deleted(database, key, min(time.time(), LAST_TIME))
 
     def users_of_set(self, key: str) -> list[Run]:
-        """The runs that need an image set, those among them that were deleted and can be restored."""
+        """Return the runs that need an image set, including deleted ones that can be restored."""
         runs = self.own_runs(set_key=key) + self.own_runs(set_key=key, deleted=True)
         return [run for run in runs if not run.intake]
 
     def _users_of_lent_set(self, key: str) -> list[Run]:
-        """`users_of_set` of one that is lent to this home; none where it has that set itself."""
+        """`users_of_set` of a set that is shared with this data folder; none if it has that set itself."""
         return [] if key in {row.key for row in _image_sets_of(self._home)} else self.users_of_set(key)
 
     def bytes_of_set(self, key: str) -> int:
-        """What an image set of this home takes of the disk, with what people uploaded for it."""
+        """Return the disk space of an image set and its uploads, in bytes."""
         folders = (self._home.sets, self._home.edges, self._home.vectors)
         return sum(bytes_of(folder / key) for folder in folders)
 
     def restore_set(self, key: str) -> None:
-        """Undo `delete_set`. ValueError where the set is gone for good."""
+        """Undo `delete_set`. ValueError if the set was permanently removed."""
         with self._home.change() as database:
             self._row_of_set(database, key)
             self._mark_deleted(database, key, None)
 
     def empty_deleted_sets(self) -> int:
-        """Remove all image sets that were taken away, and their files, for good, at once; how many there were."""
+        """Permanently remove all deleted image sets and their files now; return their number."""
         with self._home.change() as database:
             removed = self._remove_deleted_sets(database, before=None)
         self._home.empty_trash()
@@ -201,7 +202,7 @@ class ImageSetStore(RunStore):
         return row
 
     def _remove_deleted_sets(self, database: sqlite3.Connection, before: float | None) -> int:
-        """As `_remove_deleted` of runs. What people uploaded for a set, and their corrections of its labels, go with
+        """As `_remove_deleted` of runs. The uploads for a set, and the corrections of its labels, are removed with
         it."""
         rows = database.execute(
             "delete from image_set where deleted is not null"
@@ -217,12 +218,12 @@ class ImageSetStore(RunStore):
     # --------------------------------------------------------------------------------- an import is a transaction
 
     def keep(self, run_id: str, copies_together: bool | None = None) -> str:
-        """Make the draft of a finished import an image set, and return its key. Repeating it is harmless.
+        """Turn the draft of a finished import into an image set, and return its key. Repeating it is harmless.
 
-        copies_together: whether near copies are kept on one side of the split, as the import proposes by default.
+        copies_together: whether near copies are kept on one side of the split; by default as the import proposes.
 
-        It takes no more of the disk than the draft does, which a room had space for when the import ended: however
-        full it is by now, an import that has finished can be kept.
+        This needs no more disk space than the draft, for which there was space when the import ended, so that a
+        finished import can be kept in a full workspace.
         """
         self.caught_up(run_id)
         with self._home.change() as database:
@@ -235,7 +236,7 @@ class ImageSetStore(RunStore):
         return key
 
     def discard(self, run_id: str) -> None:
-        """Remove what a finished import has built, or what a look has found, also one at features. Repeating it is
+        """Remove the draft of a finished import, or the result of a preview, of images or features. Repeating it is
         harmless."""
         self.caught_up(run_id)
         with self._home.change() as database:
@@ -244,8 +245,8 @@ class ImageSetStore(RunStore):
         self.clear(run)
 
     def free(self, run: Run) -> None:
-        """Remove what takes space of an import that will not finish, and leave what tells how it ended. It changes no
-        row, which on a full disk nothing could do before."""
+        """Remove the large files of an import that cannot finish, and keep those that say how it ended. Changes no row,
+        because no row can be written to a full disk."""
         for folder in (run.draft, run.scratch):
             self._home.throw_away(folder)
         for file in (run.uploaded_file, run.draft_vectors):
@@ -253,18 +254,18 @@ class ImageSetStore(RunStore):
         self._home.empty_trash()
 
     def clear(self, run: Run) -> None:
-        """Remove all files of an import: what was uploaded, what it has built and its events."""
+        """Remove all files of an import: its upload, its draft and its events."""
         self._home.throw_away(run.folder)
         self._home.empty_trash()
 
     def _decidable(self, run_id: str, decision: str, task: str | None = None) -> Run:
-        """The import that a person decides about; ValueError unless it is of the task, None: of any."""
+        """Return the import to be kept or discarded; ValueError unless it is of that task (None: any)."""
         run = self.own_run(run_id)
         if task is not None and run.task == LookSettings.task and run.state == "finished":
             raise InputError(
                 f"run {run_id}",
                 "an import that built an image set",
-                "a look at what was uploaded",
+                "a preview of an upload",
                 "import it, then keep it",
             )
         if not run.intake or run.state != "finished" or task not in (None, run.task):
@@ -281,7 +282,8 @@ class ImageSetStore(RunStore):
         return run
 
     def _with_copies(self, database: sqlite3.Connection, run: Run, together: bool) -> Run:
-        """Have the draft of `run` keep near copies on one side of the split, or not: an image set of another key."""
+        """Change whether the draft of `run` keeps near copies on one side of the split: an image set with another
+        key."""
         from ranking.datasets.found_copies import keep_together
 
         if not run.draft.is_dir():
@@ -291,10 +293,10 @@ class ImageSetStore(RunStore):
         return replace(run, result=result)
 
     def _admit(self, database: sqlite3.Connection, run: Run) -> str:
-        """Move the draft of `run` among the sets and insert its row.
+        """Move the draft of `run` into `sets` and insert its row.
 
-        A crash after the move and before the commit leaves the folder without its row: the next `keep` or
-        `sweep` finds it in place and goes on from there.
+        A crash between the move and the commit leaves the folder without its row: the next `keep` or `sweep` finds the
+        folder and continues there.
         """
         result = run.result
         key = str(result["key"])
@@ -304,7 +306,7 @@ class ImageSetStore(RunStore):
         if run.draft.is_dir() and _files(run.draft) != _files(target):
             self._home.throw_away(
                 target
-            )  # equal keys are equal sets, so files are missing there, or cut short
+            )  # equal keys are equal sets, so files there are missing or incomplete
             move_durably(run.draft, target)
         elif target.is_dir():
             self._home.throw_away(run.draft)
@@ -324,7 +326,7 @@ class ImageSetStore(RunStore):
         self._change(database, run.id, result=result)
 
     def _insert_set(self, database: sqlite3.Connection, record: Mapping[str, Any]) -> None:
-        """The row of an image set, unless there is one of its key; one that was taken away is back with it."""
+        """Insert the row of an image set, unless its key exists; this also restores a deleted one."""
         names = ("key", "title", "source", "images", "samples", "classes")
         database.execute(
             f"insert or ignore into image_set ({', '.join(names)}, created, revision)"
@@ -341,9 +343,9 @@ class ImageSetStore(RunStore):
     def _mark_deleted(
         self, database: sqlite3.Connection, key: str, when: float | None, source: str = ""
     ) -> None:
-        """Have an image set be taken away, or not, in the database and beside its files: see `_write_row`.
+        """Mark an image set as deleted, or not, in the database and in its file: see `_write_row`.
 
-        source: where it came from, which is noted where nobody knew it."""
+        source: its origin, which is stored if it was unknown."""
         self._catch_up_set(database, key)
         database.execute(
             "update image_set set deleted = ?, source = case source when '' then ? else source end,"
@@ -368,7 +370,7 @@ class ImageSetStore(RunStore):
 
 
 def described(image_set: ImageSet) -> dict[str, Any]:
-    """What the row of an image set tells of it, but for its source."""
+    """Return the row of an image set except its source."""
     return {
         "key": image_set.key,
         "title": image_set.title,
@@ -379,7 +381,7 @@ def described(image_set: ImageSet) -> dict[str, Any]:
 
 
 def _files(folder: Path) -> dict[str, int]:
-    """The files of an image set with their sizes in bytes, but for its row's; none where there is no folder."""
+    """Return the files of an image set with their sizes in bytes, without its row file; none without a folder."""
     return {
         str(path.relative_to(folder)): path.stat().st_size
         for path in folder.rglob("*")
@@ -388,7 +390,7 @@ def _files(folder: Path) -> dict[str, int]:
 
 
 def _image_sets_of(home: Home, deleted: bool = False) -> list[ImageSetRow]:
-    """The rows of the image sets in a home, newest first: those that were taken away, or the others."""
+    """Return the rows of the image sets in a data folder, newest first: the deleted ones, or the others."""
     with home.read() as database:
         rows = database.execute(
             "select * from image_set where (deleted is not null) = ? order by number desc", (deleted,)

@@ -1,11 +1,11 @@
-"""Whose turn it is to work: one fair queue for all rooms of a machine, and for a home without rooms the same; one of
-trainings, one of imports, and one of looks at uploads.
+"""Fair job queues for all workspaces of a server: one for training, one for imports, one for previews.
 
-A training takes a ticket when it is asked for; its worker, which waits, looks itself whether it may go on. The lock on
-the training's folder is what keeps the ticket: it goes with the worker, however that dies, and the ticket with it.
-What works goes on. Of those that wait the room goes first that has the fewest at work, then the one that was not
-served for longest, then who asked first; so first trainings of all rooms come before second ones, and who asks for many
-delays others by one.
+A run enters the queue when it is started; its queued worker checks by itself whether it may run. The entry is valid
+while the worker holds the lock on the run's folder: the operating system releases the lock when the worker exits for
+any reason, and this frees the queue entry. Running jobs are never interrupted. The next job is from the workspace with
+the fewest running jobs, then from the one served longest ago, then the one that entered first. So the first jobs of all
+workspaces come before second ones, and a workspace with many jobs delays the others by one. A data folder without
+workspaces uses the same queues.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ create table served (room text not null unique, turn integer not null);
 
 @dataclass(frozen=True)
 class Ticket:
-    """A training that works or waits. number: the order of asking. room: its home, as a path from the server's.
+    """A run that is running or queued. number: the order of entering. room: its data folder, relative to the server's.
 
-    works: whether it had its turn; level, once in order: how many of its room work before it.
+    works: whether it is running; level, once in order: how many runs of its workspace come before it.
     """
 
     number: int
@@ -44,16 +44,16 @@ class Ticket:
 
 @dataclass(frozen=True)
 class Waiting:
-    """A ticket that waits. level: how many of its own room are at work or go before it."""
+    """A queued run. level: how many runs of its workspace are running or come before it."""
 
     ticket: Ticket
     level: int
 
 
 def in_order(tickets: Sequence[Ticket], served: Mapping[str, int]) -> list[Waiting]:
-    """Those that wait in the order in which they would be served if all were and nobody came or ended meanwhile.
+    """Return the queued runs in the order in which they would run if none entered or ended meanwhile.
 
-    served: the turn that each room had last, by which rooms with equally many at work go one after the other.
+    served: the last turn of each workspace, by which workspaces with equally many running jobs alternate.
 
     >>> tickets = [Ticket(1, "a", "a1", True), Ticket(2, "a", "a2", False), Ticket(3, "b", "b1", False)]
     >>> [turn.ticket.run for turn in in_order(tickets, {"a": 1})]
@@ -67,7 +67,7 @@ def in_order(tickets: Sequence[Ticket], served: Mapping[str, int]) -> list[Waiti
     for room, of_room in waiting.items():
         working = sum(ticket.works and ticket.room == room for ticket in tickets)
         since = (served.get(room, 0), of_room[0].number)
-        # Who was served in the meantime, place > 0, was so later than any that was served before.
+        # A workspace that was served in this loop (place > 0) was served later than all that were served before.
         keyed += [
             ((working + place, place, *since), Waiting(ticket, working + place))
             for place, ticket in enumerate(of_room)
@@ -76,10 +76,10 @@ def in_order(tickets: Sequence[Ticket], served: Mapping[str, int]) -> list[Waiti
 
 
 class JobQueue(Database):
-    """A queue that runs of `home` stand in: that of its server, where it is a room. file: its database; what stands in
-    one does not wait for what stands in another.
+    """The queue for the runs of `home`: that of its server, if it is a workspace. file: the database; queues in
+    different files are independent.
 
-    places: how many work at once on the machine; of one room: how many of it may, at most.
+    places: how many may run at the same time on the machine; of_room: how many of one workspace.
     """
 
     def __init__(self, home: Path, file: str = "queue.sqlite") -> None:
@@ -90,44 +90,44 @@ class JobQueue(Database):
             self.lay_out(MIGRATIONS)
 
     def _prepare(self, migrations: tuple[str, ...]) -> None:
-        """A queue that is damaged is begun anew, for workers take the tickets again that they had."""
+        """Recreate a damaged queue; workers then enter it again."""
         if os.path.lexists(self._database) and not is_sound(self._database, migrations):
             set_aside(self._database)
 
     @property
     def called(self) -> str:
-        """Without the path, for a visitor: that is where the server keeps its rooms."""
+        """The name in messages, without the path for visitors, because it contains the paths of workspaces."""
         return "the queue of this server" if has_quotas(self._home) else super().called
 
     def _connect(self) -> sqlite3.Connection:
-        """Without waiting for the disk at each change: a ticket is worth nothing when the machine has gone down, for
-        the worker that holds it is gone too."""
+        """Connect without flushing each change to disk: after a crash of the machine the entries are worthless, because
+        the workers are gone too."""
         database = super()._connect()
         database.execute("pragma synchronous = normal")
         return database
 
     def enter(self, run_id: str) -> None:
-        """Take a ticket for a run of this home, whose lock is held. Repeating it is harmless."""
+        """Enter a run of this data folder whose lock is held. Repeating it is harmless."""
         with self.change() as database:
             self._enter(database, run_id)
 
     def leave(self, run_id: str) -> None:
-        """Give a ticket back before the worker has ended; what has none gives nothing back."""
+        """Remove the entry of a run before its worker has exited; does nothing without an entry."""
         with self.change() as database:
             database.execute("delete from ticket where run = ?", (run_id,))
 
     def waits_for(self, run_id: str, places: int, of_room: int) -> int:
-        """How many others must end before it is the turn of a run of this home; 0 where it works, or has no ticket."""
+        """Return how many others must end before a run of this data folder may run; 0 if it runs, or has no entry."""
         with self.read() as database:
             return self._ahead(self._live(database), _served(database), run_id, places, of_room)
 
     def claim(self, run_id: str, places: int, of_room: int) -> int:
-        """Have the run work if it is its turn, and return 0; else how many others must end before.
+        """Let the run start if it may, and return 0; otherwise return how many others must end first.
 
-        Looking and claiming are one transaction, so that of two that claim the last place one gets it.
+        Checking and starting are one transaction, so that only one of two runs gets the last place.
         """
         if ahead := self.waits_for(run_id, places, of_room) if self._has(run_id) else 0:
-            return ahead  # without a transaction: nearly always that is the answer, and many ask
+            return ahead  # without a transaction, because this is nearly always the answer, and there are many queries
         with self.change() as database:
             self._enter(database, run_id)
             live, served = self._live(database), _served(database)
@@ -151,7 +151,7 @@ class JobQueue(Database):
         )
 
     def _live(self, database: sqlite3.Connection) -> list[Ticket]:
-        """The tickets whose workers live."""
+        """Return the entries whose workers are alive."""
         rows = database.execute("select number, room, run, works from ticket order by number")
         tickets = [Ticket(row["number"], row["room"], row["run"], bool(row["works"])) for row in rows]
         return [ticket for ticket in tickets if is_held(self.path / ticket.room / "runs" / ticket.run / LOCK)]

@@ -1,16 +1,15 @@
-"""Which rooms give their place up to newcomers, where a server has as many rooms as it may have.
+"""Which workspaces are removed to make place for new ones, on a server that has reached its limit of workspaces.
 
-The rule, where places are short:
+The rule:
 
-- A room in which there is nothing gives its place up at once. Nothing means no image set, no answer, no correction of a
-  label, nothing that was brought for a set, and no run except imports and looks that left nothing: they failed, were
-  cancelled or discarded, or only looked.
-- A room that holds only imports nobody has decided about gives its place up a day after the last visit, if no second
-  browser tab ever opened it.
-- Every other room keeps its place for 30 days after the last visit.
+- An empty workspace can be removed immediately. Empty means: no image set, no answer, no correction of a label, no
+  upload for a set, and no run except imports without a result: failed, cancelled or discarded ones, and previews.
+- A workspace that holds only pending imports can be removed one day after the last visit, if no second browser tab has
+  ever opened it.
+- Every other workspace is kept for 30 days after the last visit.
 
-The room that was visited longest ago goes first. A room in which work is running, a room that cannot be read and the
-class room always keep their place.
+The workspace with the oldest last visit is removed first. A workspace with running jobs, an unreadable workspace, and
+the shared workspace are never removed.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from ranking.workspace.store import Store
 
 T = TypeVar("T")
 DAY = 86400.0  # seconds
-EMPTY, UNDECIDED, USED = 0, 1, 30  # days after the last visit for which a room keeps its place
+EMPTY, UNDECIDED, USED = 0, 1, 30  # days after the last visit for which a workspace is kept
 
 
 def giving_up(rooms: Iterable[Path]) -> Iterator[Path]:
-    """Those of `rooms` that give their place up, in the order in which they do."""
+    """Yield those of `rooms` that can be removed, in the order of removal."""
     visited = {room: visited_at(room) for room in rooms}
     kept, now = functools.cache(kept_days), time.time()
     for days in (EMPTY, UNDECIDED, USED):
@@ -43,13 +42,13 @@ def giving_up(rooms: Iterable[Path]) -> Iterator[Path]:
 
 
 def kept_days(room: Path) -> float:
-    """For how many days after the last visit a room keeps its place; infinity for a room that cannot be read."""
+    """Return for how many days after the last visit a workspace is kept; infinity for an unreadable workspace."""
     return of_room(room, _kept_days, math.inf)
 
 
 def of_room(room: Path, read: Callable[[Path], T], otherwise: T) -> T:
-    """What `read` returns for a room; `otherwise` for a room that cannot be read, whatever the reason: damage to one
-    room must not affect the visitors of others."""
+    """Return what `read` returns for a workspace; `otherwise` for an unreadable one, whatever the reason, because
+    damage to one workspace must not affect the visitors of others."""
     try:
         return read(room)
     except Exception:
@@ -57,7 +56,8 @@ def of_room(room: Path, read: Callable[[Path], T], otherwise: T) -> T:
 
 
 def visited_at(room: Path) -> float:
-    """When somebody was in a room last, in seconds since the epoch; of one that may not be read, of its change."""
+    """Return the time of the last visit of a workspace, in seconds since the epoch; the time of its folder if
+    unreadable."""
     try:
         return (room / MARK).stat().st_mtime
     except PermissionError:
@@ -65,7 +65,7 @@ def visited_at(room: Path) -> float:
 
 
 def times_opened(room: Path) -> int:
-    """How many browser tabs have opened a room; of one from before that was counted, more than can be known."""
+    """Return how many browser tabs have opened a workspace; a huge number if they were not counted then."""
     text = (room / MARK).read_text()
     return int(text) if text.isdecimal() and len(text) < 10 else 2
 
@@ -87,6 +87,6 @@ def _kept_days(room: Path) -> float:
 
 
 def _left_nothing(run: Run) -> bool:
-    """Whether an import or a look has ended, and there is nothing to decide about it."""
+    """Return whether an import or a preview has ended, with nothing left to decide."""
     decided = run.state != "finished" or "decision" in run.result or run.looks
     return run.state in ENDED and decided

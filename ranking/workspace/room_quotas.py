@@ -1,4 +1,4 @@
-"""What a room may take of the machine, disk space and work at once, and how many rooms there may be."""
+"""Limits per workspace (disk space, concurrent jobs) and on the number of workspaces."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from ranking.workspace.room_layout import has_quotas
 
 DISK, JOBS, COUNT = "RANKING_ROOM_DISK", "RANKING_ROOM_JOBS", "RANKING_ROOM_COUNT"
 DEFAULT_DISK, DEFAULT_JOBS, DEFAULT_COUNT = 2_000_000_000, 2, 200
-LIVE_FOR_EACH = 5  # trainings that work or wait, for each that may work at once: every one is a process
+LIVE_FOR_EACH = 5  # live runs per run that may be running, because queued ones are processes too
 
 
 class QuotaError(HomeError):
-    """A room has as much as it may have. `why` says of what."""
+    """A workspace has reached a limit. `why` names the limit."""
 
     def __str__(self) -> str:
         return f"{self.subject} {self.why}; {self.remedy}"
 
 
 class FullError(QuotaError):
-    """A room takes the disk space that it may take: something in it has to be removed first."""
+    """A workspace is full: some of its content has to be removed first."""
 
 
 class NoRoomError(QuotaError):
-    """A server has as many rooms as it may have."""
+    """A server has reached its limit of workspaces."""
 
 
 def check_disk(home: Path, more: int = 0) -> None:
-    """FullError where `home` is a room that takes the disk space that it may take, or would with so many bytes more."""
+    """Raise FullError if `home` is a workspace that is full, or would be with `more` bytes."""
     if not has_quotas(home):
         return
     used, most = bytes_of(home), most_disk()
     if used + max(more, 1) > most:
-        too_much = f", and {format_bytes(more)} more would be too much" if used < most else ""
+        too_much = f", and {format_bytes(more)} more would exceed the limit" if used < most else ""
         raise FullError(
-            "this room",
-            f"is full: it takes {format_bytes(used)} of {format_bytes(most)}{too_much}",
-            "delete trainings that you no longer need and empty the list of deleted ones, take image sets away, "
-            "discard imports that wait for a decision, remove computed features, or begin another room (start page)",
+            "this workspace",
+            f"is full: it uses {format_bytes(used)} of {format_bytes(most)}{too_much}",
+            "delete runs or image sets and empty the trash, discard pending imports, clear the feature cache, or "
+            "create another workspace on the start page",
         )
 
 
 class DiskWatch:
-    """`check_disk` for many writes to a home: it is measured when the space left may not be enough, and every SECONDS,
-    because others write to it too.
+    """`check_disk` for many writes to a data folder: the disk space is measured when the space left may not be enough,
+    and every SECONDS, because other processes write too.
 
     more: bytes that will be written at the end.
     """
@@ -60,7 +60,7 @@ class DiskWatch:
         self._home, self._more, self._left, self._next = home, more, 0, 0.0
 
     def __call__(self, size: int = 0) -> None:
-        """FullError where a room has no space for `size` bytes that are written now; else they count as taken."""
+        """Raise FullError if a workspace has no space for `size` bytes that are written now; otherwise count them."""
         if not has_quotas(self._home):
             return
         if self._left < size or time.monotonic() >= self._next:
@@ -71,63 +71,63 @@ class DiskWatch:
 
 
 def check_jobs(home: Path, importing: bool, live: int) -> None:
-    """QuotaError where `home` is a room that has as many `live` imports, or trainings, as it may have."""
+    """Raise QuotaError if `home` is a workspace with the maximum of `live` imports, or of other runs."""
     if not has_quotas(home):
         return
     most = most_jobs() if importing else LIVE_FOR_EACH * most_jobs()
     if live >= most:
-        what = "running imports" if importing else "running or waiting trainings and simulations"
+        what = "running imports" if importing else "running or queued jobs"
         raise QuotaError(
-            "this room",
-            f"has {live} {what}, the most that it may have",
-            "wait until one has ended, or cancel one",
+            "this workspace",
+            f"already has {live} {what}, the maximum",
+            "wait for one to finish, or cancel one",
         )
 
 
 def check_count(rooms: int) -> None:
-    """NoRoomError where a server with so many rooms of visitors may have no more."""
+    """Raise NoRoomError if a server with that many workspaces has reached its limit."""
     most = most_rooms()
     if rooms >= most:
         raise NoRoomError(
             "this server",
-            f"has {counted(rooms, 'room')}, the most that it may have",
-            "enter an existing room by its address, or ask the host to remove some that are no longer used "
-            f"(`python -m ranking rooms remove --unused-for DAYS`), or to start the server with a higher {COUNT}",
+            f"has reached its limit of {counted(rooms, 'workspace')}",
+            "open an existing workspace by its URL, or ask the administrator to remove unused ones "
+            f"(`python -m ranking rooms remove --unused-for DAYS`), or to restart the server with a higher {COUNT}",
         )
 
 
 def most_disk() -> int:
-    """How many bytes a room may take: $RANKING_ROOM_DISK."""
+    """Return the storage limit of a workspace in bytes: $RANKING_ROOM_DISK."""
     return _number(DISK, DEFAULT_DISK, "bytes")
 
 
 def most_jobs() -> int:
-    """How many trainings of a room may work at once: $RANKING_ROOM_JOBS."""
-    return _number(JOBS, DEFAULT_JOBS, "trainings at once")
+    """Return how many training runs of a workspace may run at the same time: $RANKING_ROOM_JOBS."""
+    return _number(JOBS, DEFAULT_JOBS, "concurrent runs")
 
 
 def most_rooms() -> int:
-    """How many rooms of visitors a server may have: $RANKING_ROOM_COUNT."""
+    """Return the limit on the number of workspaces of a server: $RANKING_ROOM_COUNT."""
     return _number(COUNT, DEFAULT_COUNT, "rooms")
 
 
 def bytes_of(folder: Path) -> int:
-    """What the files below a folder take of the disk, each once; those that are linked from elsewhere too take nothing
-    here."""
+    """Return the disk space of the files below a folder in bytes, each file once; files that are also linked from
+    elsewhere do not count."""
     total, seen = 0, Counter[tuple[int, int]]()
     for place, _, files in os.walk(folder):
         for file in files:
             try:
                 status = os.lstat(os.path.join(place, file))
             except FileNotFoundError:
-                continue  # it went meanwhile
+                continue  # it was removed meanwhile
             seen[status.st_dev, status.st_ino] += 1
             total += status.st_size if seen[status.st_dev, status.st_ino] == status.st_nlink else 0
     return total
 
 
 def format_bytes(count: int) -> str:
-    """A number of bytes in words.
+    """Format a number of bytes.
 
     >>> format_bytes(2_000_000_000), format_bytes(1_234_000), format_bytes(10)
     ('2 GB', '1.23 MB', '0.01 kB')
@@ -144,6 +144,6 @@ def _number(variable: str, default: int, unit: str) -> int:
         raise HomeError(
             variable,
             f"it must be a whole number of {unit}, 1 or more, got {text[:40]!r}",
-            "start the server with such a number",
+            "restart the server with such a number",
         )
     return int(text)

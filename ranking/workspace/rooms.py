@@ -1,7 +1,7 @@
-"""The rooms of a server: one home for each visitor, so that nothing of one can reach another.
+"""The workspaces of a server: one data folder for each visitor, so that no visitor can access the data of another.
 
-The name of a room is the key to it: who knows it may enter. `new_name` draws one that nobody guesses; a person may
-choose one instead, and then whoever guesses it may enter.
+The name of a workspace is the key to it: anyone who knows the name can open it. `new_name` samples a name that cannot
+be guessed; users can choose a name instead, and then anyone who guesses it can open the workspace.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from ranking.workspace.run import LOCK, is_held
 from ranking.workspace.store import Store
 
 LETTERS = string.ascii_lowercase + string.digits
-DRAWN = 26  # characters of a name that is drawn: 134 bits
-# Beside the rooms: what is locked while one is made or removed, rooms that are being made, and removed ones.
+DRAWN = 26  # characters of a random name: 134 bits
+# Next to the workspaces: a lock for creating and removing, workspaces that are being created, and removed ones.
 LOCKED, MAKING, GONE = ".lock", ".making", ".gone"
 
 
 @dataclass(frozen=True)
 class RoomRow:
-    """What a list of rooms tells of one. visited: when somebody was there last, in seconds since the epoch; damaged:
-    whether it cannot be read, so that nobody knows how many sets and runs it holds."""
+    """The row of a workspace in lists. visited: the last visit, in seconds since the epoch; damaged: whether it cannot
+    be read, so that its numbers of sets and runs are unknown."""
 
     name: str
     visited: float
@@ -55,7 +55,7 @@ class RoomRow:
 
 
 def new_name() -> str:
-    """A name that nobody guesses.
+    """Return a random name that cannot be guessed.
 
     >>> len(new_name()), new_name() == new_name()
     (26, False)
@@ -64,12 +64,12 @@ def new_name() -> str:
 
 
 class Rooms:
-    """The rooms of the server whose own home is `home`: see `ranking.workspace.home.Home`.
+    """The workspaces of the server whose data folder is `home`: see `ranking.workspace.home.Home`.
 
-    The room that the host has named in $RANKING_CLASS_ROOM, whose content is lent to all others, is made with them.
-    ValueError where no room can have its name.
+    The workspace named in $RANKING_CLASS_ROOM, which is shared with all others, is created with them. ValueError if
+    this is not a valid name.
 
-    Rooms are made and removed by one process or thread at a time, and a room appears and disappears whole.
+    Workspaces are created and removed by one process or thread at a time, and appear and disappear atomically.
     """
 
     def __init__(self, home: Path | str | None = None) -> None:
@@ -77,33 +77,33 @@ class Rooms:
         self._folder = self.home / ROOMS
         named = os.environ.get(CLASS_ROOM)
         if named:
-            # Visitors read that it cannot be used, and work without it.
+            # Visitors see that it cannot be used, and work without it.
             with contextlib.suppress(HomeError):
                 Home(self.make(named))
 
     @cached_property
     def bundled(self) -> Path:
-        """The home of what comes with the program, which is made there once and lent to all rooms."""
+        """The data folder of the bundled content, which is created there once and shared with all workspaces."""
         home = self._there_from_now(BUNDLED)
-        Home(home)  # it may be of an older version, and is about to be lent
+        Home(home)  # migrates a data folder of an older version before it is shared
         return home
 
     def make(self, name: str) -> Path:
-        """The home of the room of that name, which is there from now on. NoRoomError where the server has as many as
-        it may have, this is not one of them, and none gives its place up (`ranking.workspace.room_places` has the
-        rule). The room that the host has named always has its place. HomeError where it cannot be made."""
+        """Return the data folder of the workspace with that name, and create it if needed. NoRoomError if it is a new
+        one, the server has reached its limit, and no other can be removed (see `ranking.workspace.room_places`); the
+        shared workspace is exempt. HomeError if it cannot be created."""
         return self._there_from_now(checked_room(name))
 
     def find(self, name: str) -> Path | None:
-        """The home of the room of that name; None where there is none."""
+        """Return the data folder of the workspace with that name; None if there is none."""
         home = self._folder / checked_room(name)
         return home if is_room(home) else None
 
     def visit(self, name: str, opens: bool = False) -> None:
-        """Note that somebody is in a room; opens: for the first time in this browser tab. ValueError where there is
-        none of that name. HomeError where that cannot be written."""
+        """Record a visit of a workspace; opens: whether it is the first in this browser tab. ValueError for an unknown
+        name. HomeError if the visit cannot be recorded."""
         room = self._there(name)
-        with explained("this room"):
+        with explained("this workspace"):
             try:
                 if opens:
                     (room / MARK).write_text(str(times_opened(room) + 1))
@@ -112,7 +112,7 @@ class Rooms:
                 self._there(name)  # it was removed meanwhile
 
     def all(self) -> list[RoomRow]:
-        """All rooms of visitors, that visited last first."""
+        """Return all workspaces, most recently used first."""
         rows = []
         for room in self._homes():
             with contextlib.suppress(FileNotFoundError):  # it was removed meanwhile
@@ -120,12 +120,12 @@ class Rooms:
         return sorted(rows, key=lambda row: -row.visited)
 
     def unused_for(self, days: float) -> list[RoomRow]:
-        """The rooms that nobody was in for so many days, without those that cannot be read."""
+        """Return the workspaces that were not visited for `days` days, without unreadable ones."""
         return [row for row in self.all() if not row.damaged and row.visited < time.time() - days * 86400]
 
     def remove(self, name: str) -> None:
-        """Remove a room with all that is in it, for good. ValueError where there is none of that name, or work goes on
-        in it."""
+        """Permanently remove a workspace and its content. ValueError for an unknown name, or if jobs are running in
+        it."""
         self._there(name)
         with self._alone():
             self._take_away(self._there(name))
@@ -133,8 +133,8 @@ class Rooms:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """While nobody else makes or removes rooms. What fails is a HomeError without a path of the host."""
-        with explained("the rooms of this server"):
+        """Hold the lock for creating and removing workspaces. Failures are HomeErrors without a path of the server."""
+        with explained("the workspaces of this server"):
             self._folder.mkdir(parents=True, exist_ok=True)
             with open(self._folder / LOCKED, "w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
@@ -152,7 +152,7 @@ class Rooms:
         return room
 
     def _sweep(self) -> None:
-        """Remove what is left of rooms that were not made to the end, or went while somebody was in them."""
+        """Remove the rest of workspaces whose creation did not finish, or that disappeared during a visit."""
         shutil.rmtree(self._folder / MAKING, ignore_errors=True)
         for folder in list(self._folder.iterdir()):
             if (
@@ -164,8 +164,8 @@ class Rooms:
                 self._gives_way(folder)
 
     def _make_place(self, name: str) -> None:
-        """Where there are as many rooms as there may be, remove those that give their place up until there is one for
-        room `name`. NoRoomError where there is none."""
+        """If the limit of workspaces is reached, remove some until there is place for workspace `name`. NoRoomError if
+        none can be removed."""
         always = (BUNDLED, os.environ.get(CLASS_ROOM))
         rooms = list(self._homes())
         if name in always or len(rooms) < most_rooms():
@@ -178,7 +178,7 @@ class Rooms:
         check_count(left)
 
     def _gives_way(self, room: Path) -> bool:
-        """Whether a room was removed; where work is running in it, or the disk refuses, it was not."""
+        """Remove a workspace and return True; False if jobs are running in it, or the disk refuses."""
         try:
             self._take_away(room)
         except (InputError, OSError):
@@ -186,11 +186,11 @@ class Rooms:
         return True
 
     def _take_away(self, room: Path) -> None:
-        """Take a room out of sight in one step; `_empty_gone` removes it."""
+        """Remove a workspace from sight in one step; `_empty_gone` removes its files."""
         live = sum(is_held(lock) for lock in room.glob(f"runs/*/{LOCK}"))
         if live:
             raise InputError(
-                f"room {room.name}",
+                f"workspace {room.name}",
                 "no running imports or training runs",
                 live,
                 "wait until they have ended, or cancel them there",
@@ -199,24 +199,24 @@ class Rooms:
         os.rename(room, self._folder / GONE / secrets.token_hex(8))
 
     def _empty_gone(self) -> None:
-        """Remove what was taken away; what cannot be, or another process removes, waits for next time."""
+        """Remove the files of removed workspaces; those that cannot be removed now wait for the next call."""
         for rubbish in (self._folder / GONE).glob("*"):
             shutil.rmtree(rubbish, ignore_errors=True)
 
     def _lay_out(self, room: Path) -> None:
-        """Make a room elsewhere and have it appear whole. A folder that is there already becomes one: it was brought
-        back by hand, since `_sweep` has left it."""
+        """Create a workspace elsewhere and move it into place atomically. An existing folder becomes a workspace: it
+        was restored by hand, because `_sweep` has left it."""
         made = room if room.exists() else self._folder / MAKING / secrets.token_hex(8)
         try:
             Home(made)
         except HomeError as error:
-            raise HomeError("this room", error.why, error.remedy) from error
+            raise HomeError("this workspace", error.why, error.remedy) from error
         (made / MARK).write_text("0")
         if made != room:
             os.rename(made, room)
 
     def _homes(self) -> Iterator[Path]:
-        """The homes of all rooms of visitors."""
+        """Yield the data folders of all workspaces."""
         return (
             (home for home in self._folder.iterdir() if has_quotas(home))
             if self._folder.is_dir()
@@ -227,7 +227,10 @@ class Rooms:
         home = self.find(name)
         if home is None:
             raise InputError(
-                "room", "the name of one on this server", name, "`python -m ranking rooms list` lists them"
+                "workspace",
+                "the name of one on this server",
+                name,
+                "`python -m ranking rooms list` lists them",
             )
         return home
 
@@ -238,7 +241,7 @@ def _row(room: Path) -> RoomRow:
 
 
 def _counts(room: Path) -> tuple[int, int]:
-    """How many image sets and runs of its own a room holds."""
+    """Return the number of image sets and runs of a workspace, without shared ones."""
     with Home(room).read() as database:
         (sets,) = database.execute("select count(*) from image_set where deleted is null").fetchone()
     return sets, len(Store(room).own_runs())

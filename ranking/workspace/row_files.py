@@ -1,8 +1,8 @@
-"""Rows of the database as files beside what they tell of, from which a database that was lost is made again.
+"""Database rows as files next to the data that they describe, from which a lost database is rebuilt.
 
-Each change of a row counts its `revision` up and writes the file before it is committed. So the file is never older
-than the row, unless it could not be written; then its revision is lower. A file of a higher revision than the row's
-belongs to a newer database than the one that is there, and replaces the row.
+Each change of a row increments its `revision` and writes the file before it is committed. So the file is never older
+than the row, unless it could not be written; then its revision is lower. A file with a higher revision than the row
+belongs to a newer state of the database, and replaces the row.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from ranking.workspace.run import (
 
 ROW = "row.json"
 RESTORE = "restore the file from a backup"
-LONGEST = 64_000_000  # bytes of a file that is read: an experiment's result has a line for each of its cells
+LONGEST = 64_000_000  # largest file that is read, in bytes: the result of an experiment has a line per trial
 RUN_COLUMNS = (*TRAVELS, *(name for name in STAYS if name != "id"))
 SET_COLUMNS = ("source", "created", "deleted", "revision")
-TIMES = ("started", "ended", "deleted", "cancelled")  # of a run, where they are known
-LATER = ("pid", "cancelled", "revision", "version")  # what files of earlier versions do not tell
+TIMES = ("started", "ended", "deleted", "cancelled")  # of a run, if known
+LATER = ("pid", "cancelled", "revision", "version")  # missing in files of earlier versions
 
 
 def write_row(folder: Path, columns: Mapping[str, Any]) -> None:
-    """Have `folder` hold those columns of its row, written whole; nothing where it does already, or is not there.
+    """Write columns of a row to the file in `folder`, completely; does nothing if it is up to date, or has no folder.
 
-    Who writes holds the write lock of the database, so no two write at once.
+    The caller holds the write lock of the database, so no two processes write at the same time.
     """
     file, text = folder / ROW, json.dumps(columns, allow_nan=False).encode()
     if not folder.is_dir() or (file.is_file() and file.read_bytes() == text):
@@ -50,8 +50,8 @@ def write_row(folder: Path, columns: Mapping[str, Any]) -> None:
 
 
 def read_run_row(folder: Path) -> dict[str, Any]:
-    """RUN_COLUMNS of the run that has `folder`, of an earlier version without some of LATER; InputError where these
-    cannot be read or are no row of a run."""
+    """Return RUN_COLUMNS of the run in `folder`, for earlier versions without some of LATER; InputError if they cannot
+    be read or are not valid."""
     record = _read(folder, RUN_COLUMNS)
     record["kind"], record["settings"] = as_today(record["kind"], record["settings"])
     sound = (
@@ -74,7 +74,7 @@ def read_run_row(folder: Path) -> dict[str, Any]:
 
 
 def _is_import(record: Mapping[str, Any]) -> bool:
-    """Whether a finished import tells what it built, as its row does."""
+    """Return whether a finished import has a result that describes what it built."""
     result = record["result"]
     return result.get("decision", "kept") in ("kept", "discarded") and (
         task_of("import", record["settings"]) != ImportSettings.task
@@ -91,9 +91,9 @@ def _is_import(record: Mapping[str, Any]) -> bool:
 
 
 def read_set_row(folder: Path) -> dict[str, Any] | None:
-    """SET_COLUMNS of the image set that has `folder`; None where these cannot be read.
+    """Return SET_COLUMNS of the image set in `folder`; None if they cannot be read.
 
-    A set is whole without.
+    An image set is complete without them.
     """
     try:
         record = _read(folder, SET_COLUMNS)
@@ -109,12 +109,10 @@ def _read(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
         if file.stat().st_size > LONGEST:
             raise _damaged(folder)
         record = json.loads(file.read_text())
-        json.dumps(
-            record, allow_nan=False, ensure_ascii=False
-        ).encode()  # refuses NaN and halves of characters
+        json.dumps(record, allow_nan=False, ensure_ascii=False).encode()  # raises for NaN and lone surrogates
     except FileNotFoundError as error:
         raise InputError(
-            f"folder {folder.name}", f"a file {ROW} that tells what it is", "none", RESTORE
+            f"folder {folder.name}", f"a file {ROW} that describes it", "none", RESTORE
         ) from error
     except (OSError, ValueError, RecursionError) as error:
         raise _damaged(folder) from error

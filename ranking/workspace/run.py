@@ -1,4 +1,4 @@
-"""One run: its row as it stood when it was asked for, the files in its folder, and the lock of its worker."""
+"""A run: a snapshot of its database row, the files in its folder, and the lock of its worker."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any, Literal
 from ranking.core import is_number
 from ranking.core.run_settings import CALLED, ImportSettings, LookSettings, TrainSettings
 
-# An import never waits for runs of other kinds, a person decides about what it leaves, and of one that does not finish
-# nothing is left. What a run of a kind is about is its task.
+# An import never waits for runs of other kinds, the user decides about its result, and an import that does not finish
+# leaves nothing. The task of a run says what it is about within its kind.
 Kind = Literal["import", "train", "study"]
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 ENDED = ("finished", "cancelled", "failed")
 SAMPLES = TrainSettings.task
-# The task of a run whose settings name none, because its kind had one task once.
+# The task of a run whose settings name none, because its kind had only one task then.
 FIRST_TASKS = {"import": ImportSettings.task, "train": SAMPLES}
 # The kinds of earlier versions, with the kinds and tasks of today.
 FIRST_KINDS: dict[str, tuple[Kind, str]] = {
@@ -31,18 +31,18 @@ FIRST_KINDS: dict[str, tuple[Kind, str]] = {
     "timing": ("study", "timing"),
     "features": ("import", "features"),
 }
-# The columns of a run that go along to another home, and those that are of this one; a new one joins either.
+# The columns of a run that are exported, and those that are not; every new column belongs to one of them.
 TRAVELS = ("kind", "state", "settings", "result", "reason", "created", "started", "ended", "name", "star")
 STAYS = ("id", "pid", "cancelled", "deleted", "revision", "version")
-# Of what settings and results hold; raised with each change of their meaning. 0: from before rows had a version.
+# Version of settings and results; raised with each change of their meaning. 0: stored before rows had a version.
 VERSION = 1
-LAST_TIME = 32_503_680_000.0  # the year 3000, in seconds since the epoch: no run is of a later time
-LOCK = "lock"  # the one name that is needed before there is a Run
+LAST_TIME = 32_503_680_000.0  # the year 3000, in seconds since the epoch: no run has a later time
+LOCK = "lock"  # the only name that is needed before there is a Run
 
 
 def task_of(kind: str, settings: Mapping[str, Any]) -> str:
-    """What a run is about: what an import brings, what a training learns to rank (`ranking.experiments.tasks`), what a
-    study measures (`ranking.experiments.studies`).
+    """Return the task of a run: what an import imports, what a training run ranks (`ranking.experiments.tasks`), or
+    what a study measures (`ranking.experiments.studies`).
 
     >>> task_of("train", {"task": "orders"}), task_of("train", {}), task_of("import", {"look": "/home/anna"})
     ('orders', 'samples', 'look')
@@ -53,7 +53,7 @@ def task_of(kind: str, settings: Mapping[str, Any]) -> str:
 
 
 def as_today(kind: Any, settings: Any) -> tuple[Any, Any]:
-    """The kind and the settings of a run as an earlier version stored them, which had a kind for each task.
+    """Convert the kind and settings of earlier versions, which had a kind for each task.
 
     >>> as_today("label", {"set": "abc"})
     ('train', {'set': 'abc', 'task': 'labels'})
@@ -66,13 +66,13 @@ def as_today(kind: Any, settings: Any) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class Run:
-    """One import, training or simulation as it stood when it was asked for.
+    """A snapshot of an import, a training run or a study.
 
-    Times are seconds since the epoch. pid: the worker's process; cancelled: when it was asked to stop, by
-    the system's monotonic clock. A finished import has result["decision"] "kept" or "discarded" once taken.
-    name, star: a person's; deleted: when a person deleted it, None where nobody did. revision: how many times its row
-    was changed. version: the VERSION of the program that wrote its settings and result. lent: whether it is another
-    home's, which lends it to look at.
+    Times are seconds since the epoch. pid: the worker's process; cancelled: when the user cancelled it, by the system's
+    monotonic clock. A finished import has result["decision"] "kept" or "discarded" once it is decided. name, star: set
+    by the user; deleted: when the user deleted it, None if not. revision: how many times its row has changed. version:
+    the VERSION of the program that wrote its settings and result. lent: whether it belongs to a shared data folder,
+    read-only.
     """
 
     id: str
@@ -96,38 +96,38 @@ class Run:
 
     @property
     def imported(self) -> dict[str, Any] | None:
-        """Where a run that was trained elsewhere comes from (see `ranking.jobs.run_archive`), None for one of ours."""
+        """The origin of an imported run (see `ranking.jobs.run_archive`), None for others."""
         origin = self.result.get("imported")
         return origin if isinstance(origin, dict) else None
 
     @property
     def called(self) -> str:
-        """What people call a run of its task."""
+        """The name in messages of a run of its task."""
         return CALLED.get(self.task, "run")
 
     @property
     def task(self) -> str:
-        """What it is about: see `task_of`."""
+        """The task: see `task_of`."""
         return task_of(self.kind, self.settings)
 
     @property
     def corrections(self) -> tuple[str, ...]:
-        """The ids of the samples whose label the person has corrected, and with which a training run learned."""
+        """The ids of the samples with corrected labels, with which a run was trained."""
         return tuple(self.settings.get("corrections", ()))
 
     @property
     def intake(self) -> bool:
-        """Whether it looks at, or imports, what a person brings."""
+        """Whether it previews or imports what the user uploads."""
         return self.kind == "import"
 
     @property
     def learns(self) -> bool:
-        """Whether it is a training, whose weights are kept also where it is stopped."""
+        """Whether it is a training run, whose weights are kept even if it is cancelled."""
         return self.kind == "train"
 
     @property
     def parts_done(self) -> int:
-        """How many folds of a simulation, or trainings of an experiment, are kept; 0 where its row does not tell."""
+        """Number of stored folds of a simulation, or trials of an experiment; 0 if its row has none."""
         if isinstance(done := self.result.get("done"), int):
             return done
         try:
@@ -137,22 +137,23 @@ class Run:
 
     @property
     def has_model(self) -> bool:
-        """Whether a training has ended with weights, and their metrics."""
+        """Whether it is a training run that has ended with weights and their metrics."""
         return self.state in ENDED and "test" in self.result and self.model_file.exists()
 
     @property
     def has_scores(self) -> bool:
-        """Whether a training has ended with something to rank by: its scores and their metrics."""
+        """Whether it is a training run that has ended with scores and their metrics."""
         return self.state in ENDED and "test" in self.result and self.scores_file.exists()
 
     @property
     def usable(self) -> bool:
-        """Whether a training has ended with what its task shows: of labels a model, else scores."""
+        """Whether it is a training run that has ended with what its task shows: a model for labels, otherwise
+        scores."""
         return self.has_model if self.task == "labels" else self.has_scores
 
     @property
     def lock_file(self) -> Path:
-        """What its worker holds locked for its whole life."""
+        """The file that its worker holds locked for its whole life."""
         return self.folder / LOCK
 
     @property
@@ -177,19 +178,19 @@ class Run:
 
     @property
     def scores_file(self) -> Path:
-        """(n,) float64, the scores of all samples of the set, to train on or to test on; of a training of orders those
-        of the members of its test sequences."""
+        """(n,) float64: scores of all samples of the set; for a sequence-ranking run, of the members of its test
+        sequences."""
         return self.folder / "scores.npy"
 
     @property
     def scores_so_far_file(self) -> Path:
-        """(t,) float64, while a training that asks for most violated rankings goes on: the scores of its training
-        samples when it last asked."""
+        """(t,) float64, during training with loss-augmented inference: scores of the training samples at its last
+        call."""
         return self.folder / "scores_so_far.npy"
 
     @property
     def playback_file(self) -> Path:
-        """The recording of a training that ranks samples: `ranking.explain.playback`."""
+        """The recording of a run that ranks samples: `ranking.explain.playback`."""
         return self.folder / "playback.npz"
 
     @property
@@ -199,13 +200,12 @@ class Run:
 
     @property
     def looks(self) -> bool:
-        """Whether it is an import that looks at an upload, of images or features, and builds no image set."""
+        """Whether it is a preview of an upload, of images or features, which builds no image set."""
         return self.intake and self.task != ImportSettings.task
 
     @property
     def uploaded_file(self) -> Path:
-        """The file that a person uploaded to be imported, a ZIP file or one of features. It is here until it is
-        imported or not wanted."""
+        """The file that the user uploaded, a ZIP file or one of features, until it is imported or discarded."""
         return self.folder / "brought.zip"
 
     @property
@@ -220,12 +220,12 @@ class Run:
 
     @property
     def draft_vectors(self) -> Path:
-        """The matrix that a look at features made, until it is kept."""
+        """The matrix of a feature preview, until it is kept."""
         return self.folder / "vectors.npy"
 
     @property
     def scratch(self) -> Path:
-        """Where a look at features unpacks arrays, while it reads them."""
+        """The folder in which a feature preview unpacks arrays while it reads them."""
         return self.folder / "scratch"
 
     @property
@@ -235,7 +235,7 @@ class Run:
 
 
 def is_held(lock_file: Path) -> bool:
-    """Whether a process holds a lock; not where there is no such file."""
+    """Return whether a process holds a lock; False without the file."""
     try:
         lock = os.open(lock_file, os.O_RDONLY)
     except FileNotFoundError:
@@ -250,27 +250,27 @@ def is_held(lock_file: Path) -> bool:
 
 
 def is_run_id(text: str) -> bool:
-    """Whether `text` could be the id of a run: only such a text may become part of a path."""
+    """Return whether `text` is a valid id of a run: only valid ids may become part of a path."""
     return re.fullmatch(r"[a-z0-9]{10}", text) is not None
 
 
 def is_set_key(text: str) -> bool:
-    """Whether `text` could be the key of an image set: only such a text may become part of a path."""
+    """Return whether `text` is a valid key of an image set: only valid keys may become part of a path."""
     return re.fullmatch(r"[0-9a-zA-Z_-]{8,128}", text) is not None
 
 
 def is_count(value: object) -> bool:
-    """Whether JSON gave a whole number from 0 that a browser can count too."""
+    """Return whether a JSON value is a whole number from 0 that a browser can represent."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
 
 
 def is_time(value: object) -> bool:
-    """Whether JSON gave seconds since the epoch, up to LAST_TIME."""
-    return is_number(value) and 0 <= value <= LAST_TIME  # type: ignore[operator]  # `is_number` says that it is one
+    """Return whether a JSON value is seconds since the epoch, up to LAST_TIME."""
+    return is_number(value) and 0 <= value <= LAST_TIME  # type: ignore[operator]  # `is_number` has checked it
 
 
 def take_lock(folder: Path) -> int:
-    """The lock on a run's folder as an open file; BlockingIOError if a worker holds it."""
+    """Return the lock on a run's folder as an open file; BlockingIOError if a worker holds it."""
     lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return lock

@@ -1,4 +1,4 @@
-"""What a training run leaves in its folder, read back: its projection and its scores."""
+"""Read the projection and the scores of a training run from its folder."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ AGAIN = "train again"
 
 
 def read_scores(file: Path, whose: str, count: int) -> Floats:
-    """(count,) the scores in `file`, none of them NaN; InputError where they cannot be read, or are others.
+    """Return the scores (count,) in `file`, none of them NaN; InputError if they cannot be read, or do not match.
 
-    No more is read than that. NumPy's own message is not shown: it advises to run what is in the file.
+    No more is read than that. NumPy's own message is not shown, because it suggests running code in the file.
     """
     try:
         with open(file, "rb") as stream:
@@ -49,9 +49,9 @@ def _damaged(file: Path, whose: str) -> InputError:
 
 
 def projection_of(run: Run) -> Projection | None:
-    """The projection that a training of any kind left beside its method; None where it sees features as they are.
+    """Return the projection that a training run of any task saved next to its method; None for no projection.
 
-    ValueError where it is not there any more, or cannot be read.
+    ValueError if the file is missing or cannot be read.
     """
     if run.settings.get("projection") is None:
         return None

@@ -1,4 +1,4 @@
-"""The runs of a home: their rows and folders, what people call them, and what was deleted."""
+"""The runs of a data folder: rows, folders, names, and deleted runs."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ from ranking.workspace.run_rows import (
 UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid", "cancelled")
 DELETED_DAYS = 30  # how long a deleted run can be restored
 
-# Where runs of a task wait for their turn: imports do not wait for trainings and studies, nor looks at uploads for
-# imports, which may take an hour each.
+# The queue for runs of each task: imports do not wait for training runs and studies, and previews of uploads do not
+# wait for imports, which may take an hour each.
 QUEUE, QUEUES = (
     "queue.sqlite",
     {"images": "imports.sqlite", "look": "looks.sqlite", "features": "looks.sqlite"},
@@ -63,21 +63,22 @@ class RunStore(HomeStore):
 
     @property
     def lenders(self) -> list[Path]:
-        """The homes whose sets and runs this one is lent. Listed each time: a store may be older than a lender."""
+        """The data folders that are shared with this one. Listed each time, because they may be newer than this
+        store."""
         return list(lenders_of(self.home))
 
     @property
     def lent_homes(self) -> list[Home]:
-        """`lenders`, opened to be read."""
+        """`lenders`, opened for reading."""
         return [Home(lender, lent=True) for lender in self.lenders]
 
     @property
     def homes(self) -> list[Home]:
-        """This home, then those that lend to it."""
+        """This data folder, then those that are shared with it."""
         return [self._home, *self.lent_homes]
 
     def queue_of(self, task: str) -> JobQueue:
-        """The queue that a run of a task stands in."""
+        """Return the queue for runs of a task."""
         return JobQueue(self.home, QUEUES.get(task, QUEUE))
 
     # ---------------------------------------------------------------------------------------- rows
@@ -85,10 +86,11 @@ class RunStore(HomeStore):
     def create_run(
         self, kind: Kind, settings: dict[str, Any], prepare: Prepare | None = None, once: bool = False
     ) -> Run:
-        """A new run in state "queued" with its empty folder, which `prepare` sees before anyone else can.
+        """Create a run in state "queued" with an empty folder, which `prepare` receives before other processes see the
+        run.
 
-        once: where a live run of the same kind and settings is not asked to stop, that one instead; nothing is
-        prepared then. Looking and creating are one transaction, so of two equal calls one creates.
+        once: return a live run of the same kind and settings instead, unless it is cancelled; then `prepare` is not
+        called. Checking and creating are one transaction, so only one of two equal calls creates a run.
         """
         if kind not in get_args(Kind):
             raise InputError("kind of a run", f"one of {', '.join(get_args(Kind))}", kind)
@@ -105,8 +107,8 @@ class RunStore(HomeStore):
         return self.run(run_id)
 
     def admit_run(self, run: Run, prepare: Prepare) -> Run:
-        """A new run that ended elsewhere as `run` says (its id, folder and worker excepted); `prepare` fills its
-        folder. All of it is there afterwards, or nothing."""
+        """Add a run that has ended elsewhere, with the contents of `run` except id, folder and worker; `prepare` fills
+        its folder. Everything is added, or nothing."""
         if run.state not in ENDED:
             raise InputError("run to admit", "one that has ended", run.state)
         row = {name: getattr(run, name) for name in TRAVELS} | {"name": checked_name(run.name)}
@@ -118,7 +120,7 @@ class RunStore(HomeStore):
         return self.run(run_id)
 
     def _live(self, importing: bool) -> int:
-        """How many imports, or other runs, are live."""
+        """Return how many imports, or other runs, are live."""
         runs = [run for run in self.own_runs() if run.intake == importing]
         return sum(run.state not in ENDED and run.alive for run in runs)
 
@@ -141,7 +143,7 @@ class RunStore(HomeStore):
         return run_id
 
     def run(self, run_id: str) -> Run:
-        """The run as it stands now; ValueError if there is none of that id, or its row is damaged."""
+        """Return the run as it is now; ValueError for an unknown id or a damaged row."""
         if not is_run_id(run_id):
             raise InputError("run", "an id of 10 letters a-z and digits", f"{run_id[:40]!r}")
         row = row_of(self._home, run_id)
@@ -164,14 +166,14 @@ class RunStore(HomeStore):
         )
 
     def own_run(self, run_id: str) -> Run:
-        """The run, to be changed; ValueError where it is lent, and where `run` has one."""
+        """Return a run that may be changed; ValueError for a shared run, and as in `run`."""
         run = self.run(run_id)
         if run.lent:
             raise InputError(
                 f"{run.called} {run_id}",
-                "a run of this room",
-                "one of the class room, which is read-only here",
-                "start one with its settings to have it in your own room",
+                "a run of this workspace",
+                "a run of the shared workspace, which is read-only",
+                "start a run with the same settings in your own workspace",
             )
         return run
 
@@ -182,11 +184,11 @@ class RunStore(HomeStore):
         deleted: bool = False,
         task: str | None = None,
     ) -> list[Run]:
-        """All runs, newest first, and then what is lent; of one kind, of one image set (trained on it, or imported
-        it), and of one task.
+        """Return all runs, newest first, then shared ones; of one kind, of one image set (trained on it, or the import
+        of it), and of one task.
 
-        deleted: those that were deleted and can be restored, instead of the others. Rows that are damaged, or written
-        by a newer version of this program, are passed over; `run` says of each what it is.
+        deleted: return deleted runs that can be restored, instead of the others. Rows that are damaged, or written by a
+        newer version of this program, are ignored; `run` raises errors for them.
         """
         homes = [self._home] if deleted else self.homes
         listed = [run for home in homes for run in runs_of(home, kind, set_key, deleted)]
@@ -195,16 +197,16 @@ class RunStore(HomeStore):
     def own_runs(
         self, kind: Kind | None = None, set_key: str | None = None, deleted: bool = False
     ) -> list[Run]:
-        """Those of `runs` that can be changed."""
+        """Return those of `runs` that may be changed."""
         return runs_of(self._home, kind, set_key, deleted)
 
     def equal_runs(self, kind: Kind, settings: dict[str, Any]) -> list[Run]:
-        """The runs of a kind that were asked for exactly `settings`, as JSON says them; newest first, none deleted."""
+        """Return the runs of a kind with exactly these `settings` (as JSON), newest first, without deleted ones."""
         as_json = json.loads(json.dumps(settings, allow_nan=False))
         return [run for run in self.runs(kind, as_json.get("set")) if run.settings == as_json]
 
     def update_run(self, run_id: str, **columns: Any) -> None:
-        """Write some of a run's columns (UPDATABLE)."""
+        """Update columns of a run (UPDATABLE)."""
         unknown = [name for name in columns if name not in UPDATABLE]
         if unknown or not columns:
             raise InputError(
@@ -230,9 +232,9 @@ class RunStore(HomeStore):
         self._write_row(database, run_id)
 
     def caught_up(self, run_id: str) -> Run:
-        """`own_run`, after its row was replaced by the file beside its files where that is newer: the database was put
-        back from a copy since. Whoever changes a row, or removes files for what it tells, asks for this first."""
-        with self._home.read() as database:  # nearly always all that is needed
+        """Return `own_run`, after replacing its row by the file in its folder if that is newer, which happens when the
+        database was restored from a copy. Call this before changing a row, or removing files because of it."""
+        with self._home.read() as database:  # nearly always sufficient
             newer = self._newer(database, run_id)
         if newer is not None:
             with self._home.change() as database:
@@ -245,7 +247,7 @@ class RunStore(HomeStore):
             self._replace(database, run_id, newer)
 
     def _newer(self, database: sqlite3.Connection, run_id: str) -> dict[str, Any] | None:
-        """What the file beside a run's files tells; None where it cannot be read, or the row is as new."""
+        """Return the content of the file in a run's folder; None if it cannot be read, or is not newer than the row."""
         with contextlib.suppress(InputError):
             record = read_row(self._home.runs / run_id)
             return record if self._is_newer(database, run_id, record) else None
@@ -259,7 +261,7 @@ class RunStore(HomeStore):
         return record["revision"] >= ours["revision"] and any(ours[name] != record[name] for name in record)
 
     def _replace(self, database: sqlite3.Connection, run_id: str, record: dict[str, Any]) -> None:
-        """Have the row of a run, which there may be or not, be what a file tells."""
+        """Insert the content of a file as the row of a run, or replace the row by it."""
         written = {name: json.dumps(record[name]) for name in ("settings", "result")}
         columns, marks = ", ".join(record), ", ".join(f":{name}" for name in record)
         changes = ", ".join(f"{name} = excluded.{name}" for name in record)
@@ -269,10 +271,10 @@ class RunStore(HomeStore):
         )
 
     def _write_row(self, database: sqlite3.Connection, run_id: str) -> None:
-        """Have a run's folder hold its row too, from which it is made again where the database is lost.
+        """Write the row of a run to its folder, from which it is rebuilt if the database is lost.
 
-        On a full disk the database alone has it, and the next `sweep` writes it; so it is where a number is none that
-        JSON has."""
+        If the disk is full only the database has it, and the next `sweep` writes the file; the same holds for numbers
+        that JSON does not have."""
         row = row_in(database, run_id)
         if row is not None and row["readable"]:
             with contextlib.suppress(OSError, ValueError):
@@ -281,16 +283,16 @@ class RunStore(HomeStore):
     def end_run(
         self, run_id: str, state: State, reason: str = "", result: dict[str, Any] | None = None
     ) -> bool:
-        """Give a run its final state; False, and nothing changes, where it already has one.
+        """Give a run its final state; return False without changing anything if it already has one.
 
-        Where the database is lost the end is written to the run's folder alone, from which the row is made again."""
+        If the database is lost, the end is written only to the run's folder, from which the row is rebuilt."""
         try:
             changed, row = self._end(run_id, state, reason, result)
         except HomeError as error:
             if error.lost is not None:
                 self._record_end(run_id, state, reason, result)
             raise
-        if row is not None:  # its worker may take a moment to end
+        if row is not None:  # its worker may take a moment to exit
             self.queue_of(task_of(row["kind"], json.loads(row["settings"]))).leave(run_id)
         return changed
 
@@ -314,7 +316,7 @@ class RunStore(HomeStore):
         return changed == 1, row
 
     def _record_end(self, run_id: str, state: State, reason: str, result: dict[str, Any] | None) -> None:
-        """Have the file beside a run's files tell how it ended, unless it tells that already."""
+        """Write to the file in a run's folder how the run ended, unless this is already there."""
         folder = self._home.runs / run_id
         with contextlib.suppress(InputError, OSError, ValueError):
             record = read_row(folder)
@@ -326,20 +328,20 @@ class RunStore(HomeStore):
                 }
                 write_row(folder, record | {"ended": time.time(), "revision": record["revision"] + 1})
 
-    # ------------------------------------------------------------------- what people call and delete
+    # ------------------------------------------------------------------- names, stars and deletion
 
     def name_run(self, run_id: str, name: str) -> None:
-        """Call a run `name`, at most LONGEST_NAME characters; an empty name takes its name away."""
+        """Name a run, with at most LONGEST_NAME characters; an empty name removes its name."""
         self._update(run_id, name=checked_name(name))
 
     def star_run(self, run_id: str, star: bool = True) -> None:
-        """Give a run a star, or take it away."""
+        """Star a run, or unstar it."""
         self._update(run_id, star=bool(star))
 
     def delete_run(self, run_id: str) -> None:
-        """Take a training or a study out of all lists; `restore_run` brings it back within DELETED_DAYS days.
+        """Delete a training run or a study from all lists; `restore_run` restores it within DELETED_DAYS days.
 
-        Repeating it is harmless. ValueError for one that goes on, and for an import.
+        Repeating it is harmless. ValueError for a running run, and for an import.
         """
         self.caught_up(run_id)
         with self._home.change() as database:
@@ -362,11 +364,11 @@ class RunStore(HomeStore):
                 self._change(database, run_id, deleted=min(time.time(), LAST_TIME))
 
     def restore_run(self, run_id: str) -> None:
-        """Undo `delete_run`. ValueError where the run is gone for good."""
+        """Undo `delete_run`. ValueError if the run was permanently removed."""
         self._update(run_id, deleted=None)
 
     def empty_deleted(self, task: str | None = None) -> int:
-        """Remove all deleted runs, or those of one task, and their files for good, at once; how many there were."""
+        """Permanently remove all deleted runs, or those of one task, with their files; return their number."""
         with self._home.change() as database:
             removed = self._remove_deleted(database, before=None, task=task)
         self._home.empty_trash()
@@ -375,9 +377,9 @@ class RunStore(HomeStore):
     def _remove_deleted(
         self, database: sqlite3.Connection, before: float | None, task: str | None = None
     ) -> int:
-        """Remove the runs that were deleted before that time, None: whenever; of one task, None: of any.
+        """Permanently remove the runs that were deleted before a time (None: any), of one task (None: any).
 
-        A run that seems to have been deleted before it was made met a clock that had gone back, and is kept.
+        A run that seems to have been deleted before it was created is kept, because the clock was set back.
         """
         of_task = (
             None if task is None else [run.id for run in self.own_runs(deleted=True) if run.task == task]
@@ -393,8 +395,8 @@ class RunStore(HomeStore):
         return len(rows)
 
     def _take_in_runs(self, database: sqlite3.Connection) -> tuple[list[Run], list[InputError]]:
-        """Give the folders of runs that tell what they are a row, the oldest first, unless they have one as new;
-        and why others that have none do not tell."""
+        """Add rows for folders of runs with a valid row file, the oldest first, unless an equally new row exists. Also
+        return the errors of other folders without a row."""
         known = {row["id"] for row in database.execute("select id from run")}
         newer, refused = dict[str, dict[str, Any]](), list[InputError]()
         for folder in self._home.runs.iterdir():

@@ -1,4 +1,4 @@
-"""What outlives a page: image sets and runs, under one home folder that several processes may use at once."""
+"""Persistent storage of image sets and runs in a data folder that several processes can use."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ __all__ = ["ImageSetRow", "Store", "TakenIn"]
 
 
 class TakenIn(NamedTuple):
-    """What a home holds that its database did not know: the titles of image sets and the runs that are listed
-    from now on, and why others are not."""
+    """What a data folder contained that its database did not: the titles of image sets and the runs that are listed
+    from now on, and errors for the others."""
 
     sets: tuple[str, ...]
     runs: tuple[Run, ...]
@@ -30,17 +30,17 @@ class TakenIn(NamedTuple):
 
 
 class Store(UploadStore):
-    """All that is kept under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
+    """Everything that is stored under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
     Its parts are the runs (`ranking.workspace.run_store`), the image sets (`image_set_store`), and the features and
-    uploads for them (`upload_store`). A room of a server is lent those of other homes: see `RunStore`. Raises
-    ranking.core.errors.HomeError, an OSError, where the folder cannot be written, or a room is full.
+    uploads for them (`upload_store`). Other data folders can be shared with a workspace: see `RunStore`. Raises
+    ranking.core.errors.HomeError, an OSError, if the folder cannot be written, or a workspace is full.
     """
 
     def sweep(self) -> None:
-        """Finish or remove what crashes have left behind; what a live run or a person still needs stays.
+        """Finish or remove what crashes have left; what a live run or the user still needs is kept.
 
-        Moves happen inside write transactions only, so nothing seen here is another process's half step.
+        Files are moved inside write transactions only, so this never sees half of another process's step.
         """
         with self._home.change() as database:
             database.execute(
@@ -68,7 +68,7 @@ class Store(UploadStore):
                     run.uploaded_file.unlink(missing_ok=True)
                 elif run not in undecided and run.state in ENDED:
                     self._home.throw_away(run.folder)
-                elif run not in undecided:  # whoever polls it settles it, and asks its folder how it died
+                elif run not in undecided:  # the next poll ends it, and reads from its folder how it died
                     self._home.throw_away(run.draft)
                     run.uploaded_file.unlink(missing_ok=True)
             if not any(run.alive for run in runs.values()):
@@ -85,15 +85,15 @@ class Store(UploadStore):
             for folder in self._home.sets.iterdir():
                 if folder.name in moved and folder.name not in known:
                     self._admit(database, moved[folder.name])
-                elif folder.suffix == ".part":  # a copy that `adopt` did not end
+                elif folder.suffix == ".part":  # a copy that `adopt` did not finish
                     self._home.throw_away(folder)
         self._home.empty_trash()
 
     def adopt_examples(self) -> None:
-        """Copy what comes with the program (`ranking.workspace.examples`) and this home never had into it.
+        """Copy the bundled examples (`ranking.workspace.examples`) that this data folder has never had into it.
 
-        What a person deletes does not come back, since the home notes what it has had. Runs are listed below all that
-        are there already.
+        Examples that the user deletes do not return, because the data folder records them. Runs are listed below all
+        existing ones.
         """
         from ranking.datasets import load_image_set
 
@@ -121,10 +121,10 @@ class Store(UploadStore):
         self._home.empty_trash()
 
     def take_in(self) -> TakenIn:
-        """Give each folder of an image set or a run that has no row in the database, or an older one than it tells, its
-        row, from what it holds.
+        """Add or replace the row of each folder of an image set or a run that has no row in the database, or an older
+        one.
 
-        Such are there where the database was put back from a copy, or made anew. What cannot be read stays where it is.
+        This happens when the database was restored from a copy, or created anew. Unreadable folders are not changed.
         """
         with self._home.change() as database:
             runs, refused = self._take_in_runs(database)
@@ -135,8 +135,8 @@ class Store(UploadStore):
     def _take_in_sets(
         self, database: sqlite3.Connection, built: set[Any]
     ) -> tuple[list[str], list[InputError]]:
-        """The titles of those that have a row now, and why others do not; but for those `built` by imports that wait
-        for a decision."""
+        """Return the titles of the image sets that have a row now, and errors for others; ignores those that pending
+        imports have built."""
         from ranking.datasets import load_image_set
 
         known = {row["key"] for row in database.execute("select key from image_set")}
@@ -167,15 +167,15 @@ class Store(UploadStore):
 
 
 def _lines(file: Path) -> set[str]:
-    """The lines of a file; none where there is no such file."""
+    """Return the lines of a file; none if it does not exist."""
     return set(file.read_text().split()) if file.is_file() else set()
 
 
 def _waits(run: Run) -> bool:
-    """Whether what an import built waits to be kept or discarded."""
+    """Return whether the result of an import is waiting to be kept or discarded."""
     return run.state == "finished" and "decision" not in run.result
 
 
 def _row_without_file(folder: Path) -> dict[str, Any]:
-    """The row of an image set without a file of it; the source is "" where nobody knows it."""
+    """Return the row of an image set without a row file; the source is "" if it is unknown."""
     return {"source": "", "created": folder.stat().st_mtime, "deleted": None, "revision": 0}

@@ -1,4 +1,4 @@
-"""What people upload for the image sets of a home (`ranking.workspace.uploads`), and the cache of features."""
+"""Uploads for the image sets of a data folder (`ranking.workspace.uploads`), and the feature cache."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ Kept = TypeVar("Kept", KeptVectors, KeptNetwork)
 
 
 class UploadStore(ImageSetStore):
-    """The features and uploads under a home, beside its image sets and runs: see `ranking.workspace.store.Store`."""
+    """The features and uploads of a data folder, next to its image sets and runs: see
+    `ranking.workspace.store.Store`."""
 
     @property
     def features(self) -> Path:
-        """The cache of features, with links to what lenders have computed and to all vectors and models that people
-        uploaded here or to a lender."""
+        """The feature cache, with links to features in shared data folders, and to all uploaded vectors and models,
+        here and there."""
         cache, homes = self._home.features, self.homes
         for file in (file for home in homes if home.lent for file in home.features.glob("*.npy")):
             link(file, cache / file.name)
@@ -41,29 +42,29 @@ class UploadStore(ImageSetStore):
         return cache
 
     def place_model(self, name: str, folder: Path) -> None:
-        """Have a model that was uploaded here or to a lender lie in a folder, as a link; nothing if there is none."""
+        """Link a model that was uploaded here or to a shared data folder into a folder; does nothing without one."""
         for home in self.homes if is_model_name(name) else ():
             if (file := model_file(home.models, name)).is_file():
                 link(file, model_file(folder, name))
 
     def drop_features(self) -> None:
-        """Remove all computed features; who needs them computes them again."""
+        """Remove all computed features; they are recomputed when they are needed."""
         for file in self._home.features.iterdir():
             file.unlink(missing_ok=True)
 
     @property
     def edges(self) -> Path:
-        """The pairs of samples that people uploaded: see `ranking.workspace.uploads`."""
+        """The uploaded pairs of samples: see `ranking.workspace.uploads`."""
         return self._home.edges
 
     def keep_edges(self, set_key: str, edges: Ints) -> str:
-        """Keep pairs (m, 2) of an image set, and return the name that settings give them."""
-        with self._home.change():  # which keeps `sweep` of other processes away from what is half written
+        """Store pairs (m, 2) of an image set, and return the name by which settings refer to them."""
+        with self._home.change():  # this keeps `sweep` of other processes away from unfinished files
             check_disk(self.home)
             return uploads.keep_edges(self.edges, set_key, edges)
 
     def edges_of(self, set_key: str, graph: str | None) -> Ints | None:
-        """The pairs (m, 2) that settings name, None where they name none; ValueError where these are not here."""
+        """Return the pairs (m, 2) that settings name, None if they name none; ValueError if they do not exist here."""
         if graph is None or not is_edges_name(graph):
             return None
         folders = [home.edges for home in self.homes]
@@ -71,29 +72,29 @@ class UploadStore(ImageSetStore):
         return uploads.load_edges((there or folders)[0], set_key, graph)
 
     def edge_names(self, set_key: str) -> list[str]:
-        """The names of the pairs that this home has for an image set, those kept last first."""
+        """Return the names of the pairs that this data folder has for an image set, latest first."""
         return uploads.edges_in(self.edges, set_key).list()
 
     def vectors_of(self, set_key: str) -> list[KeptVectors]:
-        """The vectors that people uploaded for an image set, those kept last first, then what is lent."""
+        """Return the uploaded vectors of an image set, latest first, then shared ones."""
         return _own_first(
             row for home in self.homes for row in uploads.kept_vectors(home.vectors, set_key, home.lent)
         )
 
     def networks(self) -> list[KeptNetwork]:
-        """The models that people uploaded, each with its settings, those kept last first, then what is lent."""
+        """Return the uploaded models, each with its settings, latest first, then shared ones."""
         return _own_first(row for home in self.homes for row in uploads.kept_networks(home.models, home.lent))
 
     def bytes_of_model(self, name: str) -> int:
-        """What the file of a model that was uploaded to this home takes of the disk."""
+        """Return the size of a model that was uploaded to this data folder, in bytes."""
         return uploads.models_in(self._home.models).path(name).stat().st_size
 
     def keep_vectors(self, run_id: str, title: str = "") -> str:
-        """Keep what a finished look at features left, and return the name that settings give it. Repeating it is
-        harmless. It is moved, so that a full room can keep it too: see `keep`.
+        """Keep the vectors of a finished feature preview, and return the name by which settings refer to them.
+        Repeating it is harmless. The file is moved, so this works in a full workspace too: see `keep`.
 
-        title: what the person calls it, else the name of the file. ValueError where nothing of it can be kept, or its
-        image set has gone.
+        title: the user's name, by default the name of the file. ValueError if there is nothing to keep, or its image
+        set no longer exists.
         """
         self.caught_up(run_id)
         with self._home.change() as database:
@@ -111,7 +112,7 @@ class UploadStore(ImageSetStore):
         return name
 
     def keep_network(self, run_id: str, title: str = "") -> str:
-        """The same for a look at a model in ONNX."""
+        """Keep the model of a finished preview of an ONNX model."""
         self.caught_up(run_id)
         with self._home.change() as database:
             run = self._decidable(run_id, "kept", "features")
@@ -127,7 +128,7 @@ class UploadStore(ImageSetStore):
         return name
 
     def delete_network(self, name: str) -> None:
-        """Permanently remove a model that was uploaded to this home, as `delete_vectors` does."""
+        """Permanently remove a model that was uploaded to this data folder, as `delete_vectors` does."""
         with self._home.change():
             models = [
                 row.settings["model"] for row in uploads.kept_networks(self._home.models) if row.name == name
@@ -141,9 +142,9 @@ class UploadStore(ImageSetStore):
                     model_file(self._home.features, model).unlink(missing_ok=True)
 
     def delete_vectors(self, set_key: str, name: str) -> None:
-        """Permanently remove vectors that were uploaded to this home: who has the file can upload it again. Training
-        runs keep their scores. Repeating it is harmless. ValueError where a run of this home learns from them
-        just now."""
+        """Permanently remove vectors that were uploaded to this data folder; the user can upload the file again.
+        Training runs keep their scores. Repeating it is harmless. ValueError while a run of this data folder is
+        training on them."""
         with self._home.change():
             live = [run for run in self.own_runs(set_key=set_key) if run.state not in ENDED and run.alive]
             if any(name in json.dumps(run.settings) for run in live):
@@ -153,7 +154,7 @@ class UploadStore(ImageSetStore):
 
 
 def _own_first(rows: Iterable[Kept]) -> list[Kept]:
-    """Those of this home, then what is lent, each name once."""
+    """Return those of this data folder, then shared ones, each name once."""
     kept: dict[str, Kept] = {}
     for row in sorted(rows, key=lambda row: row.lent):
         kept.setdefault(row.name, row)

@@ -1,7 +1,7 @@
-"""What people upload for image sets: pairs of samples, vectors, and ONNX models that compute vectors.
+"""Uploads for image sets: pairs of samples, vectors, and ONNX models that compute vectors.
 
-Each is a file that is named by its content (`ranking.workspace.blobs`). Pairs and vectors are of one image set, whose
-key names their folder: pairs are row numbers of its samples, vectors have one row per sample. A model lies once,
+Each is a file named by its content (`ranking.workspace.blobs`). Pairs and vectors belong to one image set, whose key
+names their folder: pairs are row numbers of its samples, vectors have one row per sample. A model is stored once,
 however many settings it is used with; each of these is a JSON file, named by the settings.
 """
 
@@ -29,20 +29,20 @@ from ranking.workspace.blobs import Blobs
 
 
 def edges_in(folder: Path, set_key: str) -> Blobs:
-    """The pairs of samples of an image set, (m, 2) int64 each."""
+    """Return the stored pairs of samples of an image set, (m, 2) int64 each."""
     return Blobs(folder / set_key, ".npy", is_edges_name)
 
 
 def keep_edges(folder: Path, set_key: str, edges: Ints) -> str:
-    """Keep pairs of samples of an image set, and return their name. InputError unless they are as `checked_edges` has
-    them."""
+    """Store pairs of samples of an image set, and return their name. InputError unless they are valid for
+    `checked_edges`."""
     name = edges_name(checked_edges(edges))
     edges_in(folder, set_key).put(name, lambda file: np.save(file, np.asarray(edges, np.int64)))
     return name
 
 
 def load_edges(folder: Path, set_key: str, name: str) -> Ints:
-    """The pairs of that name of an image set. InputError, with the remedy, where they do not exist or are damaged."""
+    """Return the pairs with that name. InputError, with the remedy, if they do not exist or are damaged."""
     again = "upload the CSV again on the page Train: equal pairs have the same name"
     subject = f"pairs of {short_name(name)}"
     file = edges_in(folder, set_key).path(name)
@@ -53,7 +53,7 @@ def load_edges(folder: Path, set_key: str, name: str) -> Ints:
     except (OSError, ValueError, EOFError) as error:
         raise InputError(subject, f"an array of NumPy in {file}", "a damaged file", again) from error
     if edges.dtype != np.int64 or edges_name(edges) != name:
-        expected = f"the pairs in {file} from which its name was made"
+        expected = f"the pairs whose hash is the name of {file}"
         raise InputError(subject, expected, f"others, {edges.dtype} of shape {edges.shape}", again)
     return checked_edges(edges)
 
@@ -63,11 +63,11 @@ def load_edges(folder: Path, set_key: str, name: str) -> Ints:
 
 @dataclass(frozen=True)
 class KeptVectors:
-    """What lists show of vectors.
+    """The record of uploaded vectors in lists.
 
-    title: the person's name for the uploaded file. columns: how many it had; constant columns are dropped. matched: by
-    what its rows were matched to samples, in words. kept: when, in seconds since the epoch. lent: whether they are
-    another home's.
+    title: the user's name for the file. columns: how many it had; constant columns are dropped. matched: how its rows
+    were matched to samples, in words. kept: when, in seconds since the epoch. lent: whether they belong to a shared
+    data folder.
     """
 
     name: str
@@ -79,32 +79,32 @@ class KeptVectors:
 
     @property
     def size(self) -> int:
-        """How many columns are kept."""
+        """Number of columns that are kept."""
         return columns_of(self.name)
 
 
 def vectors_in(folder: Path, set_key: str) -> Blobs:
-    """The vectors of an image set, one row per sample, of length 1 or all 0."""
+    """Return the stored vectors of an image set, one row per sample, of length 1 or all 0."""
     return Blobs(folder / set_key, ".npy", is_vectors_name)
 
 
 def keep_vectors(folder: Path, set_key: str, draft: Path, vectors: KeptVectors) -> None:
-    """Move the matrix in the file `draft` among the vectors of an image set. Where they exist, their record changes."""
+    """Move the matrix in the file `draft` to the vectors of an image set. If they exist, only their record changes."""
     blobs = vectors_in(folder, set_key)
     record = {name: value for name, value in asdict(vectors).items() if name not in ("name", "lent")}
     _put_json(blobs.records(), vectors.name, record)
-    blobs.put(vectors.name, draft)  # last: a record without vectors is not listed
+    blobs.put(vectors.name, draft)  # last, because a record without vectors is not listed
 
 
 def kept_vectors(folder: Path, set_key: str, lent: bool = False) -> list[KeptVectors]:
-    """The vectors of an image set, those kept last first."""
+    """Return the records of the vectors of an image set, latest first."""
     blobs = vectors_in(folder, set_key)
     rows = [_vectors(blobs, name, lent) for name in blobs.list()]
     return sorted(rows, key=lambda vectors: (-vectors.kept, vectors.name))
 
 
 def _vectors(blobs: Blobs, name: str, lent: bool) -> KeptVectors:
-    """What the record of vectors says; where it is damaged, what their name says."""
+    """Return the record of vectors; if it is damaged, a record made from their name."""
     known = {item.name for item in fields(KeptVectors)} - {"name", "lent"}
     try:
         record = json.loads(blobs.records().path(name).read_text())
@@ -124,12 +124,12 @@ def remove_vectors(folder: Path, set_key: str, name: str) -> None:
 
 
 def is_network_name(text: str) -> bool:
-    """Whether `text` could be the name of a model with settings: only such a text may become part of a path."""
+    """Return whether `text` is a valid name of a model with settings: only valid names may become part of a path."""
     return re.fullmatch(r"net-[0-9a-f]{32}", text) is not None
 
 
 def network_name(settings: dict[str, Any]) -> str:
-    """The name of a model with settings: equal ones have equal names.
+    """Return the name of a model with settings: equal ones have equal names.
 
     >>> short_network(network_name({"model": "x"}))
     'net 8392916a'
@@ -139,7 +139,7 @@ def network_name(settings: dict[str, Any]) -> str:
 
 
 def short_network(name: str) -> str:
-    """What people are shown of such a name."""
+    """Return the short form of such a name for users."""
     return f"net {name.removeprefix('net-')[:8]}"
 
 
@@ -155,12 +155,12 @@ class KeptNetwork:
 
     @property
     def size(self) -> int:
-        """How many columns it gives."""
+        """Number of columns of its output."""
         return int(self.settings["columns"])
 
 
 def models_in(folder: Path) -> Blobs:
-    """The models, in ONNX."""
+    """Return the stored ONNX models."""
     return Blobs(folder, ".onnx", is_model_name)
 
 
@@ -169,7 +169,7 @@ def _networks_in(folder: Path) -> Blobs:
 
 
 def keep_network(folder: Path, uploaded: Path | None, settings: dict[str, Any], title: str) -> str:
-    """Move a model among those that are kept, unless it exists (None: it does), and keep how it is used; the name of
+    """Move a model into the data folder, unless it exists (None: it does), and store its settings; return the name of
     both."""
     models, name = models_in(folder), network_name(settings)
     if uploaded is not None and not models.path(settings["model"]).is_file():
@@ -181,7 +181,7 @@ def keep_network(folder: Path, uploaded: Path | None, settings: dict[str, Any], 
 
 
 def kept_networks(folder: Path, lent: bool = False) -> list[KeptNetwork]:
-    """The models with their settings, those kept last first. What was damaged by another hand is passed over."""
+    """Return the stored models with their settings, latest first, without damaged ones."""
     rows, models = [], models_in(folder)
     for name in _networks_in(folder).list():
         try:

@@ -192,8 +192,8 @@ def test_rooms_are_listed_and_removed(tmp_path, command):
     assert "room-of-nobody" in err
     assert len(err.splitlines()) == 2
     for arguments, code, shown in (
-        ([], 1, "rooms to remove: "),
-        (["room-of-carl", "--unused-for", "0"], 1, "rooms to remove: "),
+        ([], 1, "workspaces to remove: "),
+        (["room-of-carl", "--unused-for", "0"], 1, "workspaces to remove: "),
         (["--unused-for", "-1"], 2, "'-1'"),
         (["--unused-for", "soon"], 2, "'soon'"),
     ):

@@ -138,7 +138,7 @@ def test_what_is_not_there_or_not_clear_is_refused_with_what_there_is(
     assert "none, because Pictures has none" in fails("train", "Pictures", "--method", "RankSVM")
     assert "core_size" in fails("train", "Pictures", "--method", "C-star p@k", "--setting", "size=3")
     assert "PASCAL VOC" in fails("import", tmp_path)
-    assert "of one kind" in fails("experiment", "Pictures", "--methods", "SVM", "MidRank")
+    assert "for one task" in fails("experiment", "Pictures", "--methods", "SVM", "MidRank")
     assert "--output" in fails("experiment", "Pictures", "--methods", "C-star p@k", "-o", tmp_path / "a.html")
     changed = photographs.parent / "other" / "Pictures"
     changed.parent.mkdir()

@@ -34,8 +34,8 @@ ORDERS = OrderTrainSettings(
 STUDY = AblationSettings(
     "key", (("HOG", {}),), "year", "number of trees", {**LATER, "longest": 5}, {"length": 8}
 )
-LEARNING = {"training": TRAINING, "training of labels": LABELS, "training of orders": ORDERS}
-LEARNING |= {"simulation": ASKING, "study": STUDY}
+LEARNING = {"training run": TRAINING, "label-ranking run": LABELS, "sequence-ranking run": ORDERS}
+LEARNING |= {"labelling simulation": ASKING, "ablation": STUDY}
 TIMING, EXPERIMENT = TimingSettings(share=0.5, parts="tables"), ExperimentSettings("key", (("HOG", {}),))
 INTAKES = [ImportSettings("Digits", {"seed": 1}), ImportSettings("COCO", brought="x"), LookSettings("/x")]
 INTAKES += [LookSettings("", "COCO", {"seed": 1}, "x"), FeaturesSettings("key", "/x")]
@@ -150,7 +150,7 @@ def test_what_was_stored_before_a_part_was_there_is_what_is_stored_now():
 
 
 def test_parts_that_are_missing_or_of_another_kind_of_run_are_named():
-    with refused("settings of the simulation", "no strategies"):
+    with refused("settings of the labelling simulation", "no strategies"):
         AskingSettings.from_json({"set": "key", "features": [], "methods": []})
-    with refused("settings of the training of labels", "an unknown query"):
+    with refused("settings of the label-ranking run", "an unknown query"):
         LabelTrainSettings.from_json({**LABELS.to_json(), "query": "sea"})

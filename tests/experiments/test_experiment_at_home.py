@@ -77,7 +77,7 @@ def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on_to_the_end(s
     assert not any(np.isnan(trials_of(store).scores(key)).any() for key in seconds(store))
     progress = events_of(run, "progress")
     assert progress[-1]["done"] == progress[-1]["total"] == 40
-    assert any(event["what"].startswith("calm, AP-SVM, all of train; about ") for event in progress)
+    assert any(event["what"].startswith("calm, AP-SVM, all training samples; about ") for event in progress)
     features = load_features(images, (("Colour", {}),), store.features)
     learn, day, point = ~images.test, images.relevance("day"), dict(results.chosen("day", "AP-SVM"))
     method = make_method("AP-SVM", **point).fit([Query(features[learn], day[learn])])

@@ -105,7 +105,7 @@ def test_what_a_look_left_is_kept_once_and_nothing_else_stays(filled):
     written = json.loads((store.home / "vectors" / key / f"{name}.json").read_text())
     assert set(written) == {"title", "columns", "matched", "kept"}
     assert {file.name for file in (store.home / "vectors" / key).iterdir()} == {f"{name}.npy", f"{name}.json"}
-    with refused(f"decision about look at features {run.id}", "kept"):
+    with refused(f"decision about feature preview {run.id}", "kept"):
         store.discard(run.id)
 
 
@@ -114,8 +114,8 @@ def test_what_is_no_look_at_features_or_was_discarded_or_lost_is_not_kept(filled
     run = looked(store, key, matrix)
     training = store.create_run("train", {"set": key})
     for act, other, came in (
-        (store.keep, run, "a finished look at features"),
-        (store.keep_vectors, training, "a queued training"),
+        (store.keep, run, "a finished feature preview"),
+        (store.keep_vectors, training, "a queued training run"),
     ):
         with refused(f"run {other.id}", came):
             act(other.id)
@@ -127,9 +127,9 @@ def test_what_is_no_look_at_features_or_was_discarded_or_lost_is_not_kept(filled
     assert store.vectors_of(key) == []
     lost = looked(store, key, matrix)
     lost.draft_vectors.unlink()
-    with refused(f"decision about look at features {run.id}", "discarded"):
+    with refused(f"decision about feature preview {run.id}", "discarded"):
         store.keep_vectors(run.id)
-    with refused(f"look at features {lost.id}", "none"):
+    with refused(f"feature preview {lost.id}", "none"):
         store.keep_vectors(lost.id)
 
 
@@ -186,7 +186,7 @@ def test_what_a_class_room_has_is_lent_to_be_read(class_room):
     assert (matrix == load_features(images, [("Own vectors", {"vectors": name})], lender.features)).all()
     assert bytes_of(visitor.home) == before, "what is lent takes nothing of a room"
     visitor.delete_vectors(key, name)
-    assert lender.vectors_of(key), "a visitor deletes nothing of the class room"
+    assert lender.vectors_of(key), "a visitor deletes nothing of the shared workspace"
 
 
 def test_a_room_that_is_full_keeps_what_it_had_space_for_and_counts_it_once(class_room, monkeypatch):

@@ -201,7 +201,7 @@ def test_a_crash_tells_its_signal_and_last_words_but_no_dump(store):
     run = ended(store, start(store, ["iterate", 2, 0.0], ["crash"]))
     assert run.reason.startswith(cause_of_exit(-signal.SIGABRT))
     assert "something went wrong inside | Fatal Python error: Aborted" in run.reason
-    assert run.reason == with_last_gap(run, run.reason.rpartition("; ")[0])
+    assert run.reason == with_last_gap(run, run.reason.rpartition(". ")[0])
     assert "scripted_worker.py" not in run.reason
     assert "scripted_worker.py" in run.stderr_file.read_text()
 
@@ -222,7 +222,7 @@ def test_memory_that_runs_out_is_told_with_the_limit(store, monkeypatch):
     assert run.state == "failed"
     assert "0.6 GB" in run.reason
     assert "RANKING_WORKER_MEMORY" in run.reason
-    assert run.reason == with_last_gap(run, run.reason.rpartition("; ")[0])
+    assert run.reason == with_last_gap(run, run.reason.rpartition(". ")[0])
 
 
 def dead(store: Store, kind: Kind, task: str, moment: float | None, **columns: Any) -> Run:

@@ -69,7 +69,7 @@ def test_without_its_projection_a_method_says_so(origin, run, tmp_path):
         with refused(PROJECTION) as caught:
             projection_of(run)
         assert run.id in caught.value.expected
-        with refused(f"{PROJECTION} of training {run.id}"):
+        with refused(f"{PROJECTION} of run {run.id}"):
             export_run(origin, run.id)
     finally:
         aside.rename(run.projection_file)

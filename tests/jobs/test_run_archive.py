@@ -158,12 +158,12 @@ def test_what_cannot_be_exported_is_refused(origin, exported, elsewhere):
     queued = elsewhere.create_run("train", {"set": "x" * 8})
     of_labels = elsewhere.create_run("train", {"set": "x" * 8, "task": "labels"})
     elsewhere.end_run(of_labels.id, "finished")
-    for run, came in ((queued, "a queued training"), (of_labels, "a finished training of labels")):
+    for run, came in ((queued, "a queued training run"), (of_labels, "a finished label-ranking run")):
         with refused(f"run {run.id}", came):
             export_run(elsewhere, run.id)
     run = import_run(elsewhere, exported)
     run.scores_file.unlink()
-    with refused(f"{SCORES} of training {run.id}"):
+    with refused(f"{SCORES} of run {run.id}"):
         export_run(elsewhere, run.id)
     with refused("view", "'x'"):
         export_run(origin, origin.runs("train")[0].id, {"x": b""})
@@ -301,8 +301,8 @@ CHANGES: list[tuple[str, Any, str]] = [
     (f"{CERTIFICATE}.converged", 1, "converged"),
     (f"{CERTIFICATE}.iterations", -1, "iterations and seconds"),
     (f"{CERTIFICATE}.seconds", -1.0, "iterations and seconds"),
-    ("settings.query", GONE, "settings of the training"),
-    ("settings.run", "x", "settings of the training"),
+    ("settings.query", GONE, "settings of the training run"),
+    ("settings.run", "x", "settings of the training run"),
     ("settings.set", "../../x", "set and query"),
     ("settings.query", "", "set and query"),
     ("settings.query", "7 of 9", ""),

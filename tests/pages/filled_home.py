@@ -56,7 +56,7 @@ def fill(home: Path, scratch: Path) -> Laboratory:
     reasons = {"failed": "ran out of *memory* <b>", "cancelled": "cancelled before any weights"}
     for state, reason in reasons.items():
         run = store.create_run("train", train_settings(digits))
-        store.end_run(run.id, state, f"{reason}; last heard of: iteration 7, gap 0.5")
+        store.end_run(run.id, state, f"{reason}. Last report: iteration 7, gap 0.5")
         ended[state] = run.id
     few = {"C": 1.0, "max_iterations": 20, "solver": "cutting plane"}
     return Laboratory(

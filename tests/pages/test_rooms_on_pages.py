@@ -142,7 +142,7 @@ def test_nobody_is_offered_to_repair_the_room_of_somebody_else(server, started, 
     for name in (ANNA, BERT):
         server.make(name)
     lost = HomeError(
-        "this room", "its database is damaged", "press the button", lost=server.home / "rooms" / ANNA
+        "this workspace", "its database is damaged", "press the button", lost=server.home / "rooms" / ANNA
     )
     monkeypatch.setattr(Rooms, "visit", raising(lost))
     offered = {}
@@ -171,9 +171,9 @@ def test_a_damaged_room_is_mended_by_its_visitor_and_felt_by_nobody_else(
 def test_no_message_tells_where_the_host_keeps_rooms(server, monkeypatch):
     path = server.home / "rooms" / ANNA
     message = (
-        f"cannot use the home folder {path}: disk I/O error; free some space in {path}/runs, or elsewhere"
+        f"cannot use the data folder {path}: disk I/O error; free some space in {path}/runs, or elsewhere"
     )
-    told = "cannot use this room: disk I/O error; free some space in this room/runs, or elsewhere"
+    told = "cannot use this workspace: disk I/O error; free some space in this workspace/runs, or elsewhere"
     assert rooms.without_paths(message) == told
     monkeypatch.setenv("RANKING_ROOMS", "off")
     assert rooms.without_paths(message) == message

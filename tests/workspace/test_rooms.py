@@ -91,7 +91,7 @@ def test_a_name_that_could_be_more_than_a_name_is_refused_and_none_such_is_drawn
     before = sorted(rooms.home.rglob("*"))
     for name in HOSTILE:
         for act in (rooms.make, rooms.find, rooms.visit, rooms.remove):
-            with refused("name of a room", f"{name[:80]!r}"):
+            with refused("name of a workspace", f"{name[:80]!r}"):
                 act(name)
     assert sorted(rooms.home.rglob("*")) == before
     drawn = {new_name() for _ in range(200)}
@@ -153,7 +153,7 @@ def test_nothing_of_one_room_is_found_in_another_nor_where_rooms_lie(rooms, room
 
 def test_a_visitor_is_not_told_where_the_server_keeps_its_rooms(rooms, room):
     for database, called in (
-        (Home(room.home), "this room"),
+        (Home(room.home), "this workspace"),
         (JobQueue(room.home), "the queue of this server"),
     ):
         with trouble(subject=called) as caught, database.read() as read:
@@ -216,7 +216,7 @@ def test_nothing_that_is_lent_can_be_changed(class_room, room):
     acts += [lambda: room.name_run(run.id, "ours"), lambda: room.update_run(run.id, state="failed")]
     acts += [lambda: room.restore_run(run.id), lambda: jobs.cancel(room, run.id)]
     for act in acts:
-        with refused(f"training {run.id}"):
+        with refused(f"training run {run.id}"):
             act()
     assert not room.end_run(run.id, "failed")
     room.empty_deleted()
@@ -227,8 +227,8 @@ def test_nothing_that_is_lent_can_be_changed(class_room, room):
     assert class_room.runs() == rows
     assert content(class_room.home) == before
     for lender in room.lent_homes:
-        with trouble(subject="the class room"), lender.change():
-            pytest.fail("a room changes the class room")
+        with trouble(subject="the shared workspace"), lender.change():
+            pytest.fail("a room changes the shared workspace")
         with lender.read() as database, pytest.raises(sqlite3.OperationalError) as denied:
             database.execute("delete from run")
         assert denied.value.sqlite_errorname == "SQLITE_READONLY"
@@ -244,7 +244,7 @@ def test_a_training_works_on_a_set_that_is_lent_and_no_message_tells_by_which_ro
     assert run.folder.is_relative_to(room.home)
     columns.write_bytes(b"damaged")
     run = here(room, settings)
-    assert (run.state, "the class room" in run.reason) == ("failed", True)
+    assert (run.state, "the shared workspace" in run.reason) == ("failed", True)
     assert TEACHER not in run.reason
     columns.write_bytes(intact)
     os.rename(columns.parent, class_room.home / "elsewhere")
@@ -252,7 +252,7 @@ def test_a_training_works_on_a_set_that_is_lent_and_no_message_tells_by_which_ro
         room.image_set(key)
     assert TEACHER not in str(gone.value)
     (class_room.home / "ranking.sqlite").write_bytes(b"no database" * 1000)
-    with trouble(subject="the class room") as caught:
+    with trouble(subject="the shared workspace") as caught:
         room.runs()
     assert TEACHER not in str(caught.value)
 
@@ -374,9 +374,9 @@ def test_a_full_room_says_of_what_and_takes_no_more(rooms, room, pictures, monke
     acts += [lambda: room.admit_run(room.run(draft.id), lambda folder: None)]
     acts += [lambda: import_run_apart(room, b"whatever it is")]  # in this process: pages offer to make space
     for act in acts:
-        with trouble(FullError, "this room", " MB of 1 MB"):
+        with trouble(FullError, "this workspace", " MB of 1 MB"):
             act()
-    with trouble(FullError, why="and 3 MB more would be too much"):
+    with trouble(FullError, why="and 3 MB more would exceed the limit"):
         check_disk(Store(rooms.make("room-of-carl")).home, 3_000_000)
     assert [run.id for run in room.runs()] == [draft.id]
     Store(rooms.make("room-of-bert")).create_run("train", {})
@@ -394,7 +394,7 @@ def test_features_are_computed_only_where_their_room_has_space_for_them(room, pi
         settings = ExperimentSettings(key, features, svm, (query,), folds=2, grids={"C": (1.0,)})
     monkeypatch.setenv(DISK, str(bytes_of(room.home) + size // 2))
     run = here(room, settings.to_json(), kind)
-    assert (run.state, run.reason.startswith("this room ")) == ("failed", True)
+    assert (run.state, run.reason.startswith("this workspace ")) == ("failed", True)
     assert list(room.features.iterdir()) == []
     monkeypatch.setenv(DISK, str(bytes_of(room.home) + 10_000_000))
     assert here(room, settings.to_json(), kind).state in ("finished", "cancelled")
@@ -421,7 +421,7 @@ def test_a_room_has_so_many_imports_and_trainings_at_once(rooms, room, monkeypat
     held, home = Held(), Store(rooms.home)
     for kind, most in (("import", 1), ("train", LIVE_FOR_EACH)):
         runs = [held(room, kind) for _ in range(most)]
-        with trouble(QuotaError, why=f"has {most} "):
+        with trouble(QuotaError, why=f"already has {most} "):
             held(room, kind)
     held.let_die(runs[0])
     held(room)
@@ -458,7 +458,7 @@ def test_a_server_has_so_many_rooms_and_says_so(rooms, monkeypatch):
     monkeypatch.setenv(COUNT, "2")
     for name in ("room-of-anna", "room-of-bert"):
         Store(rooms.make(name)).create_run("train", {})
-    with trouble(NoRoomError, "this server", "has 2 rooms") as caught:
+    with trouble(NoRoomError, "this server", "its limit of 2 workspaces") as caught:
         rooms.make("room-of-carl")
     assert COUNT in caught.value.remedy
     assert rooms.find("room-of-carl") is None
@@ -607,7 +607,7 @@ def test_what_keeps_rooms_from_being_made_is_told_without_a_path(rooms, monkeypa
     rooms.make("room-of-anna")
     shutil.rmtree(rooms.home / "rooms")
     (rooms.home / "rooms").write_text("no folder")
-    with trouble(subject="the rooms of this server") as caught:
+    with trouble(subject="the workspaces of this server") as caught:
         rooms.make("room-of-bert")
     assert str(rooms.home) not in str(caught.value)
 
@@ -693,7 +693,7 @@ def test_a_set_that_is_lent_stays_while_other_rooms_have_runs_on_it(class_room, 
         act()
         with refused("image set") as caught:
             class_room.delete_set(row.key)
-        assert re.findall(r"\d+ \w+", str(caught.value.came)) == ["1 run", "1 room"]
+        assert re.findall(r"\d+ \w+", str(caught.value.came)) == ["1 run", "1 other"]
     assert class_room.image_sets() == [row]
     room.empty_deleted()
     class_room.delete_set(row.key)
@@ -740,14 +740,14 @@ def test_rooms_are_listed_and_removed(rooms, pictures):
     assert rooms.find("room-of-anna") is None
     assert [row.name for row in rooms.all()] == ["room-of-carl", "room-of-bert"]
     assert folders_of(rooms) == {"room-of-carl", "room-of-bert"}
-    with refused("room", "room-of-anna"):
+    with refused("workspace", "room-of-anna"):
         rooms.remove("room-of-anna")
 
 
 def test_a_room_with_running_work_is_not_removed(rooms, room):
     held = Held()
     held(room)
-    with refused("room room-of-anna", 1):
+    with refused("workspace room-of-anna", 1):
         rooms.remove("room-of-anna")
     held.let_die()
     rooms.remove("room-of-anna")

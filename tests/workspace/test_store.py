@@ -355,14 +355,14 @@ def test_a_finished_import_is_decided_about_once(here):
     assert len(here.image_set(key)) == 4
     vectors = here.create_run("import", {"task": "features"})
     here.end_run(vectors.id, "finished", result={"decision": "kept"})
-    with refused(f"decision about look at features {vectors.id}", "kept") as caught:
+    with refused(f"decision about feature preview {vectors.id}", "kept") as caught:
         here.discard(vectors.id)
     assert caught.value.remedy == "import it again"
 
 
 def test_what_is_no_finished_import_with_its_draft_is_not_kept(here):
     training, queued = trained(here), here.create_run("import", {})
-    with refused(f"run {training.id}", "a finished training"):
+    with refused(f"run {training.id}", "a finished training run"):
         here.keep(training.id)
     with refused(f"run {queued.id}", "a queued import"):
         here.discard(queued.id)
@@ -539,7 +539,7 @@ def test_readers_do_not_wait_for_a_writer_and_a_writer_says_so_if_its_turn_never
     assert here.runs() == [run]
 
 
-# ----------------------------------------------------------------------------------------- the home folder
+# ----------------------------------------------------------------------------------------- the data folder
 
 
 def test_the_home_is_the_argument_or_the_variable(tmp_path, monkeypatch):
@@ -560,7 +560,7 @@ def test_a_home_that_cannot_be_used_says_which_and_what_to_do(tmp_path):
         ("a\0b", r"'a\x00b'", ""),
         ("~nosuch/x", "~nosuch/x", ""),
     ):
-        with trouble(subject=f"the home folder {subject}") as caught:
+        with trouble(subject=f"the data folder {subject}") as caught:
             Store(path)
         assert caught.value.why
         assert remedy in caught.value.remedy

@@ -137,7 +137,7 @@ def without_paths(message: str) -> str:
     if not used():
         return message
     folder = re.escape(str(home_folder() / ROOMS))
-    return re.sub(rf"(the home folder )?{folder}/[^/\s:;,]+", "this room", message)
+    return re.sub(rf"(the data folder )?{folder}/[^/\s:;,]+", "this workspace", message)
 
 
 def enter() -> bool:

@@ -29,7 +29,7 @@ class Comparison(NamedTuple):
 
 
 def comparisons(results: Results) -> list[Comparison]:
-    """Compare each two methods, the later minus the earlier, on each query where both have all folds."""
+    """Compare each two methods, the later minus the earlier, on each query where both have results on all folds."""
     made = []
     for query in results.queries:
         known = {
@@ -58,8 +58,8 @@ def difference_table(results: Results) -> Table:
     columns = (*results.queries, "better / worse, t-test", "the same, Holm")
     note = (
         f"Paired t-test over {results.protocol.folds} folds at p < {SIGNIFICANT:g}, as in the paper, and with Holm's "
-        f"correction for all {len(compared)} comparisons. Folds share training samples: both find too much rather than "
-        "too little."
+        f"correction for all {len(compared)} comparisons. Folds share training samples, so both tests report too many "
+        "differences rather than too few."
     )
     return Table(f"Differences of {results.protocol.measure}", columns, tuple(rows), note)
 

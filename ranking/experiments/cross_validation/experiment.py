@@ -13,13 +13,13 @@ from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.experiments.cross_validation.workers import workers_at
 from ranking.experiments.study import Context, Result, Study
 
-TELL_SECONDS = 1.0  # between two results at least
+TELL_SECONDS = 1.0  # least interval between two results
 
 
 class Experiment(Study[ExperimentSettings]):
-    """See `ranking.experiments.cross_validation`. Its trials are kept path by path, for all experiments of a workspace.
+    """See `ranking.experiments.cross_validation`. Trials are stored path by path, for all experiments of a workspace.
 
-    The result has the number of finished trials, and at the end the number of those that did not converge.
+    The result has the number of finished trials, and at the end the number of trials that did not converge.
     """
 
     settings = ExperimentSettings

@@ -19,7 +19,7 @@ from ranking.features.graph.similarity import similarity_graph
 from ranking.features.projection import Projection, make_projection, projected
 from ranking.methods.training_set import TrainingSet
 
-SIDES_KEPT = 4  # of splits: so many have their rows in memory a second time
+SIDES_KEPT = 4  # number of splits whose rows are copied in memory
 
 
 class Side(NamedTuple):
@@ -31,12 +31,12 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """The input of all trials as plain arrays, and what a training needs cut from them.
+    """The input of all trials as plain arrays, and the part of it that a training run needs.
 
-    features: (n, d) of all samples. relevance: (n,) of each query. sides: of each fold, and of None, the samples to
-    learn from and the held-out ones. compared: the columns of the features that the affinity compares, (0,) where no
-    method uses a graph. projections: of each fold, and of None, through which its two sides see the features, fitted on
-    the samples to learn from; none where features are seen as they are.
+    features: (n, d) of all samples. relevance: (n,) of each query. sides: by fold, or None for the test, the training
+    samples and the held-out samples. compared: the columns of the features that the affinity compares, (0,) if no
+    method uses a graph. projections: by fold, or None, fitted on the training samples and applied to both sides; empty
+    without a projection.
     """
 
     features: Features
@@ -46,23 +46,23 @@ class Material:
     projections: Mapping[int | None, Projection] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is sent to another process are the fields; the sides are cut there."""
+        """Pickle the fields only; the sides are computed again in the other process."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
 
     def training_set(self, query: str, fold: int | None, graph: bool) -> TrainingSet:
-        """The samples to learn from, with their graph if the method uses one."""
+        """Return the training samples, with their graph if the method uses one."""
         relevant = self.relevance[query][self.sides[fold][0].rows] > 0
         similar = self._graph(fold, 0) if graph else None
         return TrainingSet(self._rows(fold, 0), relevant, (slice(0, len(relevant)),), 0, similar)
 
     def held_out(self, query: str, fold: int | None, graph: bool) -> Query:
-        """The held-out samples; their relevance is there to measure by."""
+        """Return the held-out samples, with their relevance for evaluation."""
         relevance = self.relevance[query][self.sides[fold][1].rows]
         return Query(self._rows(fold, 1), relevance, self._graph(fold, 1) if graph else None)
 
     @cached_property
     def _rows(self) -> Callable[[int | None, int], Features]:
-        """The features of a side, for any number of threads."""
+        """Return a function for the features of a side, safe to call from any thread."""
 
         @lru_cache(SIDES_KEPT)
         def rows_of(fold: int | None, side: int) -> Features:
@@ -73,7 +73,7 @@ class Material:
 
     @cached_property
     def _graph(self) -> Callable[[int | None, int], SimilarityGraph]:
-        """The graph of a side, for any number of threads."""
+        """Return a function for the graph of a side, safe to call from any thread."""
 
         @lru_cache(SIDES_KEPT)
         def graph_of(fold: int | None, side: int) -> SimilarityGraph:
@@ -115,7 +115,7 @@ def projections_of(
 ) -> dict[int | None, Projection]:
     """Fit the protocol's projection on the training samples of each split.
 
-    Fitted once for all trials, so that weights of a warm start refer to the same projection.
+    Each is fitted once for all trials, so that the weights of a warm start refer to the same projection.
     """
     made, splits = make_projection(plan.protocol.projection), plan.splits.all
     projections: dict[int | None, Projection] = {}

@@ -1,4 +1,4 @@
-"""Trials that earlier versions kept in a database: read, so that their experiments still open, and never written."""
+"""Read-only access to the database in which earlier versions stored trials, so that their experiments still open."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BUSY_SECONDS = 20.0  # how long to wait for a process that is writing
 
 
 def outcomes(folder: Path, keys: Iterable[str]) -> dict[str, tuple[dict[str, Any], float, dict[str, Any]]]:
-    """Measures, seconds and certificate, by key, of those of `keys` that the database of `folder` has."""
+    """Return measures, seconds and certificate, by key, of those of `keys` that the database in `folder` contains."""
     rows = _rows(
         folder,
         "select key, measures, seconds, certificate from cell where key in (select value from json_each(?))",
@@ -23,7 +23,7 @@ def outcomes(folder: Path, keys: Iterable[str]) -> dict[str, tuple[dict[str, Any
 
 
 def scores(folder: Path, key: str) -> bytes | None:
-    """The scores of the held-out samples of a trial, eight bytes each; None where the database does not have it."""
+    """Return the scores of the held-out samples of a trial, eight bytes each; None if the database does not have it."""
     rows = _rows(folder, "select scores from cell where key = ?", key)
     return rows[0][0] if rows else None
 

@@ -1,7 +1,7 @@
-"""Which trials an experiment has, and the paths on which they are trained: warm starts along C in rising order.
+"""The trials of an experiment, and the paths on which they are trained: warm starts along C in rising order.
 
-HOAP-SVM begins with the weights of HOB-SVM at the same point, as in the paper, so a path of both trains them in turn.
-HOB-SVM trials that are needed only as warm starts are trained but not reported.
+HOAP-SVM starts from the weights of HOB-SVM at the same grid point, as in the paper, so a path with both trains them in
+turn. HOB-SVM trials that are needed only as warm starts are trained but not reported.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from ranking.features import feature_columns
 from ranking.features.extract import cache_name
 from ranking.features.projection import whole_projection
 
-Path = tuple[Trial, ...]  # trials in an order in which each comes after those that it begins from
+Path = tuple[Trial, ...]  # trials, each after its warm starts
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A protocol on an image set. graph: the name of the one that its methods use, None where none does.
+    """A protocol on an image set. graph: the name of the similarity graph, None if no method uses one.
 
-    samples: what trials call so, by fold and by whether their method leans on the graph.
+    samples: hashes of the samples, by fold and by whether the method uses the graph.
     """
 
     protocol: Protocol
@@ -54,7 +54,7 @@ class Plan:
 
     @cached_property
     def validation(self) -> dict[Place, Trial]:
-        """The trials of the folds: queries one after the other, so that tables fill in column by column."""
+        """The trials of the folds, query by query, so that tables fill in column by column."""
         trials: dict[Place, Trial] = {}
         for query in self.queries:
             for fold in range(self.protocol.folds):
@@ -64,7 +64,7 @@ class Plan:
         return trials
 
     def wider(self, results: Results) -> dict[Place, Trial]:
-        """The trials of the folds that `results` lack where a grid goes on beyond its ends."""
+        """The trials of the folds that `results` lack where a grid is extended beyond its ends."""
         trials: dict[Place, Trial] = {}
         for query in self.queries:
             for contender in self.contenders:
@@ -76,9 +76,9 @@ class Plan:
         return trials
 
     def tests(self, results: Results) -> dict[Place, Trial]:
-        """The trials that learn from all of train, at those points that were chosen by now; none without test samples.
+        """Return the trials on all training samples, at the points chosen so far; none without test samples.
 
-        Each begins with nothing but what its method begins with.
+        Each has only the warm start of its method.
         """
         trials: dict[Place, Trial] = {}
         for query in self.queries if self.tested else ():
@@ -92,27 +92,29 @@ class Plan:
         return trials
 
     def results(self, trials: Mapping[Place, Trial], known: Mapping[str, Outcome]) -> Results:
-        """The results of those of `trials` whose outcomes are `known` by key."""
+        """Return the results of `trials` whose outcomes are `known` by key."""
         outcomes = {place: known[trial.key] for place, trial in trials.items() if trial.key in known}
         keys = {place: trial.key for place, trial in trials.items()}
         return Results(self.protocol, self.queries, self.contenders, outcomes, keys)
 
     @property
     def most_tests(self) -> int:
-        """How many tests there will be: one for each query and contender."""
+        """Return the number of tests at the end: one for each query and compared method."""
         return len(self.queries) * len(self.contenders) if self.tested else 0
 
     @property
     def tested(self) -> bool:
-        """Whether the set has test samples at all."""
+        """Whether the set has test samples."""
         return bool(len(self.splits.all[None].held))
 
     def _chained(
         self, query: str, contender: Contender, fold: int, points: Iterable[Point]
     ) -> dict[Point, Trial]:
-        """The trials of a contender on a fold; each begins from the one of the next smaller C. Those with a smaller C
-        than the protocol has begin from nothing, and the protocol's own do not begin from them."""
-        last: dict[Point, Trial] = {}  # by what is left of a point without C
+        """Return the trials of a compared method on a fold; each starts from the one with the next smaller C.
+
+        Trials with a C below the grid of the protocol have no warm start, and are not the warm start of others, so that
+        extending a grid changes no result."""
+        last: dict[Point, Trial] = {}  # by the point without its C
         first = dict(contender.points[0]).get(PATH, 0.0)
         trials = {}
         for point in points:  # C is the first setting of a point, and rises
@@ -139,8 +141,8 @@ class Plan:
         beginning: Settings | None,
         previous: Trial | None = None,
     ) -> Trial:
-        """A trial; where it begins with a HOB-SVM, that one follows its own path, along the same C, or is always the
-        same."""
+        """Return a trial. If its warm start is a HOB-SVM, that trial follows its own path along the same C, or is the
+        same trial for all C."""
         begun = None
         if beginning is not None:
             begun = None if previous is None else previous.beginning
@@ -173,7 +175,7 @@ def plan_of(protocol: Protocol, image_set: ImageSet) -> Plan:
 
 
 def _check_places(measure: str, splits: Splits) -> None:
-    """ValueError where a fold has fewer samples than precision at k looks at."""
+    """Raise ValueError if a fold has fewer samples than the cutoff of precision at k."""
     if not measure.startswith("P@"):
         return
     least = min(len(split.held) for split in splits.all.values() if len(split.held))
@@ -201,10 +203,11 @@ def _samples(protocol: Protocol, image_set: ImageSet, split: Split, graph: str |
 
 
 def paths_of(trials: Iterable[Trial]) -> list[Path]:
-    """The trials, and those that they begin from, as paths that do not depend on each other, each trial once.
+    """Return the trials and their warm starts as independent paths, each trial once.
 
-    Along a path C rises, and a HOB-SVM goes right before the HOAP-SVM that begins with it. Queries keep their order, so
-    that tables fill in column by column; of each query the long paths go first, so that workers end at the same time.
+    Along a path C rises, and a HOB-SVM comes directly before the HOAP-SVM that starts from it. Queries keep their
+    order, so that tables fill in column by column. The long paths of a query come first, so that workers end at about
+    the same time.
     """
     path_of: dict[str, list[Trial]] = {}  # by key of a trial: the path it is on
     paths: list[list[Trial]] = []

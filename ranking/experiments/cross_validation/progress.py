@@ -1,4 +1,4 @@
-"""How far an experiment is and how long it may still take, from the trials that are finished."""
+"""Progress of an experiment and its estimated remaining time, from finished trials."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ranking.experiments.cross_validation.trial import Outcome, Trial
 
 @dataclass(frozen=True)
 class Progress:
-    """The finished trials of those that are planned, what was done last, and the estimated seconds of the rest.
+    """The number of finished and of planned trials, the last step, and the estimated seconds of the rest.
 
-    seconds_left: None before there is anything to estimate it from.
+    seconds_left: None before the first trial is finished.
     """
 
     what: str
@@ -25,17 +25,17 @@ class Progress:
 
 
 class Pace:
-    """Trials are expected to take as long as those of their method did, at the rate at which this run trains."""
+    """Estimates the remaining time: each trial takes the mean time of its method, at the pace of this run."""
 
     def __init__(self) -> None:
-        self.later = 0  # trials that are expected and cannot be planned yet
-        self._done, self._planned = 0, set[str]()  # by key: what is planned again counts once
+        self.later = 0  # expected trials that cannot be planned yet
+        self._done, self._planned = 0, set[str]()  # by key, so that trials planned twice count once
         self._seconds: dict[str, list[float]] = defaultdict(list)  # by method
         self._left: Counter[str] = Counter()
         self._trained, self._start = 0.0, time.monotonic()
 
     def plan(self, trials: Iterable[Trial], known: Mapping[str, Outcome]) -> None:
-        """Count trials that are needed, of which some outcomes are `known` by key."""
+        """Count planned trials, some with `known` outcomes by key."""
         for trial in trials:
             if trial.key in self._planned:
                 continue
@@ -50,7 +50,7 @@ class Pace:
         self._left[trial.method] -= 1
         self._trained += outcome.seconds
         self._add(trial, outcome)
-        fold = "all of train" if trial.fold is None else f"fold {trial.fold + 1}"
+        fold = "all training samples" if trial.fold is None else f"fold {trial.fold + 1}"
         return self.now(f"{trial.query}, {trial.method}, {fold}")
 
     def now(self, what: str) -> Progress:
@@ -73,7 +73,7 @@ class Pace:
 
 
 def time_in_words(seconds: float) -> str:
-    """An estimated time in words.
+    """Format an estimated time.
 
     >>> time_in_words(31), time_in_words(200), time_in_words(9000)
     ('about 31 s', 'about 3 min', 'about 2.5 h')

@@ -1,4 +1,4 @@
-"""What a protocol asks for, checked and written out: the contenders and the points of their grids (high-order, sec. 5).
+"""A protocol checked and expanded: the compared methods and their grid points (high-order, section 5).
 
 >>> from ranking.core.run_settings import Protocol
 >>> contenders = contenders_of(Protocol("abc", (("HOG", {}),), grids={"C": (1.0, 10.0), "eta": (0.1, 1.0)}))
@@ -24,12 +24,12 @@ from ranking.methods import make_method, method_class, method_names
 
 MEASURES = ("AP", "NDCG", "P@10", "P@50", "P@100")
 MOST_TRAININGS = 100_000  # of the folds of one experiment: the paper's own has 3,600
-FEWER = "choose fewer values, folds or queries"  # where there are more
-PATH = "C"  # the setting along whose rising values a training begins where the one before ended
+FEWER = "choose fewer values, folds or queries"  # the remedy if there are more
+PATH = "C"  # the setting with warm starts along its rising values
 BEGUN_BY, BEGINS = (
     "HOB-SVM",
     "HOAP-SVM",
-)  # the second begins with the weights of the first (high-order, Table 1)
+)  # the second starts from the weights of the first (high-order, Table 1)
 
 Point = tuple[
     tuple[str, float], ...
@@ -40,8 +40,8 @@ Point = tuple[
 class Contender:
     """A compared method with its fixed settings and the points of its grid.
 
-    name: of the method, with its fixed settings where two contenders have one method. points: in the order in which
-    ties are broken.
+    name: the method, with its fixed settings if the protocol has the method twice. points: in the order in which ties
+    are broken.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Contender:
     _beginnings: dict[Point, Settings | None] = field(default_factory=dict, init=False, repr=False)
 
     def settings(self, point: Point) -> Settings:
-        """All settings of the method at a point, those left at their defaults too."""
+        """Return all settings of the method at a grid point, including defaults."""
         if point not in self._settings:
             made = make_method(self.method, **{"tolerance": self.tolerance, **self.fixed, **dict(point)})
             self._settings[point] = settings_dict(made)
@@ -73,7 +73,7 @@ class Contender:
 
 
 def begun_by(method: str, settings: Settings, requested: Settings) -> Settings | None:
-    """Return the settings of the HOB-SVM whose weights are the warm start of a HOAP-SVM; None for all else.
+    """Return the settings of the HOB-SVM whose weights are the warm start of a HOAP-SVM; None for other methods.
 
     Its C is that of the HOAP-SVM, as in the paper, unless start_C is among the `requested` settings of the protocol,
     fixed or in its grids.
@@ -101,26 +101,26 @@ def contenders_of(protocol: Protocol) -> list[Contender]:
             size = math.prod(map(len, values))
             raise InputError(f"grids of {method}", f"at most {MOST_TRAININGS:,} grid points", size, FEWER)
         text = json.dumps(fixed, sort_keys=True)[1:-1].replace('"', "")
-        name = method if named.count(method) == 1 else f"{method} ({text or 'as it is'})"
+        name = method if named.count(method) == 1 else f"{method} ({text or 'defaults'})"
         points = tuple(itertools.product(*values))
         made = Contender(name, method, dict(fixed), points, protocol.tolerance)
-        made.settings(points[0])  # of all points: a value that the method does not allow says so itself
+        made.settings(points[0])  # raises InputError for values that the method does not allow
         contenders.append(made)
     return contenders
 
 
 def _in_order(protocol: Protocol) -> Iterator[str]:
-    """The settings of the grids: C first, the others by name, so that the order of a JSON file decides nothing."""
+    """Return the settings of the grids: C first, the others by name, independent of the order in a JSON file."""
     return iter(sorted(protocol.grids, key=lambda name: (name != PATH, name)))
 
 
 def uses_graph(method: str) -> bool:
-    """Whether the samples of a method lean on their neighbours."""
+    """Return whether a method uses the similarity graph."""
     return bool(method_class(method).uses_graph)
 
 
 def graph_in_use(protocol: Protocol, contenders: list[Contender]) -> str | None:
-    """The name of the similarity graph; None where no contender uses one."""
+    """Return the name of the similarity graph; None if no compared method uses one."""
     if not any(uses_graph(contender.method) for contender in contenders):
         return None
     return protocol.graph or FIRST_GRAPH
@@ -142,15 +142,13 @@ def check(protocol: Protocol) -> None:
             raise InputError(what, "each of them once", named, "remove the repetition")
     for method, _ in protocol.methods:
         if method not in method_names(ranks="samples"):
-            method_class(method)  # an unknown name says so itself
+            method_class(method)  # raises InputError for an unknown name
             there = ", ".join(method_names(ranks="samples"))
             raise InputError("methods", f"methods that rank samples as relevant or not: {there}", method)
     known = {item.name for name in method_names(ranks="samples") for item in settings_of(method_class(name))}
     for name, values in protocol.grids.items():
         if name not in known or name == "tolerance":
-            raise InputError(
-                "grids", "names of settings of the methods", readable(name), "leave this grid out"
-            )
+            raise InputError("grids", "names of settings of the methods", readable(name), "remove this grid")
         if not values or len(set(values)) < len(values):
             raise InputError(f"grid of {name}", "at least one value, each once", list(values))
 

@@ -1,4 +1,4 @@
-"""Results of an experiment so far, and the grid points that cross-validation chooses by the validation folds alone."""
+"""Results of an experiment so far, and the grid points that cross-validation chooses on the validation folds only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ranking.experiments.cross_validation.protocol import Contender, Point
 from ranking.experiments.cross_validation.trial import Outcome
 from ranking.metrics.statistics import EQUAL
 
-MOST_WIDER = 2  # times that a grid is widened where its best value lies at an end
+MOST_WIDER = 2  # times that a grid is extended at an end that has the best value
 Place = tuple[
     str, str, Point, int | None
 ]  # query, contender, point, fold (None: trained on all, tested on test)
@@ -20,9 +20,9 @@ Place = tuple[
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The outcomes that are there: all of a finished experiment, some of one that goes on.
+    """The outcomes so far: all of a finished experiment, or some of a running one.
 
-    outcomes: by place. keys: of the trials of all places that are planned, by which `TrialStore.scores` gives scores.
+    outcomes: by place. keys: of the trials of all planned places, for `TrialStore.scores`.
     """
 
     protocol: Protocol
@@ -37,26 +37,26 @@ class Results:
 
     @property
     def unproven(self) -> int:
-        """How many of the trainings that are there did not converge."""
+        """Number of finished runs that did not converge."""
         return sum(not outcome.certificate.converged for outcome in self.outcomes.values())
 
     def contender(self, name: str) -> Contender:
-        """Return the contender of that name."""
+        """Return the compared method with that name."""
         return next(contender for contender in self.contenders if contender.name == name)
 
     def value(self, place: Place) -> float | None:
-        """The measure of the protocol at a place; None where it is not there yet."""
+        """Return the measure of the protocol at a place; None if it is not finished."""
         outcome = self.outcomes.get(place)
         return None if outcome is None else outcome.measures[self.protocol.measure]
 
     def folds_of(self, query: str, contender: str, point: Point) -> tuple[float, ...] | None:
-        """The measure of each fold at a point of the grid; None until all are there."""
+        """Return the measure of each fold at a grid point; None until all folds are finished."""
         values = [self.value((query, contender, point, fold)) for fold in self.folds]
         known = tuple(value for value in values if value is not None)
         return known if len(known) == len(values) else None
 
     def points(self, query: str, contender: str) -> tuple[Point, ...]:
-        """Return the grid of a contender on a query, in the order in which ties are broken.
+        """Return the grid of a compared method on a query, in the order in which ties are broken.
 
         Where the best point lies at an end and the protocol extends grids, the next values are added, twice at most.
         """
@@ -82,13 +82,13 @@ class Results:
         return more - set(points)
 
     def chosen(self, query: str, contender: str) -> Point | None:
-        """The point with the highest mean over the folds, of equal ones the first: the smallest C, then the smallest
-        eta. Means that only rounding tells apart are equal. None until all points have all their folds."""
+        """Return the point with the highest mean over the folds; ties are broken by the smallest C, then the smallest
+        eta. Means that differ only by rounding are tied. None until all points have all their folds."""
         return self._best(query, contender, self.points(query, contender))
 
     def at_end(self, query: str, contender: str) -> list[str]:
-        """The settings whose chosen value is the smallest or the largest of its grid, and better than all others of
-        it: beyond may lie a better one."""
+        """Return the settings whose chosen value is the smallest or the largest of its grid and better than all others,
+        so that a better one may lie beyond."""
         return self._at_end(query, contender, self.points(query, contender), self.chosen(query, contender))
 
     def _best(self, query: str, contender: str, points: Sequence[Point]) -> Point | None:
@@ -121,19 +121,19 @@ class Results:
         return statistics.fmean(self.folds_of(query, contender, point) or (math.nan,))
 
     def validation(self, query: str, contender: str) -> tuple[float, ...] | None:
-        """The measure of each fold at the chosen point; None until it is chosen."""
+        """Return the measure of each fold at the chosen point; None until it is chosen."""
         point = self.chosen(query, contender)
         return None if point is None else self.folds_of(query, contender, point)
 
     def test(self, query: str, contender: str) -> float | None:
-        """The measure on the test samples, after training on all of train at the chosen point; None until it is there,
-        NaN where no test sample is relevant."""
+        """Return the measure on the test samples, after training on all training samples at the chosen point; None
+        until it is finished, NaN if no test sample is relevant."""
         point = self.chosen(query, contender)
         outcome = None if point is None else self.outcomes.get((query, contender, point, None))
         return None if outcome is None else outcome.measures.get(self.protocol.measure, float("nan"))
 
     def seconds(self, query: str, contender: str) -> float | None:
-        """How long the trainings that are there took together; None where none is."""
+        """Return the total seconds of the finished runs; None if there are none."""
         took = [
             outcome.seconds
             for (of, by, _, _), outcome in self.outcomes.items()

@@ -1,4 +1,4 @@
-"""Run an experiment: train the units that are not finished, several at once, and keep their trials."""
+"""Run an experiment: train unfinished units concurrently, and store their trials."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def run_experiment(
     check: Check = lambda: None,
     workers: Workers = on_this_computer,
 ) -> Results:
-    """Train what `store` lacks of the folds, then at the chosen points what it lacks of the tests; return all results.
+    """Train the missing trials of the folds, then the missing tests at the chosen points; return all results.
 
-    material: called only if something is to be trained. on_progress hears of every trial. What check or on_progress
-    raise ends the work and is raised: trials of finished units are kept, and the same call goes on from them.
+    material: called only if something has to be trained. on_progress receives every trial. An exception from check or
+    on_progress ends the work and is raised again; trials of finished units are stored, and the same call resumes.
     """
     pace = Pace()
     with ExitStack() as stack:
@@ -57,7 +57,7 @@ def run_experiment(
 
 
 def results_of(plan: Plan, store: TrialStore) -> Results:
-    """The results of those trials of a plan that are finished."""
+    """Return the results of the finished trials of a plan."""
     trials: dict[Place, Trial] = {}
     for more, _ in _rounds(plan, store):
         trials |= more
@@ -65,8 +65,8 @@ def results_of(plan: Plan, store: TrialStore) -> Results:
 
 
 def _rounds(plan: Plan, store: TrialStore) -> Iterator[tuple[Mapping[Place, Trial], int]]:
-    """The trials of the folds; then, again and again, those of grids that are widened; then the tests. Each round
-    follows from the outcomes of those before. With each the number of tests that are still to be planned."""
+    """Yield the trials of the folds, then those of extended grids, again and again, then the tests; each round depends
+    on the outcomes of the rounds before. With each round, yield the number of tests that cannot be planned yet."""
     trials, more = dict[Place, Trial](), plan.validation
     while more:
         yield more, plan.most_tests

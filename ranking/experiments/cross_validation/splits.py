@@ -1,7 +1,7 @@
 """Folds of the training samples: no image and no group on two sides, the relevant samples of each class spread evenly.
 
-One deal serves all queries and all methods, so that every difference between methods is one on equal samples, and so
-that which queries an experiment ranks changes no fold.
+One assignment serves all queries and all methods, so that methods are compared on equal samples, and so that the folds
+do not depend on the queries of an experiment.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from ranking.datasets.splits import blocks_of
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """fold: the one that is held out, None where the test samples are. learn, held: rows of the set, ascending."""
+    """fold: the held-out fold, None for the test split. learn, held: training and held-out rows of the set,
+    ascending."""
 
     fold: int | None
     learn: Ints
@@ -29,14 +30,14 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Splits:
-    """fold_of: (n,) the fold of every training sample of a set, -1 of those to test on. folds: how many there are."""
+    """fold_of: (n,) the fold of every training sample of a set, -1 for test samples. folds: their number."""
 
     fold_of: Ints
     folds: int
 
     @cached_property
     def all(self) -> dict[int | None, Split]:
-        """The split of each fold, and by None the split into training and test samples."""
+        """The split of each fold, and under None the split into training and test samples."""
         train = self.fold_of >= 0
         splits: dict[int | None, Split] = {
             fold: Split(
@@ -48,9 +49,9 @@ class Splits:
 
 
 def splits_of(image_set: ImageSet, folds: int, seed: int) -> Splits:
-    """The training samples of a set dealt into `folds` by image and group; equal sets, folds and seeds, equal splits.
+    """Assign the training samples of a set to `folds` by image and group; equal sets, folds and seeds, equal splits.
 
-    ValueError where there are fewer images or groups than folds.
+    ValueError if there are fewer images or groups than folds.
     """
     train = np.flatnonzero(~image_set.test)
     fold_of = np.full(len(image_set), -1)
@@ -59,11 +60,12 @@ def splits_of(image_set: ImageSet, folds: int, seed: int) -> Splits:
 
 
 def deal(blocks: Ints, labels: Bools, folds: int, seed: int) -> Ints:
-    """(n,) the fold of each sample, whole blocks (n,) at a time, so that each class of labels (n, c) is spread evenly.
+    """Return (n,) the fold of each sample. Whole blocks (n,) are assigned so that each class of labels (n, c) is spread
+    evenly.
 
-    The class with the fewest samples left goes first, its blocks with the most of it first: each to the fold that
-    lacks most of the class, then most samples, ties by `seed` (iterative stratification, Sechidis, Tsoumakas and
-    Vlahavas 2011, over blocks instead of samples). ValueError where there are fewer blocks than folds.
+    The class with the fewest unassigned samples comes first, and its blocks with most samples of it first: each goes to
+    the fold that lacks most of the class, then most samples, ties by `seed` (iterative stratification, Sechidis,
+    Tsoumakas and Vlahavas 2011, over blocks instead of samples). ValueError if there are fewer blocks than folds.
 
     >>> fold = deal(np.array([0, 0, 1, 2, 3]), np.array([[1], [1], [0], [1], [1]], bool), 2, seed=0)
     >>> sorted(np.bincount(fold).tolist()), fold[0] == fold[1], sorted(np.bincount(fold, [1, 1, 0, 1, 1]).tolist())
@@ -110,7 +112,8 @@ def _place(
 
 
 def check_queries(image_set: ImageSet, splits: Splits, queries: Sequence[str]) -> None:
-    """ValueError unless each query can be learnt and measured on every fold, and learnt on all of train."""
+    """Raise ValueError unless each query can be trained and evaluated on every fold, and trained on all training
+    samples."""
     for query in queries:
         relevance = image_set.relevance(query)
         for split in splits.all.values():
@@ -118,14 +121,16 @@ def check_queries(image_set: ImageSet, splits: Splits, queries: Sequence[str]) -
             if learn.all():
                 raise InputError(
                     f"query {readable(query)}",
-                    f"irrelevant training samples outside of each of {splits.folds} folds",
+                    f"irrelevant training samples outside each of {splits.folds} folds",
                     int((relevance[~image_set.test] == 0).sum()),
-                    "import images with more of them, or leave this query out",
+                    "import images with more of them, or remove this query",
                 )
-            if split.fold is not None and not held.any():  # so that each learns from those of the others
+            if (
+                split.fold is not None and not held.any()
+            ):  # each fold trains on the relevant samples of others
                 raise InputError(
                     f"query {readable(query)}",
                     f"relevant training samples in enough images for each of {splits.folds} folds",
                     int(relevance[~image_set.test].sum()),
-                    "choose fewer folds, or leave this query out",
+                    "use fewer folds, or remove this query",
                 )

@@ -1,4 +1,4 @@
-"""The tables of the paper (high-order, Tables 1 and 2) from one's own results, as plain rows that others draw."""
+"""The tables of the paper (high-order, Tables 1 and 2) from results of an experiment, as plain rows."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from ranking.experiments.cross_validation.protocol import BEGUN_BY
 from ranking.experiments.cross_validation.results import Results, higher
 
-Value = float | str | None  # None: not there yet
-Signs = Mapping[tuple[str, str], str]  # beside values, by column and row of a table
+Value = float | str | None  # None: not finished
+Signs = Mapping[tuple[str, str], str]  # next to values, by column and row of a table
 AVERAGE = "Average"
 AT_END = " (end of grid)"
 END_NOTE = (
@@ -21,7 +21,7 @@ END_NOTE = (
 
 @dataclass(frozen=True)
 class Row:
-    """One row: what it is of, its values, which of them are the best of their column, and signs beside them, if any."""
+    """One row: its name, its values, which of them are the best of their column, and optional signs."""
 
     name: str
     values: tuple[Value, ...]
@@ -30,13 +30,13 @@ class Row:
 
     @property
     def cells(self) -> Iterator[tuple[Value, bool, str]]:
-        """Each value, whether it is the best, and its sign, "" for none."""
+        """Yield each value, whether it is the best, and its sign ("" for none)."""
         return zip(self.values, self.best, self.signs or ("",) * len(self.values), strict=True)
 
 
 @dataclass(frozen=True)
 class Table:
-    """What a page, a report or LaTeX draws. columns: the heads of the values. note: what a reader must know of it."""
+    """A table for pages, reports and LaTeX. columns: heads of the values. note: what readers must know about it."""
 
     title: str
     columns: tuple[str, ...]
@@ -44,7 +44,7 @@ class Table:
     note: str = ""
 
     def signed(self, signs: Signs, meaning: str) -> Table:
-        """The same with signs beside its values, whose meaning the note says; as it is where there are none."""
+        """Return the table with signs next to its values, explained in its note; the same table without signs."""
         if not signs:
             return self
         rows = tuple(
@@ -62,7 +62,9 @@ def validation_table(results: Results) -> Table:
         return None if folds is None else statistics.fmean(folds)
 
     title = f"{results.protocol.measure} over {results.protocol.folds} folds, best setting of each"
-    note = "Each setting was chosen by the folds that it is shown on, so the values are somewhat high for all methods."
+    note = (
+        "Settings were chosen on the folds shown here, so the values are slightly too high for all methods."
+    )
     ends = sum(
         bool(results.at_end(query, contender.name))
         for query in results.queries
@@ -71,12 +73,13 @@ def validation_table(results: Results) -> Table:
     if ends:
         note += f" {ends} of the chosen settings lie at the end of their grid: those methods may be better than shown."
     if results.unproven:
-        note += f" {results.unproven} of {len(results.outcomes)} trainings did not converge."
+        note += f" {results.unproven} of {len(results.outcomes)} runs did not converge."
     return _by_query(results, title, mean, note)
 
 
 def test_table(results: Results) -> Table:
-    """On the test samples, after training on all of train at the chosen setting (high-order, Table 2)."""
+    """Return the measure on the test samples, after training on all training samples at the chosen setting (high-order,
+    Table 2)."""
     return _by_query(results, f"{results.protocol.measure} on the test samples", results.test)
 
 
@@ -88,7 +91,7 @@ def seconds_table(results: Results) -> Table:
         contender.name for contender in results.contenders if any(map(contender.beginning, contender.points))
     ]
     note = (
-        f"Each training of {' and '.join(begun)} without that of {BEGUN_BY} that it begins with."
+        f"Runs of {' and '.join(begun)} are counted without the {BEGUN_BY} run that they start from."
         if begun
         else ""
     )
@@ -96,7 +99,7 @@ def seconds_table(results: Results) -> Table:
 
 
 def chosen_table(results: Results) -> Table:
-    """The settings that cross-validation chose for each query and method, in words."""
+    """Return the settings that cross-validation chose for each query and method, in words."""
     rows = []
     for contender in results.contenders:
         words = [_chosen_words(results, query, contender.name) for query in results.queries]
@@ -117,11 +120,11 @@ def point_words(point: tuple[tuple[str, float], ...], at_end: Collection[str] = 
     'C = 10, eta = 0.01 (end of grid)'
     """
     texts = [f"{name} = {value:g}{AT_END if name in at_end else ''}" for name, value in point]
-    return ", ".join(texts) or "as it is"
+    return ", ".join(texts) or "defaults"
 
 
 def turned(table: Table) -> Table:
-    """The same with rows for columns, as it fits a page that is higher than wide."""
+    """Return the transposed table, for pages that are higher than wide."""
     rows = [
         Row(
             column,
@@ -153,7 +156,7 @@ def _by_query(
 
 
 def _best(column: tuple[float | None, ...]) -> list[bool]:
-    """Which values of a column are its highest, but for rounding; none of a column that is not whole, or has a NaN."""
+    """Mark the highest values of a column, up to rounding; none in an incomplete column or one with a NaN."""
     known = [value for value in column if value is not None]
     if len(known) < len(column) or any(map(math.isnan, known)):
         return [False] * len(column)

@@ -1,4 +1,5 @@
-"""The trials of an experiment: one training each, under a key of all that decides its numbers."""
+"""Trials of an experiment: one training run each, with a key that is a hash of everything that determines its
+results."""
 
 from __future__ import annotations
 
@@ -12,17 +13,17 @@ from typing import Any
 from ranking.core import Certificate
 from ranking.core.run_settings import Settings
 
-# Raise it whenever the same trial gives different numbers, so that no finished trial of before is taken for one of now.
+# Raise it whenever the same trial gives different results, so that finished trials of earlier versions are not reused.
 VERSION = 6
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One training: a query, a method at a point of its grid, and the samples that it learns from.
+    """One training run: a query, a method at a grid point, and the training samples.
 
-    settings: all settings of the method. fold: the held-out fold, None for "all of train, tested on test". samples: the
-    content hash of the samples, their features, the graph and the split. previous: the trial with the next smaller C,
-    from whose solution this one starts. beginning: the HOB-SVM with whose weights a HOAP-SVM begins. Both may be None.
+    settings: all settings of the method. fold: the held-out fold, None for the test split. samples: the hash of the
+    samples, their features, the graph and the split. previous: the trial with the next smaller C, from whose solution
+    this one starts. beginning: the HOB-SVM from whose weights a HOAP-SVM starts. Both may be None.
     """
 
     query: str
@@ -35,17 +36,17 @@ class Trial:
 
     @property
     def causes(self) -> tuple[Trial, ...]:
-        """The trials that this one begins from."""
+        """The warm starts of this trial."""
         return tuple(trial for trial in (self.previous, self.beginning) if trial is not None)
 
     @cached_property
     def step(self) -> int:
-        """The number of trials before this one along its path."""
+        """Number of trials before this one along its path."""
         return 0 if self.previous is None else self.previous.step + 1
 
     @cached_property
     def key(self) -> str:
-        """A hash of everything that decides the numbers of the trial, including the trials that it begins from."""
+        """A hash of everything that determines the results of the trial, including its warm starts."""
         content: dict[str, Any] = {
             "version": VERSION,
             "query": self.query,
@@ -63,8 +64,8 @@ class Trial:
 class Outcome:
     """The result of a trial without the scores of its held-out samples, which are read one trial at a time.
 
-    measures: `ranking.metrics.evaluate` of the held-out samples, only counts where none is relevant. seconds: of
-    training, where it was computed. certificate: what training proved; it has the `iterations`.
+    measures: `ranking.metrics.evaluate` of the held-out samples, only counts if none is relevant. seconds: of training,
+    on the machine that trained. certificate: the bounds proven by training; it has the `iterations`.
     """
 
     measures: Mapping[str, float]

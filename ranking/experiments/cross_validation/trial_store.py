@@ -1,6 +1,6 @@
-"""The finished trials of all experiments of a home, each a file named by the key of the trial.
+"""The finished trials of all experiments of a data folder, each a file named by the key of the trial.
 
-A file is written whole or not at all, and never changes.
+A file is written completely or not at all, and never changes.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from ranking.core.json_numbers import json_numbers
 from ranking.experiments.cross_validation import old_trials
 from ranking.experiments.cross_validation.trial import Outcome
 
-FOLDER = "experiments"  # of a home
+FOLDER = "experiments"  # of a data folder
 PARTIAL = ".part"  # the end of the name of a file that is being written
 UNREAD = ("states", "claims", "ends")  # folders of earlier versions, which took up to 2 GB
 
 
 class TrialStore:
-    """The finished trials below a folder, which any number of processes and threads may use at once.
+    """The finished trials below a folder, which any number of processes and threads may use concurrently.
 
-    lent: folders of homes whose trials count as if they were in this one; nothing is written to them.
-    Raises ranking.core.errors.HomeError, an OSError, where a folder cannot be used.
+    lent: shared data folders whose trials are read as well; nothing is written to them. Raises
+    ranking.core.errors.HomeError, an OSError, if a folder cannot be used.
     """
 
     def __init__(self, folder: Path, lent: Sequence[Path] = ()) -> None:
         self._folder, self._folders = folder, [*lent, folder]
         self._trials = folder / "trials"
-        self._known: dict[str, Outcome] = {}  # what was read before: files never change
-        self._explained = f"the home folder {folder}"
+        self._known: dict[str, Outcome] = {}  # a cache, because files never change
+        self._explained = f"the data folder {folder}"
         with explained(self._explained):
             self._trials.mkdir(parents=True, exist_ok=True)
             for name in UNREAD:
@@ -45,7 +45,7 @@ class TrialStore:
                     shutil.rmtree(folder / name)
 
     def outcomes(self, keys: Iterable[str] | None = None) -> dict[str, Outcome]:
-        """The outcomes of those of `keys` that are finished, or of all trials, by key."""
+        """Return the outcomes of the finished trials among `keys`, or of all trials, by key."""
         with explained(self._explained):
             if keys is None:
                 keys = {file.name for folder in self._folders for file in (folder / "trials").glob("?" * 64)}
@@ -77,7 +77,7 @@ class TrialStore:
         return np.frombuffer(scores, "<f8").astype(np.float64)
 
     def keep(self, key: str, outcome: Outcome, scores: Floats) -> None:
-        """Keep the result of a trial."""
+        """Store the result of a trial."""
         record = {
             "measures": dict(outcome.measures),
             "seconds": outcome.seconds,

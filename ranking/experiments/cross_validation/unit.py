@@ -1,6 +1,6 @@
 """The unit of an experiment: the trials of one path of rising C on one fold, trained one after the other.
 
-A unit is a function of its samples and of nothing else: wherever and whenever it is trained, its numbers are the same.
+A unit is a pure function of its samples and settings: its results do not depend on where and when it is trained.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ranking.methods.training_set import TrainingSet
 from ranking.metrics import evaluate_or_count
 from ranking.solvers import Solution
 
-Unit = tuple[Trial, ...]  # the trials to train, each after those that it begins from
+Unit = tuple[Trial, ...]  # the trials to train, each after its warm starts
 
 
 class Trained(NamedTuple):
@@ -31,7 +31,7 @@ class Trained(NamedTuple):
 
 
 def unit_of(path: tuple[Trial, ...], missing: Collection[str]) -> Unit:
-    """Return what is to be trained of a path: the trials with the keys `missing`, and those that they begin from."""
+    """Return the unit of a path: the trials with the keys `missing`, and their warm starts."""
     wanted, trials = set(missing), list[Trial]()
     for trial in reversed(path):
         if trial.key in wanted:
@@ -55,10 +55,9 @@ def train_trial(
     solutions: Mapping[str, Solution],
     on_progress: OnProgress | None = None,
 ) -> tuple[Trained, Solution]:
-    """Train a trial from the solutions of the trials that it begins from, by key, and measure it on the held-out
-    samples.
+    """Train a trial from the solutions of its warm starts, by key, and evaluate it on the held-out samples.
 
-    on_progress may raise StopTraining, which is raised again: half a training is no trial.
+    on_progress may raise StopTraining, which is raised again, because an interrupted run is not a trial.
     """
     graph = uses_graph(trial.method)
     samples = material.training_set(trial.query, trial.fold, graph)
@@ -79,9 +78,9 @@ def train_trial(
 def _start(
     trial: Trial, method: LinearMethod, samples: TrainingSet, solutions: Mapping[str, Solution]
 ) -> Start:
-    """Return the start of a trial: the weights of its beginning or of the previous trial, and the planes of that one.
+    """Return the start of a trial: the weights of its beginning or of the previous trial, and the previous planes.
 
-    HOAP-SVM without a beginning begins as its settings say, because its start decides where it ends.
+    A HOAP-SVM without a beginning starts as its settings say, because its result depends on its start.
     """
     weights = None if trial.beginning is None else solutions[trial.beginning.key].weights
     if trial.previous is None:

@@ -1,4 +1,4 @@
-"""Who trains the units of an experiment: the cores of this computer, or the workers of a Dask cluster."""
+"""The workers that train the units of an experiment: the cores of this computer, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -24,22 +24,24 @@ from ranking.experiments.cross_validation.unit import Trained, Unit, train_unit
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-Check = Callable[[], None]  # raises what ends the work
+Check = Callable[[], None]  # raises an exception to end the work
 Trainings = Generator[list[Trained], None, None]  # the results of units, as they are finished
 Train = Callable[[Iterable[Unit]], Trainings]
-# What trains on a material while it is open. The check is called often, in any thread; what it raises is raised.
+# Trains units on a material while it is open. The check is called often, in any thread; its exceptions are raised.
 Workers = Callable[[Material, Check], AbstractContextManager[Train]]
 
 SCHEDULER = "RANKING_SCHEDULER"
 CHECK_SECONDS = 0.2  # between two calls of `check` while a cluster trains
 
-_ended: set[str] = set()  # on a worker of a cluster: the runs whose units nobody waits for any more
+_ended: set[str] = (
+    set()
+)  # on a worker of a cluster: the runs that have ended, whose units are no longer needed
 
 
 @contextmanager
 def on_this_computer(material: Material, check: Check) -> Iterator[Train]:
-    """Train in as many threads as there are cores, each with one thread of linear algebra: they compute outside of the
-    interpreter's lock, and the features are in memory once."""
+    """Train in one thread per core, with single-threaded linear algebra: the kernels release the interpreter's lock,
+    and the features are in memory once."""
 
     def train(units: Iterable[Unit]) -> Trainings:
         ended = Event()
@@ -52,11 +54,11 @@ def on_this_computer(material: Material, check: Check) -> Iterator[Train]:
         threads = Parallel(cpu_count(), backend="threading", return_as="generator_unordered")
         finished = threads(delayed(train_unit)(material, unit, listen) for unit in units)
         try:
-            for results in finished:  # noqa: UP028  # whoever ends early must not close it: threads are waited for
+            for results in finished:  # noqa: UP028  # consumers that end early must not close it
                 yield results
         finally:
             ended.set()
-            with suppress(StopTraining):  # of the units that were still training
+            with suppress(StopTraining):  # raised by units that were still training
                 deque(finished, maxlen=0)
 
     with threadpool_limits(1):
@@ -64,16 +66,16 @@ def on_this_computer(material: Material, check: Check) -> Iterator[Train]:
 
 
 def workers_at(scheduler: str | None) -> Workers:
-    """Who trains: the workers of the scheduler at that address, else at the one in the environment variable
-    RANKING_SCHEDULER, else this computer."""
+    """Return the workers of the scheduler at that address, else at the address in RANKING_SCHEDULER, else those of this
+    computer."""
     address = scheduler or os.environ.get(SCHEDULER)
     return on_cluster(address) if address else on_this_computer
 
 
 def on_cluster(address: str) -> Workers:
-    """Train by the workers of the Dask scheduler at `address`, best of one thread each.
+    """Train on the workers of the Dask scheduler at `address`, which should have one thread each.
 
-    Features are sent once. Dask has the unit of a worker that is lost trained again by another worker. Errors as of
+    Features are sent once. Dask repeats the unit of a lost worker on another worker. Errors as of
     `ranking.experiments.cluster.connected`.
     """
 
@@ -103,8 +105,8 @@ def _train_there(
             check()
             if client.status not in ("running", "connecting"):
                 raise RuntimeError(
-                    f"the scheduler at {address!r} is gone; finished trials are kept: "
-                    "start it, and the experiment again"
+                    f"the scheduler at {address!r} has stopped. Finished trials are kept: "
+                    "restart it, and start the experiment again"
                 )
             try:
                 future = arrived.get(timeout=CHECK_SECONDS)
@@ -115,9 +117,9 @@ def _train_there(
     except (
         CancelledError,
         KilledWorker,
-    ) as error:  # the features went with the last worker, or memory was short
+    ) as error:  # the features were lost with the last worker, or memory was short
         raise RuntimeError(
-            f"workers at {address!r} were lost ({error}); finished trials are kept: give the workers more memory, and "
+            f"workers at {address!r} were lost ({error}). Finished trials are kept: give the workers more memory, and "
             "start the experiment again"
         ) from error
     finally:
