@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pages.parts.app.menu import MOVED, PAGES
 from PIL import Image
+
+from pages.parts.app.menu import MOVED, PAGES
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

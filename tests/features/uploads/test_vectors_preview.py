@@ -165,7 +165,9 @@ def test_another_number_of_rows_is_refused(desk, tmp_path):
         assert str(count) in refused
     boxed = cards(tmp_path / "set", [2, 1, 3, 1, 2])
     of_boxes = Desk(tmp_path / "boxed", boxed)
-    assert "5 images. Samples are boxes" in of_boxes.npy(np.zeros((5, 3))).refused, "a row per image is not enough"
+    assert "5 images. Samples are boxes" in of_boxes.npy(np.zeros((5, 3))).refused, (
+        "a row per image is not enough"
+    )
     names = np.unique(boxed.image_names)
     look = of_boxes.npz(x=np.ones((5, 2)) * np.arange(5)[:, None], id=names)
     assert (look.problem_count, look.refused[:1], IDS in look.refused) == (7, "7", True), (
