@@ -12,6 +12,7 @@ from filled_home import import_here, look_here, train_settings
 from PIL import Image
 from shapes import HOSTILE, write_shapes
 from shown import address, button_keys, choose, components, counts_in, errors, plain, press, text_of, turn_to
+from streamlit.proto.RootContainer_pb2 import RootContainer
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 from pages.parts.app import address as page_address
@@ -79,6 +80,7 @@ def test_a_dropped_file_is_taken_up_once_where_its_page_was_stopped_on_the_way(
     app.run()
     [run] = started
     assert app.query_params["import"] == run.id
+    assert app._tree.children[RootContainer.BOTTOM].get("progress"), "in sight wherever its button was"
 
 
 def test_a_dropped_file_is_copied_to_disk_and_forgotten_by_the_server(
