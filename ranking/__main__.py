@@ -43,7 +43,9 @@ def parser() -> argparse.ArgumentParser:
             description=command.__doc__,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        of_command.add_argument("--home", help="the home folder (default: $RANKING_HOME, or the app's own)")
+        of_command.add_argument(
+            "--home", help="the data folder (default: $RANKING_HOME, else ~/.local/share/ranking-laboratory)"
+        )
         command.add_arguments(of_command)
     return made
 
