@@ -1,11 +1,11 @@
-"""``python -m ranking COMMAND``: what the app does, as commands.
+"""``python -m ranking COMMAND``: the functions of the app as commands.
 
 example, from a folder of photographs (a folder for each class) to a report:
   python -m ranking import photographs/ --name Holiday
   python -m ranking experiment Holiday -o report.html
 
-Exit codes: 0 it is done, 1 it failed and stderr says why, 2 wrong arguments, 130 ended by Ctrl-C or SIGTERM, with all
-that it had begun.
+Exit codes: 0 success, 1 failure, with the reason on stderr, 2 invalid arguments, 130 interrupted by Ctrl-C or SIGTERM,
+together with the worker.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COMMANDS = {
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the command line may say."""
+    """Return the parser of the command line."""
     made = argparse.ArgumentParser(
         prog="python -m ranking", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -43,25 +43,29 @@ def parser() -> argparse.ArgumentParser:
             description=command.__doc__,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        of_command.add_argument("--home", help="the home folder (default: $RANKING_HOME, or the app's own)")
+        of_command.add_argument(
+            "--home", help="the data folder (default: $RANKING_HOME, else ~/.local/share/ranking-laboratory)"
+        )
         command.add_arguments(of_command)
     return made
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Do what the arguments say; the exit code."""
+    """Run the command of the arguments; return the exit code."""
     options = parser().parse_args(arguments)
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the worker is ended too
+    before = signal.signal(
+        signal.SIGTERM, signal.default_int_handler
+    )  # like Ctrl-C, so that the worker is stopped too
     try:
         code: int = COMMANDS[options.command].run(options)
         return code
     except NotFinished:
         return FAILED
-    except (ValueError, OSError) as error:  # HomeError too
+    except (ValueError, OSError) as error:  # this includes HomeError
         print(f"{error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
-        print("interrupted; what was kept by then stays", file=sys.stderr)
+        print("interrupted; results saved so far are kept", file=sys.stderr)
         return INTERRUPTED
     finally:
         signal.signal(signal.SIGTERM, before)
