@@ -178,14 +178,14 @@ class Columns(NamedTuple):
     def in_words(self) -> str:
         """Return a sentence about the columns."""
         parts = [f"{self.image} names the images"]
-        parts += [f"{', '.join(self.box)} the boxes ({self.form}, in {self.unit})"] if self.box else []
+        parts += [f"boxes: {', '.join(self.box)} ({self.form}, in {self.unit})"] if self.box else []
         if self.labels:
             names = listed(list(self.labels))
-            parts += [f"{names} mark labels" if self.marked else f"{names} the labels"]
-        parts += [f"{self.group} the group"] if self.group else []
-        parts += [f"{self.split} the split"] if self.split else []
-        parts += [f"{listed(list(self.numbers))} criteria"] if self.numbers else []
-        return ", ".join(parts)
+            parts += [f"labels, marked 0 or 1: {names}" if self.marked else f"labels: {names}"]
+        parts += [f"group: {self.group}"] if self.group else []
+        parts += [f"split: {self.split}"] if self.split else []
+        parts += [f"criteria: {listed(list(self.numbers))}"] if self.numbers else []
+        return "; ".join(parts)
 
     def settings(self) -> dict[str, str]:
         """Return the settings that choose these columns."""

@@ -115,7 +115,7 @@ def test_tensors_in_other_files_are_refused_wherever_they_lie(described, tmp_pat
             model([node("Constant", [], ["w"], attribute), node("Mul", ["image", "w"], ["y"])], *sides),
         ):
             said = refusal(described, data)[1]
-            assert said.startswith("its numbers lie in other files (external data)"), said
+            assert "external data" in said, said
 
 
 def test_no_file_is_opened_once_the_model_is_read(runtime, uploaded, tmp_path):
