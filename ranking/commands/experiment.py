@@ -94,7 +94,7 @@ def _is_file(options: argparse.Namespace) -> bool:
 
 
 def _small(images: ImageSet, options: argparse.Namespace) -> ExperimentSettings:
-    """The experiment of a minute or two that the app begins with."""
+    """The small experiment that the app begins with."""
     return ExperimentSettings(
         images.key,
         features_of(images, options.features),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -25,51 +25,38 @@ from ranking.workspace.room_quotas import FullError
 log = logging.getLogger(__name__)
 
 
-class Title(NamedTuple):
-    """What a page is called at its top, and in the tabs of its place; without the latter it has none there."""
-
-    page: str
-    tab: str = ""
-
-
-# The menu: places, each with its pages. A place opens at its first page.
+# The menu: places, each with its pages by their titles, which tabs have too. A place opens at its first page.
 PLACES = {
-    "Start": {"start": Title("Ranking laboratory")},  # stands at the bare address
+    "Start": {"start": "Ranking laboratory"},  # stands at the bare address
     "Lessons": {
-        "lessons": Title("Lessons"),
-        "lesson": Title("Why optimise AP?"),
-        "neighbours_lesson": Title("Do neighbours help?"),
-        "pairs_lesson": Title("Pairs or sequences?"),
-        "violated_lesson": Title("Finding the most violated ranking"),
-        "labels_lesson": Title("Which label to ask about?"),
+        "lessons": "Lessons",
+        "lesson": "Why optimise AP?",
+        "neighbours_lesson": "Do neighbours help?",
+        "pairs_lesson": "Pairs or sequences?",
+        "violated_lesson": "Finding the most violated ranking",
+        "labels_lesson": "Which label to ask about?",
     },
-    "Data": {"image_sets": Title("Image sets")},
-    "Train": {
-        "train": Title("Train", "Training"),
-        "ranked_images": Title("Ranked images", "Ranking"),
-        "neighbours": Title("Neighbours", "Neighbours"),
-    },
-    "Compare": {
-        "compare": Title("Compare rankings", "Runs"),
-        "experiments": Title("Experiments", "Experiments"),
-    },
+    "Image sets": {"image_sets": "Image sets"},
+    "Train": {"train": "Train", "ranked_images": "Ranked images", "neighbours": "Neighbours"},
+    "Compare": {"compare": "Compare rankings", "experiments": "Experiments"},
     "Inside training": {
-        "most_violated": Title("Most violated ranking", "Most violated ranking"),
-        "assignment": Title("Ranking as assignment", "Assignment"),
-        "speed_lab": Title("Inference timing", "Timing"),
+        "most_violated": "Most violated ranking",
+        "assignment": "Ranking as assignment",
+        "speed_lab": "Inference timing",
     },
     "Sequences": {
-        "orders": Title("Sequence ranking", "Ranking"),
-        "search_tree": Title("MidRank search", "Search"),
-        "lengths": Title("MidRank ablations", "Ablations"),
+        "orders": "Sequence ranking",
+        "search_tree": "MidRank search",
+        "lengths": "MidRank ablations",
     },
     "Labels": {
-        "label_questions": Title("Interactive labelling", "Answer"),
-        "label_interactions": Title("Label interactions", "Interactions"),
-        "ask_simulation": Title("Labelling simulation", "Simulation"),
+        "label_questions": "Interactive labelling",
+        "label_interactions": "Label interactions",
+        "ask_simulation": "Labelling simulation",
     },
 }
-PAGES = {name: title.page for place in PLACES.values() for name, title in place.items()}
+WITHOUT_TABS = ("Lessons",)  # whose first page leads to the others
+PAGES = {name: title for place in PLACES.values() for name, title in place.items()}
 # Addresses of before, and what they show now.
 MOVED = {
     "max_marginals": ("neighbours", {keys.NEIGHBOURS_VIEW: "labellings"}),
@@ -125,7 +112,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.title(PAGES[name], anchor=False, width="content")
         st.caption(purpose, width="content")
-    messages, complete = st.container(), True
+    messages, complete = st.container(key="messages"), True
     try:
         with suppress(PageEnd):
             entered = rooms.enter()
@@ -205,29 +192,42 @@ def _draw_menu(key: str) -> None:
             for place, pages in PLACES.items():
                 _link(next(iter(pages)), place, here in pages)
             _offer_lecture(here, key)
-        tabs = {name: title.tab for name, title in _place_of(here).items() if title.tab}
-        if tabs:
+        [(place, tabs)] = [(place, pages) for place, pages in PLACES.items() if here in pages]
+        if len(tabs) > 1 and place not in WITHOUT_TABS:
             with st.container(horizontal=True, vertical_alignment="center", key=f"{key}-tabs"):
                 for name, tab in tabs.items():
                     _link(name, tab, name == here)
 
 
 def _offer_lecture(here: str, key: str) -> None:
-    """The link that makes a page fit for a projector, or what it was: the address says which it is, and frame.css looks
+    """The links that make a page fit for a projector, or what it was: the address says which it is, and frame.css looks
     for the key of the container."""
-    lecture = address.read(keys.LECTURE, address.one_of(["on"]), None) is not None
-    with st.container(key=f"{key}-lecture-{'on' if lecture else 'off'}", width="content"):
-        st.page_link(
-            f"pages/{here}.py",
-            label="End lecture" if lecture else "Lecture",
-            help="For a projector: larger type; captions, settings and downloads are hidden. The URL keeps this mode.",
-            query_params=address.changed(**{keys.LECTURE: None if lecture else "on"}),
-            width="content",
-        )
+    now = address.lecture()
+    help = "For a projector: larger type and one picture, notes folded. The URL keeps this mode."
+    ways: dict[str, tuple[str | None, str]] = {"Lecture": (address.PICTURE, help)}
+    if now is not None:
+        folded = now == address.PICTURE
+        ways = {
+            "Notes" if folded else "Fold notes": (
+                address.NOTES if folded else address.PICTURE,
+                "Captions, settings, tables and downloads.",
+            ),
+            "End lecture": (None, "The page as it was."),
+        }
+    with st.container(key=f"{key}-lecture-{now or 'off'}", horizontal=True, width="content"):
+        for label, (state, help) in ways.items():
+            st.page_link(
+                f"pages/{here}.py",
+                label=label,
+                help=help,
+                query_params=address.changed(**{keys.LECTURE: state}),
+                width="content",
+            )
 
 
-def _place_of(page: str) -> dict[str, Title]:
-    return next(pages for pages in PLACES.values() if page in pages)
+def picture(name: str) -> DeltaGenerator:
+    """A container for the picture of the page, or for its control: a lecture folds all else that the page has."""
+    return st.container(key=f"picture-{name}")
 
 
 def _link(page: str, label: str, here: bool) -> None:

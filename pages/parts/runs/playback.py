@@ -21,10 +21,10 @@ NONE = "none"
 OPPOSITE = {"SVM": "AP-SVM", "AP-SVM": "SVM"}  # which is shown beside which
 
 
-def show(run: Run) -> None:
-    """The bar that plays the run back, and another one beside it; nothing where the run has no recording."""
+def show(run: Run) -> bool:
+    """The bar that plays the run back, and another one beside it; whether there is a recording to show."""
     if not runs.set_is_here(run) or not (frames := _frames(run)):
-        return
+        return False
     listed = comparable(run)
     shown, recorded = [run], [frames]
     if listed:
@@ -48,7 +48,9 @@ def show(run: Run) -> None:
         token=" ".join(each.id for each in shown),
         label=f"Training of {' and '.join(runs.short_name(each) for each in shown)}, iteration by iteration",
     )
-    st.caption(words(frames, bool(images.test.any())))
+    scales = "Each run has its own objective: compare AP, not primal and dual. " if len(shown) > 1 else ""
+    st.caption(f"{scales}{words(frames, bool(images.test.any()))}")
+    return True
 
 
 def lifts(run: Run) -> str:

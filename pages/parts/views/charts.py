@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from plotly.subplots import make_subplots
 
+from pages.parts.app import address
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking.core import Bools, Floats, ImageSet, Ints
 from ranking.reports.comparison_charts import MOST_POINTS, pr_steps
@@ -25,6 +26,8 @@ AT_THE_FOOT = {  # the tools of a chart lie over its upper edge
     "yanchor": "bottom",
 }
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 2}  # of an axis
+ENLARGED = 1.25  # times as high, and with as much larger numbers, is a chart in a lecture
+NUMBERS = 14  # pixels of the numbers of a chart
 
 
 def show(
@@ -37,6 +40,11 @@ def show(
     top: int = 34,
 ) -> None:
     """on_point hears of the custom data of a point that is clicked."""
+    if address.lecture():
+        height = round(ENLARGED * height)
+        figure.update_layout(font_size=ENLARGED * NUMBERS)
+        for update_axes in (figure.update_xaxes, figure.update_yaxes):
+            update_axes(tickfont_size=ENLARGED * NUMBERS, title_font_size=ENLARGED * NUMBERS)
     figure.update_layout(
         height=height,
         margin={"l": 8, "r": 12, "t": top, "b": 8},
