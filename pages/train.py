@@ -229,7 +229,7 @@ def show_course(run: Run, seen: list[jobs_panel.Event], certify: Callable[[], No
     """A training from iteration to iteration: played back where it has a recording, and its bounds. certify: shows what
     it proves, after the first of them."""
     played = False
-    with frame.picture("course"), frame.in_place():
+    with frame.in_place():
         played = playback.show(run)
     if not played:
         with frame.picture("bounds"):

@@ -37,7 +37,8 @@ WORDS = """() => {
             const text = texts.currentNode, range = document.createRange();
             range.selectNodeContents(text);
             const box = range.getBoundingClientRect();
-            const seen = box.width >= 2 && box.height >= 2 && box.bottom >= 0 && box.top <= innerHeight - 5;
+            const drawn = text.parentElement.checkVisibility();
+            const seen = drawn && box.width >= 2 && box.height >= 2 && box.bottom >= 0 && box.top <= innerHeight - 5;
             if (seen && !hidden(text.parentElement))
                 words.push(...text.textContent.split(/\\s+/).filter((word) => /[A-Za-z]{2,}/.test(word)));
         }

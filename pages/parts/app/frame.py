@@ -64,12 +64,10 @@ MOVED = {
 }
 
 
-# Not isolated from the page, unlike a component's style is by default: it is the page's own. With it comes the button
-# that opens the menu on a phone.
-_mount_style = st.components.v2.component(
-    "ranking_style",
+# The button that opens the menu on a phone. frame.css has its style, as of all that is not isolated from the page.
+_mount_button = st.components.v2.component(
+    "ranking_menu_button",
     html='<button class="menu-button" type="button" aria-expanded="false">☰ Menu</button>',
-    css=Path(__file__).with_name("frame.css").read_text(),
     js=Path(__file__).with_name("frame.js").read_text(),
     isolate_styles=False,
 )
@@ -108,7 +106,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     st.session_state[keys.MENU] = st.container(key="menu", gap=None)
     linked: dict[str, str] | None = None  # the address that the menu carries on
     with st.session_state[keys.MENU]:
-        _mount_style(key="style", data={"page": name}, height="content")
+        _mount_button(key="menu-button", data={"page": name}, height="content")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.title(PAGES[name], anchor=False, width="content")
         st.caption(purpose, width="content")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts.app import cache, controls, keys
+from pages.parts.app import cache, controls, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.play_bar import Lane, play_bar
@@ -38,16 +38,17 @@ def show(run: Run) -> bool:
     relevance = images.relevance(run.settings["query"], run.corrections)
     rows = {int(row) for each in recorded for frame in each for row in frame.top}
     rows |= {lift.sample for each in recorded for frame in each for lift in frame.lifted}
-    play_bar(
-        [
-            Lane(runs.short_name(each), frames, lifts(each))
-            for each, frames in zip(shown, recorded, strict=True)
-        ],
-        {row: tiles.marked_tile(images, row, bool(relevance[row])) for row in sorted(rows)},
-        name="play bar",
-        token=" ".join(each.id for each in shown),
-        label=f"Training of {' and '.join(runs.short_name(each) for each in shown)}, iteration by iteration",
-    )
+    with frame.picture("course"):
+        play_bar(
+            [
+                Lane(runs.short_name(each), frames, lifts(each))
+                for each, frames in zip(shown, recorded, strict=True)
+            ],
+            {row: tiles.marked_tile(images, row, bool(relevance[row])) for row in sorted(rows)},
+            name="play bar",
+            token=" ".join(each.id for each in shown),
+            label=f"Training of {' and '.join(runs.short_name(each) for each in shown)}, iteration by iteration",
+        )
     scales = "Each run has its own objective: compare AP, not primal and dual. " if len(shown) > 1 else ""
     st.caption(f"{scales}{words(frames, bool(images.test.any()))}")
     return True

@@ -38,7 +38,11 @@ from ranking.reports.report import latex_tables, protocol_json, report_html
 from ranking.workspace.run import Run
 
 PLACES = (TOP, 2 * TOP, 4 * TOP)
-HEAD, BAR = 130, 46  # pixels of a chart of differences: what stands around the bars, and those of a query
+HEAD, BAR, LOWEST = (
+    130,
+    46,
+    330,
+)  # pixels of a chart of differences: around the bars, of a query, and at least
 
 
 def show(run: Run, findings: Findings) -> None:
@@ -105,7 +109,7 @@ def show_differences(run: Run, findings: Findings) -> None:
     rows = [row for row in apart if (row.left, row.right) == (left, right)]
     measure, look = findings.results.protocol.measure, looks_of(findings.results.contenders)[left]
     figure = experiment_charts.difference_bars(rows, look, measure, experiment_charts.reach_of(apart))
-    alt, height = experiment_charts.bars_in_words(rows, measure), HEAD + BAR * len(rows)
+    alt, height = experiment_charts.bars_in_words(rows, measure), max(LOWEST, HEAD + BAR * len(rows))
     with place:
         charts.show(
             go.Figure(figure), keys.widget(f"difference {run.id} {pair}"), alt, "difference", height, top=8

@@ -26,7 +26,7 @@ AT_THE_FOOT = {  # the tools of a chart lie over its upper edge
     "yanchor": "bottom",
 }
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 2}  # of an axis
-ENLARGED = 1.25  # times as high, and with as much larger numbers, is a chart in a lecture
+ENLARGED = 1.2  # times as high, and with as much larger numbers, is a chart in a lecture
 NUMBERS = 14  # pixels of the numbers of a chart
 
 
@@ -42,7 +42,7 @@ def show(
     """on_point hears of the custom data of a point that is clicked."""
     if address.lecture():
         height = round(ENLARGED * height)
-        figure.update_layout(font_size=ENLARGED * NUMBERS)
+        figure.update_layout(font_size=ENLARGED * NUMBERS, legend_font_size=ENLARGED * NUMBERS)
         for update_axes in (figure.update_xaxes, figure.update_yaxes):
             update_axes(tickfont_size=ENLARGED * NUMBERS, title_font_size=ENLARGED * NUMBERS)
     figure.update_layout(
