@@ -89,13 +89,13 @@ def show_rows(shown: Compared, looks: list[Look], sample: int) -> int:
     """The first places of each ranking, with what to notice and how many to show below them; returns that number."""
     most_shown = min(cache.MOST_PLACES, len(shown.compared.samples))
     place_of_rows = st.container()
-    left, right = st.columns([2, 3], gap="large", vertical_alignment="center")
-    with left, st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         top = min(FIRST_TOP, most_shown)
         if most_shown > FEWEST:
             top = controls.slider("First ranks", keys.TOP, FEWEST, most_shown, top, width=180)
-        follow = controls.segments("Lines follow", keys.FOLLOW, FOLLOWED, "one", help=FOLLOWING)
-    with right:
+        follow = controls.segments(
+            "Lines follow", keys.FOLLOW, FOLLOWED, "one", help=FOLLOWING, width="content"
+        )
         st.caption(comparison_words.of_rows(shown.names, shown.compared))
     listed = []
     for number, ranked in enumerate(shown.compared.rankings):

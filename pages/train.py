@@ -82,9 +82,8 @@ def choose_task(row: ImageSetRow) -> tuple[str, str]:
     images = cache.image_set(row.key)
     counts = zip(images.classes, images.labels.sum(axis=0), strict=True)
     shown = {name: f"{name} — {count:,} of {len(images):,} samples" for name, count in counts}
-    label = "Query: the class to rank first"
     first = FIRST_QUERY if FIRST_QUERY in row.classes else criteria.first_of(row.classes)
-    query = controls.select(label, keys.QUERY, shown, first)
+    query = controls.select("Query", keys.QUERY, shown, first, help="The class to rank first.")
     names = method_names(ranks="samples")
     return query, controls.select("Method", keys.METHOD, names, preferred(FIRST_METHOD, names))
 
@@ -199,7 +198,7 @@ def show_ended(run: Run, obvious: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"#### {escaped(runs.short_name(run))}", width="content")
         if run.has_scores:
-            frame.next_step("Look at the ranked images", "ranked_images", obvious=obvious, run=run.id)
+            frame.next_step("Ranked images", "ranked_images", obvious=obvious, run=run.id)
             if runs.leans_on_neighbours(run):
                 frame.next_step("What neighbours did", "neighbours", obvious=False, run=run.id)
             if (parameters := inference_scores.address_of(run)) is not None:

@@ -11,22 +11,18 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FOLDER = Path(__file__).parent
-HEAD = "</head>"
-UNWANTED = {
-    b"accept-encoding",
-    b"if-none-match",
-    b"if-modified-since",
-    b"range",
-}  # of a request: all comes, as text
+END = "</body>"  # below the styles that Streamlit makes, of which ours then come last
+# Of a request: all of the HTML shall come, as text.
+UNWANTED = {b"accept-encoding", b"if-none-match", b"if-modified-since", b"range"}
 
 
 class FirstPaint:
-    """Middleware that adds frame.css and first_paint.js to the head of Streamlit's HTML."""
+    """Middleware that adds frame.css and first_paint.js to Streamlit's HTML."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         style, script = ((FOLDER / name).read_text() for name in ("frame.css", "first_paint.js"))
-        self._added = f"<style>{style}</style><script>{script}</script>{HEAD}".encode()
+        self._added = f"<style>{style}</style><script>{script}</script>{END}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
@@ -44,7 +40,7 @@ class FirstPaint:
             else:
                 body.extend(message.get("body", b""))
                 if not message.get("more_body"):
-                    whole = bytes(body).replace(HEAD.encode(), self._added, 1)
+                    whole = bytes(body).replace(END.encode(), self._added, 1)
                     headers = MutableHeaders(raw=start["headers"])
                     headers["content-length"] = str(len(whole))
                     for name in ("etag", "last-modified"):  # of what nothing was added to

@@ -58,7 +58,7 @@ def lifts(run: Run) -> str:
     """What stands above the samples that the most violated ranking of a run moves up; "" where it has none."""
     if runs.loss_of(run) is None:
         return ""
-    return "Moved up most by the most violated ranking (training samples)"
+    return "Training samples moved up by the most violated ranking"
 
 
 def words(frames: Sequence[Frame], tested: bool) -> str:

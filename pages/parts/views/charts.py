@@ -26,8 +26,8 @@ AT_THE_FOOT = {  # the tools of a chart lie over its upper edge
     "yanchor": "bottom",
 }
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 2}  # of an axis
-ENLARGED = 1.2  # times as high, and with as much larger numbers, is a chart in a lecture
-NUMBERS = 14  # pixels of the numbers of a chart
+ENLARGED, HIGHEST = 1.2, 430  # so many times as high is a chart in a lecture, up to these pixels
+NUMBERS = 16  # pixels of its numbers
 
 
 def show(
@@ -41,10 +41,10 @@ def show(
 ) -> None:
     """on_point hears of the custom data of a point that is clicked."""
     if address.lecture():
-        height = round(ENLARGED * height)
-        figure.update_layout(font_size=ENLARGED * NUMBERS, legend_font_size=ENLARGED * NUMBERS)
+        height, top = max(height, min(round(ENLARGED * height), HIGHEST)), max(top, 10)
+        figure.update_layout(font_size=NUMBERS, legend_font_size=NUMBERS)
         for update_axes in (figure.update_xaxes, figure.update_yaxes):
-            update_axes(tickfont_size=ENLARGED * NUMBERS, title_font_size=ENLARGED * NUMBERS)
+            update_axes(tickfont_size=NUMBERS, title_font_size=NUMBERS)
     figure.update_layout(
         height=height,
         margin={"l": 8, "r": 12, "t": top, "b": 8},
