@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -173,7 +173,7 @@ def show_live(run: Run) -> None:
     show_changes(run)
 
     def live(seen: list[jobs_panel.Event]) -> None:
-        show_course(run, seen, lambda: None)
+        show_course(run, seen)
 
     jobs_panel.watch(run, live)
 
@@ -207,13 +207,7 @@ def show_ended(run: Run, obvious: bool) -> None:
     if run.imported:
         certificate.show_origin(run)
     jobs_panel.explain_end(run)
-    show_course(run, jobs_panel.events_of(run), lambda: show_certificate(run))
-    if run.state == "failed":
-        st.caption("Change a setting, or press **Train** to try the same again.")
-
-
-def show_certificate(run: Run) -> None:
-    """What a training that has ended proves, and what it kept of its features."""
+    show_course(run, jobs_panel.events_of(run))
     if run.has_scores and runs.has_numbers(run):
         certificate.show(run)
         certificate.show_projection(run)
@@ -222,19 +216,16 @@ def show_certificate(run: Run) -> None:
             "What this training says it measured is not in numbers that can be shown: delete it in the table below.",
             icon=":material/warning:",
         )
+    if run.state == "failed":
+        st.caption("Change a setting, or press **Train** to try the same again.")
 
 
-def show_course(run: Run, seen: list[jobs_panel.Event], certify: Callable[[], None]) -> None:
-    """A training from iteration to iteration: played back where it has a recording, and its bounds. certify: shows what
-    it proves, after the first of them."""
+def show_course(run: Run, seen: list[jobs_panel.Event]) -> None:
+    """A training from iteration to iteration: played back where it has a recording, and its bounds."""
     played = False
     with frame.in_place():
         played = playback.show(run)
-    if not played:
-        with frame.picture("bounds"):
-            trainings.draw(run, seen)
-    certify()
-    if played:
+    with st.container() if played else frame.picture("bounds"):
         trainings.draw(run, seen)
 
 

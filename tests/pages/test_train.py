@@ -45,7 +45,9 @@ def test_every_method_has_its_description(laboratory, open_page, monkeypatch):
     app = open_page("train", set=laboratory.digits)
     for name in method_names(ranks="samples"):
         turn_to(app, set=laboratory.digits, method=name)
-        [help] = [text.proto.help for text in app.markdown if text.value == f"${method_class(name).objective}$"]
+        [help] = [
+            text.proto.help for text in app.markdown if text.value == f"${method_class(name).objective}$"
+        ]
         assert escaped(method_class(name).summary) in help, name
     for what in ("summary", "objective"):  # which a method of a contributor may lack
         monkeypatch.delattr(method_class("AP-SVM"), what)
