@@ -31,13 +31,14 @@ VIOLATED, PREDICTION = "most violated ranking", "prediction"
 
 
 def steps() -> None:
-    example, seed = choose()
-    by_solver = {solution.solver: solution for solution in solutions(example.problem, seed)}
-    heading = st.container()
-    solution = by_solver[controls.segments("Ranking found by", keys.SOLVER, list(by_solver), ENUMERATION)]
-    order = " ".join(example.ranking(solution.positions))
-    heading.markdown(f"## {order}: {measure_of(example)} {solution.value:.3f}")
-    show_matrices(example, solution)
+    with frame.picture("assignment"):
+        example, seed = choose()
+        by_solver = {solution.solver: solution for solution in solutions(example.problem, seed)}
+        heading = st.container()
+        solution = by_solver[controls.segments("Ranking found by", keys.SOLVER, list(by_solver), ENUMERATION)]
+        order = " ".join(example.ranking(solution.positions))
+        heading.markdown(f"## {order}: {measure_of(example)} {solution.value:.3f}")
+        show_matrices(example, solution)
     st.markdown(value_in_numbers(example, solution))
     st.caption(notice_matrices(example))
     show_solvers(example, list(by_solver.values()))

@@ -23,6 +23,11 @@ from ranking.workspace.run import SAMPLES
 
 FEWEST, FIRST_TOP = 4, 10  # places that are shown
 FOLLOWED = {"one": "The selected one", "all": "All shown"}
+FOLLOWING = (
+    f"{RELEVANT_GLYPH} and a solid border: relevant; {IRRELEVANT_GLYPH} and a dashed one: irrelevant. Click an image, "
+    "or move with the arrow keys and press Enter: a line follows it from row to row. Dots stand before a sample that "
+    "is further down."
+)
 
 
 def steps() -> None:
@@ -48,11 +53,12 @@ def steps() -> None:
 def look(shown: Compared, looks: list[Look]) -> None:
     """All that answers to a click, without the choice of training runs running again."""
     with frame.in_place():
-        st.markdown(f"## {escaped(comparison_words.verdict(shown.names, shown.resampled))}")
-        if labels := comparison_words.of_labels(shown.names, shown.runs):
-            st.caption(escaped(labels))
         sample = selected(shown)
-        top = show_rows(shown, looks, sample)
+        with frame.picture("rows"):
+            st.markdown(f"## {escaped(comparison_words.verdict(shown.names, shown.resampled))}")
+            if labels := comparison_words.of_labels(shown.names, shown.runs):
+                st.caption(escaped(labels))
+            top = show_rows(shown, looks, sample)
         show_selected(shown, sample)
         curves = go.Figure(comparison_charts.curves(shown.compared, shown.names, looks))
         show_measures(shown, curves, top)
@@ -83,18 +89,14 @@ def show_rows(shown: Compared, looks: list[Look], sample: int) -> int:
     """The first places of each ranking, with what to notice and how many to show below them; returns that number."""
     most_shown = min(cache.MOST_PLACES, len(shown.compared.samples))
     place_of_rows = st.container()
-    left, right = st.columns([2, 3], gap="large")
-    with left, st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         top = min(FIRST_TOP, most_shown)
         if most_shown > FEWEST:
             top = controls.slider("First ranks", keys.TOP, FEWEST, most_shown, top, width=180)
-        follow = controls.segments("Lines follow", keys.FOLLOW, FOLLOWED, "one")
-    with right:
-        st.caption(
-            f"{comparison_words.of_rows(shown.names, shown.compared)} {RELEVANT_GLYPH} and a solid border: relevant; "
-            f"{IRRELEVANT_GLYPH} and a dashed one: not. Click an image, or move with the arrow keys and press Enter: "
-            "a line follows it from row to row; where it is further down, it stands after the dots."
+        follow = controls.segments(
+            "Lines follow", keys.FOLLOW, FOLLOWED, "one", help=FOLLOWING, width="content"
         )
+        st.caption(comparison_words.of_rows(shown.names, shown.compared))
         tiles.explain_cards(shown.images)
     listed = []
     for number, ranked in enumerate(shown.compared.rankings):

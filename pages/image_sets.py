@@ -35,7 +35,7 @@ def steps() -> None:
     images = cache.image_set(row.key)
     custom_features.show(images)
     left, right = st.columns([3, 2], gap="medium")
-    with left:
+    with left, frame.picture("sheet"):
         numbers = choose_images(images)
         sheet = sheet_of(images, numbers)
         with frame.in_place():

@@ -24,7 +24,8 @@ from ranking.workspace.run import ENDED
 
 def steps() -> None:
     given = chosen_scores.choose()
-    left, right = st.columns([2, 5], gap="medium", vertical_alignment="bottom")
+    with frame.picture("scale"):
+        left, right = st.columns([2, 5], gap="medium", vertical_alignment="bottom")
     with left:
         loss = chosen_scores.choose_loss()
     with right:
@@ -33,7 +34,8 @@ def steps() -> None:
     problem = cache.inference_problem(given.token, given.scores, given.relevant, loss)
     usable = [name for name in TRACED if name in algorithms_for(problem.loss.name)]
     traces = {name: cache.inference_trace(given.token, problem, name) for name in usable}
-    show_ranking(problem, traces["select"].ranks, given)
+    with frame.picture("ranking"):
+        show_ranking(problem, traces["select"].ranks, given)
     step_through(problem, traces, given)
     show_counts(problem, traces)
     offer_files(problem, traces)

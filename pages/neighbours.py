@@ -24,14 +24,15 @@ def look(run: Run, images: ImageSet, model: Neighbourhood, split: str) -> None:
     test = split == "test"
     with frame.in_place():
         neighbours.show_measures(model, test)
-        with st.container(horizontal=True, vertical_alignment="bottom"):
+        with frame.picture("view"), st.container(horizontal=True, vertical_alignment="bottom"):
             view = controls.segments(
                 "View", keys.NEIGHBOURS_VIEW, VIEWS, "labellings", label_visibility="collapsed"
             )
             neighbours.jump_buttons(images, model, test)
         ranked = model.ranking(test)
         shown = neighbours.where(images, model, ranked)
-        neighbours.show_selected(images, model, int(ranked.samples[shown.place]))
+        with frame.picture("selected"):
+            neighbours.show_selected(images, model, int(ranked.samples[shown.place]))
         (labellings if view == "labellings" else similarity_graph).show(
             run, images, model, ranked, shown, split
         )

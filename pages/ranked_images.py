@@ -20,7 +20,7 @@ from ranking.workspace.run import Run
 
 DEFAULT_K = 10
 MOST_SHOWN = 10  # errors, and misses
-VIEWS = {"crop": "Crop", "whole": "Whole image with its box"}
+VIEWS = {"crop": "Crop", "whole": "Whole image"}
 
 
 def steps() -> None:
@@ -42,7 +42,8 @@ def steps() -> None:
 def look(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
     """What answers to k and to a click, without the rest of the page running again."""
     with frame.in_place():
-        left, right = st.columns([2, 3], gap="large", vertical_alignment="bottom")
+        with frame.picture("cutoff"):
+            left, right = st.columns([2, 3], gap="large", vertical_alignment="bottom")
         with left:
             k = choose_k(ranked)
         with right:
@@ -60,7 +61,7 @@ def look(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
                 label_corrections.offer(images, run.settings["query"], rows)
             offer_pages(run, images, int(ranked.samples[shown.place]))
         corrected = label_corrections.of_run(images, run)
-        with left:
+        with left, frame.picture("grid"):
             show_grid(images, ranked, split, k, shown, filtered, view, corrected)
         with right:
             selection.show(images, ranked, corrected)
@@ -72,7 +73,7 @@ def choose_k(ranked: Ranking) -> int:
     most = min(len(ranked), grid.PAGE_SIZE)
     if most == 1:
         return 1
-    return controls.slider("k: cutoff, counted from the top", keys.K, 1, most, min(DEFAULT_K, most))
+    return controls.slider("Cutoff k", keys.K, 1, most, min(DEFAULT_K, most), help="Samples from the top.")
 
 
 def choose_view(images: ImageSet, ranked: Ranking, k: int) -> tuple[str, ranking_filter.Filtered]:
@@ -183,8 +184,8 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
         )
     width, height = images.image_sizes[image].tolist()
     st.caption(
-        f"Image {escaped(name)}, {width} × {height} pixels; the thick box shows {escaped(shown)}. **Notice** "
-        f"whether it looks like “{escaped(query)}” to you, and what the method may have seen instead."
+        f"Image {escaped(name)}, {width} × {height} pixels, shows {escaped(shown)}. **Notice** what the method may "
+        f"have taken for “{escaped(query)}”."
     )
 
 

@@ -32,8 +32,9 @@ def steps() -> None:
     run_actions.show_deleted(PAGE.task)
     run = PAGE.choose(home.store().runs(task=PAGE.task), PAGE.named())
     outcome = outcome_of(run)
-    kind, _, loss = choose_view().partition(" ")
-    st.markdown(f"## {headline(kind, loss, outcome)}")
+    with frame.picture("view"):
+        kind, _, loss = choose_view().partition(" ")
+        st.markdown(f"## {headline(kind, loss, outcome)}")
     if run is not None and run.state not in ENDED:
         st.markdown("**Measuring …** all algorithms answer the same calls, in turn.")
         jobs_panel.watch(run)
@@ -124,26 +125,24 @@ def show_table(loss: str, outcome: TimingOutcome | None) -> None:
     if point is None and loss not in timing_words.PAPER:
         show_unmeasured("The paper has no table of this loss.")
         return
-    left, right = st.columns([2, 3], gap="medium")
-    with left:
+    with frame.picture("calls"):
         figure = timing_charts.calls_of(loss, point)
         alt, key = timing_charts.calls_in_words(loss, point), keys.widget(f"calls {loss} {outcome is None}")
         rows = len(figure.layout.yaxis.tickvals)
         charts.show(figure, key, alt, f"calls-{loss}", height=AROUND + ROW * rows, top=8)
-    with right:
-        st.markdown(timing_words.table(loss, point))
-        text = timing_words.notice_paper(loss) if point is None else timing_words.notice(point)
-        st.caption(f"**Notice** {escaped(text)}")
-        of = ""
-        if point is not None:
-            of = f" Measured here with {point.positives:,} relevant and {point.negatives:,} irrelevant samples."
-        paper = ""
-        if loss in timing_words.PAPER:
-            paper = (
-                f"“Paper”: {timing_words.TABLES[loss]} as printed in {timing_words.PRINTED_IN}, on a machine that it "
-                "does not name; means and deviations over all iterations and ten actions."
-            )
-        st.caption(f"{paper}{of}")
+    st.markdown(timing_words.table(loss, point))
+    text = timing_words.notice_paper(loss) if point is None else timing_words.notice(point)
+    st.caption(f"**Notice** {escaped(text)}")
+    of = ""
+    if point is not None:
+        of = f" Measured here with {point.positives:,} relevant and {point.negatives:,} irrelevant samples."
+    paper = ""
+    if loss in timing_words.PAPER:
+        paper = (
+            f"“Paper”: {timing_words.TABLES[loss]} as printed in {timing_words.PRINTED_IN}, on a machine that it "
+            "does not name; means and deviations over all iterations and ten actions."
+        )
+    st.caption(f"{paper}{of}")
 
 
 def show_figure(loss: str, outcome: TimingOutcome | None) -> None:
@@ -156,7 +155,9 @@ def show_figure(loss: str, outcome: TimingOutcome | None) -> None:
         )
         return
     figures = timing_charts.figures_of(axes)
-    for column, (axis, figure) in zip(st.columns(len(figures), gap="small"), figures.items(), strict=True):
+    with frame.picture("figures"):
+        columns = st.columns(len(figures), gap="small")
+    for column, (axis, figure) in zip(columns, figures.items(), strict=True):
         with column:
             alt, file = timing_charts.in_words(axes[axis]), f"times-{loss}-{axis.replace(' ', '-')}"
             charts.show(figure, keys.widget(f"times {loss} {axis}"), alt, file, height=440, top=8)

@@ -37,7 +37,7 @@ def steps() -> None:
 @st.fragment
 def play() -> None:
     """A small ranking whose measures follow the image that moves."""
-    with frame.in_place():
+    with frame.picture("ranking"), frame.in_place():
         images, thumbnails = cache.ready_made()
         st.markdown(
             f"## {RELEVANT} of {SHOWN} people show “{escaped(QUERY)}”. Move one of them: what does its rank cost?"

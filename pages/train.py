@@ -80,24 +80,24 @@ def choose_task(row: ImageSetRow) -> tuple[str, str]:
     images = cache.image_set(row.key)
     counts = zip(images.classes, images.labels.sum(axis=0), strict=True)
     shown = {name: f"{name} — {count:,} of {len(images):,} samples" for name, count in counts}
-    label = "Query: which class shall be ranked first?"
-    query = controls.select(label, keys.QUERY, shown, sets.first_of(row.classes))
+    query = controls.select("Query", keys.QUERY, shown, sets.first_of(row.classes), help="The class to rank first.")
     names = method_names(ranks="samples")
     return query, controls.select("Method", keys.METHOD, names, preferred(FIRST_METHOD, names))
 
 
 def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
-    """What the method sees of an image, what it minimises, and its settings."""
+    """What the method minimises, its settings, and what it sees of an image."""
     images, chosen_class = cache.image_set(row.key), method_class(method)
-    features = feature_choice.choose(images)
-    projection = projections.choose()
     summary = st.container()  # above the settings on which it depends
-    graph = graph_choice.choose(images, method)
     values = forms.settings_form("method", [(method, chosen_class)], f"More settings of {method}")[method]
+    graph = graph_choice.choose(images, method)
+    with st.expander("Features"):
+        features = feature_choice.choose(images)
+        projection = projections.choose()
+        of_crops = [(name, feature_class(name)) for name in features if name in feature_names(images)]
+        described = forms.settings_form("feature", of_crops, "More settings of the features")
     with summary:
         describe(chosen_class, values)
-    of_crops = [(name, feature_class(name)) for name in features if name in feature_names(images)]
-    described = forms.settings_form("feature", of_crops, "More settings of the features")
     chosen = tuple((name, described.get(name, given)) for name, given in feature_choice.named(features))
     return TrainSettings(row.key, chosen, query, method, values, graph=graph, projection=projection)
 
@@ -108,13 +108,14 @@ def preferred(name: str, among: Sequence[str]) -> str:
 
 
 def describe(method: type[Method], settings: Mapping[str, Any]) -> None:
-    """One sentence about a method and what it minimises with these settings, where its class says so."""
-    if method.summary:
-        st.caption(escaped(method.summary))
-    if objective := method.objective_of(settings):
-        st.markdown(f"${objective}$")
+    """What a method minimises with these settings, where its class says so; on request one sentence about it."""
+    summary = escaped(method.summary)
     if not method.is_convex(settings):
-        st.caption(certificate.LOCAL)
+        summary += f"\n\n{certificate.LOCAL}"
+    if objective := method.objective_of(settings):
+        st.markdown(f"${objective}$", help=summary)
+    elif summary:
+        st.caption(summary)
 
 
 def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> None:
@@ -122,7 +123,13 @@ def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> N
 
     What is said of it stands below, so that the button stays where it is.
     """
-    if started := trainings.offer_start(settings, "train", width="stretch"):
+    tolerance = settings.method_settings.get("tolerance")
+    ends = (
+        None
+        if tolerance is None
+        else f"It {certificate.stops(tolerance, is_convex(settings))} (see *More settings*)."
+    )
+    if started := trainings.offer_start(settings, "train", width="stretch", help=ends):
         address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})
         st.rerun()
     if run is not None and changes:
@@ -131,8 +138,6 @@ def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> N
             "press **Train** to see what that does.",
             icon=":material/compare_arrows:",
         )
-    if (tolerance := settings.method_settings.get("tolerance")) is not None:
-        st.caption(f"It {certificate.stops(tolerance, is_convex(settings))} (see *More settings*).")
 
 
 def is_convex(settings: TrainSettings) -> bool:
@@ -163,12 +168,9 @@ def invite(settings: TrainSettings) -> None:
 def show_live(run: Run) -> None:
     st.markdown(f"#### Training {escaped(runs.short_name(run))}")
     show_changes(run)
-    logarithmic = trainings.log_choice()
 
     def live(seen: list[jobs_panel.Event]) -> None:
-        with frame.in_place():
-            playback.show(run)
-        trainings.draw(run, seen, logarithmic)
+        show_course(run, seen)
 
     jobs_panel.watch(run, live)
 
@@ -190,11 +192,19 @@ def show_changes(run: Run) -> None:
 
 def show_ended(run: Run, obvious: bool) -> None:
     """A training that has ended: `obvious`, whether the next step is to look at its ranking."""
-    st.markdown(f"#### {escaped(runs.short_name(run))}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"#### {escaped(runs.short_name(run))}", width="content")
+        if run.has_scores:
+            frame.next_step("Ranked images", "ranked_images", obvious=obvious, run=run.id)
+            if runs.leans_on_neighbours(run):
+                frame.next_step("What neighbours did", "neighbours", obvious=False, run=run.id)
+            if (parameters := inference_scores.address_of(run)) is not None:
+                frame.next_step("Most violated ranking", "most_violated", obvious=False, **parameters)
     show_changes(run)
     if run.imported:
         certificate.show_origin(run)
     jobs_panel.explain_end(run)
+    show_course(run, jobs_panel.events_of(run))
     if run.has_scores and runs.has_numbers(run):
         certificate.show(run)
         certificate.show_projection(run)
@@ -203,20 +213,17 @@ def show_ended(run: Run, obvious: bool) -> None:
             "What this training says it measured is not in numbers that can be shown: delete it in the table below.",
             icon=":material/warning:",
         )
-    seen = jobs_panel.events_of(run)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if run.has_scores:
-            frame.next_step("Look at the ranked images", "ranked_images", obvious=obvious, run=run.id)
-            if runs.leans_on_neighbours(run):
-                frame.next_step("What neighbours did", "neighbours", obvious=False, run=run.id)
-            if (parameters := inference_scores.address_of(run)) is not None:
-                frame.next_step("Most violated ranking", "most_violated", obvious=False, **parameters)
-        logarithmic = bool(jobs_panel.iterations_of(seen)) and trainings.log_choice()
-    with frame.in_place():
-        playback.show(run)
-    trainings.draw(run, seen, logarithmic)
     if run.state == "failed":
         st.caption("Change a setting, or press **Train** to try the same again.")
+
+
+def show_course(run: Run, seen: list[jobs_panel.Event]) -> None:
+    """A training from iteration to iteration: played back where it has a recording, and its bounds."""
+    played = False
+    with frame.in_place():
+        played = playback.show(run)
+    with st.container() if played else frame.picture("bounds"):
+        trainings.draw(run, seen)
 
 
 frame.show_page("train", "Train a method to rank one class above all others.", steps)

@@ -99,7 +99,7 @@ def _is_file(options: argparse.Namespace) -> bool:
 
 
 def _small(images: ImageSet, options: argparse.Namespace) -> ExperimentSettings:
-    """Return the settings of a small experiment of a minute or two, the app's default."""
+    """Return the settings of the small experiment, the app's default."""
     return ExperimentSettings(
         images.key,
         features_of(images, options.features),

@@ -99,7 +99,7 @@ def split_words(fold: int | None) -> str:
 
 
 def notice_best(results: Results, test: bool) -> str:
-    """Say which method is best on average and on how many queries; if results are missing, explain the dash."""
+    """Say which method is best, of several queries on average and on how many; explain missing results."""
     table = {}
     for method in results.contenders:
         values = [_value(results, query, method.name, test) for query in results.queries]
@@ -113,11 +113,14 @@ def notice_best(results: Results, test: bool) -> str:
     columns = zip(*table.values(), strict=True)
     won = sum(not higher(max(column), table[best][place]) for place, column in enumerate(columns))
     second = max((name for name in mean if name != best), key=lambda name: mean[name], default=None)
-    wins = f"on {won} of {len(results.queries)} {'query' if len(results.queries) == 1 else 'queries'}"
-    if second is not None and not higher(mean[best], mean[second]):
-        return f"{best} and {second} have the same average, {mean[best]:.3f}; {best} is best {wins}."
     ahead = "" if second is None else f", {mean[best] - mean[second]:.3f} above {second}"
-    return f"{best} is best on average, {mean[best]:.3f}{ahead}, and {wins}. The best value of each column is marked."
+    average, won_best, won_too = "", "", ""
+    if len(results.queries) > 1:
+        wins = f"on {won} of {len(results.queries)} queries"
+        average, won_best, won_too = " on average", f"; {best} is best {wins}", f"; and {wins}"
+    if second is not None and not higher(mean[best], mean[second]):
+        return f"{best} and {second} have the same AP{average}, {mean[best]:.3f}{won_best}."
+    return f"{best} is best{average}, {mean[best]:.3f}{ahead}{won_too}. The best value of each column is marked."
 
 
 def _value(results: Results, query: str, contender: str, test: bool) -> float | None:

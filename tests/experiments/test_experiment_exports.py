@@ -17,6 +17,7 @@ from ranking.experiments.cross_validation.tables import Row, Table, validation_t
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.metrics.statistics import mean_interval
 from ranking.reports.exports import latex, plain, rows_parquet, trial_rows
+from ranking.reports.findings import notice_best
 
 IMAGES = images()
 
@@ -70,7 +71,9 @@ def test_the_curves_go_along_c_one_for_each_eta(results):
 def test_tables_are_drawn_as_text_and_as_latex(results):
     table = validation_table(results)
     text = plain(table).splitlines()
-    assert (text[0], text[1].split(), text[-1]) == (table.title, ["jump", "Average"], table.note)
+    assert (text[0], text[1].split(), text[-1]) == (table.title, ["jump"], table.note), (
+        "one query has no average"
+    )
     assert {"AP", "2"} <= set(table.title.replace(",", "").split()), "measure and folds"
     assert sum("*" in line for line in text) == sum(any(row.best) for row in table.rows)
     rows = (Row("x & y", (None,), (False,)), Row("z", (float("nan"),), (False,)))
@@ -117,12 +120,19 @@ def test_a_query_that_is_called_average_is_not_the_average_and_no_name_is_a_form
             {(name, *place[1:]): value for place, value in by_place.items()}
             for by_place in (results.outcomes, results.keys)
         )
-        return replace(results, queries=(name,), outcomes=outcomes, keys=keys)
+        return replace(
+            results,
+            queries=(name, *results.queries),
+            outcomes=outcomes | results.outcomes,
+            keys=keys | results.keys,
+        )
 
     table = validation_table(renamed("Average"))
-    assert table.columns == ("Average", "Average of all")
+    assert table.columns == ("Average", "jump", "Average of all")
+    assert notice_best(renamed("Average"), False).count("average") == 1
+    assert "average" not in notice_best(results, False)
     signed = latex(table.signed({("Average", "SVM"): "△"}, "better"))
     assert signed.count("bigtriangleup") == 1, "a sign of the query is none of the average"
     read = list(csv.DictReader(io.StringIO(rows_csv(trial_rows(renamed("=1+1"))))))
-    assert {row["query"] for row in read} == {"'=1+1"}
+    assert {row["query"] for row in read} == {"'=1+1", "jump"}
     assert trial_rows(renamed("=1+1"))[0]["query"] == "=1+1"

@@ -95,7 +95,7 @@ def visit(browser: Any, server: Server) -> Iterator[Visit]:
     contexts = []
 
     def open_it(path: str, **options: Any) -> Page:
-        context = browser.new_context(viewport={"width": 1440, "height": 900}, **options)
+        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(MILLISECONDS)

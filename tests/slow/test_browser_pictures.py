@@ -89,7 +89,7 @@ def test_from_the_bare_address_to_a_ranked_result(visit, filled):
     page.get_by_role("link", name="Train", exact=True).click()
     page.get_by_role("heading", level=1, name="Train", exact=True).wait_for()
     ready(page)
-    page.get_by_role("link", name="Ranking", exact=True).click()
+    page.get_by_role("link", name="Ranked images", exact=True).click()
     ranked_grid(page).wait_for()
     ready(page)
     before = [metric(page, name) for name in ("AP", "P@10")]
@@ -118,7 +118,7 @@ def test_several_are_selected_and_stay_so_on_other_pages(visit, filled):
     chosen = [number for number in range(12) if tiles.nth(number).get_attribute("aria-selected") == "true"]
     assert chosen == [3, 5, 6, 9]
     sample = sample_of(ready(page))
-    page.get_by_role("link", name="Data", exact=True).click()
+    page.get_by_role("link", name="Image sets", exact=True).click()
     page.get_by_role("heading", name=f"Image {sample.partition('#')[0]}").wait_for()
     page.get_by_text("4 samples selected").wait_for()
     page.get_by_role("listbox", name=re.compile("^Images")).get_by_role("option").nth(2).click()
@@ -129,7 +129,7 @@ def test_several_are_selected_and_stay_so_on_other_pages(visit, filled):
     page.get_by_role("link", name="Train", exact=True).click()
     page.get_by_role("heading", level=1, name="Train", exact=True).wait_for()
     ready(page)
-    page.get_by_role("link", name="Ranking", exact=True).click()
+    page.get_by_role("link", name="Ranked images", exact=True).click()
     ranked_grid(page).locator(".tile[aria-selected=true]").wait_for()
     assert sample_of(page) == other
 
@@ -213,8 +213,8 @@ def test_training_by_keys_alone(visit, filled):
     page = ready(visit(f"/train?set={filled.digits}&query=5&features=Colour"))
     tab_until(page, "focus.closest('.st-key-train button') !== null")
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Look at the ranked images").wait_for()
-    page.get_by_role("button", name="Look at the ranked images").press("Enter")
+    page.get_by_role("button", name="Ranked images").wait_for()
+    page.get_by_role("button", name="Ranked images").press("Enter")
     ranked_grid(page).wait_for()
 
 

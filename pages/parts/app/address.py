@@ -18,6 +18,8 @@ T = TypeVar("T")
 Parse = Callable[[str], Any]
 Show = Callable[[Any], str]
 
+PICTURE, NOTES = "on", "notes"  # what keys.LECTURE may be
+
 
 def get(name: str) -> str | None:
     """What the address says of `name`, or what something else that it names implies of it."""
@@ -125,6 +127,11 @@ def some_of(choices: Sequence[str]) -> Callable[[str], list[str]]:
         return names
 
     return parse
+
+
+def lecture() -> str | None:
+    """How a lecture shows the page: its picture alone, or with all notes beside; None outside of lectures."""
+    return read(keys.LECTURE, one_of([PICTURE, NOTES]), None)
 
 
 def number(kind: type, low: float | None = None, high: float | None = None) -> Callable[[str], Any]:

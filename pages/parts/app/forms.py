@@ -22,7 +22,7 @@ def settings_form(
 ) -> dict[str, dict[str, Any]]:
     """Widgets for every setting of `plugins` (name, class); their values by plug-in and setting.
 
-    Advanced settings wait behind one expander, `more`, each explained on request. In the address a setting is called
+    Advanced settings wait behind one expander, `more`; each is explained on request. In the address a setting is called
     owner.plugin.setting; with shared=False it stays out of the address. without: names of
     settings that are left out.
     """
@@ -51,11 +51,10 @@ def _widget(owner: str, plugin: str, item: Setting, shared: bool, several: bool 
     else:
         st.session_state.setdefault(bound["key"], item.default)
     formula = f"${item.formula}$" if item.formula else ""
-    if item.advanced:  # there are many of them: a line each
-        return _choose(item, label, {**bound, "help": f"{escaped(item.help)}  \n{formula}"})
-    value = _choose(item, label, bound)
-    st.caption(escaped(item.help))
-    if formula:
+    value = _choose(
+        item, label, {**bound, "help": escaped(item.help) + (f"  \n{formula}" if item.advanced else "")}
+    )
+    if formula and not item.advanced:
         st.markdown(formula)
     return value
 

@@ -23,12 +23,10 @@ from ranking.workspace.room_quotas import FullError
 
 log = logging.getLogger(__name__)
 
-# Not isolated from the page, unlike a component's style is by default: it is the page's own. With it comes the button
-# that opens the menu on a phone.
-_mount_style = st.components.v2.component(
-    "ranking_style",
+# The button that opens the menu on a phone. frame.css has its style, as of all that is not isolated from the page.
+_mount_button = st.components.v2.component(
+    "ranking_menu_button",
     html='<button class="menu-button" type="button" aria-expanded="false">☰ Menu</button>',
-    css=Path(__file__).with_name("frame.css").read_text(),
     js=Path(__file__).with_name("frame.js").read_text(),
     isolate_styles=False,
 )
@@ -52,11 +50,11 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     st.session_state[keys.MENU] = st.container(key="menu", gap=None)
     linked: dict[str, str] | None = None  # the address that the menu carries on
     with st.session_state[keys.MENU]:
-        _mount_style(key="style", data={"page": name}, height="content")
+        _mount_button(key="menu-button", data={"page": name}, height="content")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.title(menu.PAGES[name], anchor=False, width="content")
         st.caption(purpose, width="content")
-    messages, complete = st.container(), True
+    messages, complete = st.container(key="messages"), True
     try:
         with suppress(PageEnd):
             entered = rooms.enter()
@@ -108,6 +106,11 @@ def note(error: Exception) -> None:
     """Remember what has to be mended on all pages: where the room is full, they offer to make space until there is."""
     if isinstance(error, FullError):
         st.session_state[keys.ROOM_FULL] = True
+
+
+def picture(name: str) -> DeltaGenerator:
+    """A container for the picture of the page, or for its control: a lecture folds all else that the page has."""
+    return st.container(key=f"picture-{name}")
 
 
 def _finish(messages: DeltaGenerator, linked: dict[str, str] | None) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 # The address: what is worth sharing.
 ROOM = "room"  # name of the room that the visitor works in, and the key to it
-LECTURE = "lecture"  # "on": larger type, and captions and settings hidden, for a projector
+LECTURE = (
+    "lecture"  # "on": larger type and one picture, for a projector; "notes": with all else that the page has
+)
 SET = "set"  # key of the image set
 IMPORT = "import"  # id of the import that is shown
 OWN = "own"  # id of the preview of custom features that is shown, or "new"

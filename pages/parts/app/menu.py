@@ -111,17 +111,29 @@ def draw(key: str) -> None:
 
 
 def _offer_lecture(here: str, key: str) -> None:
-    """The link that makes a page fit for a projector, or what it was: the address says which it is, and frame.css looks
+    """The links that make a page fit for a projector, or what it was: the address says which it is, and frame.css looks
     for the key of the container."""
-    lecture = address.read(keys.LECTURE, address.one_of(["on"]), None) is not None
-    with st.container(key=f"{key}-lecture-{'on' if lecture else 'off'}", width="content"):
-        st.page_link(
-            f"pages/{here}.py",
-            label="End lecture" if lecture else "Lecture",
-            help="For a projector: larger type; captions, settings and downloads are hidden. The URL keeps this mode.",
-            query_params=address.changed(**{keys.LECTURE: None if lecture else "on"}),
-            width="content",
-        )
+    now = address.lecture()
+    help = "For a projector: larger type and one picture, notes folded. The URL keeps this mode."
+    ways: dict[str, tuple[str | None, str]] = {"Lecture": (address.PICTURE, help)}
+    if now is not None:
+        folded = now == address.PICTURE
+        ways = {
+            "Notes" if folded else "Fold notes": (
+                address.NOTES if folded else address.PICTURE,
+                "Captions, settings, tables and downloads.",
+            ),
+            "End lecture": (None, "The page as it was."),
+        }
+    with st.container(key=f"{key}-lecture-{now or 'off'}", horizontal=True, width="content"):
+        for label, (state, help) in ways.items():
+            st.page_link(
+                f"pages/{here}.py",
+                label=label,
+                help=help,
+                query_params=address.changed(**{keys.LECTURE: state}),
+                width="content",
+            )
 
 
 def _place_of(page: str) -> dict[str, Title]:

@@ -73,12 +73,13 @@ def offer(images: ImageSet, query: str, rows: Ints) -> None:
     original = {str(images.ids[row]): bool(relevance[row]) for row in rows}
     standing = store.standing(images.key, query)
     labels = [standing[sample].corrected if sample in standing else was for sample, was in original.items()]
-    which = "it" if len(labels) == 1 else f"all {len(labels):,}"
+    which = "" if len(labels) == 1 else f" all {len(labels):,}"
+    help = f"Corrections for “{escaped(query)}” are stored separately; the image set does not change."
     with st.container(horizontal=True, vertical_alignment="center"):
         for corrected in (True, False):
-            label = f"{tiles.glyph(corrected)} Mark {which} as {tiles.judged(corrected)}"
+            label = f"{tiles.glyph(corrected)} Mark{which} as {tiles.judged(corrected)}"
             key = keys.widget(f"mark as {tiles.judged(corrected)}")
-            if frame.pressed(label, key, disabled=all(now == corrected for now in labels)):
+            if frame.pressed(label, key, help=help, disabled=all(now == corrected for now in labels)):
                 store.mark(images.key, query, original, corrected)
                 st.rerun()
         if press := store.last_press(images.key, query):
@@ -90,14 +91,11 @@ def offer(images: ImageSet, query: str, rows: Ints) -> None:
                 on_click=_undo,
                 args=(press.id,),
             )
-    kept = "stored separately; the image set does not change"
     if standing:
         st.caption(
-            f"**{counted(len(standing), 'correction')} of “{escaped(query)}”**, {kept}. On *Train*, a new run can use "
+            f"**{counted(len(standing), 'correction')} of “{escaped(query)}”**. On *Train*, a new run can use "
             f"{'it' if len(standing) == 1 else 'them'}."
         )
-    else:
-        st.caption(f"Is a label wrong? Correct it for “{escaped(query)}”. Corrections are {kept}.")
 
 
 def _undo(press: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import controls, keys
+from pages.parts.app import controls, frame, keys
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid, tiles
@@ -28,7 +28,7 @@ def show(
     """The two labellings of the selected sample, what its score adds up from, and the whole ranking."""
     row = int(ranked.samples[shown.place])
     wide, narrow = st.columns([3, 2], gap="large")
-    with wide:
+    with wide, frame.picture("labellings"):
         show_labellings(run, images, model, row)
     with narrow:
         show_parts(model, row)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts.app import cache, controls, home, keys
+from pages.parts.app import cache, controls, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.play_bar import Lane, play_bar
@@ -21,10 +21,10 @@ NONE = "none"
 OPPOSITE = {"SVM": "AP-SVM", "AP-SVM": "SVM"}  # which is shown beside which
 
 
-def show(run: Run) -> None:
-    """The bar that plays the run back, and another one beside it; nothing where the run has no recording."""
+def show(run: Run) -> bool:
+    """The bar that plays the run back, and another one beside it; whether there is a recording to show."""
     if not runs.set_is_here(run) or not (frames := _frames(run)):
-        return
+        return False
     listed = comparable(run)
     shown, recorded = [run], [frames]
     if listed:
@@ -38,25 +38,28 @@ def show(run: Run) -> None:
     relevance = images.relevance(run.settings["query"], run.corrections)
     rows = {int(row) for each in recorded for frame in each for row in frame.top}
     rows |= {lift.sample for each in recorded for frame in each for lift in frame.lifted}
-    play_bar(
-        [
-            Lane(runs.short_name(each), frames, lifts(each))
-            for each, frames in zip(shown, recorded, strict=True)
-        ],
-        {row: tiles.marked_tile(images, row, bool(relevance[row])) for row in sorted(rows)},
-        name="play bar",
-        token=" ".join(each.id for each in shown),
-        label=f"Training of {' and '.join(runs.short_name(each) for each in shown)}, iteration by iteration",
-    )
-    st.caption(words(frames, bool(images.test.any())))
+    with frame.picture("course"):
+        play_bar(
+            [
+                Lane(runs.short_name(each), frames, lifts(each))
+                for each, frames in zip(shown, recorded, strict=True)
+            ],
+            {row: tiles.marked_tile(images, row, bool(relevance[row])) for row in sorted(rows)},
+            name="play bar",
+            token=" ".join(each.id for each in shown),
+            label=f"Training of {' and '.join(runs.short_name(each) for each in shown)}, iteration by iteration",
+        )
+    scales = "Each run has its own objective: compare AP, not primal and dual. " if len(shown) > 1 else ""
+    st.caption(f"{scales}{words(frames, bool(images.test.any()))}")
     tiles.explain_cards(images)
+    return True
 
 
 def lifts(run: Run) -> str:
     """What stands above the samples that the most violated ranking of a run moves up; "" where it has none."""
     if runs.loss_of(run) is None:
         return ""
-    return "Moved up most by the most violated ranking (training samples)"
+    return "Training samples moved up by the most violated ranking"
 
 
 def words(frames: Sequence[Frame], tested: bool) -> str:

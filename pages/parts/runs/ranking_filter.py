@@ -30,12 +30,8 @@ FILTERS = {
     "irrelevant": Filter(
         f"{IRRELEVANT_GLYPH} Irrelevant", "irrelevant samples", lambda relevant, top: ~relevant
     ),
-    "errors": Filter(
-        "Errors in the top k", "irrelevant samples in the top {k:,}", lambda relevant, top: ~relevant & top
-    ),
-    "misses": Filter(
-        "Misses below k", "relevant samples below rank {k:,}", lambda relevant, top: relevant & ~top
-    ),
+    "errors": Filter("Errors", "irrelevant samples in the top {k:,}", lambda relevant, top: ~relevant & top),
+    "misses": Filter("Misses", "relevant samples below rank {k:,}", lambda relevant, top: relevant & ~top),
 }
 STEPS = 100  # of the scale of scores, at least
 
@@ -50,7 +46,8 @@ class Filtered(NamedTuple):
 def choose_labels() -> str:
     """Which samples are shown by their labels and the cutoff, one of FILTERS."""
     labels = {name: each.label for name, each in FILTERS.items()}
-    return controls.segments("Which samples", keys.FILTER, labels, ALL, label_visibility="collapsed")
+    help = "Errors: irrelevant samples in the top k. Misses: relevant samples below rank k."
+    return controls.segments("Samples", keys.FILTER, labels, ALL, help=help)
 
 
 def choose_scores(ranked: Ranking, k: int, chosen: str) -> Filtered:

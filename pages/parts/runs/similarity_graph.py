@@ -7,7 +7,7 @@ import math
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, downloads, keys
+from pages.parts.app import address, cache, controls, downloads, frame, keys
 from pages.parts.app.colours import (
     DARK_BLUE,
     DARK_GREY,
@@ -95,14 +95,15 @@ def show_components(
     penalties = model.penalty[model.test[model.components.edges[:, 0]] == (split == "test")]
     largest = float(np.abs(penalties).max(initial=0.0))
     drawings = [draw(images, model, int(number), row, colour, largest) for number in numbers[pages[page - 1]]]
-    graph(
-        drawings,
-        name=keys.SAMPLE,
-        selected=str(images.ids[row]),
-        label=f"Components of connected {split} samples",
-        key="sample graph",
-    )
-    controls.pages(keys.COMPONENTS, len(pages), here)
+    with frame.picture("graph"):
+        graph(
+            drawings,
+            name=keys.SAMPLE,
+            selected=str(images.ids[row]),
+            label=f"Components of connected {split} samples",
+            key="sample graph",
+        )
+        controls.pages(keys.COMPONENTS, len(pages), here)
     between = f"from {np.abs(penalties).min():.3g} to {largest:.3g}" if len(penalties) else "none: no pairs"
     st.caption(
         f"Each image is a sample, clockwise from the top by rank; below it its rank and by how many ranks "

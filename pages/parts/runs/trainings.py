@@ -109,7 +109,7 @@ class Picker:
                 certificate.show(run)
             certificate.show_projection(run)
             if events := jobs_panel.events_of(run):
-                draw(run, events, log_choice())
+                draw(run, events)
             run_actions.manage(run, self.run, self.set)
 
     def show_new(self, listed: Sequence[Run]) -> None:
@@ -249,12 +249,7 @@ NOTICE = {
 }
 
 
-def log_choice() -> bool:
-    """Whether iterations have a logarithmic scale."""
-    return st.toggle("Logarithmic iterations", key=keys.widget("logarithmic iterations"))
-
-
-def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
+def draw(run: Run, seen: list[jobs_panel.Event]) -> None:
     """The bounds of a training over its iterations so far; of one that goes on where it stands, too."""
     convex, tolerance = runs.is_convex(run), runs.tolerance_of(run)
     iterations = jobs_panel.iterations_of(seen)
@@ -269,6 +264,7 @@ def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
         iterations = [event for event in iterations if event.get("round", 0) == ranker]
     if run.state not in ENDED and tolerance is not None:
         certificate.show_gap(iterations[-1], tolerance, convex)
+    logarithmic = st.toggle("Logarithmic iterations", key=keys.widget("logarithmic iterations"))
     curve = training_charts.training_curve if convex else training_charts.training_stairs
     curve(iterations, tolerance, logarithmic, "training curve")
     floor = training_charts.lowest_bound(iterations)

@@ -15,9 +15,10 @@ from pages.parts.runs import feature_choice, graph_choice, projections, runs
 from pages.parts.runs.jobs_panel import in_minutes
 from pages.parts.studies.study_page import StudyPage
 from ranking import method_names
-from ranking.core.run_settings import PAPER_GRIDS, PAPER_METHODS, SMALL_GRIDS, ExperimentSettings
+from ranking.core.run_settings import PAPER_GRIDS, PAPER_METHODS, SMALL_GRIDS, ExperimentSettings, Grids
 from ranking.experiments.cross_validation.plan import Plan, paths_of, plan_of
 from ranking.experiments.cross_validation.protocol import MEASURES, uses_graph
+from ranking.features import default_names
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
@@ -84,8 +85,8 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
     """Show the form and the start button; pressing it twice starts one experiment. shown: the experiment above the
     form."""
     scales = [SMALL, PAPER] if shown is None else [LIKE, SMALL, PAPER]
-    bound = address.bound(keys.SCALE, address.one_of(scales), scales[0])
-    scale = str(st.segmented_control("Begin with", scales, required=True, **bound))
+    named = {scale: with_time(row, scale) for scale in scales}
+    scale = controls.segments("Begin with", keys.SCALE, named, scales[0])
     left, right = st.columns(2, gap="large")
     with left:
         queries = choose_queries(row, scale)
@@ -122,13 +123,39 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
     offer(row, settings)
 
 
+def with_time(row: ImageSetRow, scale: str) -> str:
+    """A scale, and where it is one of the presets, how long it takes with all else at its default."""
+    if scale == LIKE:
+        return scale
+    settings = ExperimentSettings(
+        row.key,
+        tuple((name, {}) for name in default_names(cache.image_set(row.key))),
+        queries=first_queries(row, scale),
+        grids=grids_of(scale),
+        folds=FOLDS,
+    )
+    try:
+        _, seconds = cost(row, settings)
+    except cache.Gone:
+        return scale  # a set on which it cannot run: where it is chosen, the form says why
+    return f"{scale} · about {in_minutes(seconds)}"
+
+
+def first_queries(row: ImageSetRow, scale: str) -> tuple[str, ...]:
+    return row.classes if scale == PAPER else row.classes[:FEW_QUERIES]
+
+
+def grids_of(scale: str) -> Grids:
+    return PAPER_GRIDS if scale == PAPER else SMALL_GRIDS
+
+
 def offer(row: ImageSetRow, settings: ExperimentSettings) -> None:
     """Show the cost and the start button, or why the experiment cannot be started."""
     with frame.in_place():
         count, seconds = cost(row, settings)
         PAGE.offer_start("Start the experiment", settings, "start experiment")
         st.caption(
-            f"**{count:,} trainings**, and as many tests as queries times methods: roughly "
+            f"**{count:,} trainings**, and as many tests as queries times methods: about "
             f"{in_minutes(seconds)} on this computer while it does nothing else"
             f"{', and more where a grid is widened' if settings.widen else ''}. Trainings that are there already, "
             "also of another experiment, are taken over. It goes on while you look at other pages, and keeps all that "
@@ -161,7 +188,7 @@ def _cost(key: str, settings: str) -> tuple[int, float]:
 def choose_queries(row: ImageSetRow, scale: str) -> list[str]:
     """Choose the classes to rank, in the order of the set; as JSON in the address, because a class name may contain a
     comma."""
-    first = list(row.classes if scale == PAPER else row.classes[:FEW_QUERIES])
+    first = list(first_queries(row, scale))
     bound = address.bound(keys.QUERIES, lambda text: _parse_queries(text, row.classes), first, json.dumps)
     chosen = st.multiselect("Queries: each class is ranked by itself", list(row.classes), **bound)
     return [name for name in row.classes if name in chosen]
@@ -187,7 +214,7 @@ def choose_contenders() -> list[str]:
 
 def choose_values(label: str, name: str, setting: str, scale: str) -> list[float]:
     """Choose the values of a grid; powers of ten are offered, the address may hold any others."""
-    usual = list((PAPER_GRIDS if scale == PAPER else SMALL_GRIDS)[setting])
+    usual = list(grids_of(scale)[setting])
     bound = address.bound(name, _parse_values, usual, _values_shown)
     offered = sorted({*OFFERED, *st.session_state[bound["key"]]})
     return sorted(st.multiselect(label, offered, format_func=lambda value: f"{value:g}", **bound))

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts.app import address, cache, downloads, home, keys
+from pages.parts.app import address, cache, downloads, frame, home, keys
 from pages.parts.app.frame import escaped, in_place
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
@@ -38,14 +38,18 @@ from ranking.reports.report import latex_tables, protocol_json, report_html
 from ranking.workspace.run import Run
 
 PLACES = (TOP, 2 * TOP, 4 * TOP)
-HEAD, BAR = 130, 46  # pixels of a chart of differences: what stands around the bars, and those of a query
+HEAD, BAR, LOWEST = (
+    130,
+    46,
+    330,
+)  # pixels of a chart of differences: around the bars, of a query, and at least
 
 
 def show(run: Run, findings: Findings) -> None:
     """Show all results of an experiment that has ended."""
-    show_tables(run, findings)
     if len(findings.results.contenders) > 1:
         show_differences(run, findings)
+    show_tables(run, findings)
     query = choose_query(findings)
     show_gallery(findings, query)
     show_settings(findings, query)
@@ -96,19 +100,20 @@ def show_tables(run: Run, findings: Findings) -> None:
 
 def show_differences(run: Run, findings: Findings) -> None:
     """Show the difference of two methods by query, as on the project page of the paper."""
-    st.markdown("### What one method gains over another")
     names = {f"{left} − {right}": (left, right) for left, right in pairs_of(findings.results)}
     bound = address.bound(keys.DIFFERENCE, address.one_of(list(names)), next(iter(names)))
-    pair = st.selectbox("Difference", list(names), **bound)
+    place = frame.picture("difference")
+    pair = place.selectbox("What one method gains over another", list(names), **bound)
     left, right = names[pair]
     apart = cache.differences(run)
     rows = [row for row in apart if (row.left, row.right) == (left, right)]
     measure, look = findings.results.protocol.measure, looks_of(findings.results.contenders)[left]
     figure = experiment_charts.difference_bars(rows, look, measure, experiment_charts.reach_of(apart))
-    alt, height = experiment_charts.bars_in_words(rows, measure), HEAD + BAR * len(rows)
-    charts.show(
-        go.Figure(figure), keys.widget(f"difference {run.id} {pair}"), alt, "difference", height, top=8
-    )
+    alt, height = experiment_charts.bars_in_words(rows, measure), max(LOWEST, HEAD + BAR * len(rows))
+    with place:
+        charts.show(
+            go.Figure(figure), keys.widget(f"difference {run.id} {pair}"), alt, "difference", height, top=8
+        )
     sure = [row for row in rows if row.folds is not None and row.folds.t < SIGNIFICANT]
     held = [row for row in sure if row.folds is not None and row.folds.holm < SIGNIFICANT]
     on = ", ".join(row.query for row in sure) or "none"

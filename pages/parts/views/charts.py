@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from plotly.subplots import make_subplots
 
+from pages.parts.app import address
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking.core import Bools, Floats, ImageSet, Ints
 from ranking.reports.comparison_charts import MOST_POINTS, pr_steps
@@ -25,6 +26,8 @@ AT_THE_FOOT = {  # the tools of a chart lie over its upper edge
     "yanchor": "bottom",
 }
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 2}  # of an axis
+ENLARGED, HIGHEST = 1.2, 430  # so many times as high is a chart in a lecture, up to these pixels
+NUMBERS = 16  # pixels of its numbers
 
 
 def show(
@@ -37,6 +40,11 @@ def show(
     top: int = 34,
 ) -> None:
     """on_point hears of the custom data of a point that is clicked."""
+    if address.lecture():
+        height, top = max(height, min(round(ENLARGED * height), HIGHEST)), max(top, 10)
+        figure.update_layout(font_size=NUMBERS, legend_font_size=NUMBERS)
+        for update_axes in (figure.update_xaxes, figure.update_yaxes):
+            update_axes(tickfont_size=NUMBERS, title_font_size=NUMBERS)
     figure.update_layout(
         height=height,
         margin={"l": 8, "r": 12, "t": top, "b": 8},

@@ -140,19 +140,21 @@ def turned(table: Table) -> Table:
 def _by_query(
     results: Results, title: str, value: Callable[[str, str], float | None], note: str = ""
 ) -> Table:
-    """Return a table with a row per method, a column per query, and the average of the complete rows."""
+    """Return a table with a row per method, a column per query, and for several queries the average of complete
+    rows."""
     rows = []
     for contender in results.contenders:
         known = [value(query, contender.name) for query in results.queries]
         whole = [mean for mean in known if mean is not None]
         average = statistics.fmean(whole) if len(whole) == len(known) else None
-        rows.append((contender.name, (*known, average)))
+        rows.append((contender.name, (*known, average) if len(known) > 1 else tuple(known)))
     best = list(
         zip(*(_best(column) for column in zip(*(values for _, values in rows), strict=True)), strict=True)
     )
     marked = tuple(Row(name, values, marks) for (name, values), marks in zip(rows, best, strict=True))
     last = AVERAGE if AVERAGE not in results.queries else f"{AVERAGE} of all"  # a class may be called so
-    return Table(title, (*results.queries, last), marked, note)
+    columns = (*results.queries, last) if len(results.queries) > 1 else results.queries
+    return Table(title, columns, marked, note)
 
 
 def _best(column: tuple[float | None, ...]) -> list[bool]:

@@ -101,8 +101,6 @@ function laneOf(data, lane) {
   root.append(made("div", "title", lane.title));
   const facts = root.appendChild(made("div", "facts"));
   const chart = chartOf(data.steps, lane.frames);
-  const key = root.appendChild(made("div", "key"));
-  for (const name of ["primal", "dual"]) key.append(made("span", name, name));
   root.append(chart.svg);
   const count = Math.max(...lane.frames.map((frame) => frame.top.length));
   const top = rowOf("top", `first ${count} samples`);
@@ -125,7 +123,7 @@ function laneOf(data, lane) {
     const listed = words(frame);
     facts.replaceChildren(
       ...listed.map(([name, value]) => {
-        const fact = made("span", "fact");
+        const fact = made("span", `fact ${name}`);
         fact.append(made("span", "name", name), made("span", "number", value));
         return fact;
       }),

@@ -109,6 +109,7 @@ export default function ({ data, parentElement, setStateValue }) {
     state.told = 0;
     state.over = null;
     root.style.setProperty("--columns", count + 1);
+    root.style.setProperty("--count", data.rows.length);
     const made = data.rows.map(section);
     const band = () => svg("svg", { class: "band", viewBox: `0 0 ${count + 1} 1`, preserveAspectRatio: "none", "aria-hidden": "true" });
     root.replaceChildren(...made.flatMap((one, number) => (number ? [band(), one] : [one])));

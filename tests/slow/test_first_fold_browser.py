@@ -1,0 +1,114 @@
+"""Each page of a new home as a projector shows it: few words on its first fold, nothing that moves once it is painted,
+and in a lecture one picture with its control that fills the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browsing import Page, Server, settle
+from walking import served
+
+from pages.parts.app.frame import PAGES, PLACES
+
+SCREEN = {"width": 1280, "height": 720}
+MOST_WORDS = 90
+WITH_PICTURES = [
+    page for place in ("Start", "Image sets", "Train", "Compare", "Inside training") for page in PLACES[place]
+]
+LEAST_FILLED = 0.8  # of the height of the screen, down to the foot of the picture
+# A word has two letters that stand together; what a person cannot see has none.
+WORDS = """() => {
+    const hidden = (element) => {
+        for (; element; element = element.parentElement) {
+            const style = getComputedStyle(element);
+            if (style.visibility === "hidden" || style.display === "none" || style.opacity === "0") return true;
+            if (element.matches("style, script, .katex-mathml")) return true;
+        }
+        return false;
+    };
+    const roots = [document.body];
+    for (const element of document.querySelectorAll("*")) if (element.shadowRoot) roots.push(element.shadowRoot);
+    const words = [];
+    for (const root of roots) {
+        const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+        while (texts.nextNode()) {
+            const text = texts.currentNode, range = document.createRange();
+            range.selectNodeContents(text);
+            const box = range.getBoundingClientRect();
+            const drawn = text.parentElement.checkVisibility();
+            const seen = drawn && box.width >= 2 && box.height >= 2 && box.bottom >= 0 && box.top <= innerHeight - 5;
+            if (seen && !hidden(text.parentElement))
+                words.push(...text.textContent.split(/\\s+/).filter((word) => /[A-Za-z]{2,}/.test(word)));
+        }
+    }
+    return words;
+}"""
+# What moved after the first paint, but for what a person's input moved: how far, what, and where it stood before.
+SHIFTS = """() => new Promise((done) => {
+    const shifts = [];
+    const observer = new PerformanceObserver((list) => shifts.push(...list.getEntries()));
+    observer.observe({type: "layout-shift", buffered: true});
+    const name = ({ node, previousRect: { top }, currentRect }) =>
+        `${node?.className || node?.parentElement?.className || node?.nodeName}: ${top} → ${currentRect.top}`;
+    const words = ({ value, startTime, sources }) =>
+        `${value.toFixed(4)} at ${startTime | 0} ms: ${sources.map(name).join("; ")}`;
+    setTimeout(() => done(shifts.filter(({ hadRecentInput }) => !hadRecentInput).map(words)), 500);
+})"""
+PICTURES = """() => {
+    const parts = [...document.querySelectorAll("[class*=st-key-picture-]")];
+    const boxes = parts.map((part) => part.getBoundingClientRect());
+    const main = document.querySelector("[data-testid=stMain]");
+    return {
+        foot: Math.max(...boxes.map((box) => box.bottom)) / innerHeight,
+        right: Math.max(...boxes.map((box) => box.right)),
+        scrolls: main.scrollHeight - main.clientHeight,
+    };
+}"""
+
+
+@pytest.fixture(scope="module")
+def server(fresh: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One whose home has the examples and nothing else."""
+    with served(tmp_path_factory.mktemp("first fold"), fresh) as server:
+        yield server
+
+
+@pytest.fixture
+def painted(visit):
+    """Opens a page on the projector and waits until its words stay."""
+
+    def open_it(address: str) -> Page:
+        page = visit(address, viewport=SCREEN)
+        page.locator("h1").first.wait_for()
+        words = None
+        while words != (words := page.evaluate(WORDS)):
+            page.wait_for_timeout(1500)
+            settle(page)
+        return page
+
+    return open_it
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_first_fold_has_few_words(painted, name):
+    words = painted(f"/{name}").evaluate(WORDS)
+    assert len(words) <= MOST_WORDS, f"{len(words)}: {' '.join(words)}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_moves_after_the_first_paint(painted, name):
+    assert painted(f"/{name}").evaluate(SHIFTS) == []
+
+
+@pytest.mark.parametrize("name", WITH_PICTURES)
+def test_a_lecture_shows_one_picture_that_fills_the_screen(painted, name):
+    page = painted(f"/{name}?lecture=on")
+    pictures = page.evaluate(PICTURES)
+    assert pictures["scrolls"] == 0
+    assert LEAST_FILLED <= pictures["foot"] <= 1
+    assert pictures["right"] <= SCREEN["width"]
+    assert not page.get_by_test_id("stCaptionContainer").locator("visible=true").count()
+    page.get_by_role("link", name="Notes", exact=True).click()
+    page.get_by_test_id("stCaptionContainer").locator("visible=true").first.wait_for()
