@@ -13,6 +13,7 @@ from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.runs import lessons
+from pages.parts.runs.lesson_settings import VIOLATED as LESSON
 from pages.parts.views import charts, inference_charts, inference_words
 from pages.parts.views.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
 from pages.parts.views.inference_words import NAMES, PREDICTED, RIGHT, VIOLATED
@@ -21,7 +22,6 @@ from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run
 
-LESSON = lessons.VIOLATED
 METHOD = LESSON.methods[0]
 STEPS = ("1 · The most violated", "2 · One at a time", "3 · Halve", "4 · Summary")
 SIZES = (10, 30, 100, 300, 1000)
@@ -45,7 +45,7 @@ def steps() -> None:
 
 
 def show_step(number: int) -> None:
-    run = LESSON.trained()[METHOD]
+    run = lessons.trained(LESSON)[METHOD]
     if number <= 2:
         images = cache.image_set(run.settings["set"])
         few = handful(images, cache.ranking(run, "test"))
@@ -69,7 +69,8 @@ def show_worst(images: ImageSet, few: Scores, problem: InferenceProblem) -> None
         for name, order in rankings.items():
             value = worth[name]
             st.markdown(
-                f"**{TITLES[name]}**: score {value.score:.3f} + loss {value.loss:.3f} = **{value.objective:.3f}**"
+                f"**{TITLES[name]}**: score {value.score:.3f} + loss {value.loss:.3f} = **{value.objective:.3f}**",
+                help=WANTED if name == RIGHT else None,
             )
             show_order(images, few, problem, order, name)
     every = problem.interleavings()
@@ -84,8 +85,7 @@ def show_worst(images: ImageSet, few: Scores, problem: InferenceProblem) -> None
         )
         charts.show(figure, keys.widget("all rankings"), alt, "all-rankings", height=420, top=8)
     st.caption(
-        f"All {factorial(len(few.scores)):,} orders come to {len(every)} ± patterns, plotted as points. Training wants "
-        "the right ranking to beat every other one in score, by as much as its loss. "
+        f"All {factorial(len(few.scores)):,} orders come to {len(every)} ± patterns, the points. "
         f"{violated(worth[VIOLATED].objective - worth[RIGHT].objective)}"
     )
 
@@ -100,6 +100,9 @@ def violated(excess: float) -> str:
     )
 
 
+WANTED = (
+    "Training wants the right ranking to beat every other one in score, by as much as the other one's loss."
+)
 TITLES = {
     RIGHT: "The right ranking R*",
     PREDICTED: f"What {METHOD} says, by score",
@@ -126,6 +129,8 @@ def show_order(images: ImageSet, few: Scores, problem: InferenceProblem, ranks: 
 # 2: one at a time
 # ---------------------------------------------------------------------------------------------------------
 
+ADDS = "Each irrelevant image adds its own term, by how many relevant ones are above it (Observation 3)."
+
 
 def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
     ranks = trace_of(problem, "greedy").ranks
@@ -136,7 +141,7 @@ def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
         listed = ", ".join(f"{name}: best rank {rank}" for name, rank in zip(names, ranks, strict=True))
         charts.show(figure, keys.widget("f of each"), listed, "f-of-each", height=400, top=8)
     with narrow:
-        st.markdown("**The irrelevant images, the highest score first, and the best rank of each**")
+        st.markdown("**Irrelevant images and their best ranks**")
         assert few.rows is not None
         shown = tiles.sample_tiles(images, cache.thumbnails(images.key), few.rows[problem.negatives].tolist())
         shown = [
@@ -146,12 +151,11 @@ def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
         strip(
             shown, name="irrelevant ones", label="Irrelevant images with their best rank", columns=3, narrow=3
         )
-        st.markdown(r"$\displaystyle \text{score}+\text{loss}=\sum_{j=1}^{|N|} f_j(r_j)$")
+        st.markdown(r"$\displaystyle \text{score}+\text{loss}=\sum_{j=1}^{|N|} f_j(r_j)$", help=ADDS)
     tried, every = problem.values.size, len(problem.interleavings())
     st.caption(
-        "Each irrelevant image adds $f_j(r_j)$, by how many relevant ones are above it (Observation 3). **Notice** the "
-        f"large marks, the top of each curve: {tried} values instead of {every} patterns. The best ranks, "
-        f"{', '.join(map(str, ranks))}, never fall (Observation 4), so that choosing each alone gives a ranking."
+        f"**Notice** the large marks, the top of each curve: {tried} values instead of {every} patterns. The best "
+        f"ranks, {', '.join(map(str, ranks))}, never fall (Observation 4), so that choosing each alone gives a ranking."
     )
 
 
@@ -176,7 +180,7 @@ def show_halves(run: Run) -> None:
     st.markdown(f"### {text}")
     st.caption(
         f"All {len(problem.scores):,} images that {METHOD} learned from, {len(problem.positives)} of them relevant. "
-        "Best ranks never fall from left to right, so each bounds those at both sides. **Notice** that "
+        "**Notice**: "
         f"{np.count_nonzero(low == high)} of {len(low)} are settled after {looks}, and that {count} settle all: "
         f"{np.count_nonzero(trace.ranks == problem.highest)} of them end below every relevant image."
     )
@@ -195,9 +199,8 @@ def show_summary(run: Run) -> None:
     alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {listed}"
     charts.show(figure, keys.widget("operations"), alt, "operations", height=420, top=8)
     st.caption(
-        "Comparisons of scores, scores counted and differences of $f_j$ together, in sampled problems with one "
-        f"relevant sample to {ONE_IN} irrelevant ones. **Notice** the slopes: {grown(counts)}. Training asks for the "
-        "most violated ranking at every iteration."
+        "Operations: comparisons of scores, scores counted, differences of $f_j$; one relevant sample to "
+        f"{ONE_IN} irrelevant. **Notice**: {grown(counts)}."
     )
     with st.container(horizontal=True):
         if frame.pressed("Step through your own scores", keys.widget("own scores"), type="primary"):
@@ -213,8 +216,8 @@ def grown(counts: Mapping[str, Sequence[int]]) -> str:
     middle = len(SIZES) // 2
     times = (f"{name} {values[-1] / values[middle]:.0f}×" for name, values in counts.items())
     return (
-        f"from {SIZES[middle]:,} to {SIZES[-1]:,} irrelevant samples, {SIZES[-1] / SIZES[middle]:.0f} times as many, "
-        f"operations grow: {', '.join(times)}"
+        f"with {SIZES[-1] / SIZES[middle]:.0f} times as many irrelevant samples, {SIZES[middle]:,} to {SIZES[-1]:,}, "
+        f"they grow: {', '.join(times)}"
     )
 
 
@@ -232,6 +235,4 @@ def counted() -> dict[str, list[int]]:
     return counts
 
 
-frame.show_page(
-    "violated_lesson", "How training finds the most violated of n! rankings, and why this is fast.", steps
-)
+frame.show_page("violated_lesson", "One ranking among n! is found fast.", steps)

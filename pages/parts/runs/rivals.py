@@ -9,7 +9,6 @@ import numpy as np
 from pages.parts.views.measures import ends, signed
 from ranking.core import Floats, Ints
 from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
-from ranking.metrics import precision_at_k
 from ranking.metrics.intervals import DRAWS, Interval, interval, resampled_counts
 from ranking.metrics.ranked import Ranking, first_mistake
 
@@ -25,7 +24,6 @@ class Standing:
 
     method: str
     average_precision: float
-    precision: float
     zero_one: float
     called: int
     relevant: int
@@ -39,11 +37,10 @@ def labelling(ranked: Ranking, trained: Ranking) -> Ranking:
     return replace(ranked, scores=ranked.scores - best_threshold(trained.relevance, trained.scores))
 
 
-def standing(method: str, ranked: Ranking, k: int) -> Standing:
+def standing(method: str, ranked: Ranking) -> Standing:
     return Standing(
         method,
         ranked.average_precision,
-        precision_at_k(ranked.relevance, ranked.scores, k),
         weighted_zero_one(ranked.relevance, ranked.scores),
         int(np.count_nonzero(ranked.scores > 0)),
         ranked.positives,
@@ -134,8 +131,9 @@ def verdict(pair: Rivals) -> str:
     return "Each is better here at the loss that the other optimises."
 
 
-def why(svm: Standing, ap_svm: Standing) -> str:
+def why(pair: Rivals) -> str:
     """What the two methods train on, and how their scores become labels."""
+    svm, ap_svm = pair.first, pair.second
     return (
         f"{svm.method} minimises a bound on the weighted 0-1 loss of the training samples, {ap_svm.method} a bound on "
         f"1 − AP, which depends on their order only. To label, each has the threshold that is best on the training "

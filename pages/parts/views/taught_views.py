@@ -24,9 +24,9 @@ from pages.parts.views.taught_labels import BY_CHANCE, OWN, QUESTIONS, RIVAL, Ta
 from ranking.core import Bools, Floats, Ints
 from ranking.explain.lookahead import NO, YES, LabellingModel, Position
 
-BELOW = 3  # places that are shown after the top k
+BELOW = 2  # ranks that are shown after the top k
 FONT = {"size": 15}
-INSIDE, OUTSIDE = "best value with it among the k", "best value without it"
+INSIDE, OUTSIDE = "best with it", "best without it"
 
 
 def marked(name: str, truth: bool) -> str:
@@ -40,8 +40,8 @@ def ranked(names: Sequence[str], order: Ints, scores: Floats, truth: Bools, k: i
     rows = np.arange(len(shown))[::-1]
     figure = go.Figure()
     for correct, name, look in (
-        (True, f"{RELEVANT_GLYPH} the image shows it", {"color": RELEVANT}),
-        (False, f"{IRRELEVANT_GLYPH} it does not", hatched(IRRELEVANT)),
+        (True, f"{RELEVANT_GLYPH} in the image", {"color": RELEVANT}),
+        (False, f"{IRRELEVANT_GLYPH} not", hatched(IRRELEVANT)),
     ):
         chosen = truth[shown] == correct
         figure.add_bar(
@@ -61,21 +61,23 @@ def ranked(names: Sequence[str], order: Ints, scores: Floats, truth: Bools, k: i
     )
     texts = [marked(names[label], bool(truth[label])) for label in shown]
     figure.update_yaxes(tickvals=rows, ticktext=texts, tickfont=FONT, showgrid=False)
-    figure.update_xaxes(title_text="score: best value with it − without it", zerolinecolor=GREY)
+    figure.update_xaxes(title_text="score: best with it − without it", zerolinecolor=GREY)
     figure.update_layout(bargap=0.25)
     return figure
 
 
 def moves(names: Sequence[str], before: Ints, after: Ints, answered: int, truth: Bools, k: int) -> go.Figure:
     """Plot the labels before an answer at the left and after it at the right, each (L,) from the top, joined by lines;
-    other labels that moved up are blue, those that moved down dashed vermilion."""
+    other labels that moved up are blue, those that moved down dashed vermilion. The names are at the right, at the left
+    only of labels that end below."""
     was, now = np.argsort(before) + 1, np.argsort(after) + 1
     last = k + BELOW
     change = _among_others(before, answered) - _among_others(after, answered)
     figure = go.Figure()
-    for label in np.argsort(np.abs(change), kind="stable"):  # what moved furthest lies above the rest
-        if min(was[label], now[label]) > last:
-            continue
+    shown = in_moves(before, after, k)
+    for label in shown[
+        np.argsort(np.abs(change[shown]), kind="stable")
+    ]:  # what moved furthest lies above the rest
         look = (
             (GREY, 2, "solid")
             if not change[label]
@@ -94,7 +96,8 @@ def moves(names: Sequence[str], before: Ints, after: Ints, answered: int, truth:
         )
     for x, order, anchor in ((0.0, before, "right"), (1.0, after, "left")):
         for place, label in enumerate(order[:last], start=1):
-            text = marked(names[label], bool(truth[label]))
+            named = anchor == "left" or now[label] > last
+            text = marked(names[label] if named else "", bool(truth[label]))
             figure.add_annotation(
                 x=x,
                 y=place,
@@ -109,6 +112,23 @@ def moves(names: Sequence[str], before: Ints, after: Ints, answered: int, truth:
     figure.update_xaxes(range=[-0.8, 1.8], side="top", showgrid=False, zeroline=False, **ticks)
     figure.update_yaxes(range=[last + 0.6, 0.4], visible=False)
     return figure
+
+
+def in_moves(before: Ints, after: Ints, k: int) -> Ints:
+    """Return the labels that `moves` shows: those among the first k + BELOW before or after."""
+    return np.union1d(before[: k + BELOW], after[: k + BELOW])
+
+
+def others_moved(before: Ints, after: Ints, answered: int, k: int) -> int:
+    """Return how many of the labels that `moves` shows, but for the answered one, move among the others.
+
+    >>> others_moved(np.array([0, 1, 2]), np.array([1, 2, 0]), 0, 3)
+    0
+    >>> others_moved(np.array([0, 1, 2]), np.array([1, 0, 2]), 2, 3)
+    2
+    """
+    change = _among_others(before, answered) - _among_others(after, answered)
+    return int(np.count_nonzero(change[in_moves(before, after, k)]))
 
 
 def _among_others(order: Ints, answered: int) -> Ints:
@@ -159,7 +179,7 @@ def maxima(names: Sequence[str], shown: Sequence[int], inside: Floats, outside: 
     texts = [f"<b>asked: {texts[0]}</b>", *texts[1:]]
     edges = [-0.7, len(shown) - 0.3]
     figure.update_yaxes(tickvals=rows, ticktext=texts, tickfont=FONT, range=edges, showgrid=False)
-    figure.update_xaxes(title_text="value t's + t'Ft of the best k labels", nticks=6)
+    figure.update_xaxes(title_text="value of the best k labels", nticks=6)
     return figure
 
 
@@ -209,20 +229,18 @@ def notice_answer(
     taught: Taught, row: int, label: int, answer: bool | None, before: Ints, after: Ints
 ) -> str:
     """Return the caption of the two rankings. before, after: (L,) the labels from the top, as OWN ranks them."""
-    legend = "Dotted: the answered label. Blue: up among the others; dashed: down."
     if answer is None:
-        return f"{legend} **Notice** that nothing moves before an answer."
-    name = taught.names[label]
-    truth = "correct" if taught.labels[row, label] == answer else "wrong: see what that does"
+        return "**Notice** that nothing moves before an answer."
+    correct = "" if taught.labels[row, label] == answer else f"“{taught.names[label]}”: the answer is wrong. "
     change = _among_others(before, label) - _among_others(after, label)
+    shown = in_moves(before, after, int(taught.labels[row].sum()))
+    ties = [(partner, weight) for partner, weight in taught.ties(label) if partner in shown]
     partners = " and ".join(
         f"“{taught.names[partner]}” ($F$ {signed(weight)}) {_moved_by(int(change[partner]))}"
-        for partner, weight in strongest(taught.ties(label), 2)
+        for partner, weight in (strongest(ties, 2) if ties else ())
     )
-    return (
-        f"{legend} “{name}”, {'yes' if answer else 'no'}, is {truth}. **Notice** its strongest partners in {OWN}: "
-        f"{partners}. {RIVAL} has $F=0$, so that no two others ever cross."
-    )
+    own = f"the strongest partners here: {partners}. " if partners else ""
+    return f"{correct}**Notice** {own}{RIVAL} has $F=0$: no other moves."
 
 
 def _moved_by(places: int) -> str:
@@ -258,30 +276,24 @@ def with_and_without(taught: Taught, asker: LabellingModel, position: Position, 
     return f"**“{taught.names[label]}” in** brings {added} into the best {k}; **out**, {quoted(instead)}."
 
 
-def notice_question(taught: Taught, label: int, surest: int, inside: Floats, outside: Floats) -> str:
-    """Compare the max-marginal difference of the asked label with that of the surest one."""
-    near, far = (abs(float(inside[i] - outside[i])) for i in (label, surest))
-    return (
-        r"The best $t^\top s+t^\top Ft$ with each label among the $k$ and without it. **Notice** the shortest line: "
-        f"“{taught.names[label]}” differs by {near:.4f}, “{taught.names[surest]}”, the surest, by {far:.4f}."
-        f"{together(taught, label, inside, outside)}"
-    )
+def notice_question(taught: Taught, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
+    """Say how far apart the max-marginals of the asked label are, the first one shown, and those of the last one."""
+    apart = [
+        f"“{taught.names[each]}” differs by {abs(float(inside[each] - outside[each])):.4f}" for each in shown
+    ]
+    longest = f", {apart[-1]}" if len(shown) > 1 else ""
+    return f"**Notice** the shortest line: {apart[0]}{longest}.{together(taught, shown, inside, outside)}"
 
 
-def together(taught: Taught, label: int, inside: Floats, outside: Floats) -> str:
-    """Name the labels with the same max-marginal difference as the asked one: the two best labellings differ in all of
-    them."""
+def together(taught: Taught, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
+    """Name the labels shown with the same max-marginal difference as the asked one, the first: the two best labellings
+    differ in all of them."""
+    label, *rest = shown
     distance = np.abs(inside - outside)
-    same = np.flatnonzero(np.isfinite(distance) & np.isclose(distance, distance[label], rtol=1e-9, atol=0.0))
-    others = [taught.names[i] for i in same if i != label]
+    others = [taught.names[i] for i in rest if np.isclose(distance[i], distance[label], rtol=1e-9, atol=0.0)]
     if not others:
         return ""
-    so = (
-        "changes sides with it, so its line is"
-        if len(others) == 1
-        else "change sides with it, so their lines are"
-    )
-    return f" {quoted(others)} {so} as long; of equals one is asked."
+    return f" {quoted(others)} {'changes' if len(others) == 1 else 'change'} sides with it: of equals one is asked."
 
 
 def from_to(curves: Mapping[str, Floats]) -> str:
@@ -320,7 +332,7 @@ def interval(apart: Floats) -> tuple[float, float, float]:
     return mean, mean - half, mean + half
 
 
-def notice_worth(taught: Taught, curves: Mapping[str, Floats]) -> str:
+def notice_worth(curves: Mapping[str, Floats]) -> str:
     """Say what the interactions add, and what the choice of the questions adds."""
     model = [
         f"{apart(curves[OWN][count] - curves[RIVAL][count])} after {count} questions"
@@ -328,10 +340,17 @@ def notice_worth(taught: Taught, curves: Mapping[str, Floats]) -> str:
     ]
     choice = apart(curves[OWN][QUESTIONS] - curves[BY_CHANCE][QUESTIONS])
     return (
+        f"**Notice** what interactions add, {OWN} minus {RIVAL}: {', '.join(model)}; and the choice of questions: "
+        f"{choice} after {QUESTIONS}."
+    )
+
+
+def measured_on(taught: Taught) -> str:
+    """Say what precision is, and of which scenes and training runs."""
+    return (
         "Precision at $k$, where the model is given the number $k$ of labels and answered labels are correct. "
-        f"**Notice** what interactions add, {OWN} minus {RIVAL}: {', '.join(model)}; and what the choice of the "
-        f"questions adds: {choice} after {QUESTIONS}. {curves[OWN].shape[1]} generated scenes, one training run on "
-        f"{taught.learnt} others, within {100 * taught.gap:.1g}% of its optimum."
+        f"{len(taught.scenes)} generated scenes, one training run on {taught.learnt} others, within "
+        f"{100 * taught.gap:.1g}% of its optimum."
     )
 
 
