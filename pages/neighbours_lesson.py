@@ -245,7 +245,7 @@ def show_summary(
     st.caption(
         f"{MODEL} by {listed(LESSON.features)}. **Notice** where test AP is highest: "
         f"{leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}; as learned it is "
-        f"{leaning.precision_at(LEARNT):.3f}. Off is not AP-SVM ({alone:.3f}): these weights were trained with neighbours."
+        f"{leaning.precision_at(LEARNT):.3f}. Off is not AP-SVM ({alone:.3f}): it learned with neighbours."
     )
     actions = all_measured(images, trained)
     st.markdown(all_actions.on_average(actions, leanings.PAIRS))

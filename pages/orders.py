@@ -43,7 +43,7 @@ class Task(NamedTuple):
 
 
 def steps() -> None:
-    left, right = st.columns(2, gap="medium")
+    left, right = st.container(key="settings-orders").columns(2, gap="medium")
     with left:
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)

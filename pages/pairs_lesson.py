@@ -98,8 +98,8 @@ def show_sequence(images: ImageSet, criterion: str) -> None:
     usual = " and ".join(f"{count:.1f}" for count in examples.usual)
     left = " and ".join(str(total - count) for _, count in explains)
     st.caption(
-        f"**Notice**: colour and brightness leave {left} of {total} pairs unexplained. On average they explain {usual} of "
-        f"{total}; of {DRAWS} sampled sequences, both explain this one least, in either direction."
+        f"**Notice**: colour and brightness leave {left} of {total} pairs unexplained. On average they explain {usual} "
+        f"of {total}; of {DRAWS} sampled sequences, both explain this one least, in either direction."
     )
 
 
