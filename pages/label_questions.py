@@ -26,7 +26,7 @@ from ranking.workspace.run_store import DELETED_DAYS
 from ranking.workspace.store import ImageSetRow
 
 MOST_K = 100
-RIVALS = {"no": "Alone", "same": "Beside a rival", "own": "Against a rival that asks"}
+RIVALS = {"no": "Alone", "same": "Beside a rival", "own": "A rival that asks"}
 ON_OFF = {"0": False, "1": True}
 # What to notice of a model with interactions, and of one without.
 TOGETHER = "**Notice** how far a label moves that nobody asked for: C-star knows which labels go together."
@@ -244,6 +244,6 @@ def explain(run: Run) -> None:
 
 frame.show_page(
     "label_questions",
-    "Answer the model's questions about an image and watch its label ranking change.",
+    "Answer questions, and watch the label ranking change.",
     steps,
 )

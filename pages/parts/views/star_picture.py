@@ -14,7 +14,7 @@ from pages.parts.views.charts import line, points
 from ranking.core import Floats, Ints
 from ranking.explain.label_pairs import LabelPairs
 
-MOST_OUTER = 16  # labels around the core: more, and their names lie on each other
+MOST_OUTER = 10  # labels around the core: more, and their names lie on each other
 MOST_TIES = 32  # of the core with them: more are no picture but a hairball
 THINNEST, WIDEST = 1.5, 10.0  # pixels
 INNER = 0.46  # how far the core reaches, where the others stand at 1
