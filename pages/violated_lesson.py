@@ -181,7 +181,7 @@ def show_halves(run: Run) -> None:
     st.caption(
         f"All {len(problem.scores):,} images that {METHOD} learned from, {len(problem.positives)} of them relevant. "
         "**Notice**: "
-        f"{np.count_nonzero(low == high)} of {len(low)} are settled after {looks}, and that {count} settle all: "
+        f"{np.count_nonzero(low == high)} of {len(low)} are settled after {looks}, and {count} settle all: "
         f"{np.count_nonzero(trace.ranks == problem.highest)} of them end below every relevant image."
     )
 

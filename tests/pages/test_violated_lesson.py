@@ -8,12 +8,12 @@ import numpy as np
 from shown import all_steps, choose, components, numbers_in, page_of, press, texts
 
 from pages.parts.app import cache
-from pages.parts.runs import lessons
+from pages.parts.runs.lesson_settings import VIOLATED
 from pages.parts.views.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, handful
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.inference import most_violated_ranking
 
-LESSON = lessons.VIOLATED
+LESSON = VIOLATED  # which the fixture `taught` trains
 
 
 def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_find(taught, open_page):
