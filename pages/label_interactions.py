@@ -15,7 +15,7 @@ from ranking.explain.label_pairs import LabelPairs
 from ranking.workspace.run import Run
 
 ALL = "all"  # of the core
-MOST_BARS = 5  # of each sign
+MOST_BARS = 3  # of each sign
 STAR = (
     "In the middle the core label or labels, around them those that they join most strongly. The wider a line, the "
     r"larger |F|; two labels in one top k add 2F to its value $t^\top s+t^\top Ft$."
@@ -46,7 +46,7 @@ def look(run: Run, title: str, pairs: LabelPairs) -> None:
     """What answers to the choice of a core label, without the rest of the page running again."""
     with frame.in_place():
         names = [pairs.names[int(label)] for label in pairs.core]
-        offered = {ALL: "All core labels", **{name: escaped(name) for name in names}}
+        offered = {ALL: "All", **{name: escaped(name) for name in names}}
         core = controls.segments("Core label", keys.CORE, offered, ALL)
         label = None if core == ALL else pairs.names.index(core)
         shown = pairs if label is None else pairs.of(label)
@@ -96,8 +96,7 @@ def show_bars(shown: LabelPairs, label: int | None) -> figures_file.Shown:
         goes, worst = "goes" if against == 1 else "go", names[int(part.against.argmax())]
         agreement = f"{against} of these {len(part)} {goes} against the data, most of all {escaped(worst)}"
     st.caption(
-        f"Right: how many of {part.images:,} training images have both labels, and how many would by chance. "
-        f"{agreement}.",
+        f"Right: training images with both labels, of {part.images:,}, against chance. {agreement}.",
         help="Chance: were the two labels independent. Bars are the logarithm of the ratio.",
     )
     return figure, listed

@@ -51,7 +51,7 @@ def steps() -> None:
         beside = controls.segments(label, keys.RIVAL, RIVALS, "no", label_visibility="collapsed")
         against = st.container()
     uploaded = None
-    with game, st.expander("An image of your own", icon=":material/add_photo_alternate:"), frame.in_place():
+    with game, st.expander("Your own image", icon=":material/add_photo_alternate:"), frame.in_place():
         uploaded = uploaded_image.choose(run)
     with picture_of:
         shown = asked_image.show(run, images, uploaded)
@@ -244,6 +244,6 @@ def explain(run: Run) -> None:
 
 frame.show_page(
     "label_questions",
-    "Answer questions, and watch the label ranking change.",
+    "Your answers re-rank the labels.",
     steps,
 )

@@ -124,7 +124,7 @@ def show_answer(taught: Taught, row: int, step: Step) -> None:
         step.headline.markdown(f"## Is there “{name}”? Answer, and see which labels move")
     else:
         counts = ", ".join(f"{model} {count}" for model, count in moved.items())
-        step.headline.markdown(f"## “{name}”: {'yes' if answer else 'no'}. Other labels that move: {counts}")
+        step.headline.markdown(f"## “{name}”: {'yes' if answer else 'no'}. Overtakings: {counts}")
     step.end(notice)
 
 
@@ -143,16 +143,20 @@ def choose_answer(taught: Taught, row: int) -> tuple[int, bool | None]:
 
 
 def show_moves(taught: Taught, row: int, model: str, label: int, answer: bool | None) -> int:
-    """Show a model's ranking before and after the answer; return how many of the other labels shown move."""
+    """Show a model's ranking before and after the answer; return how many pairs of others overtake."""
     asker, positions = taught.asker(model, row), positions_of(taught, label, answer)
     before, after = orders(taught, row, model, label, answer)
     precision = [asker.precision(taught.labels[row], asker.scores(at), at) for at in positions]
-    st.markdown(f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}")
+    text = f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}"
+    st.markdown(
+        text, help="All labels, from the top. Ends of lines are filled where the image shows the label."
+    )
     k = int(taught.labels[row].sum())
-    figure = taught_views.moves(taught.names, before, after, label, taught.labels[row], k)
+    partners = [partner for partner, _ in taught_views.partners_of(taught, label)]
+    figure = taught_views.moves(taught.names, before, after, label, taught.labels[row], k, partners)
     alt = f"{model}: {taught_views.moved(taught, before, after, label, k)}"
     charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT - 30, top=22)
-    return taught_views.others_moved(before, after, label, k)
+    return taught_labels.overtakings(before, after, label)
 
 
 def positions_of(taught: Taught, label: int, answer: bool | None) -> tuple[Position, Position]:
@@ -226,7 +230,7 @@ def show_worth(taught: Taught) -> None:
     wide, narrow = st.columns([3, 2], gap="large", vertical_alignment="center")
     with wide:
         alt = f"Precision by the number of questions. {taught_views.from_to(curves)}"
-        charts.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=HEIGHT, top=8)
+        charts.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=HEIGHT + 70, top=8)
     with narrow:
         st.markdown(f"### {taught_views.summed_up(curves)}")
         st.markdown(taught_views.table(curves))
@@ -237,4 +241,4 @@ def show_worth(taught: Taught) -> None:
     st.caption(taught_views.measured_on(taught))
 
 
-frame.show_page("labels_lesson", "One answer re-ranks all labels.", steps)
+frame.show_page("labels_lesson", "An answer about one label moves others.", steps)

@@ -111,7 +111,7 @@ def show_outcome(step: Step, both: Both) -> Rivals:
         compared.relevance, compared.scores, blocks_of(both.images, compared.samples)
     )
     pair = Rivals(*both.standings, resampled.difference("AP", 1, 0), loss)
-    step.end(f"### {rivals.compared(pair)} {rivals.verdict(pair)}", headline=True)
+    step.end(f"### {rivals.compared(pair)} {rivals.verdict(pair)}".rstrip(), headline=True)
     own = all_actions.of_runs(list(both.trained), resampled, [PAIR])
     actions = all_actions.measured("why AP", both.images, LESSON.query, own)
     st.markdown(all_actions.on_average(actions, [PAIR]))

@@ -27,13 +27,13 @@ from ranking.workspace.run import Run
 if TYPE_CHECKING:
     from ranking.explain.edge_strength import EdgeStrengthCurve
 
-STEPS = ("1 · Rankings", "2 · Moved up", "3 · Moved down", "4 · Misled", "5 · Summary")
+STEPS = ("1 · Rankings", "2 · Up", "3 · Down", "4 · Misled", "5 · Summary")
 UP, DOWN, MISLED, SUMMARY = 2, 3, 4, 5
 MODEL = "HOAP-SVM"  # whose edges are switched off and on
 SHOWN = 8
 
 HEADLINES = (
-    f"“{LESSON.query}” by {listed(LESSON.features)}: without and with neighbours",
+    f"“{LESSON.query}” by {listed(LESSON.features)}",
     "A relevant person, and the people beside",
     "An irrelevant person, and the people beside",
     "A scene that shows nothing relevant",
@@ -106,8 +106,7 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
 
 def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
     first = first_mistake(ranked.relevance)
-    error = "no error" if first is None else f"first error {first}"
-    st.markdown(f"### {method}: AP {ranked.average_precision:.3f}, {error}", help=measures.AP)
+    st.markdown(f"### {method}: AP {ranked.average_precision:.3f}", help=measures.AP)
     scenes = leanings.shared(images.image_of[ranked.samples[:SHOWN]])
     shown = [
         replace(tile, alt=f"{tile.alt}, {leanings.with_whom(scenes, place)}") if scenes[place] else tile
@@ -119,7 +118,7 @@ def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
         label=f"The first {len(shown)} test samples as {method} ranks them",
         columns=SHOWN,
         narrow=4,
-        chosen=shown[first - 1].id if first is not None and first <= SHOWN else None,
+        flags={shown[first - 1].id: "first error"} if first is not None and first <= SHOWN else {},
         brackets={tile.id: scene for tile, scene in zip(shown, scenes, strict=True) if scene},
     )
 
@@ -243,8 +242,8 @@ def show_summary(
     best = int(leaning.average_precision.argmax())
     alone = cache.ranking(trained["AP-SVM"], "test").average_precision
     st.caption(
-        f"{MODEL} by {listed(LESSON.features)}. **Notice** where test AP is highest: "
-        f"{leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}; as learned it is "
+        f"{MODEL} by {listed(LESSON.features)}. **Notice** the highest test AP: "
+        f"{leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}, as learned "
         f"{leaning.precision_at(LEARNT):.3f}. Off is not AP-SVM ({alone:.3f}): it learned with neighbours."
     )
     actions = all_measured(images, trained)

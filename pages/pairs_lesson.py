@@ -26,15 +26,15 @@ from ranking.workspace.run import ENDED
 STEPS = ("1 · Pairs", "2 · A sequence", "3 · Rankers", "4 · Summary")
 HEADLINES = (
     "In each pair the left one goes first. By what?",
-    "How many pairs of one sequence does each guess explain?",
+    "How many pairs does each guess explain?",
     "Learn from ten sequences: by pairs, or by subsequences?",
     "When is it better to learn from subsequences?",
 )
 
 
 def steps() -> None:
-    lesson, settings = st.container(), st.container(key="settings-pairs", horizontal=True)
-    with settings:
+    lesson, settings = st.container(), st.container()
+    with settings, st.expander("Other images"):
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)
     with lesson:
@@ -98,8 +98,8 @@ def show_sequence(images: ImageSet, criterion: str) -> None:
     usual = " and ".join(f"{count:.1f}" for count in examples.usual)
     left = " and ".join(str(total - count) for _, count in explains)
     st.caption(
-        f"**Notice**: colour and brightness leave {left} of {total} pairs unexplained. On average they explain {usual} "
-        f"of {total}; of {DRAWS} sampled sequences, both explain this one least, in either direction."
+        f"**Notice**: colour and brightness leave {left} of {total} pairs unexplained. This is the sequence, of "
+        f"{DRAWS} sampled ones, that they explain least; on average they explain {usual}."
     )
 
 
@@ -155,8 +155,7 @@ def show_summary() -> None:
     st.markdown(subsequence_worth.table(found))
     st.caption(
         f"Mean Kendall tau on {found.test} sequences of {found.length}, trained on {found.train}; paired bootstrap "
-        "over sequences. The images are the same. With eight different digits, each position of a sequence shows "
-        "similar digits, and MidRank has weights of its own for each position."
+        "over sequences. With eight different digits each position shows similar digits; MidRank has weights for each."
     )
     frame.next_step("Train both on sequences of your own", "orders")
 

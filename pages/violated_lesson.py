@@ -29,7 +29,7 @@ ONE_IN = 10  # samples is relevant, as in Fig. 1 of the paper
 TINY = 1e-12  # below it is rounding
 
 HEADLINES = (
-    f"{FEW_RELEVANT + FEW_IRRELEVANT} images, {factorial(FEW_RELEVANT + FEW_IRRELEVANT):,} orders. Which one should "
+    f"{FEW_RELEVANT + FEW_IRRELEVANT} images, {factorial(FEW_RELEVANT + FEW_IRRELEVANT):,} orders: which should "
     "training fear most?",
     "Each irrelevant image finds its place by itself",
     "No need to ask all: the rank of the middle one bounds both halves",
@@ -64,7 +64,7 @@ def show_worst(images: ImageSet, few: Scores, problem: InferenceProblem) -> None
     ranks = trace_of(problem, "select").ranks
     rankings = inference_words.three(problem, ranks)
     worth = {name: problem.value_of(order) for name, order in rankings.items()}
-    wide, narrow = st.columns([2, 1], gap="large")
+    wide, narrow = st.columns([3, 2], gap="large")
     with wide:
         for name, order in rankings.items():
             value = worth[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -139,29 +140,31 @@ def check_ranking(stored, app, row):
 
 def check_answer(stored, app, row, answer):
     """The others move as the definition says, and none of the independent model."""
-    taught, moving = taught_labels.taught(), []
+    taught, crossings = taught_labels.taught(), []
     label = taught.asker(OWN, row).question_tree(taught.position({}), depth=0).label
     answers = {label: answer == "yes"}
-    k = int(stored["labels"][row].sum())
     for model, by_itself in zip((OWN, RIVAL), stored["unary"][:, row], strict=True):
         # Labels that change sides together have equal scores, which the score of a label by itself orders.
-        keys = (
+        before, after = (
             list(zip(np.round(inference(model, row, given)[1], 9), by_itself, strict=True))
             for given in ({}, answers)
         )
-        before, after = (sorted(range(len(by_itself)), key=lambda i: of[i], reverse=True) for of in keys)
-        shown = {*before[: k + taught_views.BELOW], *after[: k + taught_views.BELOW]} - {label}
-        ranks = [{i: at for at, i in enumerate(j for j in order if j != label)} for order in (before, after)]
-        moving.append(sum(ranks[0][i] != ranks[1][i] for i in shown))
-    assert numbers_in(headline_of(app)) == moving, answer
-    assert moving[0] > 2 or answer == "no"
-    assert moving[1] == 0
+        pairs = combinations([i for i in range(len(before)) if i != label], 2)
+        crossings.append(sum((before[i] > before[j]) != (after[i] > after[j]) for i, j in pairs))
+    assert numbers_in(headline_of(app)) == crossings, answer
+    assert crossings[0] > 10 or answer == "no"
+    assert crossings[1] == 0
     precision = stored["labels"][row, sorted(inference(OWN, row, answers)[0])].mean()
     assert f"→ {precision:.3f}" in texts(app), answer
     taught = taught_labels.taught()
     asker = taught.asker(OWN, row)
     orders = [taught_labels.ranked(asker, taught.position(given)) for given in ({}, answers)]
     assert taught_views.notice_answer(taught, row, label, answers[label], *orders) in texts(app)
+    others = [[i for i in order.tolist() if i != label] for order in orders]
+    for partner, _ in taught_labels.strongest(taught.ties(label), 2):
+        moved = others[0].index(partner) - others[1].index(partner)
+        way = f"moves {'up' if moved > 0 else 'down'} {abs(moved)}" if moved else "does not move"
+        assert re.search(f"“{stored['names'][partner]}” [^“]*{way}", texts(app)), answer
 
 
 def check_question(stored, app, row, done):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from statistics import fmean
 
 import numpy as np
@@ -204,16 +203,15 @@ def test_verdicts_are_what_is_significant():
     ):
         first, second = (Standing(method, 0.3, 0.2, 30, 10, 100, 3) for method in ("SVM", "AP-SVM"))
         pair = rivals.Rivals(first, second, gain, loss)
-        of_ranks, of_labels = rivals.compared(pair).split("). ")
+        of_ranks, of_labels = rivals.compared(pair).split("; ")
         for sentence, winner in ((of_ranks, ranks), (of_labels, labels)):
-            assert sentence.startswith(winner or "Neither"), (sentence, winner)
-        assert "+0.100 AP" in of_ranks, "the lead of whoever leads"
+            assert sentence.lower().startswith((winner or "neither").lower()), (sentence, winner)
+        assert ("+0.100 AP" in of_ranks) == (ranks is not None), "the lead of whoever leads"
         assert [end in rivals.intervals(pair) for end in map(measures.ends, (gain, loss))] == [True, True]
         verdict = rivals.verdict(pair)
-        winners = {ranks, labels} - {None}
-        assert re.findall(r"(?:AP-)?SVM", verdict) == (list(winners) if len(winners) == 1 else [])
+        assert bool(verdict) == (None not in (ranks, labels) and ranks != labels)
         verdicts.add(verdict)
-    assert len(verdicts) == 7
+    assert len(verdicts) == 3
 
 
 def test_the_difference_of_losses_is_that_of_resampled_scenes():

@@ -68,4 +68,4 @@ def test_captions_follow_from_counts_and_from_what_is_violated():
     assert numbers_in(page.violated(0.25))[-1] == 0.25
     assert numbers_in(page.violated(0.0)) == []
     text = page.grown({"greedy": [1, 2, 10, 100, 1000], "select": [1, 2, 10, 20, 120]})
-    assert numbers_in(text) == [100, 1000, 10, 100, 12], "from the middle to the end: how many times as much"
+    assert numbers_in(text) == [10, 100, 1000, 100, 12], "from the middle to the end: how many times as much"

@@ -190,3 +190,15 @@ def strongest(ties: list[tuple[int, float]], most: int) -> list[tuple[int, float
     """
     least = sorted((abs(weight) for _, weight in ties), reverse=True)[:most][-1]
     return [tie for tie in ties if abs(tie[1]) >= least]
+
+
+def overtakings(before: Ints, after: Ints, answered: int) -> int:
+    """Return how many pairs of the other labels change their order.
+
+    >>> overtakings(np.array([0, 1, 2]), np.array([1, 2, 0]), 0)
+    0
+    >>> overtakings(np.array([0, 1, 2]), np.array([1, 0, 2]), 2)
+    1
+    """
+    place = np.argsort(after)[before[before != answered]]
+    return int(np.count_nonzero(np.triu(place[:, None] > place[None, :], 1)))

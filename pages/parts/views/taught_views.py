@@ -25,6 +25,8 @@ from ranking.core import Bools, Floats, Ints
 from ranking.explain.lookahead import NO, YES, LabellingModel, Position
 
 BELOW = 2  # ranks that are shown after the top k
+PARTNERS = 2  # of the answered label, that are told of
+MOST_NAMED, ROOM = 6, 3  # labels in a chart of moves, and the least ranks between two
 FONT = {"size": 15}
 INSIDE, OUTSIDE = "best with it", "best without it"
 
@@ -66,24 +68,32 @@ def ranked(names: Sequence[str], order: Ints, scores: Floats, truth: Bools, k: i
     return figure
 
 
-def moves(names: Sequence[str], before: Ints, after: Ints, answered: int, truth: Bools, k: int) -> go.Figure:
-    """Plot the labels before an answer at the left and after it at the right, each (L,) from the top, joined by lines;
-    other labels that moved up are blue, those that moved down dashed vermilion. The names are at the right, at the left
-    only of labels that end below."""
+def moves(
+    names: Sequence[str],
+    before: Ints,
+    after: Ints,
+    answered: int,
+    truth: Bools,
+    k: int,
+    partners: Sequence[int],
+) -> go.Figure:
+    """Plot all labels before an answer at the left and after it at the right, each (L,) from the top, joined by lines
+    whose ends are filled where the image shows the label.
+
+    Other labels that moved up are blue, those that moved down dashed vermilion. Named are the answered label, its
+    `partners` and those that moved furthest, where there is room.
+    """
     was, now = np.argsort(before) + 1, np.argsort(after) + 1
-    last = k + BELOW
-    change = _among_others(before, answered) - _among_others(after, answered)
+    change = moved_among_others(before, after, answered)
+    by_change = np.argsort(np.abs(change), kind="stable")  # what moved furthest lies above the rest
     figure = go.Figure()
-    shown = in_moves(before, after, k)
-    for label in shown[
-        np.argsort(np.abs(change[shown]), kind="stable")
-    ]:  # what moved furthest lies above the rest
+    for label in by_change:
         look = (
-            (GREY, 2, "solid")
+            (GREY, 1.5, "solid")
             if not change[label]
-            else (BLUE, 4, "solid")
+            else (BLUE, 3, "solid")
             if change[label] > 0
-            else (VERMILLION, 4, "dash")
+            else (VERMILLION, 3, "dash")
         )
         line(
             figure,
@@ -91,51 +101,36 @@ def moves(names: Sequence[str], before: Ints, after: Ints, answered: int, truth:
             [was[label], now[label]],
             *((PURPLE, 5, "dot") if label == answered else look),
             mode="lines+markers",
-            marker={"size": 7},
+            marker={"size": 7, "symbol": "circle" if truth[label] else "circle-open"},
             hovertemplate=f"{html.escape(names[label])}: rank {was[label]} → {now[label]}<extra></extra>",
         )
-    for x, order, anchor in ((0.0, before, "right"), (1.0, after, "left")):
-        for place, label in enumerate(order[:last], start=1):
-            named = anchor == "left" or now[label] > last
-            text = marked(names[label] if named else "", bool(truth[label]))
-            figure.add_annotation(
-                x=x,
-                y=place,
-                text=f"<b>{text}</b>" if label == answered else text,
-                xanchor=anchor,
-                xshift=-8 if anchor == "right" else 8,
-                showarrow=False,
-                font=FONT,
-            )
-    figure.add_hline(y=k + 0.5, line={"color": GREY, "width": 3, "dash": "dash"})
+    named: list[int] = []
+    for label in [answered, *partners, *(i for i in by_change[::-1] if change[i])]:
+        if len(named) < MOST_NAMED and all(abs(now[label] - now[each]) >= ROOM for each in named):
+            named.append(label)
+            text = marked(names[label], bool(truth[label]))
+            text = f"<b>{text}</b>" if label == answered else text
+            look = {"xanchor": "left", "xshift": 8, "showarrow": False, "font": FONT}
+            figure.add_annotation(x=1.0, y=now[label], text=text, **look)
+    figure.add_hline(
+        y=k + 0.5,
+        line={"color": GREY, "width": 2, "dash": "dash"},
+        annotation={"text": f"k = {k}", "font": FONT},
+        annotation_position="bottom left",
+    )
     ticks = {"tickvals": [0, 1], "ticktext": ["before", "after"], "tickfont": FONT}
-    figure.update_xaxes(range=[-0.8, 1.8], side="top", showgrid=False, zeroline=False, **ticks)
-    figure.update_yaxes(range=[last + 0.6, 0.4], visible=False)
+    figure.update_xaxes(range=[-0.3, 1.8], side="top", showgrid=False, zeroline=False, **ticks)
+    figure.update_yaxes(range=[len(names) + 0.6, 0.4], visible=False)
     return figure
 
 
-def in_moves(before: Ints, after: Ints, k: int) -> Ints:
-    """Return the labels that `moves` shows: those among the first k + BELOW before or after."""
-    return np.union1d(before[: k + BELOW], after[: k + BELOW])
-
-
-def others_moved(before: Ints, after: Ints, answered: int, k: int) -> int:
-    """Return how many of the labels that `moves` shows, but for the answered one, move among the others.
-
-    >>> others_moved(np.array([0, 1, 2]), np.array([1, 2, 0]), 0, 3)
-    0
-    >>> others_moved(np.array([0, 1, 2]), np.array([1, 0, 2]), 2, 3)
-    2
-    """
-    change = _among_others(before, answered) - _among_others(after, answered)
-    return int(np.count_nonzero(change[in_moves(before, after, k)]))
-
-
-def _among_others(order: Ints, answered: int) -> Ints:
-    """Return the rank (L,) of each label among the unanswered ones; 0 for the answered label."""
-    place = np.zeros(len(order), np.int64)
-    place[order[order != answered]] = np.arange(1, len(order))
-    return place
+def moved_among_others(before: Ints, after: Ints, answered: int) -> Ints:
+    """Return by how many ranks each label (L,) moves up among the others; 0 for the answered label."""
+    places = [np.zeros(len(before), np.int64) for _ in range(2)]
+    for place, order in zip(places, (before, after), strict=True):
+        place[order[order != answered]] = np.arange(1, len(order))
+    moved: Ints = places[0] - places[1]
+    return moved
 
 
 def ties(names: Sequence[str], interactions: Sequence[tuple[int, float]]) -> go.Figure:
@@ -208,13 +203,11 @@ def _with_truth(taught: Taught, row: int, labels: Sequence[int]) -> str:
 
 
 def first_mistakes(taught: Taught, row: int, order: Ints, k: int) -> str:
-    """Name the incorrect labels among the first k, and the correct ones that are missing there."""
-    truth = taught.labels[row]
-    wrong = [taught.names[i] for i in order[:k] if not truth[i]]
-    missed = [taught.names[i] for i in order[k:] if truth[i]]
+    """Count the incorrect labels among the first k."""
+    wrong = int(np.count_nonzero(~taught.labels[row][order[:k]]))
     if not wrong:
         return f"that all of the first {k} are correct."
-    return f"the hatched bars above the line: {quoted(wrong)}, while {quoted(missed)} stand below it."
+    return f"the {wrong} hatched bars above the line: the image does not show these."
 
 
 def moved(taught: Taught, before: Ints, after: Ints, answered: int, k: int) -> str:
@@ -232,15 +225,17 @@ def notice_answer(
     if answer is None:
         return "**Notice** that nothing moves before an answer."
     correct = "" if taught.labels[row, label] == answer else f"“{taught.names[label]}”: the answer is wrong. "
-    change = _among_others(before, label) - _among_others(after, label)
-    shown = in_moves(before, after, int(taught.labels[row].sum()))
-    ties = [(partner, weight) for partner, weight in taught.ties(label) if partner in shown]
+    change = moved_among_others(before, after, label)
     partners = " and ".join(
         f"“{taught.names[partner]}” ($F$ {signed(weight)}) {_moved_by(int(change[partner]))}"
-        for partner, weight in (strongest(ties, 2) if ties else ())
+        for partner, weight in partners_of(taught, label)
     )
-    own = f"the strongest partners here: {partners}. " if partners else ""
-    return f"{correct}**Notice** {own}{RIVAL} has $F=0$: no other moves."
+    return f"{correct}**Notice** its strongest partners: {partners}. {RIVAL} has $F=0$: no others cross."
+
+
+def partners_of(taught: Taught, label: int) -> list[tuple[int, float]]:
+    """Return the labels of the strongest interactions of a label, with F."""
+    return strongest(taught.ties(label), PARTNERS)
 
 
 def _moved_by(places: int) -> str:

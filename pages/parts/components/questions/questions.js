@@ -25,7 +25,7 @@ const ASIDE = "ranking-refused-";
 const MOST_SENT = 1000; // events in one message, the first; the server takes no more at once
 const AGAIN = 2000; // milliseconds after which what is not yet on disk is sent once more
 const GLIDE = 350; // milliseconds
-const BEYOND = 4; // ranks below the top k that are shown, where not all are
+const BEYOND = 2; // ranks below the top k that are shown, where not all are
 const NONE = { label: -1, inside: null, outside: null, counted: 0, ahead: 0 };
 
 const element = (kind, className, text) => {
