@@ -118,7 +118,7 @@ def each_step(titles: Sequence[str], name: str) -> Iterator[Step]:
         if number == len(titles):
             _mark_done()
         yield Step(number, headline, titles, name)
-    with st.container(key="all-steps" if on_one_page() else "one-step"):
+    with st.container(key="all-steps" if on_one_page() else "settings-one-step"):
         controls.toggle(
             "All steps",
             keys.ALL_STEPS,
