@@ -99,7 +99,7 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
     step.end(f"### {leanings.compared(gains)}", headline=True)
     st.caption("Same letter: one scene. HOB-SVM and HOAP-SVM penalise different labels within a scene.")
     with frame.in_place():  # below the way on, so that a projector shows the step without it
-        all_actions.show(actions, LESSON.query)
+        all_actions.show(actions, LESSON)
         intervals = "; ".join(f"{leaning}, {ends(gain)}" for leaning, gain in gains.items())
         st.caption(f"“{LESSON.query}” was chosen as an example where neighbours help: {intervals}.")
 

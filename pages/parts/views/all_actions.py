@@ -13,10 +13,12 @@ import streamlit as st
 
 from pages.parts.app import cache
 from pages.parts.app.frame import escaped
+from pages.parts.runs.lesson_settings import Lesson
 from pages.parts.views import leanings
 from pages.parts.views.measures import signed
 from ranking.core import ImageSet
 from ranking.metrics.intervals import Interval, Resampled
+from ranking.reports.comparison_words import listed
 
 MEASURED = Path(__file__).parents[3] / "data" / "ten_actions.json"
 
@@ -63,13 +65,13 @@ def read(stored: Mapping[str, object]) -> Action:
     return Action(precisions, {(first, second): Interval(*values) for first, second, *values in gains})
 
 
-def show(actions: Measured, query: str) -> None:
+def show(actions: Measured, lesson: Lesson) -> None:
     """A table of all actions, that of the lesson marked, and for how many of them neighbours help."""
     st.markdown(f"### {on_average(actions, leanings.PAIRS)}")
-    st.markdown(table(actions, query))
+    st.markdown(table(actions, lesson.query))
     st.caption(
-        "Test AP, every method with its default settings. ▲ and ▼: significant gains and losses with neighbours; "
-        "the other differences may be chance."
+        f"Test AP by {listed(lesson.features)}, every method with its default settings. ▲ and ▼: significant gains and "
+        "losses with neighbours; the other differences may be chance."
     )
 
 
