@@ -19,7 +19,7 @@ from ranking.metrics.fold_curves import FoldCurve
 
 STEPS = ("1 · Ranked", "2 · Answer", "3 · Question", "4 · Summary")
 HEIGHT = 360  # of charts: a projector shows a step whole
-CLOSEST = 6  # labels whose maxima are shown
+CLOSEST = 5  # labels whose maxima are shown
 MOST_TIES = 4
 ANSWERS = {"not asked": None, "yes": True, "no": False}
 
@@ -237,8 +237,8 @@ def show_worth(taught: Taught) -> None:
     st.caption(taught_views.notice_worth(curves))
     with st.container(horizontal=True):
         frame.next_step("Answer its questions yourself", "label_questions")
-        frame.next_step("Simulate other ways to ask", "ask_simulation", obvious=False)
+        frame.next_step("Simulate", "ask_simulation", obvious=False)
     st.caption(taught_views.measured_on(taught))
 
 
-frame.show_page("labels_lesson", "An answer about one label moves others.", steps)
+frame.show_page("labels_lesson", "One answer moves other labels.", steps)

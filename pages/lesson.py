@@ -32,7 +32,7 @@ COLUMNS = 6
 HEADLINES = (
     f"“{LESSON.query}” by {listed(LESSON.features)}: two methods, two rankings",
     f"{RELEVANT} of {SHOWN} show “{LESSON.query}”. What does moving one cost?",
-    "AP depends on *where* relevant images rank, the error rate only on the *side of a cutoff*",
+    "AP depends on *where* images rank, the error rate only on the *side of a cutoff*",
 )
 
 WEIGHTED = (

@@ -97,7 +97,7 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
     actions = all_measured(images, trained)
     gains = {leaning: actions[LESSON.query].gains[alone, leaning] for alone, leaning in leanings.PAIRS}
     step.end(f"### {leanings.compared(gains)}", headline=True)
-    st.caption("Same letter: one scene. HOB-SVM and HOAP-SVM penalise different labels within a scene.")
+    st.caption("Same letter: one scene. HOB-SVM and HOAP-SVM penalise different labels within it.")
     with frame.in_place():  # below the way on, so that a projector shows the step without it
         all_actions.show(actions, LESSON)
         intervals = "; ".join(f"{leaning}, {ends(gain)}" for leaning, gain in gains.items())
@@ -251,4 +251,4 @@ def show_summary(
     lessons.offer_training(trained[MODEL], "train with neighbours")
 
 
-frame.show_page("neighbours_lesson", "Neighbours can help, and can mislead.", steps)
+frame.show_page("neighbours_lesson", "Neighbours help, or mislead.", steps)

@@ -10,6 +10,7 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.runs import jobs_panel, lessons, order_models
 from pages.parts.runs.lesson_settings import pairs_study
+from pages.parts.runs.lessons import Step
 from pages.parts.runs.order_models import frames_of
 from pages.parts.studies import ablation_charts
 from pages.parts.studies.ablation_words import TAU
@@ -28,8 +29,9 @@ HEADLINES = (
     "In each pair the left one goes first. By what?",
     "How many pairs does each guess explain?",
     "Learn from ten sequences: by pairs, or by subsequences?",
-    "When is it better to learn from subsequences?",
 )
+
+WHY = "With eight different digits each position shows similar digits, and MidRank has weights of its own for each."
 
 
 def steps() -> None:
@@ -43,10 +45,10 @@ def steps() -> None:
 
 def show_steps(images: ImageSet, criterion: str) -> None:
     for step in lessons.each_step(STEPS, keys.PAIRS_STEP):
-        step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
         if step.number == len(STEPS):
-            show_summary()
+            show_summary(step)
         else:
+            step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
             (show_pairs, show_sequence, show_rankers)[step.number - 1](images, criterion)
         step.offer_next()
 
@@ -91,15 +93,15 @@ def show_sequence(images: ImageSet, criterion: str) -> None:
     explains = [(name, explained(rows, cue)) for name, cue in zip(CUES, cues.T, strict=True)]
     listed = "\n".join(f"| {name} | {count} of {total} |" for name, count in explains)
     st.markdown(
-        f"| Criterion | Pairs of this sequence it explains |\n|---|---|\n{listed}\n"
+        f"| Criterion | Pairs explained |\n|---|---|\n{listed}\n"
         f"| {escaped(criterion)}, the highest first | {total} of {total} |",
         help="Colourful: the mean saturation of an image's pixels. Bright: the mean of their values.",
     )
     usual = " and ".join(f"{count:.1f}" for count in examples.usual)
     left = " and ".join(str(total - count) for _, count in explains)
     st.caption(
-        f"**Notice**: colour and brightness leave {left} of {total} pairs unexplained. This is the sequence, of "
-        f"{DRAWS} sampled ones, that they explain least; on average they explain {usual}."
+        f"**Notice**: colour and brightness leave {left} of {total} pairs unexplained. Of {DRAWS} sequences "
+        f"this tells least of them; on average they explain {usual}."
     )
 
 
@@ -148,16 +150,16 @@ def compared(fused: Measured, first: Measured) -> str:
     )
 
 
-def show_summary() -> None:
+def show_summary(step: Step) -> None:
     """When subsequences help: digits, in sequences of two kinds."""
     found = subsequence_worth.measured()
-    st.markdown(f"### {subsequence_worth.summed_up(found)}")
-    st.markdown(subsequence_worth.table(found))
+    step.headline.markdown(f"## {subsequence_worth.summed_up(found)}")
+    st.markdown(subsequence_worth.table(found), help=WHY)
     st.caption(
         f"Mean Kendall tau on {found.test} sequences of {found.length}, trained on {found.train}; paired bootstrap "
-        "over sequences. With eight different digits each position shows similar digits; MidRank has weights for each."
+        "over sequences."
     )
-    frame.next_step("Train both on sequences of your own", "orders")
+    frame.next_step("Train both yourself", "orders")
 
 
 frame.show_page("pairs_lesson", "A sequence says more than a few pairs.", steps)

@@ -326,7 +326,7 @@ def test_pairs_or_sequences(fresh_home, open_page):
             ("brighter one goes first", [explained[1], total]),
             ("the highest first", [total, total]),
             (r"\*\*Notice", [total - explained[0], total - explained[1], total]),
-            ("This is the sequence", [50, *examples.usual]),
+            ("Of 50 sequences", [50, *examples.usual]),
         ],
     )
 

@@ -106,7 +106,9 @@ def test_what_subsequences_are_worth_is_significant():
     assert found.sampled[ANY].gain.low <= 0
     for worth in found.sampled.values():
         assert worth.subsequences - worth.pairs == pytest.approx(worth.gain.value, abs=2e-6)
-    assert "is better in sequences of eight different digits, no better in" in subsequence_worth.summed_up(found)
+    assert "are better in sequences of eight different digits, no better in" in subsequence_worth.summed_up(
+        found
+    )
 
 
 def test_the_command_measures_the_same_on_fewer_sequences():

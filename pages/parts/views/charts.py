@@ -234,7 +234,7 @@ def cost_of_a_place(average_precision: Sequence[float], zero_one: Sequence[float
     steps = [f"{place} → {place + 1}" for place in range(1, len(average_precision))]
     for name, heights, look in (
         ("AP loses", falls, {"color": BLUE}),
-        ("error rate grows by", rises, hatched(VERMILLION)),
+        ("error rate gains", rises, hatched(VERMILLION)),
     ):
         hover = f"rank %{{x}}: {name} %{{y:.3f}}<extra></extra>"
         figure.add_bar(x=steps, y=heights, name=name, marker=look, hovertemplate=hover)

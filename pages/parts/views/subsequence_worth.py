@@ -56,7 +56,7 @@ def outcome(gain: Interval) -> str:
 def summed_up(found: Measured) -> str:
     """Where subsequences are better and where not, in one sentence."""
     parts = [f"{outcome(found.sampled[of].gain)} in sequences of {called}" for of, called in CALLED.items()]
-    return f"On digits, learning from subsequences is {', '.join(parts)}."
+    return f"On digits, subsequences are {', '.join(parts)}."
 
 
 def table(found: Measured) -> str:

@@ -24,7 +24,7 @@ from pages.parts.views.taught_labels import BY_CHANCE, OWN, QUESTIONS, RIVAL, Ta
 from ranking.core import Bools, Floats, Ints
 from ranking.explain.lookahead import NO, YES, LabellingModel, Position
 
-BELOW = 2  # ranks that are shown after the top k
+BELOW = 1  # ranks that are shown after the top k
 PARTNERS = 2  # of the answered label, that are told of
 MOST_NAMED, ROOM = 6, 3  # labels in a chart of moves, and the least ranks between two
 FONT = {"size": 15}
@@ -207,7 +207,7 @@ def first_mistakes(taught: Taught, row: int, order: Ints, k: int) -> str:
     wrong = int(np.count_nonzero(~taught.labels[row][order[:k]]))
     if not wrong:
         return f"that all of the first {k} are correct."
-    return f"the {wrong} hatched bars above the line: the image does not show these."
+    return f"the {wrong} hatched bars above the line."
 
 
 def moved(taught: Taught, before: Ints, after: Ints, answered: int, k: int) -> str:
@@ -288,7 +288,7 @@ def together(taught: Taught, shown: Sequence[int], inside: Floats, outside: Floa
     others = [taught.names[i] for i in rest if np.isclose(distance[i], distance[label], rtol=1e-9, atol=0.0)]
     if not others:
         return ""
-    return f" {quoted(others)} {'changes' if len(others) == 1 else 'change'} sides with it: of equals one is asked."
+    return f" {quoted(others)} {'changes' if len(others) == 1 else 'change'} sides with it."
 
 
 def from_to(curves: Mapping[str, Floats]) -> str:
