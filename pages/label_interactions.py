@@ -73,7 +73,7 @@ def show_star(shown: LabelPairs, largest: float) -> figures_file.Shown:
     words = [label_charts.in_words(star.pairs, place) for place in range(len(star.pairs))]
     figure = star_picture.figure_of(star, largest, words)
     text = label_charts.strongest(shown)
-    charts.show(figure, keys.widget("star"), f"The star. {text}", "star", height=470, top=4)
+    charts.show(figure, keys.widget("star"), f"The star. {text}", "star", height=450, top=4)
     st.caption(f"**Notice** the extremes: {text}", help=STAR)
     return figure, text
 
@@ -88,7 +88,7 @@ def show_bars(shown: LabelPairs, label: int | None) -> figures_file.Shown:
     ]
     figure = label_charts.beside_the_data(part, names)
     listed = "; ".join(label_charts.in_words(part, place) for place in range(len(part)))
-    key, height = keys.widget("pairs beside the data"), 90 + 30 * len(part)
+    key, height = keys.widget("pairs beside the data"), 90 + 45 * len(part)
     charts.show(figure, key, listed, "interactions", height, top=30)
     against = int(np.count_nonzero(part.against > 0))
     agreement = f"All {len(part)} of these go the way of the data"

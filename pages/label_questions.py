@@ -26,7 +26,7 @@ from ranking.workspace.run_store import DELETED_DAYS
 from ranking.workspace.store import ImageSetRow
 
 MOST_K = 100
-RIVALS = {"no": "Alone", "same": "Beside a rival", "own": "A rival that asks"}
+RIVALS = {"no": "Alone", "same": "Beside a rival", "own": "A rival asks"}
 ON_OFF = {"0": False, "1": True}
 # What to notice of a model with interactions, and of one without.
 TOGETHER = "**Notice** how far a label moves that nobody asked for: C-star knows which labels go together."
@@ -51,7 +51,7 @@ def steps() -> None:
         beside = controls.segments(label, keys.RIVAL, RIVALS, "no", label_visibility="collapsed")
         against = st.container()
     uploaded = None
-    with game, st.expander("Your own image", icon=":material/add_photo_alternate:"), frame.in_place():
+    with details, st.expander("Your own image", icon=":material/add_photo_alternate:"), frame.in_place():
         uploaded = uploaded_image.choose(run)
     with picture_of:
         shown = asked_image.show(run, images, uploaded)

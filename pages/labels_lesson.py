@@ -155,7 +155,7 @@ def show_moves(taught: Taught, row: int, model: str, label: int, answer: bool | 
     partners = [partner for partner, _ in taught_views.partners_of(taught, label)]
     figure = taught_views.moves(taught.names, before, after, label, taught.labels[row], k, partners)
     alt = f"{model}: {taught_views.moved(taught, before, after, label, k)}"
-    charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT - 30, top=22)
+    charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT - 50, top=22)
     return taught_labels.overtakings(before, after, label)
 
 

@@ -25,16 +25,20 @@ from ranking.reports.comparison_words import listed
 from ranking.workspace.run import Run
 
 PAIR = LESSON.methods[0], LESSON.methods[1]
-TRAINED_TO = dict(zip(PAIR, ("label", "rank"), strict=True))
+DOES = dict(zip(PAIR, ("labels", "ranks"), strict=True))
 STEPS = ("1 · Two rankings", "2 · One image moves", "3 · Summary")
 COLUMNS = 6
 
 HEADLINES = (
     f"“{LESSON.query}” by {listed(LESSON.features)}: two methods, two rankings",
-    f"{RELEVANT} of {SHOWN} show “{LESSON.query}”. What does moving one cost?",
+    f"{RELEVANT} of {SHOWN} show “{LESSON.query}”: move one",
     "AP depends on *where* images rank, the error rate only on the *side of a cutoff*",
 )
 
+BOUNDS = (
+    f"{PAIR[0]} learns to label: it minimises a bound on the weighted 0-1 loss. {PAIR[1]} learns to rank: it "
+    "minimises a bound on 1 − AP."
+)
 WEIGHTED = (
     r"$\displaystyle\frac12\Bigl(\frac{m}{|P|}+\frac{f}{|N|}\Bigr)$: the error of labels. A score above the threshold "
     "that is best on the training samples predicts relevant; $m$ of $|P|$ relevant and $f$ of $|N|$ irrelevant people "
@@ -91,8 +95,8 @@ def show_rankings(step: Step, both: Both) -> None:
 
 def show_rival(both: Both, stands: Standing) -> None:
     method = stands.method
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.markdown(f"### {method}, trained to {TRAINED_TO[method]}", width="content")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"### {method} {DOES[method]}", width="content", help=BOUNDS)
         st.metric("AP", f"{stands.average_precision:.3f}", help=measures.AP, width="content")
         st.metric("Weighted 0-1 loss", f"{stands.zero_one:.3f}", help=WEIGHTED, width="content")
     shown, first = tiles.top_tiles(both.images, both.rankings[method], SHOWN), stands.first_mistake

@@ -129,7 +129,7 @@ def show_tree(search: TreeSearch, relevance: Ints, node: int) -> figures_file.Sh
         keys.widget(f"tree {node}"),
         alt,
         "search-tree",
-        height=460,
+        height=345,
         on_point=lambda visit: address.put(**{keys.VISIT: str(visit)}),
     )
     count = len(search.trees.values)

@@ -29,10 +29,9 @@ ONE_IN = 10  # samples is relevant, as in Fig. 1 of the paper
 TINY = 1e-12  # below it is rounding
 
 HEADLINES = (
-    f"{FEW_RELEVANT + FEW_IRRELEVANT} images, {factorial(FEW_RELEVANT + FEW_IRRELEVANT):,} orders: which should "
-    "training fear most?",
+    f"{FEW_RELEVANT + FEW_IRRELEVANT} images, {factorial(FEW_RELEVANT + FEW_IRRELEVANT):,} orders: which to fear most?",
     "Each irrelevant image finds its place by itself",
-    "No need to ask all: the rank of the middle one bounds both halves",
+    "The rank of the middle one bounds both halves",
     r"One ranking among $n!$ costs about $|N|\log|P|$ evaluations",
 )
 
@@ -64,7 +63,7 @@ def show_worst(images: ImageSet, few: Scores, problem: InferenceProblem) -> None
     ranks = trace_of(problem, "select").ranks
     rankings = inference_words.three(problem, ranks)
     worth = {name: problem.value_of(order) for name, order in rankings.items()}
-    wide, narrow = st.columns([3, 2], gap="large")
+    wide, narrow = st.columns(2, gap="large")
     with wide:
         for name, order in rankings.items():
             value = worth[name]
@@ -174,7 +173,7 @@ def show_halves(run: Run) -> None:
     looks = "1 evaluation" if done == 1 else f"{done} evaluations"
     figure = inference_charts.possible_ranks(problem, trace, done)
     alt = inference_words.possible_alt(problem, trace, done)
-    charts.show(figure, keys.widget("halves"), alt, "halves", height=430, top=8)
+    charts.show(figure, keys.widget("halves"), alt, "halves", height=310, top=8)
     text = inference_words.of_step(problem, trace.steps[done - 1]) if done else "Nothing is known yet."
     low, high = trace.bounds_after(done, problem.highest)
     st.markdown(f"### {text}")
@@ -197,7 +196,7 @@ def show_summary(run: Run) -> None:
     last = {name: values[-1] for name, values in counts.items()}
     listed = ", ".join(f"{name} {value:,}" for name, value in last.items())
     alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {listed}"
-    charts.show(figure, keys.widget("operations"), alt, "operations", height=420, top=8)
+    charts.show(figure, keys.widget("operations"), alt, "operations", height=380, top=8)
     st.caption(
         "Operations: comparisons of scores, scores counted, differences of $f_j$; one relevant sample to "
         f"{ONE_IN} irrelevant. **Notice**: {grown(counts)}."

@@ -73,7 +73,7 @@ def choose_image(images: LabelSet, queue: Ints, answers: dict[str, ImageAnswers]
                 kwargs={keys.IMAGE: str(images.ids[queue[goal]]) if there else None},
             )
         st.caption(
-            f"{escaped(str(images.ids[chosen]))} · {others} other test images answered",
+            f"{escaped(str(images.ids[chosen]))} · {others} others answered",
             width="content",
         )
     return chosen

@@ -111,8 +111,8 @@ def each_step(titles: Sequence[str], name: str) -> Iterator[Step]:
             yield Step(number, st.container(), titles, name)
         _mark_done()
     else:
-        headline, choice = st.columns([5, 4], vertical_alignment="center")
-        with choice:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            headline = st.container()
             numbered = dict(enumerate(titles, start=1))
             number = controls.segments("Step", name, numbered, 1, label_visibility="collapsed")
         if number == len(titles):
