@@ -24,10 +24,9 @@ from drawing.sets import SETS
 from PIL import Image
 
 sys.path.append(str(Path(__file__).parents[1]))  # the lessons are in pages, which are not installed
-from pages.parts.runs import lessons
+from pages.parts.runs.lesson_settings import NEIGHBOURS, VIOLATED, WHY_AP, pairs_study
 from ranking.core import ImageSet
 from ranking.core.run_settings import (
-    AblationSettings,
     AnyStudySettings,
     AnyTrainSettings,
     AskingSettings,
@@ -48,7 +47,7 @@ from ranking.workspace.store import Store
 
 SIDE = 240  # pixels
 FEATURES: Named = (("HOG", {}), ("Colour", {}))
-LESSONS = (lessons.WHY_AP, lessons.VIOLATED, lessons.NEIGHBOURS)
+LESSONS = (WHY_AP, VIOLATED, NEIGHBOURS)
 LAST = "AP-SVM"  # of the last lesson: the run that pages show first
 CREATED = 1_795_600_000.0  # seconds since 1970 of the first listed run; each later run is a second newer
 COMPARED = ("playing instrument", "phoning", "riding bike")
@@ -65,8 +64,7 @@ def runs_of(figures: str, scenes: str, cars: str) -> Iterator[AnyTrainSettings |
         yield LabelTrainSettings(scenes, FEATURES, method)
     for method in ORDER_METHODS:
         yield OrderTrainSettings(cars, FEATURES, "year", method)
-    drawing = {"length": 8, "train": 10, "test": 500}
-    yield AblationSettings(cars, FEATURES, "year", "subsequence length", drawing=drawing)
+    yield pairs_study(cars, FEATURES, "year")
     methods = tuple((name, {}) for name in reversed(LABEL_METHODS))
     yield AskingSettings(scenes, FEATURES, methods, ("closest maxima", "entropy", "random"))
     grids = {"C": (10.0, 100.0, 1000.0), "eta": (1.0,)}

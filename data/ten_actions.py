@@ -8,25 +8,25 @@ test compares this file with the runs of the lessons.
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+sys.path.append(str(Path(__file__).parents[1]))  # the lessons are of the pages, which are not installed
+from pages.parts.runs.lesson_settings import NEIGHBOURS, WHY_AP
 from ranking.core import ImageSet
-from ranking.core.run_settings import TrainSettings
 from ranking.datasets import load_image_set
 from ranking.datasets.splits import blocks_of
 from ranking.experiments.tasks import train
 from ranking.metrics.intervals import resample
 from ranking.workspace.examples import folder_of
 
-LESSONS = {
-    "why AP": (("GIST",), ("SVM", "AP-SVM")),
-    "neighbours": (("HOG", "Colour"), ("SVM", "HOB-SVM", "AP-SVM", "HOAP-SVM")),
-}
+LESSONS = {"why AP": WHY_AP, "neighbours": NEIGHBOURS}
 DIGITS = 6
 FILE = Path(__file__).with_suffix(".json")
 
@@ -34,12 +34,12 @@ FILE = Path(__file__).with_suffix(".json")
 def measured(lesson: str, images: ImageSet, features: Path, queries: Sequence[str]) -> dict[str, Any]:
     """Return for each query the test AP of each method of a lesson and, for each pair of methods, the second minus the
     first with its interval."""
-    names, methods = LESSONS[lesson]
-    parts = tuple((name, {}) for name in names)
+    methods = LESSONS[lesson].methods
     rows = np.flatnonzero(images.test)
     actions = {}
     for query in queries:
-        settings = [TrainSettings(images.key, parts, query, method) for method in methods]
+        asked = replace(LESSONS[lesson], query=query)
+        settings = [asked.settings_of(images.key, method) for method in methods]
         scores = np.stack([train(images, each, features).scores[rows] for each in settings])
         resampled = resample(images.relevance(query)[rows], scores, blocks_of(images, rows))
         gains = [resampled.difference("AP", number + 1, number) for number in range(0, len(methods), 2)]

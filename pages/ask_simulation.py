@@ -22,16 +22,23 @@ PANELS = {"strategy": "Way to ask", "model": "Model"}
 
 def steps() -> None:
     named = asking_form.PAGE.named()
-    left, right = st.columns(2, gap="medium")
+    shown, settings = st.container(), st.container(key="settings-simulation")
+    with settings:
+        left, right = st.columns(2, gap="medium")
     with left:
         row = label_models.choose_set()
-    run_actions.show_deleted(asking_form.PAGE.task)
     with right:
         listed = home.store().runs(set_key=row.key, task=asking_form.PAGE.task)
         run = asking_form.PAGE.choose(listed, named)
-    asking_form.PAGE.lay_out(
-        run, lambda: asking_form.show(row), invite, lambda run: show_measured(run, row), show_remaining_time
-    )
+    with shown:
+        run_actions.show_deleted(asking_form.PAGE.task)
+        asking_form.PAGE.lay_out(
+            run,
+            lambda: asking_form.show(row),
+            invite,
+            lambda run: show_measured(run, row),
+            show_remaining_time,
+        )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -137,7 +144,7 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
         with column:
             st.markdown(f"### {escaped(title)}")
             key = keys.widget(f"panel {by} {title}")
-            charts.show(figure, key, f"{title}: {text}", f"simulation-{title}", height=360, top=8)
+            charts.show(figure, key, f"{title}: {text}", f"simulation-{title}", height=340, top=8)
         shown.append((figure, f"{title}: {text}"))
     bands = "Bands: ± one standard deviation over folds. " if len(curves[0].folds) > 1 else ""
     st.caption(f"{bands}**Notice** {escaped(asking_words.notice(curves))}.")
@@ -185,4 +192,4 @@ def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     return shown
 
 
-frame.show_page("ask_simulation", "What is an answer worth? Models ask, the ground truth answers.", steps)
+frame.show_page("ask_simulation", "Models ask, the ground truth answers.", steps)

@@ -15,15 +15,21 @@ from ranking.explain.label_pairs import LabelPairs
 from ranking.workspace.run import Run
 
 ALL = "all"  # of the core
-MOST_BARS = 8  # of each sign
+MOST_BARS = 3  # of each sign
+STAR = (
+    "In the middle the core label or labels, around them those that they join most strongly. The wider a line, the "
+    r"larger |F|; two labels in one top k add 2F to its value $t^\top s+t^\top Ft$."
+)
 
 
 def steps() -> None:
-    left, right = st.columns(2, gap="medium")
-    with left:
-        row = label_models.choose_set()
-    with right:
-        run = label_models.choose_training(row, "Training", (label_models.OWN,))
+    picture, settings = st.container(), st.container(key="settings-interactions")
+    with settings:
+        left, right = st.columns(2, gap="medium")
+        with left:
+            row = label_models.choose_set()
+        with right:
+            run = label_models.choose_training(row, "Training", (label_models.OWN,))
     pairs = cache.label_pairs(run)
     if not pairs.weight.any():
         frame.way_on(
@@ -31,7 +37,8 @@ def steps() -> None:
             "Look at the questions it asks",
             "label_questions",
         )
-    look(run, row.title, pairs)
+    with picture:
+        look(run, row.title, pairs)
 
 
 @st.fragment
@@ -39,7 +46,7 @@ def look(run: Run, title: str, pairs: LabelPairs) -> None:
     """What answers to the choice of a core label, without the rest of the page running again."""
     with frame.in_place():
         names = [pairs.names[int(label)] for label in pairs.core]
-        offered = {ALL: "All core labels", **{name: escaped(name) for name in names}}
+        offered = {ALL: "All", **{name: escaped(name) for name in names}}
         core = controls.segments("Core label", keys.CORE, offered, ALL)
         label = None if core == ALL else pairs.names.index(core)
         shown = pairs if label is None else pairs.of(label)
@@ -66,15 +73,8 @@ def show_star(shown: LabelPairs, largest: float) -> figures_file.Shown:
     words = [label_charts.in_words(star.pairs, place) for place in range(len(star.pairs))]
     figure = star_picture.figure_of(star, largest, words)
     text = label_charts.strongest(shown)
-    charts.show(figure, keys.widget("star"), f"The star. {text}", "star", height=600, top=4)
-    outer, others = len(star.shown) - star.middle, len(shown.names) - star.middle
-    middle = "the core" if star.middle > 1 else shown.names[int(star.shown[0])]
-    caption = (
-        f"In the middle {escaped(middle)}, around it the {outer} labels that it joins most strongly, of {others}. "
-        r"The wider a line, the larger |F|; two labels in one top k add 2F to its value $t^\top s+t^\top Ft$. "
-        f"**Notice** the extremes: {text}"
-    )
-    st.caption(caption)
+    charts.show(figure, keys.widget("star"), f"The star. {text}", "star", height=450, top=4)
+    st.caption(f"**Notice** the extremes: {text}", help=STAR)
     return figure, text
 
 
@@ -88,17 +88,16 @@ def show_bars(shown: LabelPairs, label: int | None) -> figures_file.Shown:
     ]
     figure = label_charts.beside_the_data(part, names)
     listed = "; ".join(label_charts.in_words(part, place) for place in range(len(part)))
-    key, height = keys.widget("pairs beside the data"), 90 + 30 * len(part)
+    key, height = keys.widget("pairs beside the data"), 90 + 45 * len(part)
     charts.show(figure, key, listed, "interactions", height, top=30)
     against = int(np.count_nonzero(part.against > 0))
-    agreement = f"all {len(part)} of these go the way of the data"
+    agreement = f"All {len(part)} of these go the way of the data"
     if against:
         goes, worst = "goes" if against == 1 else "go", names[int(part.against.argmax())]
         agreement = f"{against} of these {len(part)} {goes} against the data, most of all {escaped(worst)}"
     st.caption(
-        f"At the right the same pairs in the {part.images:,} training images: how many have both, and how many would "
-        "by chance, were the two independent; bars by the logarithm of their ratio. **Notice** whether both bars "
-        f"point one way: {agreement}."
+        f"Right: training images with both labels, of {part.images:,}, against chance. {agreement}.",
+        help="Chance: were the two labels independent. Bars are the logarithm of the ratio.",
     )
     return figure, listed
 
@@ -116,8 +115,8 @@ def show_against_the_data(shown: LabelPairs, label: int | None) -> figures_file.
     )
     st.caption(
         f"Each point is a pair, of {len(shown):,}. **Notice**: {text} F is no copy of the counts: it holds what the "
-        "scores of single labels leave open, and is learnt for the top k. Counts have half an image added, so that "
-        "pairs that never meet have a place."
+        "scores of single labels leave open, and is learned for the top k.",
+        help="Counts have half an image added, so that pairs that never meet have a place.",
     )
     return figure, text
 
@@ -157,6 +156,4 @@ def csv_text(pairs: LabelPairs) -> str:
     return rows_csv(rows_of(pairs))
 
 
-frame.show_page(
-    "label_interactions", "Which labels attract and which repel each other, compared with the data.", steps
-)
+frame.show_page("label_interactions", "Which labels attract, which repel?", steps)

@@ -31,7 +31,7 @@ from ranking.workspace.run_store import DELETED_DAYS
 from ranking.workspace.store import ImageSetRow
 
 MOST_K = 100
-RIVALS = {"no": "Alone", "same": "Beside a rival", "own": "Against a rival that asks"}
+RIVALS = {"no": "Alone", "same": "Beside a rival", "own": "A rival asks"}
 ON_OFF = {"0": False, "1": True}
 # What to notice of a model with interactions, and of one without.
 TOGETHER = "**Notice** how far a label moves that nobody asked for: C-star knows which labels go together."
@@ -56,7 +56,7 @@ def steps() -> None:
         beside = controls.segments(label, keys.RIVAL, RIVALS, "no", label_visibility="collapsed")
         against = st.container()
     uploaded = None
-    with game, st.expander("An image of your own", icon=":material/add_photo_alternate:"), frame.in_place():
+    with details, st.expander("Your own image", icon=":material/add_photo_alternate:"), frame.in_place():
         uploaded = uploaded_image.choose(run)
     with picture_of:
         shown = asked_image.show(run, images, uploaded)
@@ -249,6 +249,6 @@ def explain(run: Run) -> None:
 
 frame.show_page(
     "label_questions",
-    "Answer the model's questions about an image and watch its label ranking change.",
+    "Your answers re-rank the labels.",
     steps,
 )

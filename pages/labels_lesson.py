@@ -17,10 +17,10 @@ from ranking.core import Ints
 from ranking.explain.lookahead import Position
 from ranking.metrics.fold_curves import FoldCurve
 
-STEPS = ("1 · Ranked", "2 · One answer", "3 · Why ask", "4 · Summary")
+STEPS = ("1 · Ranked", "2 · Answer", "3 · Question", "4 · Summary")
 HEIGHT = 360  # of charts: a projector shows a step whole
-CLOSEST = 8  # labels whose maxima are shown
-MOST_TIES = 6
+CLOSEST = 5  # labels whose maxima are shown
+MOST_TIES = 4
 ANSWERS = {"not asked": None, "yes": True, "no": False}
 
 
@@ -97,10 +97,8 @@ def show_ranked(taught: Taught, row: int, step: Step) -> None:
         alt = taught_views.listed(taught, row, order, k)
         charts.show(figure, keys.widget("ranked labels"), alt, "ranked-labels", height=HEIGHT + 60, top=8)
     step.end(
-        rf"{OWN} chooses, of {len(taught.names)} labels, the {k} that are best *together*: "
-        r"$\max_t\,t^\top s+t^\top Ft$. $s$ is what the pixels say of each label, $F$ "
-        "which labels go with which; the model is given how many labels there are. "
-        f"**Notice** {taught_views.first_mistakes(taught, row, order, k)}",
+        rf"{OWN} chooses the {k} of {len(taught.names)} labels that are best *together*: $\max_t\,t^\top s+t^\top Ft$ "
+        f"($s$: pixels, $F$: interactions). **Notice** {taught_views.first_mistakes(taught, row, order, k)}",
     )
 
 
@@ -124,13 +122,10 @@ def show_answer(taught: Taught, row: int, step: Step) -> None:
     name, notice = taught.names[label], taught_views.notice_answer(taught, row, label, answer, *own)
     if answer is None:
         step.headline.markdown(f"## Is there “{name}”? Answer, and see which labels move")
-        step.end(f"{notice} Answer, and see what the two models make of it.")
     else:
         counts = ", ".join(f"{model} {count}" for model, count in moved.items())
-        step.headline.markdown(
-            f"## “{name}”: {'yes' if answer else 'no'}. Overtakings of all labels: {counts}"
-        )
-        step.end(notice)
+        step.headline.markdown(f"## “{name}”: {'yes' if answer else 'no'}. Overtakings: {counts}")
+    step.end(notice)
 
 
 def choose_answer(taught: Taught, row: int) -> tuple[int, bool | None]:
@@ -140,7 +135,7 @@ def choose_answer(taught: Taught, row: int) -> tuple[int, bool | None]:
         taught.names[label] for label in dict.fromkeys([question, *taught.predictions[OWN].core.tolist()])
     ]
     help = f"“{offered[0]}” is what {OWN} asks here; the others are its core."
-    name = controls.segments("The image shows", keys.TOLD_LABEL, offered, offered[0], help=help)
+    name = controls.select("The image shows", keys.TOLD_LABEL, offered, offered[0], help=help)
     label = taught.names.index(name)
     truth = "yes" if taught.labels[row, label] else "no"
     answer = controls.segments("Answer", keys.TOLD, list(ANSWERS), truth, help=f"The truth: {truth}.")
@@ -148,16 +143,19 @@ def choose_answer(taught: Taught, row: int) -> tuple[int, bool | None]:
 
 
 def show_moves(taught: Taught, row: int, model: str, label: int, answer: bool | None) -> int:
-    """Show a model's ranking before and after the answer; return how many pairs of the other labels change their
-    order."""
+    """Show a model's ranking before and after the answer; return how many pairs of others overtake."""
     asker, positions = taught.asker(model, row), positions_of(taught, label, answer)
     before, after = orders(taught, row, model, label, answer)
     precision = [asker.precision(taught.labels[row], asker.scores(at), at) for at in positions]
-    st.markdown(f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}")
+    text = f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}"
+    st.markdown(
+        text, help="All labels, from the top. Ends of lines are filled where the image shows the label."
+    )
     k = int(taught.labels[row].sum())
-    figure = taught_views.moves(taught.names, before, after, label, taught.labels[row], k)
+    partners = [partner for partner, _ in taught_views.partners_of(taught, label)]
+    figure = taught_views.moves(taught.names, before, after, label, taught.labels[row], k, partners)
     alt = f"{model}: {taught_views.moved(taught, before, after, label, k)}"
-    charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT - 30, top=22)
+    charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT - 50, top=22)
     return taught_labels.overtakings(before, after, label)
 
 
@@ -193,7 +191,7 @@ def show_question(taught: Taught, row: int, step: Step) -> None:
         choose_scene(3)
         show_scene(taught, row, 3)
     with wide:
-        done = controls.slider("Questions that the truth has answered", keys.ASKED, 0, QUESTIONS, 0)
+        done = controls.slider("Answered questions", keys.ASKED, 0, QUESTIONS, 0)
     questions, precisions = asker.play(taught.position({}), truth, done)
     position = taught.position({label: bool(truth[label]) for label in questions})
     marginals = asker.prediction(position.answers[None]).max_marginals
@@ -207,7 +205,7 @@ def show_question(taught: Taught, row: int, step: Step) -> None:
             "The number of labels answered with yes equals that of the image: no other can be among them."
         )
         return
-    label, surest = int(open_[0]), int(open_[-1])
+    label = int(open_[0])
     step.headline.markdown(f"## Why “{taught.names[label]}”? Its two best values are closest")
     with wide:
         shown = open_[:CLOSEST].tolist()
@@ -215,7 +213,7 @@ def show_question(taught: Taught, row: int, step: Step) -> None:
         alt = taught_views.maxima_alt(taught, shown, inside, outside)
         charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 80, top=8)
         st.markdown(taught_views.with_and_without(taught, asker, position, label))
-    step.end(taught_views.notice_question(taught, label, surest, inside, outside))
+    step.end(taught_views.notice_question(taught, shown, inside, outside))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -232,14 +230,15 @@ def show_worth(taught: Taught) -> None:
     wide, narrow = st.columns([3, 2], gap="large", vertical_alignment="center")
     with wide:
         alt = f"Precision by the number of questions. {taught_views.from_to(curves)}"
-        charts.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=HEIGHT, top=8)
+        charts.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=HEIGHT + 70, top=8)
     with narrow:
         st.markdown(f"### {taught_views.summed_up(curves)}")
         st.markdown(taught_views.table(curves))
-    st.caption(taught_views.notice_worth(taught, curves))
+    st.caption(taught_views.notice_worth(curves))
     with st.container(horizontal=True):
         frame.next_step("Answer its questions yourself", "label_questions")
-        frame.next_step("Simulate other ways to ask", "ask_simulation", obvious=False)
+        frame.next_step("Simulate", "ask_simulation", obvious=False)
+    st.caption(taught_views.measured_on(taught))
 
 
-frame.show_page("labels_lesson", "One well-chosen question re-ranks all labels of an image.", steps)
+frame.show_page("labels_lesson", "One answer moves other labels.", steps)

@@ -21,27 +21,26 @@ from ranking.workspace.store import ImageSetRow
 
 def steps() -> None:
     named = ablation_form.PAGE.named()
-    left, right = st.columns(2, gap="medium")
+    shown, settings = st.container(), st.container(key="settings-lengths")
+    with settings:
+        left, right = st.columns(2, gap="medium")
     with left:
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)
-    run_actions.show_deleted(ablation_form.PAGE.task)
-    study = controls.segments(
-        "What is varied", keys.ABLATION, {name: figure_name(name) for name in FIGURES}, next(iter(FIGURES))
-    )
+    with shown:
+        run_actions.show_deleted(ablation_form.PAGE.task)
+        varied = {name: name.capitalize() for name in FIGURES}
+        study = controls.segments("What is varied", keys.ABLATION, varied, next(iter(FIGURES)))
     with right:
         run = choose_run(row, criterion, study, named)
-    st.markdown(f"## {WORDS[study].question}")
-    ablation_form.PAGE.lay_out(
-        run,
-        lambda: ablation_form.show(row, criterion, study),
-        lambda: invite(study),
-        lambda run: show_measured(run, row, study),
-    )
-
-
-def figure_name(study: str) -> str:
-    return f"{study.capitalize()} · Fig. {FIGURES[study].figure}"
+    with shown:
+        st.markdown(f"## {WORDS[study].question}")
+        ablation_form.PAGE.lay_out(
+            run,
+            lambda: ablation_form.show(row, criterion, study),
+            lambda: invite(study),
+            lambda run: show_measured(run, row, study),
+        )
 
 
 def choose_run(row: ImageSetRow, criterion: str, study: str, named: Run | None) -> Run | None:
@@ -80,7 +79,7 @@ def show_measured(run: Run, row: ImageSetRow, study: str) -> None:
         curves, measure, FIGURES[study].across, words.marks.get(measure, ()), words.of
     )
     alt = ablation_charts.in_words(curves, measure)
-    charts.show(figure, keys.widget(f"study {study} {measure}"), alt, f"figure-{study}", height=420, top=8)
+    charts.show(figure, keys.widget(f"study {study} {measure}"), alt, f"figure-{study}", height=360, top=8)
     st.caption(escaped(measured_on(run, row, measure, outcome)))
     left, right = st.columns(2, gap="large")
     with left:
@@ -118,8 +117,7 @@ def measured_on(run: Run, row: ImageSetRow, measure: str, outcome: AblationResul
         )
     else:
         sure = (
-            f"Means over {drawn.test:,} test sequences; bars are their 95% intervals, which tell of the "
-            "drawing of sequences alone: these share their images."
+            f"Means over {drawn.test:,} test sequences; bars: 95% intervals over sequences that share images."
         )
     proven = (
         ""
@@ -141,4 +139,4 @@ def show_paper(study: str) -> None:
         )
 
 
-frame.show_page("lengths", "Short subsequences or long ones? The figures of MidRank, measured here.", steps)
+frame.show_page("lengths", "MidRank's choices, measured here.", steps)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from typing import NamedTuple
 
-import numpy as np
 import streamlit as st
 
 from pages.parts.app import cache, frame, keys
-from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.runs import lessons, rivals
+from pages.parts.runs.lesson_settings import WHY_AP as LESSON
 from pages.parts.runs.lessons import Step
 from pages.parts.runs.rivals import Rivals, Standing
 from pages.parts.views import all_actions, charts, measures, moving_image
@@ -21,27 +20,45 @@ from ranking.core import ImageSet
 from ranking.datasets.splits import blocks_of
 from ranking.metrics import moving
 from ranking.metrics.comparison import Comparison
-from ranking.metrics.moving import Measures
 from ranking.metrics.ranked import Ranking
 from ranking.reports.comparison_words import listed
 from ranking.workspace.run import Run
 
-LESSON = lessons.WHY_AP
 PAIR = LESSON.methods[0], LESSON.methods[1]
+DOES = dict(zip(PAIR, ("labels", "ranks"), strict=True))
 STEPS = ("1 · Two rankings", "2 · One image moves", "3 · Summary")
 COLUMNS = 6
 
 HEADLINES = (
-    f"Query “{LESSON.query}”: two methods, two rankings",
-    f"{RELEVANT} of {SHOWN} show “{LESSON.query}”. What does moving one cost?",
-    "AP depends on *where* the relevant images rank, the error rate only on *which side of a cutoff*.",
+    f"“{LESSON.query}” by {listed(LESSON.features)}: two methods, two rankings",
+    f"{RELEVANT} of {SHOWN} show “{LESSON.query}”: move one",
+    "AP depends on *where* images rank, the error rate only on the *side of a cutoff*",
 )
 
-WEIGHTED = (
-    r"$\displaystyle\frac12\Bigl(\frac{m}{|P|}+\frac{f}{|N|}\Bigr)$: above the threshold that is best on the "
-    "training samples a score predicts relevant. $m$ of $|P|$ relevant and $f$ of $|N|$ "
-    "irrelevant people are misclassified. The same label for everybody costs 0.5."
+BOUNDS = (
+    f"{PAIR[0]} learns to label: it minimises a bound on the weighted 0-1 loss. {PAIR[1]} learns to rank: it "
+    "minimises a bound on 1 − AP."
 )
+WEIGHTED = (
+    r"$\displaystyle\frac12\Bigl(\frac{m}{|P|}+\frac{f}{|N|}\Bigr)$: the error of labels. A score above the threshold "
+    "that is best on the training samples predicts relevant; $m$ of $|P|$ relevant and $f$ of $|N|$ irrelevant people "
+    "are misclassified. The same label for everybody costs 0.5."
+)
+
+
+class Both(NamedTuple):
+    """Both methods on the test samples: runs, rankings, and the latter with scores above 0 where a method predicts
+    relevant."""
+
+    images: ImageSet
+    trained: Mapping[str, Run]
+    rankings: Mapping[str, Ranking]
+    labelled: Mapping[str, Ranking]
+
+    @property
+    def standings(self) -> tuple[Standing, Standing]:
+        first, second = (rivals.standing(method, self.labelled[method]) for method in PAIR)
+        return first, second
 
 
 def steps() -> None:
@@ -51,7 +68,7 @@ def steps() -> None:
 
 
 def show_step(step: Step) -> None:
-    trained = LESSON.trained()
+    trained = lessons.trained(LESSON)
     images = cache.image_set(next(iter(trained.values())).settings["set"])
     rankings = {method: cache.ranking(run, "test") for method, run in trained.items()}
     if step.number == 2:
@@ -61,14 +78,7 @@ def show_step(step: Step) -> None:
         method: rivals.labelling(ranked, cache.ranking(trained[method], "train"))
         for method, ranked in rankings.items()
     }
-    standings = [rivals.standing(method, ranked, SHOWN) for method, ranked in labelled.items()]
-    if step.number == 1:
-        for column, stands in zip(st.columns(2, gap="large"), standings, strict=True):
-            with column:
-                show_rival(images, trained[stands.method], rankings[stands.method], stands)
-        show_outcome(step, images, trained, labelled, standings)
-    else:
-        show_summary(step, images, trained, labelled, standings)
+    (show_rankings if step.number == 1 else show_summary)(step, Both(images, trained, rankings, labelled))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -76,46 +86,40 @@ def show_step(step: Step) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_outcome(
-    step: Step,
-    images: ImageSet,
-    trained: Mapping[str, Run],
-    labelled: Mapping[str, Ranking],
-    standings: Sequence[Standing],
-) -> Rivals:
-    """Which method does what better on this query, and beside it the average of all actions."""
-    runs = list(trained.values())
-    resampled, compared = cache.redrawn(runs, "test"), Comparison.of(list(labelled.values()))
-    loss = rivals.loss_difference(compared.relevance, compared.scores, blocks_of(images, compared.samples))
-    first, second = standings
-    pair = Rivals(first, second, resampled.difference("AP", 1, 0), loss)
-    step.end(f"### {rivals.compared(pair)} {rivals.verdict(pair)}", headline=True)
-    own = all_actions.of_runs(list(trained), resampled, [PAIR])
-    actions = all_actions.measured("why AP", images, LESSON.query, own)
-    st.markdown(f"{all_actions.on_average(actions, [PAIR])} AP {all_actions.counted(actions, PAIR)}.")
-    return pair
+def show_rankings(step: Step, both: Both) -> None:
+    for column, stands in zip(st.columns(2, gap="large"), both.standings, strict=True):
+        with column:
+            show_rival(both, stands)
+    show_outcome(step, both)
 
 
-def show_rival(images: ImageSet, run: Run, ranked: Ranking, stands: Standing) -> None:
+def show_rival(both: Both, stands: Standing) -> None:
     method = stands.method
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.markdown(f"### {method}", width="content")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"### {method} {DOES[method]}", width="content", help=BOUNDS)
         st.metric("AP", f"{stands.average_precision:.3f}", help=measures.AP, width="content")
-        st.metric(f"P@{SHOWN}", f"{stands.precision:.3f}", help=measures.PRECISION, width="content")
         st.metric("Weighted 0-1 loss", f"{stands.zero_one:.3f}", help=WEIGHTED, width="content")
-    shown, first = tiles.top_tiles(images, ranked, SHOWN), stands.first_mistake
+    shown, first = tiles.top_tiles(both.images, both.rankings[method], SHOWN), stands.first_mistake
     flags = {shown[first - 1].id: "first error"} if first is not None and first <= SHOWN else {}
     label = f"The first {len(shown)} test samples as {method} ranks them"
     strip(shown, name=f"strip of {method}", label=label, columns=COLUMNS, narrow=4, flags=flags)
-    right = int(np.count_nonzero(ranked.relevance[:SHOWN]))
-    notice = f"**Notice**: {right} of {SHOWN} are relevant."
-    if first is not None:
-        shows = escaped(tiles.shows(images, int(ranked.samples[first - 1])))
-        notice += f" First error: rank **{first}**, “{shows}”."
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(notice, width="content")
-        link = {keys.RUN: run.id}
-        st.page_link("pages/ranked_images.py", label="Whole ranking", query_params=link, width="content")
+    link = {keys.RUN: both.trained[method].id}
+    st.page_link("pages/ranked_images.py", label="Whole ranking", query_params=link)
+
+
+def show_outcome(step: Step, both: Both) -> Rivals:
+    """Which method does what better on this query, and beside it the average of all actions."""
+    runs = list(both.trained.values())
+    resampled, compared = cache.redrawn(runs, "test"), Comparison.of(list(both.labelled.values()))
+    loss = rivals.loss_difference(
+        compared.relevance, compared.scores, blocks_of(both.images, compared.samples)
+    )
+    pair = Rivals(*both.standings, resampled.difference("AP", 1, 0), loss)
+    step.end(f"### {rivals.compared(pair)} {rivals.verdict(pair)}".rstrip(), headline=True)
+    own = all_actions.of_runs(list(both.trained), resampled, [PAIR])
+    actions = all_actions.measured("why AP", both.images, LESSON.query, own)
+    st.markdown(all_actions.on_average(actions, [PAIR]))
+    return pair
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -129,22 +133,21 @@ def show_moving(step: Step, images: ImageSet, ranked: Ranking) -> None:
     with frame.in_place():
         moving_image.show_ranking(images, order, place)
     moving_image.show_measures(order, place, k)
-    by_place = moving.measures_by_rank(OTHERS, k)
-    step.end(
-        f"**Notice** how AP and NDCG fall: {falls_text(by_place)}. P@{k} "
-        f"{changes_text([measured.precision for measured in by_place])}; the error rate at the cutoff "
-        f"{changes_text([measured.zero_one for measured in by_place])}. {next_step_text(by_place, place)}"
+    step.end(costs_text(*costs()))
+
+
+def costs() -> tuple[list[float], list[float]]:
+    """AP and the error rate at the cutoff by the rank of the moving image, each (n,)."""
+    by_place = moving.measures_by_rank(OTHERS, DEFAULT_K)
+    return [at.average_precision for at in by_place], [at.zero_one for at in by_place]
+
+
+def costs_text(ap: Sequence[float], zero_one: Sequence[float]) -> str:
+    """Say what the first and the last step down cost, and where the error rate changes; both measures are (n,)."""
+    return (
+        f"**Notice**: the first step down costs {ap[0] - ap[1]:.3f} AP, the last {ap[-2] - ap[-1]:.3f}; the error rate "
+        f"{changes_text(zero_one)}."
     )
-
-
-def falls_text(by_place: Sequence[Measures]) -> str:
-    """Say what the first and the last step down cost in AP and NDCG."""
-    costs = [
-        [getattr(now, field) - getattr(then, field) for now, then in pairwise(by_place)]
-        for field in ("average_precision", "ndcg")
-    ]
-    first, last = (" and ".join(f"{cost[at]:.3f}" for cost in costs) for at in (0, -1))
-    return f"by {first} at the first step down, by {last} at the last"
 
 
 def changes_text(values: Sequence[float]) -> str:
@@ -153,22 +156,8 @@ def changes_text(values: Sequence[float]) -> str:
     if not places:
         return "does not change at all"
     if len(places) == 1:
-        return f"changes at one step of {steps}, {down_from(places[0])}"
+        return f"changes at one step of {steps}, {places[0]} → {places[0] + 1}"
     return f"changes at {len(places)} steps of {steps}"
-
-
-def down_from(place: int) -> str:
-    return f"{place} → {place + 1}"
-
-
-def next_step_text(by_place: Sequence[Measures], place: int) -> str:
-    """Say what moving down one rank costs in AP and in the error rate at the cutoff."""
-    if place == len(by_place):
-        return "It cannot move further down."
-    now, then = by_place[place - 1], by_place[place]
-    fall = now.average_precision - then.average_precision
-    rise = then.zero_one - now.zero_one
-    return f"Moving down one rank costs {fall:.3f} AP and adds {rise:.3f} to the error rate."
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -176,40 +165,16 @@ def next_step_text(by_place: Sequence[Measures], place: int) -> str:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_summary(
-    step: Step,
-    images: ImageSet,
-    trained: Mapping[str, Run],
-    labelled: Mapping[str, Ranking],
-    standings: Sequence[Standing],
-) -> None:
-    by_place = moving.measures_by_rank(OTHERS, DEFAULT_K)
-    ap = [measured.average_precision for measured in by_place]
-    zero_one = [measured.zero_one for measured in by_place]
+def show_summary(step: Step, both: Both) -> None:
+    ap, zero_one = costs()
     charts.cost_of_a_place(ap, zero_one, keys.widget("cost of a place"))
-    st.caption(costs_caption(ap, zero_one))
-    pair = show_outcome(step, images, trained, labelled, standings)
+    st.caption(costs_text(ap, zero_one))
+    pair = show_outcome(step, both)
+    lessons.offer_training(both.trained[LESSON.methods[-1]], "train it yourself")
     st.caption(
-        f"{rivals.intervals(pair)} {rivals.why(*standings)} “{LESSON.query}” and the features "
-        f"{listed(LESSON.features)} were chosen, of ten queries and five sets of features, as an example "
-        "where AP differs."
-    )
-    lessons.offer_training(trained[LESSON.methods[-1]], "train it yourself")
-
-
-def costs_caption(ap: Sequence[float], zero_one: Sequence[float]) -> str:
-    """Say at which ranks moving down costs AP and at which it costs nothing; both measures are (n,) by rank."""
-    gaps = sorted(set(range(1, len(ap))) - set(moving.changes(ap)))
-    free = ", ".join(down_from(place) for place in gaps)
-    return (
-        "What moving down one rank costs the image of step 2. **Notice**: from rank 1 to 2 it costs "
-        f"{ap[0] - ap[1]:.3f} AP, from {SHOWN - 1} to {SHOWN} {ap[-2] - ap[-1]:.3f}. At the gaps ({free}) it passes "
-        f"another relevant image. Striped: the error rate at the cutoff {changes_text(zero_one)}."
+        f"{rivals.intervals(pair)} {rivals.why(pair)} “{LESSON.query}” and {listed(LESSON.features)} were chosen, of "
+        "ten queries and five sets of features, as an example where AP differs."
     )
 
 
-frame.show_page(
-    "lesson",
-    "Two methods rank the same images; the loss that each one optimises decides what comes first.",
-    steps,
-)
+frame.show_page("lesson", "What a method optimises decides what comes first.", steps)

@@ -14,47 +14,50 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.runs import lessons
+from pages.parts.runs.lesson_settings import NEIGHBOURS as LESSON
 from pages.parts.runs.lessons import Step
 from pages.parts.views import all_actions, leanings, measures
 from pages.parts.views.leanings import LEARNT, OFF
 from pages.parts.views.measures import ends
 from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking, first_mistake
+from ranking.reports.comparison_words import listed
 from ranking.workspace.run import Run
 
 if TYPE_CHECKING:
     from ranking.explain.edge_strength import EdgeStrengthCurve
 
-LESSON = lessons.NEIGHBOURS
-STEPS = ("1 · Rankings", "2 · Moved up", "3 · Moved down", "4 · Misled", "5 · Summary")
+STEPS = ("1 · Rankings", "2 · Up", "3 · Down", "4 · Misled", "5 · Summary")
 UP, DOWN, MISLED, SUMMARY = 2, 3, 4, 5
 MODEL = "HOAP-SVM"  # whose edges are switched off and on
 SHOWN = 8
 
 HEADLINES = (
-    f"Query “{LESSON.query}”: do people of one scene help each other?",
+    f"“{LESSON.query}” by {listed(LESSON.features)}",
     "A relevant person, and the people beside",
     "An irrelevant person, and the people beside",
     "A scene that shows nothing relevant",
-    "What neighbours did to all test samples",
 )
+
+COST = r"Where its ends get different labels an edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$; $t$ is its strength."
 
 
 def steps() -> None:
     for step in lessons.each_step(STEPS, keys.NEIGHBOURS_STEP):
-        step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
+        if step.number != SUMMARY:
+            step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
         show_step(step)
 
 
 def show_step(step: Step) -> None:
-    trained = LESSON.trained()
+    trained = lessons.trained(LESSON)
     images = cache.image_set(trained[MODEL].settings["set"])
     if step.number == 1:
         show_pairs(step, images, trained)
         return
     leaning = cache.leaning(trained[MODEL])
     if step.number == SUMMARY:
-        show_summary(images, trained, leaning)
+        show_summary(step, images, trained, leaning)
         return
     person, people = None, leaning.most_misled()
     if step.number != MISLED:
@@ -94,20 +97,16 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
     actions = all_measured(images, trained)
     gains = {leaning: actions[LESSON.query].gains[alone, leaning] for alone, leaning in leanings.PAIRS}
     step.end(f"### {leanings.compared(gains)}", headline=True)
-    st.caption(
-        "Same letter: people of one scene. HOB-SVM and HOAP-SVM pay a penalty where two of them get different labels."
-    )
+    st.caption("Same letter: one scene. HOB-SVM and HOAP-SVM penalise different labels within it.")
     with frame.in_place():  # below the way on, so that a projector shows the step without it
-        st.markdown(all_actions.on_average(actions, leanings.PAIRS))
-        all_actions.show(actions, LESSON.query)
+        all_actions.show(actions, LESSON)
         intervals = "; ".join(f"{leaning}, {ends(gain)}" for leaning, gain in gains.items())
         st.caption(f"“{LESSON.query}” was chosen as an example where neighbours help: {intervals}.")
 
 
 def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
     first = first_mistake(ranked.relevance)
-    error = "no error" if first is None else f"first error {first}"
-    st.markdown(f"### {method}: AP {ranked.average_precision:.3f}, {error}", help=measures.AP)
+    st.markdown(f"### {method}: AP {ranked.average_precision:.3f}", help=measures.AP)
     scenes = leanings.shared(images.image_of[ranked.samples[:SHOWN]])
     shown = [
         replace(tile, alt=f"{tile.alt}, {leanings.with_whom(scenes, place)}") if scenes[place] else tile
@@ -119,7 +118,7 @@ def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
         label=f"The first {len(shown)} test samples as {method} ranks them",
         columns=SHOWN,
         narrow=4,
-        chosen=shown[first - 1].id if first is not None and first <= SHOWN else None,
+        flags={shown[first - 1].id: "first error"} if first is not None and first <= SHOWN else {},
         brackets={tile.id: scene for tile, scene in zip(shown, scenes, strict=True) if scene},
     )
 
@@ -137,8 +136,8 @@ def choose_strength(leaning: EdgeStrengthCurve, repeated: bool) -> float:
         st.markdown(f"Edge strength: **{strength:g}**")
         return float(strength)
     bound = address.bound(keys.STRENGTH, parse, LEARNT, "{:g}".format)
-    label = "Edge strength: 0 switches neighbours off, 1 is what was learned"
-    return float(st.slider(label, OFF, float(leaning.strengths[-1]), step=0.1, format="%.1f", **bound))
+    label, most = "Edge strength (0: off, 1: as learned)", float(leaning.strengths[-1])
+    return float(st.slider(label, OFF, most, step=0.1, format="%.1f", help=COST, **bound))
 
 
 def show_scene(
@@ -172,8 +171,8 @@ def show_scene(
         st.markdown(f"### {summary}")
         strength, precision = leaning.strengths[now], leaning.average_precision[now]
         st.caption(
-            rf"An edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$ where its ends differ; at $t={strength:g}$ AP is "
-            f"**{precision:.3f}** ({leaning.precision_at(OFF):.3f} without edges). {notice}"
+            f"Test AP at strength {strength:g} is **{precision:.3f}**, without edges "
+            f"{leaning.precision_at(OFF):.3f}. {notice}"
         )
     menu.show_again()
 
@@ -225,7 +224,7 @@ def show_people(
         chosen=None if person is None else str(images.ids[rows[person]]),
     )
     classes = sorted({tiles.shows(images, int(row)) for row in rows[people]})
-    st.caption(f"Letter and rank now. The scene shows {escaped(', '.join(classes))}.")
+    st.caption(f"Letter, and rank now. Shows {escaped(', '.join(classes))}.")
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -233,27 +232,23 @@ def show_people(
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_summary(images: ImageSet, trained: Mapping[str, Run], leaning: EdgeStrengthCurve) -> None:
+def show_summary(
+    step: Step, images: ImageSet, trained: Mapping[str, Run], leaning: EdgeStrengthCurve
+) -> None:
+    step.headline.markdown(f"## {leanings.summed_up(leaning, leanings.by_strength(leaning))}")
     leanings.precision_by_strength(
         leaning.strengths, leaning.average_precision, keys.widget("AP by strength")
     )
     best = int(leaning.average_precision.argmax())
     alone = cache.ranking(trained["AP-SVM"], "test").average_precision
     st.caption(
-        f"{MODEL}, its penalties weakened and strengthened after training. **Notice** where test AP is highest: "
-        f"{leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}; as learned it is "
-        f"{leaning.precision_at(LEARNT):.3f}. Edges off is not AP-SVM ({alone:.3f}): these weights were trained with "
-        "neighbours."
+        f"{MODEL} by {listed(LESSON.features)}. **Notice** the highest test AP: "
+        f"{leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}, as learned "
+        f"{leaning.precision_at(LEARNT):.3f}. Off is not AP-SVM ({alone:.3f}): it learned with neighbours."
     )
-    st.markdown(f"## {leanings.summed_up(leaning, leanings.by_strength(leaning))}")
     actions = all_measured(images, trained)
     st.markdown(all_actions.on_average(actions, leanings.PAIRS))
-    st.markdown(all_actions.summed_up(actions))
     lessons.offer_training(trained[MODEL], "train with neighbours")
 
 
-frame.show_page(
-    "neighbours_lesson",
-    "People in one scene often do the same thing. A method that uses this can gain, and can be misled.",
-    steps,
-)
+frame.show_page("neighbours_lesson", "Neighbours help, or mislead.", steps)

@@ -43,12 +43,14 @@ class Task(NamedTuple):
 
 
 def steps() -> None:
-    left, right = st.columns(2, gap="medium")
+    view, settings = st.container(), st.container(key="settings-orders")
+    means, form = st.container(), st.container()
+    left, right = settings.columns(2, gap="medium")
     with left:
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)
-    run_actions.show_deleted(task="orders")
-    view, form = st.container(), st.container()
+    with view:
+        run_actions.show_deleted(task="orders")
     with form, st.expander("A new training", icon=":material/model_training:"):
         train_another(row, criterion)
     with view:
@@ -61,6 +63,7 @@ def steps() -> None:
         images = cache.image_set(row.key)
         task = choose_sequence(images, run, ordered[run.id])
         show_sequence(images, criterion, shown, ordered, task)
+    with means:
         show_means(shown, ordered, task.number)
         offer_files(images, criterion, shown, ordered, task)
         order_models.PICKER.look_at(run)
@@ -124,7 +127,7 @@ def choose_sequence(images: ImageSet, run: Run, ordered: Ordered) -> Task:
             lambda now: {"Previous": now - 1, "Next": now + 1, "Worst": worst, "Best": best},
             width=190,
         )
-        controls.segments("View", keys.ORDER_VIEW, VIEWS, "methods")
+        controls.segments("View", keys.ORDER_VIEW, VIEWS, "methods", label_visibility="collapsed")
     samples, relevance = ordered.samples(number - 1), ordered.relevance[number - 1]
     token = hashlib.sha256(
         f"{images.key} {run.settings['criterion']} {samples.tolist()}".encode()
@@ -330,6 +333,4 @@ def csv_text(images: ImageSet, criterion: str, shown: Mapping[str, Ordered]) -> 
     return rows_csv(rows)
 
 
-frame.show_page(
-    "orders", "Test sequences in the order that each method predicts, compared with the true order.", steps
-)
+frame.show_page("orders", "Test sequences as each method orders them.", steps)

@@ -10,13 +10,14 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.components.film import Strip
 from pages.parts.runs import jobs_panel, lessons, order_models
+from pages.parts.runs.lesson_settings import pairs_study
+from pages.parts.runs.lessons import Step
 from pages.parts.runs.order_models import frames_of
 from pages.parts.studies import ablation_charts
 from pages.parts.studies.ablation_words import TAU
 from pages.parts.views import charts, subsequence_worth
 from pages.parts.views.pair_cues import CUES, DRAWS, explained, pair_examples
 from ranking.core import ImageSet, Ints
-from ranking.core.run_settings import AblationSettings
 from ranking.experiments.ablations import FIGURES, FUSED, RANK_SVM
 from ranking.features import default_names
 from ranking.jobs import jobs
@@ -26,23 +27,28 @@ from ranking.workspace.run import ENDED
 STEPS = ("1 · Pairs", "2 · A sequence", "3 · Rankers", "4 · Summary")
 HEADLINES = (
     "In each pair the left one goes first. By what?",
-    "How many pairs of one sequence does each guess explain?",
+    "How many pairs does each guess explain?",
     "Learn from ten sequences: by pairs, or by subsequences?",
-    "When is it better to learn from subsequences?",
 )
-STUDY = "subsequence length"
-DRAWING = {"length": 8, "train": 10, "test": 500}
+
+WHY = "With eight different digits each position shows similar digits, and MidRank has weights of its own for each."
 
 
 def steps() -> None:
-    row = order_models.choose_set()
-    criterion = order_models.choose_criterion(row)
-    images = cache.image_set(row.key)
+    lesson, settings = st.container(), st.container()
+    with settings, st.expander("Other images"):
+        row = order_models.choose_set()
+        criterion = order_models.choose_criterion(row)
+    with lesson:
+        show_steps(cache.image_set(row.key), criterion)
+
+
+def show_steps(images: ImageSet, criterion: str) -> None:
     for step in lessons.each_step(STEPS, keys.PAIRS_STEP):
-        step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
         if step.number == len(STEPS):
-            show_summary()
+            show_summary(step)
         else:
+            step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
             (show_pairs, show_sequence, show_rankers)[step.number - 1](images, criterion)
         step.offer_next()
 
@@ -71,12 +77,11 @@ def show_pairs(images: ImageSet, criterion: str) -> None:
     answers = [*CUES, "something else"]
     guess = controls.segments("What do these pairs mean?", keys.GUESS, answers)
     if guess is None:
-        st.caption("What would you tell a friend who has to go on in the same way? Choose an answer above.")
         return
     right = "It could be" if guess in CUES else "It could be that, too"
     st.markdown(
-        f"**{right}: these {len(examples.pairs)} pairs cannot tell.** In every one the left picture is more colourful, "
-        "and brighter, and goes first by a third criterion. All three explain all that you have seen."
+        f"**{right}: these {len(examples.pairs)} pairs cannot tell.** In each the left image is more colourful and "
+        "brighter, and goes first by a third criterion."
     )
 
 
@@ -88,28 +93,23 @@ def show_sequence(images: ImageSet, criterion: str) -> None:
     explains = [(name, explained(rows, cue)) for name, cue in zip(CUES, cues.T, strict=True)]
     listed = "\n".join(f"| {name} | {count} of {total} |" for name, count in explains)
     st.markdown(
-        f"| Criterion | Pairs of this sequence it explains |\n|---|---|\n{listed}\n"
-        f"| {escaped(criterion)}, the highest first | {total} of {total} |"
+        f"| Criterion | Pairs explained |\n|---|---|\n{listed}\n"
+        f"| {escaped(criterion)}, the highest first | {total} of {total} |",
+        help="Colourful: the mean saturation of an image's pixels. Bright: the mean of their values.",
     )
     usual = " and ".join(f"{count:.1f}" for count in examples.usual)
+    left = " and ".join(str(total - count) for _, count in explains)
     st.caption(
-        f"**Notice** that colour and brightness leave {' and '.join(str(total - count) for _, count in explains)} of "
-        f"{total} pairs unexplained. Colourful is the mean saturation of an image's pixels, bright the mean of their "
-        f"values. Of {DRAWS} sampled sequences, both explain this one least, in either direction; on "
-        f"average they explain {usual} of {total}."
+        f"**Notice**: colour and brightness leave {left} of {total} pairs unexplained. Of {DRAWS} sequences "
+        f"this tells least of them; on average they explain {usual}."
     )
-
-
-def settings_of(images: ImageSet, criterion: str) -> AblationSettings:
-    """The study of the lesson: ten training sequences, all lengths."""
-    features = tuple((name, {}) for name in default_names(images))
-    return AblationSettings(images.key, features, criterion, STUDY, {}, DRAWING)
 
 
 def show_rankers(images: ImageSet, criterion: str) -> None:
     """RankSVM, which learns from pairs, beside the rankers of longer subsequences, from the same ten sequences."""
-    settings = settings_of(images, criterion).to_json()
-    run = lessons.best_equal(home.store(), "study", settings)
+    features = tuple((name, {}) for name in default_names(images))
+    settings = pairs_study(images.key, features, criterion)
+    run = lessons.best_equal(home.store(), "study", settings.to_json())
     if run is not None and run.state not in ENDED:
         jobs_panel.watch(run)
         return
@@ -119,7 +119,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         if frame.pressed(
             "Train RankSVM and MidRank", keys.widget("train the lesson's rankers"), type="primary"
         ):
-            jobs.start_once(home.store(), "study", settings)
+            jobs.start_once(home.store(), "study", settings.to_json())
             st.rerun()
         st.caption("RankSVM learns from pairs, MidRank from subsequences of 3 to 8.")
         return
@@ -127,12 +127,13 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         outcome = AblationResult.from_json(run.result)
     curves = {curve.line: curve.measures[TAU] for curve in outcome.curves}
     st.markdown(f"### {compared(*(curves[line] for line in (FUSED, RANK_SVM)))}")
-    figure = ablation_charts.figure_of(outcome.curves, TAU, FIGURES[STUDY].across, (), "")
+    figure = ablation_charts.figure_of(outcome.curves, TAU, FIGURES[settings.study].across, (), "")
     alt = ablation_charts.in_words(outcome.curves, TAU)
     charts.show(figure, keys.widget("lesson of pairs"), alt, "pairs-and-subsequences", height=340, top=8)
+    drawn = settings.drawing
     st.caption(
-        f"Trained on {DRAWING['train']} sequences of {DRAWING['length']}, tested on {DRAWING['test']} of other images; "
-        "bars are 95% confidence intervals over sequences."
+        f"Trained on {drawn['train']} sequences of {drawn['length']}, tested on {drawn['test']} of other images; bars: "
+        "95% confidence intervals over sequences."
     )
     if frame.pressed("Measure it yourself", "to the page lengths"):
         st.switch_page("pages/lengths.py", query_params=address.only(**{keys.ABLATION_RUN: run.id}))
@@ -149,19 +150,16 @@ def compared(fused: Measured, first: Measured) -> str:
     )
 
 
-def show_summary() -> None:
+def show_summary(step: Step) -> None:
     """When subsequences help: digits, in sequences of two kinds."""
     worths = subsequence_worth.measured()
-    st.markdown(f"### {subsequence_worth.summed_up(worths)}")
-    st.markdown(subsequence_worth.table(worths))
+    step.headline.markdown(f"## {subsequence_worth.summed_up(worths)}")
+    st.markdown(subsequence_worth.table(worths), help=WHY)
     st.caption(
         f"Mean Kendall tau on {worths.test} sequences of {worths.length}, trained on {worths.train}; paired bootstrap "
-        "over sequences. The images are the same. With eight different digits, each position of a sequence shows "
-        "similar digits, and MidRank has weights of its own for each position."
+        "over sequences."
     )
-    frame.next_step("Train both on sequences of your own", "orders")
+    frame.next_step("Train both yourself", "orders")
 
 
-frame.show_page(
-    "pairs_lesson", "A few ordered pairs leave open what orders them; a sequence rules out more.", steps
-)
+frame.show_page("pairs_lesson", "A sequence says more than a few pairs.", steps)

@@ -23,16 +23,28 @@ from ranking.workspace.run import Run
 
 MOST_SAMPLES = 40  # of a sequence whose search is shown: its nodes grow with the cube
 MOST_TREES = 5
+POINTS = (
+    "Every point is an order that was evaluated; a line is a swap of two positions. The search goes to the best of all "
+    "swaps as long as the value grows (large points), and begins again elsewhere: the second tree where a sum without "
+    "roots is greatest, others at random. A click on a point shows its order below."
+)
 
 
 def steps() -> None:
-    left, right = st.columns(2, gap="medium")
-    with left:
-        row = order_models.choose_set()
-        criterion = order_models.choose_criterion(row)
-    with right:
-        run = order_models.choose_training(row, criterion, methods=[order_models.OWN])
-    images, ordered = cache.image_set(row.key), cache.ordered(run)
+    picture, settings = st.container(), st.container(key="settings-search")
+    with settings:
+        left, right = st.columns(2, gap="medium")
+        with left:
+            row = order_models.choose_set()
+            criterion = order_models.choose_criterion(row)
+        with right:
+            run = order_models.choose_training(row, criterion, methods=[order_models.OWN])
+    with picture:
+        show_search(run, cache.image_set(row.key), criterion)
+
+
+def show_search(run: Run, images: ImageSet, criterion: str) -> None:
+    ordered = cache.ordered(run)
     lengths = lengths_of(run, images)
     number, length, trees = choose_search(run, ordered, lengths)
     search = cache.tree_search(run, number, length, trees)
@@ -69,7 +81,7 @@ def choose_search(run: Run, ordered: Ordered, lengths: tuple[int, ...]) -> tuple
                 icon=":material/info:",
             )
             frame.end_page()
-        length = controls.segments("Ranker of subsequences of length", keys.LENGTH, usable, usable[0])
+        length = controls.segments("Subsequences of", keys.LENGTH, usable, usable[0])
         first = min(MOST_TREES, cache.mid_rank(run)[0].trees)
         trees = controls.number("Trees", keys.TREES, 1, MOST_TREES, first, width=140)
     return number, length, trees
@@ -83,8 +95,8 @@ def choose_node(search: TreeSearch) -> int:
         parent, children = int(trees.parents[now - 1]), np.flatnonzero(trees.parents == now - 1)
         return {
             "Start": 1,
-            "One swap back": parent + 1 if parent >= 0 else now,
-            "Its best swap": int(children[np.argmax(trees.values[children])]) + 1 if len(children) else now,
+            "Swap back": parent + 1 if parent >= 0 else now,
+            "Best swap": int(children[np.argmax(trees.values[children])]) + 1 if len(children) else now,
             "Best found": trees.best + 1,
         }
 
@@ -117,17 +129,12 @@ def show_tree(search: TreeSearch, relevance: Ints, node: int) -> figures_file.Sh
         keys.widget(f"tree {node}"),
         alt,
         "search-tree",
-        height=460,
+        height=345,
         on_point=lambda visit: address.put(**{keys.VISIT: str(visit)}),
     )
     count = len(search.trees.values)
     part = "" if len(drawn) == count else f" The best {len(drawn):,} of {count:,} orders are plotted."
-    st.caption(
-        "Every point is an order that was evaluated; a line is a swap of two positions. The search goes to the best of "
-        "all swaps as long as the value grows (large points), and begins again elsewhere: the second tree where a sum "
-        "without roots is greatest, others at random. A click on a point shows its order below. "
-        f"**Notice** {escaped(message)}{part}"
-    )
+    st.caption(f"**Notice** {escaped(message)}{part}", help=POINTS)
     return figure, alt
 
 
@@ -181,8 +188,8 @@ def show_orders(
         key=keys.widget("visited film"),
     )
     st.caption(
-        "Solid lines go too early, dashed ones too late. **Notice** that the search does not know the true order: "
-        "it climbs to what the ranker holds to be right."
+        "Solid lines go too early, dashed ones too late. The search does not know the true order: it climbs to what "
+        "the ranker holds to be right."
     )
     tiles.explain_cards(images)
 
@@ -228,6 +235,4 @@ def csv_text(images: ImageSet, search: TreeSearch, samples: Ints, relevance: Int
     )
 
 
-frame.show_page(
-    "search_tree", "All candidate orders that MidRank's search evaluates for one sequence.", steps
-)
+frame.show_page("search_tree", "The orders that one search evaluates.", steps)

@@ -80,7 +80,9 @@ def choose_task(row: ImageSetRow) -> tuple[str, str]:
     images = cache.image_set(row.key)
     counts = zip(images.classes, images.labels.sum(axis=0), strict=True)
     shown = {name: f"{name} — {count:,} of {len(images):,} samples" for name, count in counts}
-    query = controls.select("Query", keys.QUERY, shown, sets.first_of(row.classes), help="The class to rank first.")
+    query = controls.select(
+        "Query", keys.QUERY, shown, sets.first_of(row.classes), help="The class to rank first."
+    )
     names = method_names(ranks="samples")
     return query, controls.select("Method", keys.METHOD, names, preferred(FIRST_METHOD, names))
 

@@ -14,6 +14,7 @@ from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.runs import lessons
 from pages.parts.runs.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
+from pages.parts.runs.lesson_settings import VIOLATED as LESSON
 from pages.parts.views import charts, inference_charts, inference_words
 from pages.parts.views.inference_words import NAMES, PREDICTED, RIGHT, VIOLATED
 from ranking.core import ImageSet, Ints
@@ -21,7 +22,6 @@ from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run
 
-LESSON = lessons.VIOLATED
 METHOD = LESSON.methods[0]
 STEPS = ("1 · The most violated", "2 · One at a time", "3 · Halve", "4 · Summary")
 SIZES = (10, 30, 100, 300, 1000)
@@ -29,10 +29,9 @@ ONE_IN = 10  # samples is relevant, as in Fig. 1 of the paper
 TINY = 1e-12  # below it is rounding
 
 HEADLINES = (
-    f"{FEW_RELEVANT + FEW_IRRELEVANT} images, {factorial(FEW_RELEVANT + FEW_IRRELEVANT):,} orders. Which one should "
-    "training fear most?",
+    f"{FEW_RELEVANT + FEW_IRRELEVANT} images, {factorial(FEW_RELEVANT + FEW_IRRELEVANT):,} orders: which to fear most?",
     "Each irrelevant image finds its place by itself",
-    "No need to ask all: the rank of the middle one bounds both halves",
+    "The rank of the middle one bounds both halves",
     r"One ranking among $n!$ costs about $|N|\log|P|$ evaluations",
 )
 
@@ -45,7 +44,7 @@ def steps() -> None:
 
 
 def show_step(number: int) -> None:
-    run = LESSON.trained()[METHOD]
+    run = lessons.trained(LESSON)[METHOD]
     if number <= 2:
         images = cache.image_set(run.settings["set"])
         few = handful(images, cache.ranking(run, "test"))
@@ -64,12 +63,13 @@ def show_worst(images: ImageSet, few: Scores, problem: InferenceProblem) -> None
     ranks = trace_of(problem, "select").ranks
     rankings = inference_words.three(problem, ranks)
     worth = {name: problem.value_of(order) for name, order in rankings.items()}
-    wide, narrow = st.columns([2, 1], gap="large")
+    wide, narrow = st.columns(2, gap="large")
     with wide:
         for name, order in rankings.items():
             value = worth[name]
             st.markdown(
-                f"**{TITLES[name]}**: score {value.score:.3f} + loss {value.loss:.3f} = **{value.objective:.3f}**"
+                f"**{TITLES[name]}**: score {value.score:.3f} + loss {value.loss:.3f} = **{value.objective:.3f}**",
+                help=WANTED if name == RIGHT else None,
             )
             show_order(images, few, problem, order, name)
     every = problem.interleavings()
@@ -84,8 +84,7 @@ def show_worst(images: ImageSet, few: Scores, problem: InferenceProblem) -> None
         )
         charts.show(figure, keys.widget("all rankings"), alt, "all-rankings", height=420, top=8)
     st.caption(
-        f"All {factorial(len(few.scores)):,} orders come to {len(every)} ± patterns, plotted as points. Training wants "
-        "the right ranking to beat every other one in score, by as much as its loss. "
+        f"All {factorial(len(few.scores)):,} orders come to {len(every)} ± patterns, the points. "
         f"{violated(worth[VIOLATED].objective - worth[RIGHT].objective)}"
     )
 
@@ -100,6 +99,9 @@ def violated(excess: float) -> str:
     )
 
 
+WANTED = (
+    "Training wants the right ranking to beat every other one in score, by as much as the other one's loss."
+)
 TITLES = {
     RIGHT: "The right ranking R*",
     PREDICTED: f"What {METHOD} says, by score",
@@ -126,6 +128,8 @@ def show_order(images: ImageSet, few: Scores, problem: InferenceProblem, ranks: 
 # 2: one at a time
 # ---------------------------------------------------------------------------------------------------------
 
+ADDS = "Each irrelevant image adds its own term, by how many relevant ones are above it (Observation 3)."
+
 
 def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
     ranks = trace_of(problem, "greedy").ranks
@@ -136,7 +140,7 @@ def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
         listed = ", ".join(f"{name}: best rank {rank}" for name, rank in zip(names, ranks, strict=True))
         charts.show(figure, keys.widget("f of each"), listed, "f-of-each", height=400, top=8)
     with narrow:
-        st.markdown("**The irrelevant images, the highest score first, and the best rank of each**")
+        st.markdown("**Irrelevant images and their best ranks**")
         assert few.rows is not None
         shown = tiles.sample_tiles(images, cache.thumbnails(images.key), few.rows[problem.negatives].tolist())
         shown = [
@@ -146,12 +150,11 @@ def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
         strip(
             shown, name="irrelevant ones", label="Irrelevant images with their best rank", columns=3, narrow=3
         )
-        st.markdown(r"$\displaystyle \text{score}+\text{loss}=\sum_{j=1}^{|N|} f_j(r_j)$")
+        st.markdown(r"$\displaystyle \text{score}+\text{loss}=\sum_{j=1}^{|N|} f_j(r_j)$", help=ADDS)
     tried, every = problem.values.size, len(problem.interleavings())
     st.caption(
-        "Each irrelevant image adds $f_j(r_j)$, by how many relevant ones are above it (Observation 3). **Notice** the "
-        f"large marks, the top of each curve: {tried} values instead of {every} patterns. The best ranks, "
-        f"{', '.join(map(str, ranks))}, never fall (Observation 4), so that choosing each alone gives a ranking."
+        f"**Notice** the large marks, the top of each curve: {tried} values instead of {every} patterns. The best "
+        f"ranks, {', '.join(map(str, ranks))}, never fall (Observation 4), so that choosing each alone gives a ranking."
     )
 
 
@@ -170,14 +173,14 @@ def show_halves(run: Run) -> None:
     looks = "1 evaluation" if done == 1 else f"{done} evaluations"
     figure = inference_charts.possible_ranks(problem, trace, done)
     alt = inference_words.possible_alt(problem, trace, done)
-    charts.show(figure, keys.widget("halves"), alt, "halves", height=430, top=8)
+    charts.show(figure, keys.widget("halves"), alt, "halves", height=310, top=8)
     text = inference_words.of_step(problem, trace.steps[done - 1]) if done else "Nothing is known yet."
     low, high = trace.bounds_after(done, problem.highest)
     st.markdown(f"### {text}")
     st.caption(
         f"All {len(problem.scores):,} images that {METHOD} learned from, {len(problem.positives)} of them relevant. "
-        "Best ranks never fall from left to right, so each bounds those at both sides. **Notice** that "
-        f"{np.count_nonzero(low == high)} of {len(low)} are settled after {looks}, and that {count} settle all: "
+        "**Notice**: "
+        f"{np.count_nonzero(low == high)} of {len(low)} are settled after {looks}, and {count} settle all: "
         f"{np.count_nonzero(trace.ranks == problem.highest)} of them end below every relevant image."
     )
 
@@ -193,11 +196,10 @@ def show_summary(run: Run) -> None:
     last = {name: values[-1] for name, values in counts.items()}
     listed = ", ".join(f"{name} {value:,}" for name, value in last.items())
     alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {listed}"
-    charts.show(figure, keys.widget("operations"), alt, "operations", height=420, top=8)
+    charts.show(figure, keys.widget("operations"), alt, "operations", height=380, top=8)
     st.caption(
-        "Comparisons of scores, scores counted and differences of $f_j$ together, in sampled problems with one "
-        f"relevant sample to {ONE_IN} irrelevant ones. **Notice** the slopes: {grown(counts)}. Training asks for the "
-        "most violated ranking at every iteration."
+        "Operations: comparisons of scores, scores counted, differences of $f_j$; one relevant sample to "
+        f"{ONE_IN} irrelevant. **Notice**: {grown(counts)}."
     )
     with st.container(horizontal=True):
         if frame.pressed("Step through your own scores", keys.widget("own scores"), type="primary"):
@@ -213,8 +215,8 @@ def grown(counts: Mapping[str, Sequence[int]]) -> str:
     middle = len(SIZES) // 2
     times = (f"{name} {values[-1] / values[middle]:.0f}×" for name, values in counts.items())
     return (
-        f"from {SIZES[middle]:,} to {SIZES[-1]:,} irrelevant samples, {SIZES[-1] / SIZES[middle]:.0f} times as many, "
-        f"operations grow: {', '.join(times)}"
+        f"with {SIZES[-1] / SIZES[middle]:.0f} times as many irrelevant samples, {SIZES[middle]:,} to {SIZES[-1]:,}, "
+        f"they grow: {', '.join(times)}"
     )
 
 
@@ -232,6 +234,4 @@ def counted() -> dict[str, list[int]]:
     return counts
 
 
-frame.show_page(
-    "violated_lesson", "How training finds the most violated of n! rankings, and why this is fast.", steps
-)
+frame.show_page("violated_lesson", "One ranking among n! is found fast.", steps)

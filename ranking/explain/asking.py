@@ -28,7 +28,7 @@ class Strategy(NamedTuple):
 STRATEGIES = {
     "closest maxima": Strategy(
         "The label whose forced-inside and forced-outside maxima are closest (c-star, section 5).",
-        "The two best rankings are closest here: the model is least certain, so your answer is most informative.",
+        "The model is least certain here: its two best rankings are closest.",
     ),
     "entropy": Strategy(
         "The label whose probability, by a logistic fit on its own score, is closest to 50%.",

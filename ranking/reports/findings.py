@@ -120,7 +120,9 @@ def notice_best(results: Results, test: bool) -> str:
         average, won_best, won_too = " on average", f"; {best} is best {wins}", f"; and {wins}"
     if second is not None and not higher(mean[best], mean[second]):
         return f"{best} and {second} have the same AP{average}, {mean[best]:.3f}{won_best}."
-    return f"{best} is best{average}, {mean[best]:.3f}{ahead}{won_too}. The best value of each column is marked."
+    return (
+        f"{best} is best{average}, {mean[best]:.3f}{ahead}{won_too}. The best value of each column is marked."
+    )
 
 
 def _value(results: Results, query: str, contender: str, test: bool) -> float | None:

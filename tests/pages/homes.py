@@ -17,7 +17,7 @@ from filelock import FileLock
 from filled_home import Laboratory, content_of_sets, copy_home, fill, teach
 
 from pages.parts.app import cache
-from pages.parts.runs import lessons
+from pages.parts.runs.lesson_settings import Lesson
 from ranking.core import ImageSet
 from ranking.core.run_settings import TrainSettings
 from ranking.datasets import build_image_set, make_source
@@ -128,7 +128,7 @@ def taught(
     started: list[Run],
 ) -> Store:
     """A copy of the home with the trainings of LESSON of the tests' own module, as the home of the app."""
-    lesson: lessons.Lesson = request.module.LESSON
+    lesson: Lesson = request.module.LESSON
     home = homes("-".join([*lesson.methods, lesson.query]), lambda folder: teach(folder / "home", lesson))
     return Store(_copied(home, tmp_path, monkeypatch))
 

@@ -51,7 +51,7 @@ def test_the_page_shows_the_star_the_bars_and_the_points_of_all_and_of_one_label
     assert drawn[: len(core)] == core
     assert len(drawn) <= len(core) + star_picture.MOST_OUTER
     learnt, counted = bars["data"]
-    chosen = np.concatenate([pairs.strongest(1, 8), pairs.strongest(-1, 8)[::-1]])
+    chosen = np.concatenate([pairs.strongest(1, page.MOST_BARS), pairs.strongest(-1, page.MOST_BARS)[::-1]])
     assert values(learnt["x"]) == pytest.approx(pairs.weight[chosen])
     assert values(counted["x"]) == pytest.approx(pairs.log_lift[chosen])
     first = chosen[0]

@@ -99,16 +99,16 @@ def test_rankers_are_compared_by_their_intervals():
         assert numbers_in(text) == [own, 0.05, rival, 0.04]
 
 
-def test_what_subsequences_are_worth_is_significant_both_ways():
+def test_what_subsequences_are_worth_is_significant():
     """The lesson ends with it: a gain in one kind of sequences, none in the other, by intervals over sequences."""
     found = subsequence_worth.measured()
     assert found.sampled[ONE_EACH].gain.low > 0
-    assert found.sampled[ANY].gain.high < 0
+    assert found.sampled[ANY].gain.low <= 0
     for worth in found.sampled.values():
         assert worth.subsequences - worth.pairs == pytest.approx(worth.gain.value, abs=2e-6)
-    words = [subsequence_worth.outcome(found.sampled[of].gain) for of in (ONE_EACH, ANY)]
-    assert words == ["better", "worse"]
-    assert [word in subsequence_worth.summed_up(found) for word in words] == [True, True]
+    assert "are better in sequences of eight different digits, no better in" in subsequence_worth.summed_up(
+        found
+    )
 
 
 def test_the_command_measures_the_same_on_fewer_sequences():

@@ -55,9 +55,9 @@ def test_the_chart_and_the_steps_through_the_tree_show_its_orders(orders_here, o
     assert app.query_params["visit"] == "1"
     children = np.flatnonzero(trees.parents == 0)
     best = children[np.argmax(trees.values[children])]
-    assert strips_after("Its best swap")[:2] == [trees.orders[best].tolist(), trees.orders[0].tolist()]
+    assert strips_after("Best swap")[:2] == [trees.orders[best].tolist(), trees.orders[0].tolist()]
     assert app.query_params["visit"] == str(best + 1)
-    strips_after("One swap back")
+    strips_after("Swap back")
     assert app.query_params["visit"] == "1"
     choose(app.number_input, "trees", 1)
     assert "visit" not in app.query_params, "another search has other orders"

@@ -8,12 +8,12 @@ import numpy as np
 from shown import all_steps, choose, components, numbers_in, page_of, press, texts
 
 from pages.parts.app import cache
-from pages.parts.runs import lessons
 from pages.parts.runs.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, handful
+from pages.parts.runs.lesson_settings import VIOLATED
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.inference import most_violated_ranking
 
-LESSON = lessons.VIOLATED
+LESSON = VIOLATED  # which the fixture `taught` trains
 
 
 def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_find(taught, open_page):
@@ -68,4 +68,4 @@ def test_captions_follow_from_counts_and_from_what_is_violated():
     assert numbers_in(page.violated(0.25))[-1] == 0.25
     assert numbers_in(page.violated(0.0)) == []
     text = page.grown({"greedy": [1, 2, 10, 100, 1000], "select": [1, 2, 10, 20, 120]})
-    assert numbers_in(text) == [100, 1000, 10, 100, 12], "from the middle to the end: how many times as much"
+    assert numbers_in(text) == [10, 100, 1000, 100, 12], "from the middle to the end: how many times as much"

@@ -75,7 +75,7 @@ def choose_image(images: LabelSet, queue: Ints, answers: dict[str, ImageAnswers]
                 kwargs={keys.IMAGE: str(images.ids[queue[goal]]) if there else None},
             )
         st.caption(
-            f"Image {escaped(str(images.ids[chosen]))} · answers for {others} other test images",
+            f"{escaped(str(images.ids[chosen]))} · {others} others answered",
             width="content",
         )
     return chosen

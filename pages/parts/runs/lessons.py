@@ -1,4 +1,4 @@
-"""What lessons share: their steps, their images, and their training runs, which all visitors share."""
+"""What lessons share: their steps, and their training runs, which all visitors share."""
 
 from __future__ import annotations
 
@@ -11,63 +11,45 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.runs import feature_choice, jobs_panel
+from pages.parts.runs.lesson_settings import Lesson
 from ranking.core.run_settings import TrainSettings
 from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Kind, Run
 from ranking.workspace.store import Store
 
-FEATURES = ("HOG", "Colour")
 DONE = "lessons"  # folder of a workspace with an empty file for each lesson seen to its end
 
 
-@dataclass(frozen=True)
-class Lesson:
-    """A query on the ready-made images, and the methods that are trained for it."""
+def begin(lesson: Lesson) -> dict[str, Run]:
+    """The training runs of a lesson by method. They come with the program; one that a person has deleted is started
+    again."""
+    images, _ = cache.ready_made()
+    return {method: _run_of(lesson.settings_of(images.key, method)) for method in lesson.methods}
 
-    query: str
-    methods: tuple[str, ...]
-    features: tuple[str, ...] = FEATURES
 
-    def settings_of(self, key: str, method: str) -> TrainSettings:
-        """What the lesson trains. What it leaves open has its default, which the worker knows: to ask the methods
-        here would load their compiled parts before the first picture."""
-        return TrainSettings(key, tuple((name, {}) for name in self.features), self.query, method)
-
-    def begin(self) -> dict[str, Run]:
-        """The training runs of the lesson by method. They come with the program; one that a person has deleted is
-        started again."""
-        images, _ = cache.ready_made()
-        return {method: _run_of(self.settings_of(images.key, method)) for method in self.methods}
-
-    def trained(self) -> dict[str, Run]:
-        """The same, finished; until they are, the page shows that and ends."""
-        by_method = self.begin()
-        for run in by_method.values():
-            if run.state not in ENDED:
-                jobs_panel.watch(run)
-                frame.end_page()
-        broken = [run for run in by_method.values() if run.state != "finished"]
-        for run in broken:
-            jobs_panel.explain_end(run)
-        if broken:
-            if frame.pressed("Train again", keys.widget("train the lesson again"), type="primary"):
-                for run in broken:
-                    jobs.start_once(home.common(), "train", run.settings)
-                st.rerun()
+def trained(lesson: Lesson) -> dict[str, Run]:
+    """The same, finished; until they are, the page shows that and ends."""
+    by_method = begin(lesson)
+    for run in by_method.values():
+        if run.state not in ENDED:
+            jobs_panel.watch(run)
             frame.end_page()
-        return by_method
+    broken = [run for run in by_method.values() if run.state != "finished"]
+    for run in broken:
+        jobs_panel.explain_end(run)
+    if broken:
+        if frame.pressed("Train again", keys.widget("train the lesson again"), type="primary"):
+            for run in broken:
+                jobs.start_once(home.common(), "train", run.settings)
+            st.rerun()
+        frame.end_page()
+    return by_method
 
 
 def _run_of(settings: TrainSettings) -> Run:
     """The best run of these settings, a new one where there is none."""
     store, values = home.common(), settings.to_json()
     return best_equal(store, "train", values) or jobs.start_once(store, "train", values)
-
-
-# By GIST alone the training scenes cannot be ranked without an error, so that it matters which error is minimised.
-WHY_AP = Lesson("riding horse", ("SVM", "AP-SVM"), ("GIST",))
-VIOLATED = Lesson("playing instrument", ("AP-SVM",))
-NEIGHBOURS = Lesson("riding bike", ("SVM", "HOB-SVM", "AP-SVM", "HOAP-SVM"))
 
 
 def best_equal(store: Store, kind: Kind, settings: dict[str, Any]) -> Run | None:
@@ -105,7 +87,7 @@ class Step:
         """The button that goes one step further; nothing at the last one, nor where all are shown."""
         if self.number < len(self.titles) and not on_one_page():
             st.button(
-                f"Next: {self.titles[self.number].partition(' · ')[2]}",
+                "Next step",
                 type="primary",
                 key="next step",
                 on_click=address.put,
@@ -129,18 +111,18 @@ def each_step(titles: Sequence[str], name: str) -> Iterator[Step]:
             yield Step(number, st.container(), titles, name)
         _mark_done()
     else:
-        headline, choice = st.columns([5, 4], vertical_alignment="center")
-        with choice:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            headline = st.container()
             numbered = dict(enumerate(titles, start=1))
             number = controls.segments("Step", name, numbered, 1, label_visibility="collapsed")
         if number == len(titles):
             _mark_done()
         yield Step(number, headline, titles, name)
-    with st.container(key="all-steps" if on_one_page() else "one-step"):
+    with st.container(key="all-steps" if on_one_page() else "settings-one-step"):
         controls.toggle(
-            "All steps on one page",
+            "All steps",
             keys.ALL_STEPS,
-            help="To read the lesson as a whole, or to print it from the browser.",
+            help="All steps on one page, to read the lesson as a whole or to print it from the browser.",
         )
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from pages.parts.views.measures import ends, signed
 from ranking.core import Floats, Ints
 from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
-from ranking.metrics import precision_at_k
 from ranking.metrics.intervals import DRAWS, Interval, interval, resampled_counts
 from ranking.metrics.ranked import Ranking, first_mistake
 
@@ -25,7 +24,6 @@ class Standing:
 
     method: str
     average_precision: float
-    precision: float
     zero_one: float
     called: int
     relevant: int
@@ -39,11 +37,10 @@ def labelling(ranked: Ranking, trained: Ranking) -> Ranking:
     return replace(ranked, scores=ranked.scores - best_threshold(trained.relevance, trained.scores))
 
 
-def standing(method: str, ranked: Ranking, k: int) -> Standing:
+def standing(method: str, ranked: Ranking) -> Standing:
     return Standing(
         method,
         ranked.average_precision,
-        precision_at_k(ranked.relevance, ranked.scores, k),
         weighted_zero_one(ranked.relevance, ranked.scores),
         int(np.count_nonzero(ranked.scores > 0)),
         ranked.positives,
@@ -91,18 +88,15 @@ def loss_difference(relevance: Ints, scores: Floats, units: Ints) -> Interval:
 
 def compared(pair: Rivals) -> str:
     """Which of two ranks better and which labels better, as far as that is significant."""
-    return " ".join(
-        (
-            _lead(pair, pair.better_ranking, "ranks", pair.gain, "AP"),
-            _lead(pair, pair.better_labels, "labels", pair.loss, "weighted 0-1 loss"),
-        )
-    )
+    ranks = _lead(pair, pair.better_ranking, "ranks", pair.gain, "AP")
+    labels = _lead(pair, pair.better_labels, "labels", pair.loss, "weighted 0-1 loss")
+    return f"{ranks[0].upper()}{ranks[1:]}; {labels}."
 
 
 def _lead(pair: Rivals, better: Standing | None, verb: str, apart: Interval, measure: str) -> str:
     if better is None:
-        return f"Neither {verb} significantly better ({signed(apart.value)} {measure})."
-    return f"{better.method} {verb} better ({signed(_of(pair, better, apart).value)} {measure})."
+        return f"neither {verb} significantly better"
+    return f"{better.method} {verb} better ({signed(_of(pair, better, apart).value)} {measure})"
 
 
 def _of(pair: Rivals, better: Standing, apart: Interval) -> Interval:
@@ -119,26 +113,23 @@ def intervals(pair: Rivals) -> str:
 
 
 def verdict(pair: Rivals) -> str:
-    """What follows for "why optimise AP?", whatever the numbers say, where the first method optimises the weighted 0-1
-    loss and the second AP."""
+    """What follows where each method leads at one of the two, the first optimising the weighted 0-1 loss and the second
+    AP; "" elsewhere."""
     ranks, labels = pair.better_ranking, pair.better_labels
-    if ranks is pair.second and labels is pair.first:
+    if None in (ranks, labels) or ranks is labels:
+        return ""
+    if ranks is pair.second:
         return "Each method wins on the loss that it optimises."
-    winners = [winner for winner in (ranks, labels) if winner is not None]
-    if not winners:
-        return "Neither is better here."
-    if len(winners) == 1:
-        return f"{winners[0].method} is better here at one of the two."
-    if ranks is labels:
-        return f"{winners[0].method} is better here at both."
     return "Each is better here at the loss that the other optimises."
 
 
-def why(svm: Standing, ap_svm: Standing) -> str:
+def why(pair: Rivals) -> str:
     """What the two methods train on, and how their scores become labels."""
+    svm, ap_svm = pair.first, pair.second
     return (
-        f"{svm.method} minimises a bound on the weighted 0-1 loss of the training samples, {ap_svm.method} a bound on "
-        f"1 − AP, which depends on their order only. To label, each has the threshold that is best on the training "
-        f"samples: above it are {ap_svm.called} of these {ap_svm.samples} people with {ap_svm.method}, {svm.called} "
-        f"with {svm.method}, where {ap_svm.relevant} are relevant."
+        f"{svm.method} minimises a bound on the weighted 0-1 loss of the training samples, an error rate of labels in "
+        f"which relevant and irrelevant weigh the same; {ap_svm.method} a bound on 1 − AP, which depends on their "
+        "order only. To label, each has the threshold that is best on the training samples: above it are "
+        f"{ap_svm.called} of these {ap_svm.samples} people with {ap_svm.method}, {svm.called} with {svm.method}, where "
+        f"{ap_svm.relevant} are relevant."
     )

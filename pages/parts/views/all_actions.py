@@ -13,10 +13,12 @@ import streamlit as st
 
 from pages.parts.app import home
 from pages.parts.app.frame import escaped
+from pages.parts.runs.lesson_settings import Lesson
 from pages.parts.views import leanings
 from pages.parts.views.measures import signed
 from ranking.core import ImageSet
 from ranking.metrics.intervals import Interval, Resampled
+from ranking.reports.comparison_words import listed
 
 MEASURED = Path(__file__).parents[3] / "data" / "ten_actions.json"
 
@@ -63,31 +65,14 @@ def read(stored: Mapping[str, object]) -> Action:
     return Action(precisions, {(first, second): Interval(*values) for first, second, *values in gains})
 
 
-def show(actions: Measured, query: str) -> None:
+def show(actions: Measured, lesson: Lesson) -> None:
     """A table of all actions, that of the lesson marked, and for how many of them neighbours help."""
-    st.markdown(f"### {summed_up(actions)}")
-    st.markdown(table(actions, query))
+    st.markdown(f"### {on_average(actions, leanings.PAIRS)}")
+    st.markdown(table(actions, lesson.query))
     st.caption(
-        "Test AP, every method with its default settings. ▲ and ▼: significant gains and losses with neighbours; "
-        "the other differences may be chance."
+        f"Test AP by {listed(lesson.features)}, every method with its default settings. ▲ and ▼: significant gains and "
+        "losses with neighbours; the other differences may be chance."
     )
-
-
-def summed_up(actions: Measured) -> str:
-    """For how many actions AP rises and falls significantly with neighbours."""
-    parts = [f"from {' to '.join(pair)} it {counted(actions, pair)}" for pair in leanings.PAIRS]
-    return f"AP over all actions: {'; '.join(parts)}."
-
-
-def counted(actions: Measured, pair: Pair) -> str:
-    """
-    >>> gains = Interval(0.1, 0.05, 0.15), Interval(0.1, -0.05, 0.25)
-    >>> counted({str(n): Action({}, {("a", "b"): gain}) for n, gain in enumerate(gains)}, ("a", "b"))
-    'rises significantly for 1 of 2, falls for 0'
-    """
-    gains = [action.gains[pair] for action in actions.values()]
-    up, down = sum(gain.low > 0 for gain in gains), sum(gain.high < 0 for gain in gains)
-    return f"rises significantly for {up} of {len(gains)}, falls for {down}"
 
 
 def mean_gain(actions: Measured, pair: Pair) -> float:
@@ -95,14 +80,20 @@ def mean_gain(actions: Measured, pair: Pair) -> float:
 
 
 def on_average(actions: Measured, pairs: Sequence[Pair]) -> str:
-    """How much the second method of each pair gains on average over all actions, to stand beside the chosen one.
+    """How much AP the second method of each pair gains on average over all actions, and for how many of them it gains
+    and loses significantly, to stand beside the chosen one.
 
     >>> gains = Interval(0.1, 0.05, 0.15), Interval(-0.2, -0.25, 0.25)
     >>> on_average({str(n): Action({}, {("a", "b"): gain}) for n, gain in enumerate(gains)}, [("a", "b")])
-    'On average over 2 actions: **−0.050** AP from a to b.'
+    'Average of 2 actions: a → b **−0.050** AP (significant: 1 up, 0 down).'
     """
-    means = (f"**{signed(mean_gain(actions, pair))}** AP from {' to '.join(pair)}" for pair in pairs)
-    return f"On average over {len(actions)} actions: {', '.join(means)}."
+    texts = []
+    for pair in pairs:
+        gains = [action.gains[pair] for action in actions.values()]
+        up, down = sum(gain.low > 0 for gain in gains), sum(gain.high < 0 for gain in gains)
+        gain = f"**{signed(mean_gain(actions, pair))}** AP (significant: {up} up, {down} down)"
+        texts.append(f"{' → '.join(pair)} {gain}")
+    return f"Average of {len(actions)} actions: {', '.join(texts)}."
 
 
 def table(actions: Measured, query: str) -> str:

@@ -242,12 +242,12 @@ def cost_of_a_place(average_precision: Sequence[float], zero_one: Sequence[float
     steps = [f"{place} → {place + 1}" for place in range(1, len(average_precision))]
     for name, heights, look in (
         ("AP loses", falls, {"color": BLUE}),
-        ("error rate at the cutoff grows by", rises, hatched(VERMILLION)),
+        ("error rate gains", rises, hatched(VERMILLION)),
     ):
         hover = f"rank %{{x}}: {name} %{{y:.3f}}<extra></extra>"
         figure.add_bar(x=steps, y=heights, name=name, marker=look, hovertemplate=hover)
     figure.update_layout(barmode="group", bargap=0.25)
-    figure.update_xaxes(title_text="the image moves from rank … to rank …")
+    figure.update_xaxes(title_text="step down")
     listed = ", ".join(f"{step} {fall:.3f}" for step, fall in zip(steps, falls, strict=True))
     show(figure, key, f"What each step down costs. AP loses: {listed}", "cost-of-a-place", height=340)
 

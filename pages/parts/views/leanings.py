@@ -34,8 +34,8 @@ def moves(gain: Interval) -> str:
 
 def compared(gains: Mapping[str, Interval]) -> str:
     """What neighbours do to the AP of each pair, in one sentence. gains: by the method with neighbours."""
-    labels, ranking = (f"{moves(gains[leaning])} from {alone} to {leaning}" for alone, leaning in PAIRS)
-    return f"With neighbours AP {labels}, and {ranking}."
+    each = (f"{alone} → {leaning} {moves(gains[leaning])}" for alone, leaning in PAIRS)
+    return f"AP with neighbours: {', '.join(each)}."
 
 
 def shared(image_of: Ints) -> list[str]:
@@ -108,7 +108,7 @@ def summed_up(leaning: EdgeStrengthCurve, gain: Interval) -> str:
     relevant = leaning.relevance > 0
     up, down = (int(np.count_nonzero(relevant & moved)) for moved in (leaning.rise > 0, leaning.rise < 0))
     return (
-        f"Neighbours move {up} of {int(relevant.sum())} relevant people up and {down} down; AP {moves(gain)} "
+        f"Neighbours move {up} of {int(relevant.sum())} relevant people up, {down} down; AP {moves(gain)} "
         f"[{ends(gain)}]."
     )
 

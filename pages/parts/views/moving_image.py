@@ -69,7 +69,7 @@ def show_measures(order: Ranking, place: int, k: int) -> None:
     """Each measure as a number, as a formula, and as a function of the rank of the moving image."""
     by_place = moving.measures_by_rank(OTHERS, k)
     for column, (name, field, colour, stepped, definition) in zip(
-        st.columns(4),
+        st.columns([6, 5, 5, 5]),  # the terms of AP need the most room
         (
             ("AP", "average_precision", BLUE, False, measures.AP),
             ("P@k", "precision", GREEN, True, measures.PRECISION),

@@ -14,11 +14,11 @@ from pages.parts.views.charts import line, points
 from ranking.core import Floats, Ints
 from ranking.explain.label_pairs import LabelPairs
 
-MOST_OUTER = 16  # labels around the core: more, and their names lie on each other
+MOST_OUTER = 8  # labels around the core: more, and their names lie on each other
 MOST_TIES = 32  # of the core with them: more are no picture but a hairball
 THINNEST, WIDEST = 1.5, 10.0  # pixels
 INNER = 0.46  # how far the core reaches, where the others stand at 1
-ATTRACT, REPEL = "attract each other: F > 0", "repel each other: F < 0"
+ATTRACT, REPEL = "attract: F > 0", "repel: F < 0"
 LONGEST = 16  # letters of a name
 
 

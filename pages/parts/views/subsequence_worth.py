@@ -47,19 +47,16 @@ def measured() -> Measured:
 
 def outcome(gain: Interval) -> str:
     """
-    >>> outcome(Interval(0.05, 0.01, 0.09)), outcome(Interval(0.05, -0.01, 0.11))
-    ('better', 'not significantly different')
+    >>> outcome(Interval(0.05, 0.01, 0.09)), outcome(Interval(-0.05, -0.09, -0.01))
+    ('better', 'no better')
     """
-    return "not significantly different" if not gain.without_zero else "better" if gain.value > 0 else "worse"
+    return "better" if gain.low > 0 else "no better"
 
 
 def summed_up(worths: Measured) -> str:
     """Where subsequences are better and where not, in one sentence."""
-    parts = [
-        f"{outcome(worths.sampled[of].gain)} than pairs in sequences of {called}"
-        for of, called in CALLED.items()
-    ]
-    return f"On digits, subsequences are {' and '.join(parts)}."
+    parts = [f"{outcome(worths.sampled[of].gain)} in sequences of {called}" for of, called in CALLED.items()]
+    return f"On digits, subsequences are {', '.join(parts)}."
 
 
 def table(worths: Measured) -> str:

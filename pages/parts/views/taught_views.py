@@ -24,9 +24,11 @@ from pages.parts.views.taught_labels import BY_CHANCE, OWN, QUESTIONS, RIVAL, Ta
 from ranking.core import Bools, Floats, Ints
 from ranking.explain.lookahead import NO, YES, LabellingModel, Position
 
-BELOW = 3  # places that are shown after the top k
+BELOW = 1  # ranks that are shown after the top k
+PARTNERS = 2  # of the answered label, that are told of
+MOST_NAMED, ROOM = 6, 3  # labels in a chart of moves, and the least ranks between two
 FONT = {"size": 15}
-INSIDE, OUTSIDE = "best value with it among the k", "best value without it"
+INSIDE, OUTSIDE = "best with it", "best without it"
 
 
 def marked(name: str, truth: bool) -> str:
@@ -40,8 +42,8 @@ def ranked(names: Sequence[str], order: Ints, scores: Floats, truth: Bools, k: i
     rows = np.arange(len(shown))[::-1]
     figure = go.Figure()
     for correct, name, look in (
-        (True, f"{RELEVANT_GLYPH} the image shows it", {"color": RELEVANT}),
-        (False, f"{IRRELEVANT_GLYPH} it does not", hatched(IRRELEVANT)),
+        (True, f"{RELEVANT_GLYPH} in the image", {"color": RELEVANT}),
+        (False, f"{IRRELEVANT_GLYPH} not", hatched(IRRELEVANT)),
     ):
         chosen = truth[shown] == correct
         figure.add_bar(
@@ -61,27 +63,37 @@ def ranked(names: Sequence[str], order: Ints, scores: Floats, truth: Bools, k: i
     )
     texts = [marked(names[label], bool(truth[label])) for label in shown]
     figure.update_yaxes(tickvals=rows, ticktext=texts, tickfont=FONT, showgrid=False)
-    figure.update_xaxes(title_text="score: best value with it − without it", zerolinecolor=GREY)
+    figure.update_xaxes(title_text="score: best with it − without it", zerolinecolor=GREY)
     figure.update_layout(bargap=0.25)
     return figure
 
 
-def moves(names: Sequence[str], before: Ints, after: Ints, answered: int, truth: Bools, k: int) -> go.Figure:
-    """Plot the labels before an answer at the left and after it at the right, each (L,) from the top, joined by lines;
-    other labels that moved up are blue, those that moved down dashed vermilion."""
+def moves(
+    names: Sequence[str],
+    before: Ints,
+    after: Ints,
+    answered: int,
+    truth: Bools,
+    k: int,
+    partners: Sequence[int],
+) -> go.Figure:
+    """Plot all labels before an answer at the left and after it at the right, each (L,) from the top, joined by lines
+    whose ends are filled where the image shows the label.
+
+    Other labels that moved up are blue, those that moved down dashed vermilion. Named are the answered label, its
+    `partners` and those that moved furthest, where there is room.
+    """
     was, now = np.argsort(before) + 1, np.argsort(after) + 1
-    last = k + BELOW
-    change = _among_others(before, answered) - _among_others(after, answered)
+    change = moved_among_others(before, after, answered)
+    by_change = np.argsort(np.abs(change), kind="stable")  # what moved furthest lies above the rest
     figure = go.Figure()
-    for label in np.argsort(np.abs(change), kind="stable"):  # what moved furthest lies above the rest
-        if min(was[label], now[label]) > last:
-            continue
+    for label in by_change:
         look = (
-            (GREY, 2, "solid")
+            (GREY, 1.5, "solid")
             if not change[label]
-            else (BLUE, 4, "solid")
+            else (BLUE, 3, "solid")
             if change[label] > 0
-            else (VERMILLION, 4, "dash")
+            else (VERMILLION, 3, "dash")
         )
         line(
             figure,
@@ -89,33 +101,36 @@ def moves(names: Sequence[str], before: Ints, after: Ints, answered: int, truth:
             [was[label], now[label]],
             *((PURPLE, 5, "dot") if label == answered else look),
             mode="lines+markers",
-            marker={"size": 7},
+            marker={"size": 7, "symbol": "circle" if truth[label] else "circle-open"},
             hovertemplate=f"{html.escape(names[label])}: rank {was[label]} → {now[label]}<extra></extra>",
         )
-    for x, order, anchor in ((0.0, before, "right"), (1.0, after, "left")):
-        for place, label in enumerate(order[:last], start=1):
+    named: list[int] = []
+    for label in [answered, *partners, *(i for i in by_change[::-1] if change[i])]:
+        if len(named) < MOST_NAMED and all(abs(now[label] - now[each]) >= ROOM for each in named):
+            named.append(label)
             text = marked(names[label], bool(truth[label]))
-            figure.add_annotation(
-                x=x,
-                y=place,
-                text=f"<b>{text}</b>" if label == answered else text,
-                xanchor=anchor,
-                xshift=-8 if anchor == "right" else 8,
-                showarrow=False,
-                font=FONT,
-            )
-    figure.add_hline(y=k + 0.5, line={"color": GREY, "width": 3, "dash": "dash"})
+            text = f"<b>{text}</b>" if label == answered else text
+            look = {"xanchor": "left", "xshift": 8, "showarrow": False, "font": FONT}
+            figure.add_annotation(x=1.0, y=now[label], text=text, **look)
+    figure.add_hline(
+        y=k + 0.5,
+        line={"color": GREY, "width": 2, "dash": "dash"},
+        annotation={"text": f"k = {k}", "font": FONT},
+        annotation_position="bottom left",
+    )
     ticks = {"tickvals": [0, 1], "ticktext": ["before", "after"], "tickfont": FONT}
-    figure.update_xaxes(range=[-0.8, 1.8], side="top", showgrid=False, zeroline=False, **ticks)
-    figure.update_yaxes(range=[last + 0.6, 0.4], visible=False)
+    figure.update_xaxes(range=[-0.3, 1.8], side="top", showgrid=False, zeroline=False, **ticks)
+    figure.update_yaxes(range=[len(names) + 0.6, 0.4], visible=False)
     return figure
 
 
-def _among_others(order: Ints, answered: int) -> Ints:
-    """Return the rank (L,) of each label among the unanswered ones; 0 for the answered label."""
-    place = np.zeros(len(order), np.int64)
-    place[order[order != answered]] = np.arange(1, len(order))
-    return place
+def moved_among_others(before: Ints, after: Ints, answered: int) -> Ints:
+    """Return by how many ranks each label (L,) moves up among the others; 0 for the answered label."""
+    places = [np.zeros(len(before), np.int64) for _ in range(2)]
+    for place, order in zip(places, (before, after), strict=True):
+        place[order[order != answered]] = np.arange(1, len(order))
+    moved: Ints = places[0] - places[1]
+    return moved
 
 
 def ties(names: Sequence[str], interactions: Sequence[tuple[int, float]]) -> go.Figure:
@@ -159,7 +174,7 @@ def maxima(names: Sequence[str], shown: Sequence[int], inside: Floats, outside: 
     texts = [f"<b>asked: {texts[0]}</b>", *texts[1:]]
     edges = [-0.7, len(shown) - 0.3]
     figure.update_yaxes(tickvals=rows, ticktext=texts, tickfont=FONT, range=edges, showgrid=False)
-    figure.update_xaxes(title_text="value t's + t'Ft of the best k labels", nticks=6)
+    figure.update_xaxes(title_text="value of the best k labels", nticks=6)
     return figure
 
 
@@ -188,13 +203,11 @@ def _with_truth(taught: Taught, row: int, labels: Sequence[int]) -> str:
 
 
 def first_mistakes(taught: Taught, row: int, order: Ints, k: int) -> str:
-    """Name the incorrect labels among the first k, and the correct ones that are missing there."""
-    truth = taught.labels[row]
-    wrong = [taught.names[i] for i in order[:k] if not truth[i]]
-    missed = [taught.names[i] for i in order[k:] if truth[i]]
+    """Count the incorrect labels among the first k."""
+    wrong = int(np.count_nonzero(~taught.labels[row][order[:k]]))
     if not wrong:
         return f"that all of the first {k} are correct."
-    return f"the hatched bars above the line: {quoted(wrong)}, while {quoted(missed)} stand below it."
+    return f"the {wrong} hatched bars above the line."
 
 
 def moved(taught: Taught, before: Ints, after: Ints, answered: int, k: int) -> str:
@@ -209,20 +222,20 @@ def notice_answer(
     taught: Taught, row: int, label: int, answer: bool | None, before: Ints, after: Ints
 ) -> str:
     """Return the caption of the two rankings. before, after: (L,) the labels from the top, as OWN ranks them."""
-    legend = "Dotted: the answered label. Blue: up among the others; dashed: down."
     if answer is None:
-        return f"{legend} **Notice** that nothing moves before an answer."
-    name = taught.names[label]
-    truth = "correct" if taught.labels[row, label] == answer else "wrong: see what that does"
-    change = _among_others(before, label) - _among_others(after, label)
+        return "**Notice** that nothing moves before an answer."
+    correct = "" if taught.labels[row, label] == answer else f"“{taught.names[label]}”: the answer is wrong. "
+    change = moved_among_others(before, after, label)
     partners = " and ".join(
         f"“{taught.names[partner]}” ($F$ {signed(weight)}) {_moved_by(int(change[partner]))}"
-        for partner, weight in strongest(taught.ties(label), 2)
+        for partner, weight in partners_of(taught, label)
     )
-    return (
-        f"{legend} “{name}”, {'yes' if answer else 'no'}, is {truth}. **Notice** its strongest partners in {OWN}: "
-        f"{partners}. {RIVAL} has $F=0$, so that no two others ever cross."
-    )
+    return f"{correct}**Notice** its strongest partners: {partners}. {RIVAL} has $F=0$: no others cross."
+
+
+def partners_of(taught: Taught, label: int) -> list[tuple[int, float]]:
+    """Return the labels of the strongest interactions of a label, with F."""
+    return strongest(taught.ties(label), PARTNERS)
 
 
 def _moved_by(places: int) -> str:
@@ -258,30 +271,24 @@ def with_and_without(taught: Taught, asker: LabellingModel, position: Position, 
     return f"**“{taught.names[label]}” in** brings {added} into the best {k}; **out**, {quoted(instead)}."
 
 
-def notice_question(taught: Taught, label: int, surest: int, inside: Floats, outside: Floats) -> str:
-    """Compare the max-marginal difference of the asked label with that of the surest one."""
-    near, far = (abs(float(inside[i] - outside[i])) for i in (label, surest))
-    return (
-        r"The best $t^\top s+t^\top Ft$ with each label among the $k$ and without it. **Notice** the shortest line: "
-        f"“{taught.names[label]}” differs by {near:.4f}, “{taught.names[surest]}”, the surest, by {far:.4f}."
-        f"{together(taught, label, inside, outside)}"
-    )
+def notice_question(taught: Taught, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
+    """Say how far apart the max-marginals of the asked label are, the first one shown, and those of the last one."""
+    apart = [
+        f"“{taught.names[each]}” differs by {abs(float(inside[each] - outside[each])):.4f}" for each in shown
+    ]
+    longest = f", {apart[-1]}" if len(shown) > 1 else ""
+    return f"**Notice** the shortest line: {apart[0]}{longest}.{together(taught, shown, inside, outside)}"
 
 
-def together(taught: Taught, label: int, inside: Floats, outside: Floats) -> str:
-    """Name the labels with the same max-marginal difference as the asked one: the two best labellings differ in all of
-    them."""
+def together(taught: Taught, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
+    """Name the labels shown with the same max-marginal difference as the asked one, the first: the two best labellings
+    differ in all of them."""
+    label, *rest = shown
     distance = np.abs(inside - outside)
-    same = np.flatnonzero(np.isfinite(distance) & np.isclose(distance, distance[label], rtol=1e-9, atol=0.0))
-    others = [taught.names[i] for i in same if i != label]
+    others = [taught.names[i] for i in rest if np.isclose(distance[i], distance[label], rtol=1e-9, atol=0.0)]
     if not others:
         return ""
-    so = (
-        "changes sides with it, so its line is"
-        if len(others) == 1
-        else "change sides with it, so their lines are"
-    )
-    return f" {quoted(others)} {so} as long; of equals one is asked."
+    return f" {quoted(others)} {'changes' if len(others) == 1 else 'change'} sides with it."
 
 
 def from_to(curves: Mapping[str, Floats]) -> str:
@@ -320,7 +327,7 @@ def interval(apart: Floats) -> tuple[float, float, float]:
     return mean, mean - half, mean + half
 
 
-def notice_worth(taught: Taught, curves: Mapping[str, Floats]) -> str:
+def notice_worth(curves: Mapping[str, Floats]) -> str:
     """Say what the interactions add, and what the choice of the questions adds."""
     model = [
         f"{apart(curves[OWN][count] - curves[RIVAL][count])} after {count} questions"
@@ -328,10 +335,17 @@ def notice_worth(taught: Taught, curves: Mapping[str, Floats]) -> str:
     ]
     choice = apart(curves[OWN][QUESTIONS] - curves[BY_CHANCE][QUESTIONS])
     return (
+        f"**Notice** what interactions add, {OWN} minus {RIVAL}: {', '.join(model)}; and the choice of questions: "
+        f"{choice} after {QUESTIONS}."
+    )
+
+
+def measured_on(taught: Taught) -> str:
+    """Say what precision is, and of which scenes and training runs."""
+    return (
         "Precision at $k$, where the model is given the number $k$ of labels and answered labels are correct. "
-        f"**Notice** what interactions add, {OWN} minus {RIVAL}: {', '.join(model)}; and what the choice of the "
-        f"questions adds: {choice} after {QUESTIONS}. {curves[OWN].shape[1]} generated scenes, one training run on "
-        f"{taught.learnt} others, within {100 * taught.gap:.1g}% of its optimum."
+        f"{len(taught.scenes)} generated scenes, one training run on {taught.learnt} others, within "
+        f"{100 * taught.gap:.1g}% of its optimum."
     )
 
 

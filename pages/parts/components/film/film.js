@@ -112,6 +112,7 @@ export default function ({ data, parentElement, setStateValue }) {
     const focused = own()?.contains(root.getRootNode().activeElement);
     const before = new Map([...(own()?.children ?? [])].map((one) => [one.dataset.frame, one.offsetLeft]));
     const listed = data.truth ? [data.truth, ...data.strips] : data.strips;
+    root.style.setProperty("--strips", listed.length);
     root.replaceChildren(...listed.map((one) => section(data, one, one.movable ? state.order : one.order)));
     root.scrollLeft = scrolled;
     if (!strip) return;

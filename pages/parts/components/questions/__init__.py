@@ -32,7 +32,8 @@ _mount = st.components.v2.component(
     html='<div class="questions"><section class="question"><div class="ask" aria-live="polite"></div>'
     '<div class="why"><span></span> <button type="button" class="more" hidden></button></div><div class="values"></div>'
     f'<div class="buttons">{_buttons}<span class="kept" role="status"></span></div></section>'
-    f'<div class="rankings">{_ranking.format("own")}{_ranking.format("rival")}</div></div>',
+    f'<div class="rankings">{_ranking.format("own")}{_ranking.format("rival")}</div>'
+    '<button type="button" class="all" hidden></button></div>',
     css=f":host {{{''.join(f'--{name}: {colour};' for name, colour in _variables.items())}}}\n"
     + (FOLDER / "questions.css").read_text(),
     js=(FOLDER / "questions.js").read_text(),

@@ -25,6 +25,7 @@ const ASIDE = "ranking-refused-";
 const MOST_SENT = 1000; // events in one message, the first; the server takes no more at once
 const AGAIN = 2000; // milliseconds after which what is not yet on disk is sent once more
 const GLIDE = 350; // milliseconds
+const BEYOND = 2; // ranks below the top k that are shown, where not all are
 const NONE = { label: -1, inside: null, outside: null, counted: 0, ahead: 0 };
 
 const element = (kind, className, text) => {
@@ -224,6 +225,9 @@ function paint(root, state) {
   rival.hidden = !data.rival;
   root.dataset.rival = String(Boolean(data.rival));
   if (data.rival) paintRanking(rival, rivalRanking(data, now), state);
+  const all = root.querySelector(".all");
+  all.hidden = !state.all && !root.querySelector(".row[hidden]");
+  all.textContent = state.all ? "Fewer labels" : `All ${data.names.length} labels`;
   const { current } = state;
   if (state.painted !== current) {
     current.name = data.names[current.label];
@@ -288,9 +292,10 @@ function paintRanking(root, ranking, state) {
   root.querySelector(".measure").textContent =
     [data.truth && `break-even precision ${ranking.precision?.toFixed(2) ?? "–"}`, ranking.note].filter(Boolean).join(" · ");
   const list = root.querySelector(".bars");
-  list.style.setProperty("--rows", Math.ceil(ranking.rows.length / 2));
   const known = new Map([...list.children].map((row) => [row.dataset.label, row]));
-  const places = new Map([...known].map(([label, row]) => [label, [row.offsetLeft, row.offsetTop]]));
+  const places = new Map(
+    [...known].filter(([, row]) => !row.hidden).map(([label, row]) => [label, [row.offsetLeft, row.offsetTop]]),
+  );
   const old = new Map(ranking.before.map((label, place) => [label, place]));
   const truth = data.truth && new Set(data.truth);
   const rows = ranking.rows.map(([label, score, said], place) => {
@@ -299,6 +304,8 @@ function paintRanking(root, ranking, state) {
     row.dataset.last = String(place === ranking.k - 1);
     row.dataset.said = said;
     row.dataset.asked = String(root.classList.contains("own") && label === state.current.label);
+    const matters = place < ranking.k + BEYOND || said || row.dataset.asked === "true" || truth?.has(label);
+    row.hidden = !(state.all || matters);
     const moved = (old.get(label) ?? place) - place;
     const [rank, mark, sign, , bar, move] = row.children;
     rank.textContent = place + 1;
@@ -311,6 +318,7 @@ function paintRanking(root, ranking, state) {
     row.setAttribute("aria-label", spoken(data.names[label], place, ranking.k, said, moved, truth?.has(label)));
     return row;
   });
+  list.style.setProperty("--rows", Math.ceil(rows.filter((row) => !row.hidden).length / 2));
   if (rows.some((row, place) => list.children[place] !== row) || list.children.length !== rows.length) {
     list.replaceChildren(...rows);
     glide(rows, places);
@@ -384,6 +392,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     log: [],
     word: "",
     unkept: false,
+    all: false,
     current: NONE,
     painted: NONE,
   });
@@ -396,6 +405,10 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   }
   root.onclick = (event) => {
     if (event.target.closest(".more")) setTriggerValue("more", true);
+    if (event.target.closest(".all")) {
+      state.all = !state.all;
+      paint(root, state);
+    }
     const button = event.target.closest("button[data-kind]");
     if (!button) return;
     press(state, button.dataset.kind);

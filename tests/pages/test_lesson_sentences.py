@@ -1,0 +1,589 @@
+"""Every sentence with a number on every step of every lesson is computed here from what its screen shows, and from the
+runs on disk where the screen rounds. A sentence that no claim below covers fails its test, as does a claim that no
+sentence makes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from itertools import combinations
+from math import comb, factorial
+from statistics import fmean
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from shown import NUMBER, charts_of, choose, components, plain, press, values
+
+from pages.parts.app import cache
+from pages.parts.runs import rivals
+from pages.parts.runs.lesson_settings import NEIGHBOURS, VIOLATED, WHY_AP, pairs_study
+from pages.parts.views import all_actions, leanings, subsequence_worth, taught_labels, taught_views
+from pages.parts.views.pair_cues import cues_of
+from pages.parts.views.taught_labels import BY_CHANCE, OWN, QUESTIONS, RIVAL
+from ranking.explain.inference_steps import InferenceProblem, trace_of
+from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
+from ranking.metrics import average_precision, ndcg
+from ranking.metrics.intervals import Interval
+
+pytestmark = pytest.mark.usefixtures("started")
+END = re.compile(r"(?<=[.?!])\s+(?=[A-Z“*])")
+
+# ---------------------------------------------------------------------------------------------------------
+# Sentences and claims
+# ---------------------------------------------------------------------------------------------------------
+
+
+def sentences(app):
+    """Those with a number, of texts, rows of tables and metrics; each kind in the order of the page."""
+    blocks = [plain(block) for block in (*app.markdown, *app.caption, *app.info, *app.warning, *app.error)]
+    parts = [part for block in blocks for line in block.splitlines() for part in END.split(line)]
+    parts += [f"{metric.label}: {metric.value}" for metric in app.metric]
+    parts = [part.replace("0-1 loss", "zero-one loss").replace("−", "-") for part in parts]
+    return [part for part in parts if re.search(r"\d", part)]
+
+
+def check(app, claims):
+    """claims: a pattern and the numbers of the sentence that it finds; of one pattern in the order of the page."""
+    assert not app.error
+    open_ = list(claims)
+    for sentence in sentences(app):
+        found = [claim for claim in open_ if re.search(claim[0], sentence)]
+        assert len({pattern for pattern, _ in found}) == 1, f"{len(found)} claims for: {sentence}"
+        numbers, expected = NUMBER.findall(sentence), list(found[0][1])
+        assert len(numbers) == len(expected), (sentence, expected)
+        for number, value in zip(numbers, expected, strict=True):
+            half_a_digit = 0.5 * 10.0 ** -len(number.partition(".")[2])
+            assert abs(float(number.replace(",", "")) - value) <= half_a_digit + 1e-9, (sentence, expected)
+        open_.remove(found[0])
+    assert not open_, "no sentence makes these claims"
+
+
+def test_a_sentence_without_a_claim_a_wrong_number_and_a_claim_without_a_sentence_fail(empty_home, open_page):
+    app = open_page("labels_lesson", labels_step="2", told_answer="not asked")
+    right = [(r"^### ", numbers) for numbers in precisions_before(app)]
+    check(app, right)
+    for wrong in (right[1:], [(right[0][0], [9, 9]), *right[1:]], [*right, ("nothing", [1])]):
+        with pytest.raises(AssertionError):
+            check(app, wrong)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Runs on disk
+# ---------------------------------------------------------------------------------------------------------
+
+
+def runs_of(store, lesson):
+    images, _ = cache.ready_made()
+    settings = {method: lesson.settings_of(images.key, method).to_json() for method in lesson.methods}
+    return {method: store.equal_runs("train", of)[0] for method, of in settings.items()}
+
+
+def scores_of(store, lesson):
+    """The relevance (n,) of the test samples, and their scores by method."""
+    runs = runs_of(store, lesson)
+    images, _ = cache.ready_made()
+    relevance = images.relevance(lesson.query)[images.test].astype(int)
+    return relevance, {method: np.load(run.scores_file)[images.test] for method, run in runs.items()}
+
+
+def precisions_of(store, lesson):
+    relevance, scores = scores_of(store, lesson)
+    return {method: average_precision(relevance, each) for method, each in scores.items()}
+
+
+def actions_of(store, lesson, name, pairs):
+    """The gains of every action by the file, those of the lesson's own by its runs."""
+    runs = runs_of(store, lesson)
+    resampled = cache.redrawn(list(runs.values()), "test")
+    stored = json.loads(all_actions.MEASURED.read_text())["lessons"][name]
+    gains = {
+        action: {(first, second): Interval(*ends) for first, second, *ends in of["gains"]}
+        for action, of in stored.items()
+    }
+    number = list(runs).index
+    gains[lesson.query] = {
+        pair: resampled.difference("AP", number(pair[1]), number(pair[0])) for pair in pairs
+    }
+    return gains, {action: of["AP"] for action, of in stored.items()} | {
+        lesson.query: precisions_of(store, lesson)
+    }
+
+
+def average(gains, pairs):
+    numbers = [len(gains)]
+    for pair in pairs:
+        each = [of[pair] for of in gains.values()]
+        numbers += [fmean(gain.value for gain in each)]
+        numbers += [sum(gain.low > 0 for gain in each), sum(gain.high < 0 for gain in each)]
+    return "^(### )?Average of", numbers
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Why optimise AP?
+# ---------------------------------------------------------------------------------------------------------
+
+PAIR = (WHY_AP.methods[0], WHY_AP.methods[1])
+
+
+@pytest.fixture
+def outcome(fresh_home):
+    """AP and weighted 0-1 loss of both methods, and the sentences about both."""
+    relevance, scores = scores_of(fresh_home, WHY_AP)
+    images, _ = cache.ready_made()
+    labelled, losses = [], []
+    for method, run in runs_of(fresh_home, WHY_AP).items():
+        every, train = np.load(run.scores_file), ~images.test
+        threshold = best_threshold(images.relevance(WHY_AP.query)[train].astype(int), every[train])
+        labelled.append(scores[method] - threshold)
+        losses.append(weighted_zero_one(relevance, labelled[-1]))
+    ap = list(precisions_of(fresh_home, WHY_AP).values())
+    units = images.image_of[images.test]
+    gains, _ = actions_of(fresh_home, WHY_AP, "why AP", [PAIR])
+    loss = rivals.loss_difference(relevance, np.stack(labelled), units)
+    gain = gains[WHY_AP.query][PAIR]
+    assert (gain.value, loss.value) == pytest.approx((ap[1] - ap[0], losses[1] - losses[0]))
+    leads = [gain.value if gain.low > 0 else -gain.value] if gain.without_zero else []
+    leads += [loss.value if loss.high < 0 else -loss.value] if loss.without_zero else []
+    claims = [("significantly better|ranks better", leads), average(gains, [PAIR])]
+    called = [int(np.count_nonzero(each > 0)) for each in labelled]
+    counts = [called[1], len(relevance), called[0], int(relevance.sum())]
+    return ap, losses, claims, [*gain, *loss], counts
+
+
+def test_why_optimise_ap(fresh_home, open_page, outcome):
+    ap, losses, claims, (_, low, high, _, least, most), counts = outcome
+    metrics = [
+        (name, [value])
+        for name, value in zip(("^AP: ", "^Weighted") * 2, (ap[0], losses[0], ap[1], losses[1]), strict=True)
+    ]
+    app = open_page("lesson")
+    check(app, [*claims, *metrics])
+
+    press(app, "next step")
+    for place, k in ((1, 5), (7, 3), (12, 5)):
+        choose(app.slider, "place", place)
+        choose(app.slider, "small_k", k)
+        [strip] = components(app, "ranking_strip")
+        marks = np.array([item["mark"] == "relevant" for item in strip["items"]]).astype(int)
+        shown = marks, -np.arange(len(marks), dtype=float)
+        ranks = np.flatnonzero(marks) + 1
+        terms = [number for count, rank in enumerate(ranks, start=1) for number in (count, rank)]
+        curves = [values(chart["data"][0]["y"]) for chart in charts_of(app)]
+        [at] = np.flatnonzero(np.diff(curves[3]))
+        count = len(ranks)
+        wrong = 2 * np.count_nonzero(marks[count:]) / len(marks)
+        check(
+            app,
+            [
+                ("show “riding horse”", [count, len(marks)]),
+                ("tfrac", [1, count, *terms]),
+                (
+                    r"\*\*Notice",
+                    [-np.diff(curves[0])[0], -np.diff(curves[0])[-1], len(marks) - 1, at + 1, at + 2],
+                ),
+                ("^AP: ", [np.mean([number / rank for number, rank in enumerate(ranks, start=1)])]),
+                ("^P@", [k, marks[:k].mean()]),
+                ("^NDCG", [ndcg(*shown)]),
+                ("^Error rate", [wrong]),
+            ],
+        )
+
+    press(app, "next step")
+    [chart] = charts_of(app)
+    falls, rises = (values(bars["y"]) for bars in chart["data"])
+    [at] = np.flatnonzero(rises)
+    check(
+        app,
+        [
+            *claims,
+            (r"\*\*Notice", [falls[0], falls[-1], len(falls), at + 1, at + 2]),
+            ("paired bootstrap", [95, low, high, 95, least, most]),
+            ("minimises a bound", [1]),
+            ("the threshold that is best", counts),
+        ],
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Do neighbours help?
+# ---------------------------------------------------------------------------------------------------------
+
+
+def lines_of(app):
+    """Off and as learned: the ranks of the people of the scene by their letters, and who is relevant."""
+    [chart] = charts_of(app)
+    off, learned, relevant = {}, {}, set()
+    for person in chart["data"]:
+        [name] = [text for text in person["text"] if text]
+        ranks = dict(zip(values(person["x"]).round(6).tolist(), values(person["y"]).tolist(), strict=True))
+        off[name], learned[name] = ranks[0.0], ranks[1.0]
+        if person["line"]["dash"] == "solid":
+            relevant.add(name)
+    return off, learned, relevant
+
+
+def test_do_neighbours_help(fresh_home, open_page):
+    ap = precisions_of(fresh_home, NEIGHBOURS)
+    gains, every = actions_of(fresh_home, NEIGHBOURS, "neighbours", leanings.PAIRS)
+    own = [gains[NEIGHBOURS.query][pair] for pair in leanings.PAIRS]
+    app = open_page("neighbours_lesson")
+    rows = []
+    for action, of in every.items():
+        cells = [
+            (of[alone], of[leaning], gains[action][alone, leaning].value) for alone, leaning in leanings.PAIRS
+        ]
+        rows.append([number for three in cells for number in three])
+    check(
+        app,
+        [
+            *((rf"^### {method}: ", [value]) for method, value in ap.items()),
+            ("^### AP with neighbours", [gain.value for gain in own]),
+            average(gains, leanings.PAIRS),
+            *((rf"^\| (\*\*)?{action}(\*\*)? \|", row) for action, row in zip(every, rows, strict=True)),
+            (r"^\| Average", np.mean(rows, axis=0)),
+            ("was chosen as an example", [end for gain in own for end in (95, gain.low, gain.high)]),
+        ],
+    )
+
+    curve = cache.leaning(runs_of(fresh_home, NEIGHBOURS)["HOAP-SVM"])
+    off_ap = curve.average_precision[curve.strengths == 0][0]
+    press(app, "next step")
+    for strength in (1.0, 0.5):
+        choose(app.slider, "strength", strength)
+        at = int(np.abs(curve.strengths - strength).argmin())
+        caption = ("Test AP at strength", [strength, curve.average_precision[at], off_ap])
+        check(app, [moved_claim(app), caption])
+    choose(app.slider, "strength", 1.0)
+    caption = ("Test AP at strength", [1, curve.average_precision[curve.strengths == 1][0], off_ap])
+    press(app, "next step")
+    check(app, [moved_claim(app), caption])
+    press(app, "next step")
+    off, learned, relevant = lines_of(app)
+    assert not relevant
+    ends = [end for ranks in (off, learned) for end in (min(ranks.values()), max(ranks.values()))]
+    check(app, [("yet all", [len(off), *ends]), caption])
+
+    press(app, "next step")
+    [chart] = charts_of(app)
+    strengths, shown = (values(chart["data"][0][axis]) for axis in "xy")
+    off_ap, as_learned = shown[strengths == 0][0], shown[np.isclose(strengths, 1)][0]
+    assert as_learned == pytest.approx(ap["HOAP-SVM"])
+    relevance, rise = curve.relevance > 0, curve.rise
+    counts = [
+        np.count_nonzero(relevance & (rise > 0)),
+        relevance.sum(),
+        np.count_nonzero(relevance & (rise < 0)),
+    ]
+    _, low, high = leanings.by_strength(curve)
+    check(
+        app,
+        [
+            ("^## Neighbours move", [*counts, as_learned - off_ap, 95, low, high]),
+            (r"\*\*Notice", [shown.max(), strengths[shown.argmax()], as_learned]),
+            ("Off is not AP-SVM", [ap["AP-SVM"]]),
+            average(gains, leanings.PAIRS),
+        ],
+    )
+
+
+def moved_claim(app):
+    """Of the person that a scene is about: both ranks, how many are ahead or behind, and how many of them alike."""
+    [sentence] = [text.value for text in app.markdown if "moves from rank" in text.value]
+    off, learned, relevant = lines_of(app)
+    name = sentence.split()[1]
+    up = learned[name] < off[name]
+    assert ("up" if up else "down") in sentence
+    pulls = {other for other in off if (off[other] < off[name] if up else off[other] > off[name])}
+    alike = pulls & relevant if name in relevant else pulls - relevant
+    return "moves from rank", [off[name], learned[name], len(pulls), len(alike)]
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Pairs or sequences?
+# ---------------------------------------------------------------------------------------------------------
+
+
+def test_pairs_or_sequences(fresh_home, open_page):
+    app = open_page("pairs_lesson")
+    check(app, [])
+    choose(app.segmented_control, "guess", "something else")
+    check(app, [("pairs cannot tell", [len(components(app, "ranking_film"))])])
+
+    press(app, "next step")
+    [film] = components(app, "ranking_film")
+    shown = [film["frames"][frame] for frame in film["truth"]["order"]]
+    cues = np.array([cues_of(base64.b64decode(frame["src"].partition(",")[2])) for frame in shown])
+    total = comb(len(shown), 2)
+    explained = [sum(cue[i] > cue[j] for i, j in combinations(range(len(cue)), 2)) for cue in cues.T]
+    cars = next(row for row in fresh_home.image_sets() if row.source == "Timeline cars")
+    examples, _ = cache.pair_examples(cars.key, "year")
+    check(
+        app,
+        [
+            ("colourful one goes first", [explained[0], total]),
+            ("brighter one goes first", [explained[1], total]),
+            ("the highest first", [total, total]),
+            (r"\*\*Notice", [total - explained[0], total - explained[1], total]),
+            ("Of 50 sequences", [50, *examples.usual]),
+        ],
+    )
+
+    press(app, "next step")
+    [chart] = charts_of(app)
+    taus = {
+        line["name"]: (values(line["y"])[0], values(line["error_y"]["array"])[0]) for line in chart["data"]
+    }
+    [fused] = [of for name, of in taus.items() if name.startswith("MidRank")]
+    drawn = pairs_study("", (), "").drawing
+    check(
+        app,
+        [
+            ("Kendall tau", [*fused, *taus["RankSVM"]]),
+            ("^Trained on", [drawn["train"], drawn["length"], drawn["test"], 95]),
+        ],
+    )
+
+    press(app, "next step")
+    found = json.loads(subsequence_worth.MEASURED.read_text())
+    worth = [[of["RankSVM"], of["MidRank"], *of["gain"]] for of in found["sampled"].values()]
+    check(
+        app,
+        [
+            (r"95% interval", [95]),
+            (r"^\| eight different digits", worth[0]),
+            (r"^\| any images", worth[1]),
+            ("^Mean Kendall tau", [found["test"], found["length"], found["train"]]),
+        ],
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Finding the most violated ranking
+# ---------------------------------------------------------------------------------------------------------
+
+
+def test_finding_the_most_violated_ranking(fresh_home, open_page):
+    app = open_page("violated_lesson")
+    [chart] = charts_of(app)
+    marked = [point for point in chart["data"] if point["mode"] == "markers+text"]
+    worth = [(values(point["x"])[0], values(point["y"])[0]) for point in marked]
+    for (_, loss), strip in zip(worth, components(app, "ranking_strip"), strict=True):
+        marks = np.array([item["mark"] == "relevant" for item in strip["items"]]).astype(int)
+        assert loss == pytest.approx(1 - average_precision(marks, -np.arange(len(marks), dtype=float)))
+    count, relevant = len(marks), int(marks.sum())
+    points = len(values(chart["data"][0]["x"]))
+    assert points == comb(count, relevant)
+    sums = [score + loss for score, loss in worth]
+    titles = ("The right ranking", "by score", "The most violated ranking")
+    rankings = zip(titles, worth, sums, strict=True)
+    check(
+        app,
+        [
+            ("^## ", [count, factorial(count)]),
+            *((rf"^\*\*.*{title}.*\*\*: score", [*each, total]) for title, each, total in rankings),
+            ("orders come to", [factorial(count), points]),
+            (r"\*\*Notice", [sums[2] - sums[0]]),
+        ],
+    )
+
+    press(app, "next step")
+    [chart] = charts_of(app)
+    curves = [values(curve["y"]) for curve in chart["data"]]
+    best = [len(curve) - int(np.argmax(curve[::-1])) for curve in curves]
+    assert (np.diff(best) >= 0).all()
+    check(
+        app,
+        [
+            (r"\\?sum", [1]),
+            (r"\*\*Notice", [sum(map(len, curves)), points]),
+            ("^The best ranks", [*best, 4]),
+        ],
+    )
+
+    press(app, "next step")
+    run = runs_of(fresh_home, VIOLATED)["AP-SVM"]
+    learned = cache.ranking(run, "train")
+    problem = InferenceProblem.of(learned.scores, learned.relevance > 0)
+    trace = trace_of(problem, "select")
+    ranks = np.array(trace.ranks)
+    for done in (1, 2, 0):
+        choose(app.slider, "look", done)
+        low, high = trace.bounds_after(done, problem.highest)
+        settled = np.count_nonzero(low == high)
+        claims = [
+            ("learned from", [len(learned.scores), learned.positives]),
+            (
+                r"\*\*Notice",
+                [settled, len(ranks), done, len(trace.steps), np.count_nonzero(ranks == ranks.max())],
+            ),
+        ]
+        if done:
+            step = trace.steps[done - 1]
+            run_of = [step.run.start + 1, step.run.end]
+            left = [
+                number
+                for bound in step.bounds
+                if bound.start < bound.end and (bound.start, bound.end) != (step.position, step.position + 1)
+                for ends in ((bound.start + 1, bound.end), (bound.low, bound.high))
+                for number in (ends if ends[0] < ends[1] else ends[:1])
+            ]
+            claims += [
+                ("The median of", [*run_of, step.position + 1, step.score]),
+                ("^Of ranks", [step.run.low, step.run.high, step.rank]),
+                *([("^So sample", left)] if left else []),
+            ]
+        check(app, claims)
+
+    press(app, "next step")
+    [chart] = charts_of(app)
+    sizes = values(chart["data"][0]["x"])
+    middle = len(sizes) // 2
+    grown = [values(line["y"])[-1] / values(line["y"])[middle] for line in chart["data"]]
+    check(
+        app,
+        [
+            ("^Operations", [10]),
+            (r"\*\*Notice", [sizes[-1] / sizes[middle], sizes[middle], sizes[-1], *grown]),
+        ],
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Which label to ask about?
+# ---------------------------------------------------------------------------------------------------------
+
+
+class Moved(NamedTuple):
+    """A line of a chart of moves: the ranks of a label before and after an answer."""
+
+    was: int
+    now: int
+    in_image: bool
+    answered: bool
+
+
+def moves_of(chart):
+    """The lines of a chart of moves by their labels."""
+    return {
+        line["hovertemplate"].partition(": rank ")[0]: Moved(
+            *values(line["y"]).astype(int).tolist(),
+            line["marker"]["symbol"] == "circle",
+            line["line"]["dash"] == "dot",
+        )
+        for line in chart["data"]
+    }
+
+
+def precisions_before(app):
+    """Of both models the precision before and after an answer."""
+    for chart in charts_of(app)[1:]:
+        [end] = chart["layout"]["shapes"]
+        moves, k = moves_of(chart).values(), int(end["y0"])
+        yield [sum(move.in_image for move in moves if getattr(move, at) <= k) / k for at in ("was", "now")]
+
+
+def crossings(chart):
+    """How many pairs of lines cross, but for that of the answered label."""
+    others = [move for move in moves_of(chart).values() if not move.answered]
+    return sum((a.was < b.was) != (a.now < b.now) for a, b in combinations(others, 2))
+
+
+def partners_in(app):
+    """F and the move among the other labels of each partner that the notice names, by the charts."""
+    ties, own, _ = charts_of(app)
+    strengths = dict(zip(ties["layout"]["yaxis"]["ticktext"], ties["data"][0]["text"], strict=True))
+    moves = moves_of(own)
+    [answered] = [move for move in moves.values() if move.answered]
+    [notice] = [caption.value for caption in app.caption if "**Notice**" in caption.value]
+    numbers = []
+    for name in re.findall(r"“([^”]*)” \(\$F\$", notice):
+        was, now = (
+            moves[name].was - (answered.was < moves[name].was),
+            moves[name].now - (answered.now < moves[name].now),
+        )
+        numbers += [float(strengths[name].replace("−", "-")), *([abs(was - now)] if was != now else [])]
+    return numbers
+
+
+@pytest.mark.usefixtures("empty_home")
+@pytest.mark.parametrize("scene", ["A", "C", "D"])
+def test_which_label_to_ask_about(scene, open_page):
+    taught = taught_labels.taught()
+    app = open_page("labels_lesson", label_scene=scene)
+    [chart] = charts_of(app)
+    ticks = chart["layout"]["yaxis"]["ticktext"]
+    k = len(ticks) - taught_views.BELOW
+    right = sum(tick.startswith("✓") for tick in ticks[:k])
+    check(
+        app,
+        [
+            ("labels are correct: precision", [right, k, right / k]),
+            ("^C-star chooses", [k, len(taught.names)]),
+            ("all of the first" if right == k else "hatched bars above", [k if right == k else k - right]),
+        ],
+    )
+
+    press(app, "next step")
+    for answer in ("yes", "no"):
+        choose(app.segmented_control, "told_answer", answer)
+        _, own, rival = charts_of(app)
+        check(
+            app,
+            [
+                ("Overtakings", [crossings(own), crossings(rival)]),
+                *((r"^### (C-star|Independent): precision", each) for each in precisions_before(app)),
+                ("strongest partners", partners_in(app)),
+                ("no others cross", [0]),
+            ],
+        )
+    assert crossings(rival) == 0
+
+    press(app, "next step")
+    for done in (0, 2):
+        choose(app.slider, "questions_answered", done)
+        [chart] = charts_of(app)
+        inside, outside = (values(chart["data"][-at]["x"]) for at in (2, 1))
+        apart = np.abs(inside - outside)
+        assert (np.diff(apart) >= -1e-9).all(), "the shortest line is on top, the longest below"
+        asker, row = taught.asker(OWN, letters()[scene]), letters()[scene]
+        precision = asker.play(taught.position({}), taught.labels[row], done)[1][-1]
+        check(
+            app,
+            [
+                (r"^\*\*Precision", [precision]),
+                ("into the best", [k]),
+                ("the shortest line", [apart[0], apart[-1]]),
+            ],
+        )
+
+    press(app, "next step")
+    [chart] = charts_of(app)
+    lines = {line["name"]: values(line["y"]) for line in chart["data"]}
+    assert list(lines) == [OWN, RIVAL, BY_CHANCE]
+    columns = [0, 1, 5, QUESTIONS]
+    curves = taught_labels.curves()
+    differences = [
+        taught_views.interval(curves[own][at] - curves[other][at])
+        for own, other, at in ((OWN, RIVAL, 0), (OWN, RIVAL, QUESTIONS), (OWN, BY_CHANCE, QUESTIONS))
+    ]
+    for (mean, _, _), (own, other, at) in zip(
+        differences, ((OWN, RIVAL, 0), (OWN, RIVAL, QUESTIONS), (OWN, BY_CHANCE, QUESTIONS)), strict=True
+    ):
+        assert mean == pytest.approx(lines[own][at] - lines[other][at])
+    notice = [number for each, at in zip(differences, (0, 10, 10), strict=True) for number in (*each, at)]
+    check(
+        app,
+        [
+            ("^### With", [QUESTIONS, *(lines[name][at] for name in (OWN, RIVAL) for at in (0, -1))]),
+            (r"^\|  \| Auto", columns[1:]),
+            *((rf"^\| {re.escape(name)} \|", line[columns]) for name, line in lines.items()),
+            (r"\*\*Notice", notice),
+            ("generated scenes", [len(taught.scenes), taught.learnt, 100 * taught.gap]),
+        ],
+    )
+
+
+def letters():
+    return dict(zip("ABCDEF", taught_labels.examples(), strict=True))
