@@ -24,7 +24,7 @@ from drawing.sets import SETS
 from PIL import Image
 
 sys.path.append(str(Path(__file__).parents[1]))  # the lessons are in pages, which are not installed
-from pages.parts.runs.lesson_settings import NEIGHBOURS, VIOLATED, WHY_AP, pairs_study
+from pages.parts.views.lesson_settings import NEIGHBOURS, VIOLATED, WHY_AP, pairs_study
 from ranking.core import ImageSet
 from ranking.core.run_settings import (
     AnyStudySettings,

@@ -11,10 +11,10 @@ from pages.parts.app import cache, frame, keys
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.runs import lessons, rivals
-from pages.parts.runs.lesson_settings import WHY_AP as LESSON
 from pages.parts.runs.lessons import Step
 from pages.parts.runs.rivals import Rivals, Standing
 from pages.parts.views import all_actions, charts, measures, moving_image
+from pages.parts.views.lesson_settings import WHY_AP as LESSON
 from pages.parts.views.moving_image import DEFAULT_K, OTHERS, RELEVANT, SHOWN
 from ranking.core import ImageSet
 from ranking.datasets.splits import blocks_of

@@ -14,10 +14,10 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.runs import lessons
-from pages.parts.runs.lesson_settings import NEIGHBOURS as LESSON
 from pages.parts.runs.lessons import Step
 from pages.parts.views import all_actions, leanings, measures
 from pages.parts.views.leanings import LEARNT, OFF
+from pages.parts.views.lesson_settings import NEIGHBOURS as LESSON
 from pages.parts.views.measures import ends
 from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking, first_mistake

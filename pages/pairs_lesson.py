@@ -10,12 +10,12 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.components.film import Strip
 from pages.parts.runs import jobs_panel, lessons, order_models
-from pages.parts.runs.lesson_settings import pairs_study
 from pages.parts.runs.lessons import Step
 from pages.parts.runs.order_models import frames_of
 from pages.parts.studies import ablation_charts
 from pages.parts.studies.ablation_words import TAU
 from pages.parts.views import charts, subsequence_worth
+from pages.parts.views.lesson_settings import pairs_study
 from pages.parts.views.pair_cues import CUES, DRAWS, explained, pair_examples
 from ranking.core import ImageSet, Ints
 from ranking.experiments.ablations import FIGURES, FUSED, RANK_SVM

@@ -14,9 +14,9 @@ from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.runs import lessons
 from pages.parts.runs.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
-from pages.parts.runs.lesson_settings import VIOLATED as LESSON
 from pages.parts.views import charts, inference_charts, inference_words
 from pages.parts.views.inference_words import NAMES, PREDICTED, RIGHT, VIOLATED
+from pages.parts.views.lesson_settings import VIOLATED as LESSON
 from ranking.core import ImageSet, Ints
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.metrics.ranked import Ranking

@@ -12,7 +12,7 @@ from typing import Any
 from shapes import write_shapes
 from trainings import finished, worked
 
-from pages.parts.runs.lesson_settings import Lesson
+from pages.parts.views.lesson_settings import Lesson
 from ranking.jobs import worker
 from ranking.workspace.examples import folder_of
 from ranking.workspace.run import Run

@@ -17,7 +17,7 @@ from filelock import FileLock
 from filled_home import Laboratory, content_of_sets, copy_home, fill, teach
 
 from pages.parts.app import cache
-from pages.parts.runs.lesson_settings import Lesson
+from pages.parts.views.lesson_settings import Lesson
 from ranking.core import ImageSet
 from ranking.core.run_settings import TrainSettings
 from ranking.datasets import build_image_set, make_source

@@ -11,10 +11,10 @@ from shown import all_steps, choose, components, kinds, numbers_in, page_of, pre
 
 from pages.parts.app import cache
 from pages.parts.runs import lessons, rivals
-from pages.parts.runs.lesson_settings import NEIGHBOURS, VIOLATED
-from pages.parts.runs.lesson_settings import WHY_AP as LESSON
 from pages.parts.runs.rivals import Standing
 from pages.parts.views import all_actions, measures, moving_image
+from pages.parts.views.lesson_settings import NEIGHBOURS, VIOLATED
+from pages.parts.views.lesson_settings import WHY_AP as LESSON
 from ranking.jobs import run_archive
 from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
 from ranking.metrics.intervals import DRAWS, Interval, interval, resample, resampled_counts

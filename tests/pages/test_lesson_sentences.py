@@ -18,8 +18,8 @@ from shown import NUMBER, charts_of, choose, components, plain, press, values
 
 from pages.parts.app import cache
 from pages.parts.runs import rivals
-from pages.parts.runs.lesson_settings import NEIGHBOURS, VIOLATED, WHY_AP, pairs_study
 from pages.parts.views import all_actions, leanings, subsequence_worth, taught_labels, taught_views
+from pages.parts.views.lesson_settings import NEIGHBOURS, VIOLATED, WHY_AP, pairs_study
 from pages.parts.views.pair_cues import cues_of
 from pages.parts.views.taught_labels import BY_CHANCE, OWN, QUESTIONS, RIVAL
 from ranking.explain.inference_steps import InferenceProblem, trace_of

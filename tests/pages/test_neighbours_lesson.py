@@ -11,9 +11,9 @@ import pytest
 from shown import all_steps, choose, components, numbers_in, page_of, press, texts
 
 from pages.parts.app import cache, home
-from pages.parts.runs.lesson_settings import NEIGHBOURS as LESSON
 from pages.parts.views import all_actions, leanings, measures
 from pages.parts.views.all_actions import MEASURED, Action
+from pages.parts.views.lesson_settings import NEIGHBOURS as LESSON
 from ranking.explain.edge_strength import EdgeStrengthCurve
 from ranking.metrics import average_precision
 from ranking.metrics.intervals import Interval

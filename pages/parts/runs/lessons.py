@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.runs import feature_choice, jobs_panel
-from pages.parts.runs.lesson_settings import Lesson
+from pages.parts.views.lesson_settings import Lesson
 from ranking.core.run_settings import TrainSettings
 from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Kind, Run

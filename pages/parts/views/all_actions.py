@@ -13,8 +13,8 @@ import streamlit as st
 
 from pages.parts.app import home
 from pages.parts.app.frame import escaped
-from pages.parts.runs.lesson_settings import Lesson
 from pages.parts.views import leanings
+from pages.parts.views.lesson_settings import Lesson
 from pages.parts.views.measures import signed
 from ranking.core import ImageSet
 from ranking.metrics.intervals import Interval, Resampled
