@@ -1,4 +1,5 @@
-"""The recording of a training run: its bounds and the scores of all samples at some iterations, as shown on pages."""
+"""The recording of a training run: its bounds and the scores of all samples at some iterations, and what pages show
+of each."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from ranking.metrics.ranked import Ranking
 
 MOST = 60  # iterations of a recording
 MOST_BYTES = 2_000_000  # of its file
-OVERHEAD = 4_000  # bytes of the file besides the scores
+OVERHEAD = 4_000  # bytes of the file that are no scores
 TOP = 12  # samples of a ranking that are shown
 LIFTED = 6  # irrelevant samples that the most violated ranking moves up, as shown
 
@@ -45,8 +46,8 @@ class Playback:
 
     @classmethod
     def load(cls, data: bytes, samples: int) -> Self:
-        """Return the recording in the bytes of an untrusted file. InputError unless it is a recording of `samples`
-        samples."""
+        """Return the recording in the bytes of a file, which may come from anywhere. InputError unless it is one of
+        `samples` samples."""
         if len(data) > MOST_BYTES:
             raise InputError("recording", f"at most {MOST_BYTES:,} bytes", len(data))
         names = [field.name for field in fields(cls)]
@@ -65,7 +66,7 @@ class Playback:
         return read
 
     def _check(self, samples: int) -> None:
-        """Raise InputError unless types, shapes and numbers are valid for a recording."""
+        """InputError unless types, shapes and numbers are those of a recording."""
         count = len(self.iterations) if self.iterations.ndim == 1 else 0
         if not 0 < count <= MOST:
             raise InputError("iterations of a recording", f"1 to {MOST}", f"shape {self.iterations.shape}")
@@ -79,14 +80,14 @@ class Playback:
                     f"{array.dtype} of shape {array.shape}",
                 )
         if self.iterations[0] < 0 or (np.diff(self.iterations) <= 0).any():
-            raise InputError("iterations of a recording", "increasing numbers from 0", "other numbers")
+            raise InputError("iterations of a recording", "numbers from 0 that rise", "others")
         bounded = np.isfinite(self.dual) | np.isneginf(self.dual)
         if not (np.isfinite(self.primal).all() and bounded.all() and np.isfinite(self.scores).all()):
-            raise InputError("numbers of a recording", "finite numbers", "NaN or infinity")
+            raise InputError("numbers of a recording", "finite numbers", "others")
 
 
 def most_iterations(samples: int) -> int:
-    """Return the largest number of iterations in a recording of so many samples; below 2, nothing is recorded.
+    """Return how many iterations of a set of so many samples a recording holds; fewer than 2: none are recorded.
 
     >>> most_iterations(578), most_iterations(20_000), most_iterations(1_000_000)
     (60, 24, 0)
@@ -97,7 +98,7 @@ def most_iterations(samples: int) -> int:
 
 
 def read_playback(file: Path, samples: int) -> Playback | None:
-    """Return the recording in `file`; None if there is no such file. InputError if it is damaged."""
+    """Return the recording in `file`; None where there is no such file. InputError where it is damaged."""
     try:
         with open(file, "rb") as stream:
             data = stream.read(MOST_BYTES + 1)
@@ -110,7 +111,7 @@ def read_playback(file: Path, samples: int) -> Playback | None:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# Shown on pages
+# What is shown
 # ---------------------------------------------------------------------------------------------------------
 
 
@@ -122,10 +123,9 @@ class Lift(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """A recorded iteration. top: the highest-ranked test samples, at most TOP, and which of them are relevant.
+    """A recorded iteration. top: the test samples that it ranks first, at most TOP, and which of them are relevant.
 
-    average_precision: of the test samples; None if none is relevant. lifted: the irrelevant samples that the most
-    violated ranking moves up most, at most LIFTED.
+    average_precision: of the test samples, None where none is relevant. lifted: the most lifted first, at most LIFTED.
     """
 
     iteration: int
@@ -146,7 +146,7 @@ def frames_of(
     playback: Playback, relevance: Ints, test: npt.NDArray[np.bool_], loss: str | None
 ) -> list[Frame]:
     """Return a frame per recorded iteration. relevance, test: (n,). loss: that of the method's most violated ranking;
-    None: no sample is moved up. A set without test samples shows its training samples."""
+    None: no sample is lifted. A set without test samples shows its training samples."""
     shown, learn = np.flatnonzero(test if test.any() else ~test), np.flatnonzero(~test)
     both = 0 < np.count_nonzero(relevance[learn]) < len(learn)
     frames = []
@@ -170,14 +170,14 @@ def frames_of(
 
 def lifts(scores: Floats, relevant: npt.NDArray[np.bool_], loss: str) -> tuple[tuple[int, int], ...]:
     """Return the irrelevant rows that the most violated ranking by scores (n,) moves up most, and how many relevant
-    rows each passes; a limited number. Without the loss, equal scores rank the irrelevant rows first.
+    ones each passes; at most LIFTED. Without the loss, equal scores rank the irrelevant first.
 
     >>> lifts(np.array([3.0, 2.0, 1.0, 2.9]), np.array([True, True, False, False]), "ap")
     ((3, 1),)
     """
     from ranking.inference import (
         most_violated_ranking,
-    )  # imported here because Numba is slow to import, and all pages import this file
+    )  # compiled: pages import this file before they show anything
 
     rows = np.flatnonzero(~relevant)
     rising = np.sort(scores[relevant])

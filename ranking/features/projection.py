@@ -201,7 +201,7 @@ def _moments(features: Features, rows: npt.NDArray[Any], mean: Floats) -> tuple[
     from scipy import linalg  # as above
 
     n, d = len(rows), features.shape[1]
-    if 2 * n <= d:  # where it is faster
+    if 2 * n <= d:  # this case is faster
         span, triangle = linalg.qr((features[rows] - mean).T, mode="economic", overwrite_a=True)
         return triangle @ triangle.T / n, span
     moments = np.zeros((d, d))

@@ -190,7 +190,7 @@ def _refusal(name: str, entry: zipfile.ZipInfo, longest: int) -> str:
         return f"folders at most {DEEPEST} deep"
     if name.startswith("/") or ".." in parts or "".join(parts[:1]).endswith(":"):
         return "paths inside the archive (no absolute paths, no “..”)"
-    kind = stat.S_IFMT(entry.external_attr >> 16)  # 0 where it was packed on Windows
+    kind = stat.S_IFMT(entry.external_attr >> 16)  # 0 if it was packed on Windows
     return "" if kind in (0, stat.S_IFREG, stat.S_IFDIR) else "files, no links or devices"
 
 

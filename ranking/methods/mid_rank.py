@@ -39,13 +39,13 @@ class MidRank(MidRankSettings):
     """min mu/2 ||theta||^2 + sum_i max(0, 1 - delta_i theta.psi_i) for each length independently (eq. 4).
 
     The psi_i are subsequences of that length, half of them in the correct order and half scrambled, m in all, and mu
-    = m / C. A new sequence gets one order from each length, that with the greatest sum of signed roots of theta.psi
-    over its windows (eq. 3) as far as the search finds it, begun at the order of RankSVM; then the orders are fused.
+    = m / C. The ranker of each length orders a new sequence: it searches, from the order of RankSVM, for the greatest
+    sum of signed roots of theta.psi over the windows (eq. 3). Then the orders of all lengths are fused.
 
-    Lengths above that of the longest training sequence are not trained; where that leaves none, the one length is
-    that of the longest. Where ties are forbidden, the number of different grades of a sequence takes the place of its
-    length. The property `lengths` lists the trained ones. A ranker that is longer than a new sequence has no part in
-    its order; where all are, the order is that of RankSVM.
+    Lengths above that of the longest training sequence are not trained; if no length remains, the length of the longest
+    sequence is trained. If ties are forbidden, the number of different grades of a sequence counts instead of its
+    length. The property `lengths` lists the trained lengths. A ranker that is longer than a new sequence does not order
+    it; if all rankers are longer, the order is that of RankSVM.
 
     The paper leaves three things open. On its public figures (sequences of 8, C = 10,000, mean Kendall tau over 11
     attributes; RankSVM .606 at its default C, the paper's MidRank .722) the default has .743:
@@ -64,8 +64,8 @@ class MidRank(MidRankSettings):
     MidRank has .590 and RankSVM .613.
 
     The certificate sums primal and dual over lengths, without RankSVM. Progress comes from RankSVM as round 0, and
-    from one length after the other as rounds from 1. Training that is stopped keeps the lengths that it began; with
-    fusion by the best length, which has then not been chosen, the shortest is used.
+    from one length after the other as rounds from 1. If training is stopped, the lengths that it began are kept; fusion
+    by the best length, which has not been chosen then, uses the shortest length.
     """
 
     order = 29

@@ -135,7 +135,7 @@ def _ascended(
             passes += ascent.sweep(theta, level, margins, generator)
             iteration += 1
     except StopTraining:
-        stopped = True  # the result so far is returned, with the certificate of its gap
+        stopped = True  # what was reached so far is the result, and its certificate says how far that is
     length, alpha = best
     theta, level = problem.weights(alpha)
     theta, level = length * theta, length * level
