@@ -73,7 +73,7 @@ def show_star(shown: LabelPairs, largest: float) -> figures_file.Shown:
     words = [label_charts.in_words(star.pairs, place) for place in range(len(star.pairs))]
     figure = star_picture.figure_of(star, largest, words)
     text = label_charts.strongest(shown)
-    charts.show(figure, keys.widget("star"), f"The star. {text}", "star", height=450, top=4)
+    charts.show(figure, keys.widget("star"), f"The star. {text}", "star", height=464, top=4)
     st.caption(f"**Notice** the extremes: {text}", help=STAR)
     return figure, text
 

@@ -249,6 +249,6 @@ def explain(run: Run) -> None:
 
 frame.show_page(
     "label_questions",
-    "Your answers re-rank the labels.",
+    "Answers re-rank labels.",
     steps,
 )

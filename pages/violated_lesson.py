@@ -23,7 +23,7 @@ from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run
 
 METHOD = LESSON.methods[0]
-STEPS = ("1 · The most violated", "2 · One at a time", "3 · Halve", "4 · Summary")
+STEPS = ("1 · Most violated", "2 · One at a time", "3 · Halve", "4 · Summary")
 SIZES = (10, 30, 100, 300, 1000)
 ONE_IN = 10  # samples is relevant, as in Fig. 1 of the paper
 TINY = 1e-12  # below it is rounding
@@ -169,7 +169,7 @@ def show_halves(run: Run) -> None:
     problem = cache.inference_problem(given.token, given.scores, given.relevant, "ap")
     trace = cache.inference_trace(given.token, problem, "select")
     count = len(trace.steps)
-    done = controls.slider("Medians that were evaluated", keys.LOOK, 0, count, 1)
+    done = controls.slider("Evaluated medians", keys.LOOK, 0, count, 1)
     looks = "1 evaluation" if done == 1 else f"{done} evaluations"
     figure = inference_charts.possible_ranks(problem, trace, done)
     alt = inference_words.possible_alt(problem, trace, done)
@@ -178,10 +178,9 @@ def show_halves(run: Run) -> None:
     low, high = trace.bounds_after(done, problem.highest)
     st.markdown(f"### {text}")
     st.caption(
-        f"All {len(problem.scores):,} images that {METHOD} learned from, {len(problem.positives)} of them relevant. "
-        "**Notice**: "
-        f"{np.count_nonzero(low == high)} of {len(low)} are settled after {looks}, and {count} settle all: "
-        f"{np.count_nonzero(trace.ranks == problem.highest)} of them end below every relevant image."
+        f"The {len(problem.scores):,} training images of {METHOD}, {len(problem.positives)} relevant. **Notice**: "
+        f"{np.count_nonzero(low == high)} of {len(low)} are settled after {looks}, and {count} settle all, "
+        f"{np.count_nonzero(trace.ranks == problem.highest)} below every relevant image."
     )
 
 

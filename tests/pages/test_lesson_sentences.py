@@ -413,7 +413,7 @@ def test_finding_the_most_violated_ranking(fresh_home, open_page):
         low, high = trace.bounds_after(done, problem.highest)
         settled = np.count_nonzero(low == high)
         claims = [
-            ("learned from", [len(learned.scores), learned.positives]),
+            ("training images of", [len(learned.scores), learned.positives]),
             (
                 r"\*\*Notice",
                 [settled, len(ranks), done, len(trace.steps), np.count_nonzero(ranks == ranks.max())],
