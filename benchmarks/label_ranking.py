@@ -35,7 +35,7 @@ from timing import drawn_source, machine, options_of, parser, table
 from ranking import LabelSet, make_method
 from ranking.datasets import build_image_set
 from ranking.datasets.label_sets import label_set
-from ranking.explain.asking import (
+from ranking.explain.question_strategies import (
     closest_maxima,
     make_strategy,
     mean_break_even_precision,

@@ -8,12 +8,12 @@ from pages.parts.app import address, figures_file, frame, home, keys
 from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
 from pages.parts.runs import jobs_panel, label_models, run_actions
-from pages.parts.studies import asking_charts, asking_form, asking_table, asking_words
+from pages.parts.studies import simulation_charts, simulation_form, simulation_table, simulation_captions
 from pages.parts.studies.study_page import offer_files
-from pages.parts.views import charts, label_looks
+from pages.parts.views import charts, label_styles
 from ranking.core.run_settings import AskingSettings
 from ranking.metrics.fold_curves import FoldCurve, curves_of
-from ranking.reports.looks import Look
+from ranking.reports.line_styles import Look
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import ImageSetRow
 
@@ -21,20 +21,20 @@ PANELS = {"strategy": "Way to ask", "model": "Model"}
 
 
 def steps() -> None:
-    named = asking_form.PAGE.named()
+    named = simulation_form.PAGE.named()
     shown, settings = st.container(), st.container(key="settings-simulation")
     with settings:
         left, right = st.columns(2, gap="medium")
     with left:
         row = label_models.choose_set()
     with right:
-        listed = home.store().runs(set_key=row.key, task=asking_form.PAGE.task)
-        run = asking_form.PAGE.choose(listed, named)
+        listed = home.store().runs(set_key=row.key, task=simulation_form.PAGE.task)
+        run = simulation_form.PAGE.choose(listed, named)
     with shown:
-        run_actions.show_deleted(asking_form.PAGE.task)
-        asking_form.PAGE.lay_out(
+        run_actions.show_deleted(simulation_form.PAGE.task)
+        simulation_form.PAGE.lay_out(
             run,
-            lambda: asking_form.show(row),
+            lambda: simulation_form.show(row),
             invite,
             lambda run: show_measured(run, row),
             show_remaining_time,
@@ -93,22 +93,22 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
             f"**{folds_in_words(run)}** With all of them means and intervals will be others.",
             icon=":material/info:",
         )
-    st.markdown(f"## {asking_words.headline(curves)}")
+    st.markdown(f"## {simulation_captions.headline(curves)}")
     figures = show_panels(curves)
     figures += show_differences(curves)
     st.markdown("### In the form of the paper's Table 1")
-    for title, table in asking_table.as_markdown(curves).items():
+    for title, table in simulation_table.as_markdown(curves).items():
         st.markdown(f"**{escaped(title)}**\n\n{table}")
     folds = len(curves[0].folds)
     over = "one fold" if folds == 1 else f"the mean of {folds} folds, ± one standard deviation over folds"
     st.caption(
         f"BEP in percent, {over}; in bold the best of all "
         f"at that number of questions. Auto: nothing asked; Q5: after 5 questions. "
-        f"{asking_words.interactions_add(curves)}"
+        f"{simulation_captions.interactions_add(curves)}"
     )
     offer_files(
         "All folds as CSV",
-        lambda: asking_table.csv_text(curves),
+        lambda: simulation_table.csv_text(curves),
         f"Labelling simulation on {row.title}",
         figures,
         lambda ending: file_name("simulation", row.title, run.id, ending),
@@ -128,15 +128,15 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     by = st.segmented_control(
         "A panel for each", list(PANELS), format_func=PANELS.__getitem__, required=True, **bound
     )
-    ways, models = asking_table.strategies_of(curves), asking_table.names_of(curves)
-    reach, shown = asking_charts.reach_of(curves), []
+    ways, models = simulation_table.strategies_of(curves), simulation_table.names_of(curves)
+    reach, shown = simulation_charts.reach_of(curves), []
     titles, lines = (ways, models) if by == "strategy" else (models, ways)
-    looks = looks_of(curves) if by == "strategy" else label_looks.of_ways(ways)
+    looks = looks_of(curves) if by == "strategy" else label_styles.of_ways(ways)
     for column, title in zip(st.columns(len(titles)), titles, strict=True):
         chosen = [curve for curve in curves if title == (curve.strategy if by == "strategy" else curve.name)]
         chosen.sort(key=lambda curve: lines.index(curve.name if by == "strategy" else curve.strategy))
         names = [curve.name if by == "strategy" else curve.strategy for curve in chosen]
-        figure = asking_charts.panel(chosen, names, looks, reach)
+        figure = simulation_charts.panel(chosen, names, looks, reach)
         text = "; ".join(
             f"{name} {100 * curve.mean[0]:.1f}% to {100 * curve.mean[-1]:.1f}%"
             for curve, name in zip(chosen, names, strict=True)
@@ -147,7 +147,7 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
             charts.show(figure, key, f"{title}: {text}", f"simulation-{title}", height=340, top=8)
         shown.append((figure, f"{title}: {text}"))
     bands = "Bands: ± one standard deviation over folds. " if len(curves[0].folds) > 1 else ""
-    st.caption(f"{bands}**Notice** {escaped(asking_words.notice(curves))}.")
+    st.caption(f"{bands}**Notice** {escaped(simulation_captions.notice(curves))}.")
     return shown
 
 
@@ -161,18 +161,18 @@ def looks_of(curves: list[FoldCurve]) -> dict[str, Look]:
         {curve.method: curve.name for curve in reversed(curves)},
     )
     telling = {name: method if first[method] == name else name for name, method in called.items()}
-    looks = label_looks.of_models(list(telling.values()))
+    looks = label_styles.of_models(list(telling.values()))
     return {name: looks[key] for name, key in telling.items()}
 
 
 def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     """Show each model's precision minus the independent model's on the same folds."""
     shown = []
-    differences = asking_table.compared(curves)
+    differences = simulation_table.compared(curves)
     for name in dict.fromkeys(name for name, _, _ in differences):
         own = [(strategy, apart) for model, strategy, apart in differences if model == name]
-        st.markdown(f"### {escaped(name)} minus {escaped(asking_table.BASELINE)}")
-        figure = asking_charts.differences(own, label_looks.of_ways(asking_table.strategies_of(curves)))
+        st.markdown(f"### {escaped(name)} minus {escaped(simulation_table.BASELINE)}")
+        figure = simulation_charts.differences(own, label_styles.of_ways(simulation_table.strategies_of(curves)))
         text = "; ".join(
             f"{strategy} {100 * apart.mean[0]:+.1f} points before any question, {100 * apart.mean[-1]:+.1f} at last"
             for strategy, apart in own
@@ -188,7 +188,7 @@ def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
             )
         else:
             st.caption("One fold has no intervals: they come with the second.")
-        shown.append((figure, f"{name} minus {asking_table.BASELINE}: {text}"))
+        shown.append((figure, f"{name} minus {simulation_table.BASELINE}: {text}"))
     return shown
 
 

@@ -18,7 +18,7 @@ from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_charts, comparison_file, comparison_files, comparison_words
 from ranking.reports.compared import Compared
 from ranking.reports.comparison import comparison_html
-from ranking.reports.looks import Look
+from ranking.reports.line_styles import Look
 from ranking.workspace.run import SAMPLES
 
 FEWEST, FIRST_TOP = 4, 10  # places that are shown

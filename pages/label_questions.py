@@ -14,16 +14,16 @@ from pages.parts.components.questions import questions, sent_before
 from pages.parts.runs import (
     answer_checks,
     answer_files,
-    asked_image,
+    question_image,
     label_models,
     neighbours,
     uploaded_image,
 )
-from pages.parts.runs.interview import Interview, strategies
+from pages.parts.runs.labelling_session import Interview, strategies
 from pages.parts.studies import label_race
 from ranking.core import LabelSet
 from ranking.core.text import counted
-from ranking.explain.asking import STRATEGIES
+from ranking.explain.question_strategies import STRATEGIES
 from ranking.explain.lookahead import NO, SKIP, YES
 from ranking.workspace.answers import ImageAnswers, fold
 from ranking.workspace.run import Run
@@ -59,7 +59,7 @@ def steps() -> None:
     with details, st.expander("Your own image", icon=":material/add_photo_alternate:"), frame.in_place():
         uploaded = uploaded_image.choose(run)
     with picture_of:
-        shown = asked_image.show(run, images, uploaded)
+        shown = question_image.show(run, images, uploaded)
     with game:
         truth = choose_truth(shown)
     with details:
@@ -109,7 +109,7 @@ def most_k(names: Sequence[str]) -> int:
     return min(MOST_K, len(names))
 
 
-def choose_truth(shown: asked_image.Shown) -> bool:
+def choose_truth(shown: question_image.Shown) -> bool:
     """Whether the true labels are shown; there is nothing to show of an image that a person has uploaded."""
     parse = address.one_of(list(ON_OFF))
     bound = address.bound(keys.TRUTH, lambda text: ON_OFF[parse(text)], False, lambda on: str(int(on)))

@@ -10,9 +10,9 @@ from pages.parts.app import address, controls, frame, keys
 from pages.parts.components.picture import picture
 from pages.parts.runs import label_models, lessons
 from pages.parts.runs.lessons import Step
-from pages.parts.studies import asking_charts
-from pages.parts.views import charts, label_looks, measures, taught_labels, taught_views
-from pages.parts.views.taught_labels import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, Taught
+from pages.parts.studies import simulation_charts
+from pages.parts.views import charts, label_styles, measures, labels_lesson_data, labels_lesson_views
+from pages.parts.views.labels_lesson_data import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, Taught
 from ranking.core import Ints
 from ranking.explain.lookahead import Position
 from ranking.metrics.fold_curves import FoldCurve
@@ -26,7 +26,7 @@ ANSWERS = {"not asked": None, "yes": True, "no": False}
 
 def steps() -> None:
     for step in lessons.each_step(STEPS, keys.LABELS_STEP):
-        taught = taught_labels.taught()
+        taught = labels_lesson_data.taught()
         if step.number == 4:
             step.headline.markdown("## What is a question worth?")
             show_worth(taught)
@@ -41,7 +41,7 @@ def steps() -> None:
 
 def letters() -> dict[str, int]:
     """Return the rows of the lesson's scenes by their letters."""
-    return {chr(ord("A") + place): row for place, row in enumerate(taught_labels.examples())}
+    return {chr(ord("A") + place): row for place, row in enumerate(labels_lesson_data.examples())}
 
 
 def read_scene() -> int:
@@ -66,10 +66,10 @@ def choose_scene(step: int) -> None:
 
 def show_scene(taught: Taught, row: int, step: int) -> None:
     shows = ", ".join(taught.names[label] for label in np.flatnonzero(taught.labels[row]))
-    source = taught_labels.picture_of(taught, row)
+    source = labels_lesson_data.picture_of(taught, row)
     picture(
         source,
-        taught_labels.SIZE,
+        labels_lesson_data.SIZE,
         [],
         alt=f"A drawn scene that shows {shows}",
         key=keys.widget(f"drawn scene {step}"),
@@ -85,7 +85,7 @@ def show_ranked(taught: Taught, row: int, step: Step) -> None:
     k = int(taught.labels[row].sum())
     asker, nothing = taught.asker(OWN, row), taught.position({})
     scores = asker.scores(nothing)
-    order = taught_labels.ranked(asker, nothing)
+    order = labels_lesson_data.ranked(asker, nothing)
     right = int(taught.labels[row][order[:k]].sum())
     step.headline.markdown(f"## {right} of the first {k} labels are correct: precision {right / k:.3f}")
     left, wide = st.columns([1, 2], gap="large")
@@ -93,12 +93,12 @@ def show_ranked(taught: Taught, row: int, step: Step) -> None:
         choose_scene(1)
         show_scene(taught, row, 1)
     with wide:
-        figure = taught_views.ranked(taught.names, order, scores, taught.labels[row], k)
-        alt = taught_views.listed(taught, row, order, k)
+        figure = labels_lesson_views.ranked(taught.names, order, scores, taught.labels[row], k)
+        alt = labels_lesson_views.listed(taught, row, order, k)
         charts.show(figure, keys.widget("ranked labels"), alt, "ranked-labels", height=HEIGHT + 60, top=8)
     step.end(
         rf"{OWN} chooses the {k} of {len(taught.names)} labels that are best *together*: $\max_t\,t^\top s+t^\top Ft$ "
-        f"($s$: pixels, $F$: interactions). **Notice** {taught_views.first_mistakes(taught, row, order, k)}",
+        f"($s$: pixels, $F$: interactions). **Notice** {labels_lesson_views.first_mistakes(taught, row, order, k)}",
     )
 
 
@@ -119,7 +119,7 @@ def show_answer(taught: Taught, row: int, step: Step) -> None:
     for column, model in ((middle, OWN), (right, RIVAL)):
         with column:
             moved[model] = show_moves(taught, row, model, label, answer)
-    name, notice = taught.names[label], taught_views.notice_answer(taught, row, label, answer, *own)
+    name, notice = taught.names[label], labels_lesson_views.notice_answer(taught, row, label, answer, *own)
     if answer is None:
         step.headline.markdown(f"## Is there “{name}”? Answer, and see which labels move")
     else:
@@ -152,11 +152,11 @@ def show_moves(taught: Taught, row: int, model: str, label: int, answer: bool | 
         text, help="All labels, from the top. Ends of lines are filled where the image shows the label."
     )
     k = int(taught.labels[row].sum())
-    partners = [partner for partner, _ in taught_views.partners_of(taught, label)]
-    figure = taught_views.moves(taught.names, before, after, label, taught.labels[row], k, partners)
-    alt = f"{model}: {taught_views.moved(taught, before, after, label, k)}"
+    partners = [partner for partner, _ in labels_lesson_views.partners_of(taught, label)]
+    figure = labels_lesson_views.moves(taught.names, before, after, label, taught.labels[row], k, partners)
+    alt = f"{model}: {labels_lesson_views.moved(taught, before, after, label, k)}"
     charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT - 50, top=22)
-    return taught_labels.overtakings(before, after, label)
+    return labels_lesson_data.overtakings(before, after, label)
 
 
 def positions_of(taught: Taught, label: int, answer: bool | None) -> tuple[Position, Position]:
@@ -167,15 +167,15 @@ def positions_of(taught: Taught, label: int, answer: bool | None) -> tuple[Posit
 def orders(taught: Taught, row: int, model: str, label: int, answer: bool | None) -> tuple[Ints, Ints]:
     """(L,) each: the labels from the top before and after an answer."""
     asker, (before, after) = taught.asker(model, row), positions_of(taught, label, answer)
-    return taught_labels.ranked(asker, before), taught_labels.ranked(asker, after)
+    return labels_lesson_data.ranked(asker, before), labels_lesson_data.ranked(asker, after)
 
 
 def show_ties(taught: Taught, label: int) -> None:
-    interactions = taught_labels.strongest(taught.ties(label), MOST_TIES)
+    interactions = labels_lesson_data.strongest(taught.ties(label), MOST_TIES)
     st.markdown(f"**$F$ of “{taught.names[label]}”**")
     text = ", ".join(f"{taught.names[partner]} {measures.signed(weight)}" for partner, weight in interactions)
     alt = f"Interactions of {taught.names[label]}: {text}"
-    figure = taught_views.ties(taught.names, interactions)
+    figure = labels_lesson_views.ties(taught.names, interactions)
     charts.show(figure, keys.widget("ties"), alt, "ties", height=16 + 24 * len(interactions), top=4)
 
 
@@ -196,9 +196,9 @@ def show_question(taught: Taught, row: int, step: Step) -> None:
     position = taught.position({label: bool(truth[label]) for label in questions})
     marginals = asker.prediction(position.answers[None]).max_marginals
     inside, outside = marginals.inside[0], marginals.outside[0]
-    open_ = taught_labels.closest(asker, position)
+    open_ = labels_lesson_data.closest(asker, position)
     with left:
-        st.markdown(f"**Precision {precisions[-1]:.3f}**{taught_views.answered(taught, row, questions)}")
+        st.markdown(f"**Precision {precisions[-1]:.3f}**{labels_lesson_views.answered(taught, row, questions)}")
     if not len(open_):
         step.headline.markdown("## Nothing is left to ask: the answers settle every label")
         step.end(
@@ -209,11 +209,11 @@ def show_question(taught: Taught, row: int, step: Step) -> None:
     step.headline.markdown(f"## Why “{taught.names[label]}”? Its two best values are closest")
     with wide:
         shown = open_[:CLOSEST].tolist()
-        figure = taught_views.maxima(taught.names, shown, inside, outside)
-        alt = taught_views.maxima_alt(taught, shown, inside, outside)
+        figure = labels_lesson_views.maxima(taught.names, shown, inside, outside)
+        alt = labels_lesson_views.maxima_alt(taught, shown, inside, outside)
         charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 80, top=8)
-        st.markdown(taught_views.with_and_without(taught, asker, position, label))
-    step.end(taught_views.notice_question(taught, shown, inside, outside))
+        st.markdown(labels_lesson_views.with_and_without(taught, asker, position, label))
+    step.end(labels_lesson_views.notice_question(taught, shown, inside, outside))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -222,23 +222,23 @@ def show_question(taught: Taught, row: int, step: Step) -> None:
 
 
 def show_worth(taught: Taught) -> None:
-    curves = taught_labels.curves()
-    looks = label_looks.of_models([label_models.OWN, label_models.RIVAL, BY_CHANCE])
+    curves = labels_lesson_data.curves()
+    looks = label_styles.of_models([label_models.OWN, label_models.RIVAL, BY_CHANCE])
     looks = dict(zip(curves, looks.values(), strict=True))
     lines = [FoldCurve(name, "", values.mean(axis=1)[None]) for name, values in curves.items()]
-    figure = asking_charts.panel(lines, list(curves), looks, asking_charts.reach_of(lines))
+    figure = simulation_charts.panel(lines, list(curves), looks, simulation_charts.reach_of(lines))
     wide, narrow = st.columns([3, 2], gap="large", vertical_alignment="center")
     with wide:
-        alt = f"Precision by the number of questions. {taught_views.from_to(curves)}"
+        alt = f"Precision by the number of questions. {labels_lesson_views.from_to(curves)}"
         charts.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=HEIGHT + 70, top=8)
     with narrow:
-        st.markdown(f"### {taught_views.summed_up(curves)}")
-        st.markdown(taught_views.table(curves))
-    st.caption(taught_views.notice_worth(curves))
+        st.markdown(f"### {labels_lesson_views.summed_up(curves)}")
+        st.markdown(labels_lesson_views.table(curves))
+    st.caption(labels_lesson_views.notice_worth(curves))
     with st.container(horizontal=True):
         frame.next_step("Answer its questions yourself", "label_questions")
         frame.next_step("Simulate", "ask_simulation", obvious=False)
-    st.caption(taught_views.measured_on(taught))
+    st.caption(labels_lesson_views.measured_on(taught))
 
 
 frame.show_page("labels_lesson", "One answer moves other labels.", steps)

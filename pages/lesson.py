@@ -10,9 +10,9 @@ import streamlit as st
 from pages.parts.app import cache, frame, keys
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.runs import lessons, rivals
+from pages.parts.runs import lessons, lesson_comparison
 from pages.parts.runs.lessons import Step
-from pages.parts.runs.rivals import Rivals, Standing
+from pages.parts.runs.lesson_comparison import Rivals, Standing
 from pages.parts.views import all_actions, charts, measures, moving_image
 from pages.parts.views.lesson_settings import WHY_AP as LESSON
 from pages.parts.views.moving_image import DEFAULT_K, OTHERS, RELEVANT, SHOWN
@@ -57,7 +57,7 @@ class Both(NamedTuple):
 
     @property
     def standings(self) -> tuple[Standing, Standing]:
-        first, second = (rivals.standing(method, self.labelled[method]) for method in PAIR)
+        first, second = (lesson_comparison.standing(method, self.labelled[method]) for method in PAIR)
         return first, second
 
 
@@ -75,7 +75,7 @@ def show_step(step: Step) -> None:
         lessons.by_itself(show_moving)(step, images, rankings[LESSON.methods[-1]])
         return
     labelled = {
-        method: rivals.labelling(ranked, cache.ranking(trained[method], "train"))
+        method: lesson_comparison.labelling(ranked, cache.ranking(trained[method], "train"))
         for method, ranked in rankings.items()
     }
     (show_rankings if step.number == 1 else show_summary)(step, Both(images, trained, rankings, labelled))
@@ -111,11 +111,11 @@ def show_outcome(step: Step, both: Both) -> Rivals:
     """Which method does what better on this query, and beside it the average of all actions."""
     runs = list(both.trained.values())
     resampled, compared = cache.redrawn(runs, "test"), Comparison.of(list(both.labelled.values()))
-    loss = rivals.loss_difference(
+    loss = lesson_comparison.loss_difference(
         compared.relevance, compared.scores, blocks_of(both.images, compared.samples)
     )
     pair = Rivals(*both.standings, resampled.difference("AP", 1, 0), loss)
-    step.end(f"### {rivals.compared(pair)} {rivals.verdict(pair)}".rstrip(), headline=True)
+    step.end(f"### {lesson_comparison.compared(pair)} {lesson_comparison.verdict(pair)}".rstrip(), headline=True)
     own = all_actions.of_runs(list(both.trained), resampled, [PAIR])
     actions = all_actions.measured("why AP", both.images, LESSON.query, own)
     st.markdown(all_actions.on_average(actions, [PAIR]))
@@ -172,7 +172,7 @@ def show_summary(step: Step, both: Both) -> None:
     pair = show_outcome(step, both)
     lessons.offer_training(both.trained[LESSON.methods[-1]], "train it yourself")
     st.caption(
-        f"{rivals.intervals(pair)} {rivals.why(pair)} “{LESSON.query}” and {listed(LESSON.features)} were chosen, of "
+        f"{lesson_comparison.intervals(pair)} {lesson_comparison.why(pair)} “{LESSON.query}” and {listed(LESSON.features)} were chosen, of "
         "ten queries and five sets of features, as an example where AP differs."
     )
 

@@ -15,8 +15,8 @@ from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.runs import lessons
 from pages.parts.runs.lessons import Step
-from pages.parts.views import all_actions, leanings, measures
-from pages.parts.views.leanings import LEARNT, OFF
+from pages.parts.views import all_actions, neighbour_captions, measures
+from pages.parts.views.neighbour_captions import LEARNT, OFF
 from pages.parts.views.lesson_settings import NEIGHBOURS as LESSON
 from pages.parts.views.measures import ends
 from ranking.core import ImageSet, Ints
@@ -80,7 +80,7 @@ NOBODY = {
 def all_measured(images: ImageSet, trained: Mapping[str, Run]) -> all_actions.Measured:
     """Of all actions, that of the lesson by its own runs."""
     resampled = cache.redrawn(list(trained.values()), "test")
-    own = all_actions.of_runs(list(trained), resampled, leanings.PAIRS)
+    own = all_actions.of_runs(list(trained), resampled, neighbour_captions.PAIRS)
     return all_actions.measured("neighbours", images, LESSON.query, own)
 
 
@@ -90,13 +90,13 @@ def all_measured(images: ImageSet, trained: Mapping[str, Run]) -> all_actions.Me
 
 
 def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None:
-    for column, pair in zip(st.columns(2, gap="large"), leanings.PAIRS, strict=True):
+    for column, pair in zip(st.columns(2, gap="large"), neighbour_captions.PAIRS, strict=True):
         with column:
             for method in pair:
                 show_ranking(images, method, cache.ranking(trained[method], "test"))
     actions = all_measured(images, trained)
-    gains = {leaning: actions[LESSON.query].gains[alone, leaning] for alone, leaning in leanings.PAIRS}
-    step.end(f"### {leanings.compared(gains)}", headline=True)
+    gains = {leaning: actions[LESSON.query].gains[alone, leaning] for alone, leaning in neighbour_captions.PAIRS}
+    step.end(f"### {neighbour_captions.compared(gains)}", headline=True)
     st.caption("Same letter: one scene. HOB-SVM and HOAP-SVM penalise different labels within it.")
     with frame.in_place():  # below the way on, so that a projector shows the step without it
         all_actions.show(actions, LESSON)
@@ -107,9 +107,9 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
 def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
     first = first_mistake(ranked.relevance)
     st.markdown(f"### {method}: AP {ranked.average_precision:.3f}", help=measures.AP)
-    scenes = leanings.shared(images.image_of[ranked.samples[:SHOWN]])
+    scenes = neighbour_captions.shared(images.image_of[ranked.samples[:SHOWN]])
     shown = [
-        replace(tile, alt=f"{tile.alt}, {leanings.with_whom(scenes, place)}") if scenes[place] else tile
+        replace(tile, alt=f"{tile.alt}, {neighbour_captions.with_whom(scenes, place)}") if scenes[place] else tile
         for place, tile in enumerate(tiles.top_tiles(images, ranked, SHOWN))
     ]
     strip(
@@ -155,7 +155,7 @@ def show_scene(
     with left, frame.in_place():
         show_people(images, leaning, people, names, now, person, step)
     with right:
-        leanings.places_by_strength(
+        neighbour_captions.places_by_strength(
             leaning.strengths,
             leaning.ranks[:, people],
             leaning.relevance[people] > 0,
@@ -164,10 +164,10 @@ def show_scene(
             keys.widget(f"places by strength {step}"),
         )
         if person is None:
-            summary, notice = leanings.misleading(leaning, people, LESSON.query), ""
+            summary, notice = neighbour_captions.misleading(leaning, people, LESSON.query), ""
         else:
-            summary = leanings.moving(leaning, people, person, names)
-            notice = leanings.wrongly(leaning, people, names)
+            summary = neighbour_captions.moving(leaning, people, person, names)
+            notice = neighbour_captions.wrongly(leaning, people, names)
         st.markdown(f"### {summary}")
         strength, precision = leaning.strengths[now], leaning.average_precision[now]
         st.caption(
@@ -235,8 +235,8 @@ def show_people(
 def show_summary(
     step: Step, images: ImageSet, trained: Mapping[str, Run], leaning: EdgeStrengthCurve
 ) -> None:
-    step.headline.markdown(f"## {leanings.summed_up(leaning, leanings.by_strength(leaning))}")
-    leanings.precision_by_strength(
+    step.headline.markdown(f"## {neighbour_captions.summed_up(leaning, neighbour_captions.by_strength(leaning))}")
+    neighbour_captions.precision_by_strength(
         leaning.strengths, leaning.average_precision, keys.widget("AP by strength")
     )
     best = int(leaning.average_precision.argmax())
@@ -247,7 +247,7 @@ def show_summary(
         f"{leaning.precision_at(LEARNT):.3f}. Off is not AP-SVM ({alone:.3f}): it learned with neighbours."
     )
     actions = all_measured(images, trained)
-    st.markdown(all_actions.on_average(actions, leanings.PAIRS))
+    st.markdown(all_actions.on_average(actions, neighbour_captions.PAIRS))
     lessons.offer_training(trained[MODEL], "train with neighbours")
 
 

@@ -13,7 +13,7 @@ from pages.parts.app import address, cache, controls, downloads, forms, frame, k
 from pages.parts.app.frame import escaped
 from pages.parts.components import film, tiles
 from pages.parts.components.film import Strip
-from pages.parts.runs import jobs_panel, order_models, run_actions, trainings
+from pages.parts.runs import jobs_panel, order_models, run_actions, training_runs
 from pages.parts.runs.order_models import frames_of, true_strip
 from pages.parts.views import sheets
 from ranking import method_class, method_names
@@ -80,14 +80,14 @@ def train_another(row: ImageSetRow, criterion: str) -> None:
     """Settings of the sequences, the features and the method, and the button."""
     names = method_names(ranks="orders")
     bound = address.bound(keys.ORDER_METHOD, address.one_of(names), order_models.OWN)
-    form = trainings.form(row, names, bound, lambda method: warn_of_few_grades(row, criterion, method))
+    form = training_runs.form(row, names, bound, lambda method: warn_of_few_grades(row, criterion, method))
     values = forms.settings_form("drawing", [(Drawing.name, Drawing)], "More settings of the sequences")
     defaults = {item.name: item.default for item in settings_of(Drawing)}
     drawing = {name: value for name, value in values[Drawing.name].items() if value != defaults[name]}
     settings = OrderTrainSettings(
         row.key, form.features, criterion, form.method, form.method_settings, drawing, form.projection
     )
-    if trainings.offer_start(settings, "train orders"):
+    if training_runs.offer_start(settings, "train orders"):
         st.rerun()
     st.caption(
         "Training runs that are tested on the same sequences can be shown side by side: the same criterion, and the "

@@ -23,7 +23,7 @@ from pages.parts.runs import (
     run_table,
     runs,
     sets,
-    trainings,
+    training_runs,
 )
 from ranking import method_class, method_names
 from ranking.core import Method
@@ -131,7 +131,7 @@ def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> N
         if tolerance is None
         else f"It {certificate.stops(tolerance, is_convex(settings))} (see *More settings*)."
     )
-    if started := trainings.offer_start(settings, "train", width="stretch", help=ends):
+    if started := training_runs.offer_start(settings, "train", width="stretch", help=ends):
         address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})
         st.rerun()
     if run is not None and changes:
@@ -225,7 +225,7 @@ def show_course(run: Run, seen: list[jobs_panel.Event]) -> None:
     with frame.in_place():
         played = playback.show(run)
     with st.container() if played else frame.picture("bounds"):
-        trainings.draw(run, seen)
+        training_runs.draw(run, seen)
 
 
 frame.show_page("train", "Train a method to rank one class above all others.", steps)

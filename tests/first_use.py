@@ -14,7 +14,7 @@ from numba.core import event
 from ranking import LabelSet, Query, SequenceSet, SimilarityGraph, make_method, method_class, method_names
 from ranking.commands.kernels import compile_kernels
 from ranking.core.settings import settings_of
-from ranking.explain.asking import closest_maxima, simulate
+from ranking.explain.question_strategies import closest_maxima, simulate
 from ranking.inference import best_top_k
 
 

@@ -126,7 +126,7 @@ def test_a_broken_rule_is_seen(tmp_path):
         "ranking/methods/svm.py": "from ranking.methods import ap_svm\n",
         "ranking/methods/ap_svm.py": "def late():\n    from . import svm\n",
         "ranking/losses/ap.py": "def late():\n    from ..methods import svm\n",
-        "pages/parts/runs/trainings.py": "from pages.parts.importing import trash\n",
+        "pages/parts/runs/training_runs.py": "from pages.parts.importing import trash\n",
         "pages/parts/importing/trash.py": "from ranking.commands import trash\n",
         "ranking/commands/trash.py": "",
         "ranking/jobs/jobs.py": "import streamlit.runtime as runtime\n",
@@ -138,7 +138,7 @@ def test_a_broken_rule_is_seen(tmp_path):
     *rules, circle = complaints(tmp_path)
     assert rules == [
         "pages.parts.importing.trash imports ranking.commands.trash: a folder imports those above it only",
-        "pages.parts.runs.trainings imports pages.parts.importing.trash: a folder imports those above it only",
+        "pages.parts.runs.training_runs imports pages.parts.importing.trash: a folder imports those above it only",
         "ranking.experiments.study imports ranking.workspace.store: a folder imports those above it only",
         "ranking.jobs.jobs imports streamlit.runtime: ranking never imports streamlit",
         "ranking.losses.ap imports ranking.methods.svm: a folder imports those above it only",

@@ -33,7 +33,7 @@ from ranking.experiments.cross_validation.tables import (
     test_table,
     validation_table,
 )
-from ranking.explain.asking import STRATEGIES
+from ranking.explain.question_strategies import STRATEGIES
 from ranking.jobs import jobs
 from ranking.methods import method_class, method_names
 from ranking.metrics.fold_curves import curves_of

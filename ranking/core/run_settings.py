@@ -213,7 +213,7 @@ class OrderTrainSettings(OfMethod):
 class AskingSettings(StoredSettings):
     """A labelling simulation: which methods are trained on which images, and which question strategies they use.
 
-    methods: each with its settings. strategies: names in `ranking.explain.asking.STRATEGIES`. questions: number of
+    methods: each with its settings. strategies: names in `ranking.explain.question_strategies.STRATEGIES`. questions: number of
     questions per image. folds: number of folds, to which images are assigned by `seed`. min_images: as in
     `LabelTrainSettings`.
     """

@@ -13,7 +13,7 @@ from ranking.core import Features, ImageSet, Ints, LabelSet, OnProgress, OnStep
 from ranking.core.run_settings import AskingSettings, LabelTrainSettings
 from ranking.datasets.label_sets import label_set
 from ranking.experiments.task import Measured, Task
-from ranking.explain.asking import mean_break_even_precision
+from ranking.explain.question_strategies import mean_break_even_precision
 from ranking.features import load_features
 from ranking.features.projection import Projection, fit_projection, projected
 from ranking.methods.label_ranker import LabelRanker

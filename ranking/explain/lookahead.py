@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ranking.core import Bools, Floats, Ints
-from ranking.explain.asking import Urgency, next_questions
+from ranking.explain.question_strategies import Urgency, next_questions
 from ranking.methods.label_prediction import Answers, LabelPrediction
 from ranking.metrics import break_even_precision
 

@@ -14,7 +14,7 @@ from ranking.reports.compared import TOP, Compared, settings_facts
 from ranking.reports.comparison_charts import curves
 from ranking.reports.figures import chart_svg, legend
 from ranking.reports.galleries import Album, Crops, ranked_row, recorded_row, tiles_of
-from ranking.reports.looks import Look, looks_by
+from ranking.reports.line_styles import Look, looks_by
 from ranking.reports.markup import Markup, element
 from ranking.reports.prose import inline
 

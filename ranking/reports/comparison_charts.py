@@ -10,7 +10,7 @@ import numpy as np
 
 from ranking.core import Floats
 from ranking.reports.figures import Figure
-from ranking.reports.looks import GREY, Look
+from ranking.reports.line_styles import GREY, Look
 
 if TYPE_CHECKING:  # pages plot charts before anything is compiled
     from ranking.metrics.comparison import Comparison

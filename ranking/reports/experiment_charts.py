@@ -12,7 +12,7 @@ from ranking.experiments.cross_validation.curves import GridCurve
 from ranking.metrics.intervals import Interval
 from ranking.reports.differences import Difference
 from ranking.reports.figures import Figure
-from ranking.reports.looks import GREY, Look
+from ranking.reports.line_styles import GREY, Look
 
 LONGEST = 20  # letters of a name next to a chart
 HEAD, ROW = 84, 34  # heights: of everything around the bars, and of the bars of a query

@@ -13,7 +13,7 @@ from ranking.explain.playback import Frame
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.comparison_words import first_wrong
 from ranking.reports.findings import Findings, split_words
-from ranking.reports.looks import Look, looks_of
+from ranking.reports.line_styles import Look, looks_of
 from ranking.reports.markup import Markup, data_url, element
 
 SIDE = 100  # of the square that a thumbnail is fitted into, in units of the drawing

@@ -30,7 +30,7 @@ from ranking.reports.exports import latex, trial_rows
 from ranking.reports.figures import chart_svg, legend
 from ranking.reports.findings import Findings, notice_best, split_words
 from ranking.reports.galleries import TOP, Album, Crops, gallery
-from ranking.reports.looks import looks_of
+from ranking.reports.line_styles import looks_of
 from ranking.reports.markup import Markup, element, joined
 from ranking.reports.page import facts, files, note, page, section, value_table
 

@@ -21,8 +21,8 @@ from ranking.core import Ints
 from ranking.core.errors import InputError
 from ranking.features.graph.uploaded_pairs import checked_edges, edges_name, is_edges_name, short_name
 from ranking.features.onnx_model import is_model_name
-from ranking.features.own_vectors import columns_of, is_vectors_name
-from ranking.features.own_vectors import short_name as short_vectors
+from ranking.features.uploaded_vectors import columns_of, is_vectors_name
+from ranking.features.uploaded_vectors import short_name as short_vectors
 from ranking.workspace.blobs import Blobs
 
 # ---------------------------------------------------------------------------------------- pairs of samples

@@ -20,7 +20,7 @@ from ranking.features import (
     make_feature,
 )
 from ranking.features.graph.image_graph import image_graph
-from ranking.features.own_vectors import vectors_name
+from ranking.features.uploaded_vectors import vectors_name
 
 VECTORS = [(3.0, 4.0), (0.0, 0.0), (0.0, -2.0)]
 BOXES = [2, 1, 2]

@@ -17,8 +17,8 @@ from ranking.features.graph.uploaded_pairs import (
     is_edges_name,
     short_name,
 )
-from ranking.jobs import own_edges
-from ranking.jobs.own_edges import keep_pairs_apart, read_pairs
+from ranking.jobs import uploaded_pairs
+from ranking.jobs.uploaded_pairs import keep_pairs_apart, read_pairs
 from ranking.workspace.examples import folder_of
 from ranking.workspace.room_quotas import DISK, FullError
 from ranking.workspace.rooms import Rooms

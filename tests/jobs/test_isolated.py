@@ -14,7 +14,7 @@ from refusals import refused
 from ranking.features import load_features
 from ranking.files import isolated
 from ranking.files.isolated import READER, SECONDS, ask
-from ranking.jobs.own_image import describe, describe_apart
+from ranking.jobs.uploaded_image import describe, describe_apart
 from ranking.workspace.store import Store
 
 PROGRAM = """

@@ -40,7 +40,7 @@ from ranking.core.run_settings import (
     TimingSettings,
 )
 from ranking.experiments.ablations import MidRankStudy
-from ranking.experiments.asking_simulation import AskingStudy
+from ranking.experiments.labelling_simulation import AskingStudy
 from ranking.experiments.study import Context
 from ranking.experiments.timing_studies import TimingOutcome
 from ranking.explain.playback import MOST as MOST_RECORDED

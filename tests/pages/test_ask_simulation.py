@@ -15,10 +15,10 @@ from label_home import LabelHome
 from shown import charts_of, choose, counts_in, kinds, numbers_in, page_of, plain, press, text_of, values
 
 from pages.parts.runs import jobs_panel
-from pages.parts.studies import asking_form, asking_table, asking_words
-from pages.parts.views import label_looks
+from pages.parts.studies import simulation_form, simulation_table, simulation_captions
+from pages.parts.views import label_styles
 from ranking.core.run_settings import AskingSettings
-from ranking.explain.asking import STRATEGIES as STRATEGIES_KNOWN
+from ranking.explain.question_strategies import STRATEGIES as STRATEGIES_KNOWN
 from ranking.jobs import jobs
 from ranking.jobs.events import Report, cancel_reason
 from ranking.metrics.fold_curves import FoldCurve
@@ -96,7 +96,7 @@ def test_a_first_simulation_is_started_with_the_settings_of_the_form(labels_here
 def test_a_simulation_is_shown_by_strategy_and_by_model(labels_here, open_page):
     curves = made_curves()
     app = open_page("ask_simulation", simulation=simulated(labels_here, curves).id)
-    looks = dict(zip(MODELS[::-1], label_looks.LOOKS, strict=False))
+    looks = dict(zip(MODELS[::-1], label_styles.LOOKS, strict=False))
     *panels, apart = charts_of(app)
     for panel, strategy in zip(panels, STRATEGIES, strict=True):
         own = [curve for curve in curves if curve.strategy == strategy]
@@ -108,13 +108,13 @@ def test_a_simulation_is_shown_by_strategy_and_by_model(labels_here, open_page):
             upper = 100 * (curve.mean + curve.spread)
             assert values(band["y"])[: len(upper)] == pytest.approx(upper)
     assert len({tuple(panel["layout"]["yaxis"]["range"]) for panel in panels}) == 1
-    for line, (_, strategy, found) in zip(apart["data"], asking_table.compared(curves), strict=True):
+    for line, (_, strategy, found) in zip(apart["data"], simulation_table.compared(curves), strict=True):
         assert line["name"] == strategy
         assert values(line["y"]) == pytest.approx(100 * found.mean)
         low = values(line["y"]) - values(line["error_y"]["array"])
         assert low == pytest.approx(100 * found.low)
-    assert tables_of(app) == {name: plain(text) for name, text in asking_table.as_markdown(curves).items()}
-    assert plain(asking_words.interactions_add(curves)) in text_of(app)
+    assert tables_of(app) == {name: plain(text) for name, text in simulation_table.as_markdown(curves).items()}
+    assert plain(simulation_captions.interactions_add(curves)) in text_of(app)
     choose(app.segmented_control, "panels", "model")
     assert len(charts_of(app)) == len(MODELS) + 1
 
@@ -174,7 +174,7 @@ def test_what_cannot_be_shown_or_started_is_reported(labels_here, open_page):
     assert app.warning
     assert not app.error, "nothing else is wrong with it"
     with pytest.raises(ValueError, match=labels_here.store.run(labels_here.own).called):
-        asking_form.PAGE.read(labels_here.own)
+        simulation_form.PAGE.read(labels_here.own)
 
 
 # ------------------------------------------------------------------------------------------------------------ parts
@@ -183,7 +183,7 @@ def test_what_cannot_be_shown_or_started_is_reported(labels_here, open_page):
 def test_tables_have_the_form_of_the_papers_table_1():
     curves, counts = made_curves(), (0, 1, 5, 10)
     best = {count: max(curve.mean[count] for curve in curves) for count in counts}
-    tables = {title: cells_of(table) for title, table in asking_table.as_markdown(curves).items()}
+    tables = {title: cells_of(table) for title, table in simulation_table.as_markdown(curves).items()}
     assert list(tables) == [*MODELS, f"{MODELS[-1]} − {MODELS[0]}"]
     for head, rows in tables.values():
         assert head == [[], [1], [5], [10]]
@@ -196,38 +196,38 @@ def test_tables_have_the_form_of_the_papers_table_1():
             assert ("**" in cell) == (curve.mean[count] == best[count])
     (_, alone), (_, apart) = tables[MODELS[0]], list(tables.values())[-1]
     assert alone["core first"] == apart["core first"] == ["–"] * 4
-    found = asking_table.compared(curves)[-1][2]
+    found = simulation_table.compared(curves)[-1][2]
     mean, low, high = (100 * end[5] for end in found)
     assert apart["random"][2] == f"{mean:+.1f} ({low:+.1f} to {high:+.1f})".replace("-", "−")
 
 
 def test_the_file_holds_every_fold_exactly():
     curves = made_curves()
-    rows = list(csv.DictReader(io.StringIO(asking_table.csv_text(curves))))
+    rows = list(csv.DictReader(io.StringIO(simulation_table.csv_text(curves))))
     assert len(rows) == sum(len(curve.mean) for curve in curves)
     for row in rows:
-        one, count = asking_table.by_name(curves, row["model"], row["strategy"]), int(row["questions"])
+        one, count = simulation_table.by_name(curves, row["model"], row["strategy"]), int(row["questions"])
         assert [float(row[f"fold {fold + 1}"]) for fold in range(5)] == one.folds[:, count].tolist()
         assert float(row["mean"]) == one.mean[count]
 
 
 def test_interactions_add_what_the_papers_own_strategy_measures():
     curves = paired("random", 0.03, 0.0) + paired("closest maxima", 0.011, 0.009)
-    text = plain(asking_words.interactions_add(curves))
+    text = plain(simulation_captions.interactions_add(curves))
     assert [name in text for name in ("C-star p@k", "closest maxima", "Independent p@k")] == [True] * 3
     assert numbers_in(text)[-4:] == [1.0, -0.3, 2.3, 1], "the mean and its interval at Q1"
-    assert "random" in asking_words.interactions_add(paired("random", 0.03, 0.0))
+    assert "random" in simulation_captions.interactions_add(paired("random", 0.03, 0.0))
     star, alone = paired("random", 0.1)
     two = [replace(alone, variant=variant) for variant in ("C = 1", "C = 9")]
-    assert asking_words.interactions_add([star]) == ""
-    assert asking_words.interactions_add([star, *two]) == "", "it would not be clear less which of two"
+    assert simulation_captions.interactions_add([star]) == ""
+    assert simulation_captions.interactions_add([star, *two]) == "", "it would not be clear less which of two"
     for apart, uncertain in (
         ((0.020, 0.021, 0.019), False),
         ((-0.020, -0.021, -0.019), False),
         ((0.02, -0.01, 0.0), True),
     ):
-        last = asking_words.interactions_add(paired("closest maxima", *apart)).partition(" and ")[2]
-        assert (asking_words.UNCERTAIN in last) == uncertain, "not certain is what has 0 in its interval"
+        last = simulation_captions.interactions_add(paired("closest maxima", *apart)).partition(" and ")[2]
+        assert (simulation_captions.UNCERTAIN in last) == uncertain, "not certain is what has 0 in its interval"
 
 
 def test_one_fold_has_neither_spread_nor_interval(labels_here, open_page):
@@ -237,13 +237,13 @@ def test_one_fold_has_neither_spread_nor_interval(labels_here, open_page):
     assert "±" not in shown
     assert "One fold has no intervals" in shown
     assert "nan" not in " ".join(str(chart["data"]) for chart in charts_of(app)).lower()
-    [row, *_] = csv.DictReader(io.StringIO(asking_table.csv_text(curves)))
+    [row, *_] = csv.DictReader(io.StringIO(simulation_table.csv_text(curves)))
     assert row["standard deviation"] == ""
 
 
 def test_two_settings_of_a_method_and_a_method_of_tomorrow_have_looks_of_their_own():
     names = ["Independent p@k", "of tomorrow", "C-star p@k (core_size = 3)", "C-star p@k"]
-    looks = label_looks.of_models(names)
-    assert [looks[name] for name in ("C-star p@k", "Independent p@k")] == list(label_looks.LOOKS[:2])
+    looks = label_styles.of_models(names)
+    assert [looks[name] for name in ("C-star p@k", "Independent p@k")] == list(label_styles.LOOKS[:2])
     assert len(set(looks.values())) == 4
-    assert len(set(label_looks.of_ways(list(STRATEGIES_KNOWN)).values())) == 4
+    assert len(set(label_styles.of_ways(list(STRATEGIES_KNOWN)).values())) == 4

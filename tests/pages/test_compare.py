@@ -24,7 +24,7 @@ from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_files, comparison_words
 from ranking.reports.differences import sign_of
-from ranking.reports.looks import of_methods
+from ranking.reports.line_styles import of_methods
 from ranking.workspace.examples import folder_of
 
 QUERY = "playing instrument"

@@ -18,7 +18,7 @@ from pages.parts.runs import export, feature_choice, runs
 from ranking.core.errors import HomeError
 from ranking.core.run_settings import FeaturesSettings, TrainSettings
 from ranking.features import load_features
-from ranking.features.own_vectors import short_name
+from ranking.features.uploaded_vectors import short_name
 
 
 @pytest.fixture

@@ -26,8 +26,8 @@ from shown import (
 from pages.parts.app import home
 from pages.parts.runs import label_models
 from pages.parts.runs.label_models import OWN as OWN_METHOD
-from pages.parts.views import taught_labels, taught_views
-from pages.parts.views.taught_labels import BY_CHANCE, CHOSEN, FILE, OWN, QUESTIONS, RIVAL
+from pages.parts.views import labels_lesson_data, labels_lesson_views
+from pages.parts.views.labels_lesson_data import BY_CHANCE, CHOSEN, FILE, OWN, QUESTIONS, RIVAL
 from ranking import method_class
 from ranking.datasets import Thumbnails, load_image_set
 from ranking.workspace.examples import folder_of
@@ -44,7 +44,7 @@ def stored():
 
 def inference(model, row, answers):
     """The members of the best labelling of a scene given answers, and (L,) the gap of the maxima of every label."""
-    taught = taught_labels.taught()
+    taught = labels_lesson_data.taught()
     found = taught.asker(model, row).prediction(taught.position(answers).answers[None])
     return set(np.flatnonzero(found.best.members[0]).tolist()), found.max_marginals.difference[0]
 
@@ -58,12 +58,12 @@ def test_the_command_writes_what_the_methods_compute(tmp_path, monkeypatch):
     made = command.measured(images=50, min_images=10, max_iterations=2)
     np.savez_compressed(tmp_path / "few.npz", **made)
     monkeypatch.setattr(taught_labels, "FILE", tmp_path / "few.npz")
-    taught = taught_labels.taught()
+    taught = labels_lesson_data.taught()
     assert command.METHODS == (label_models.OWN, label_models.RIVAL)
     assert taught.learnt + len(taught.scenes) == 50
     for row, scene in enumerate(taught.scenes[:3]):
         assert load_image_set(folder_of("Label scenes")).test[scene]
-        assert taught_labels.picture_of(taught, row), "which is refused where it does not show its labels"
+        assert labels_lesson_data.picture_of(taught, row), "which is refused where it does not show its labels"
     assert len(taught.predictions[OWN].core) == method_class(OWN_METHOD)().core_size
 
 
@@ -72,7 +72,7 @@ def test_the_stored_trainings_have_ended_and_are_what_the_lesson_is_made_of(stor
         assert proven["converged"], method
         assert 0 <= proven["primal"] - proven["dual"] <= 0.02 * proven["primal"]
     assert stored["learnt"] + len(stored["scenes"]) == 400
-    taught, count = taught_labels.taught(), stored["labels"].sum(axis=1)
+    taught, count = labels_lesson_data.taught(), stored["labels"].sum(axis=1)
     for name, unary in zip((OWN, RIVAL), stored["unary"], strict=True):
         prediction = taught.predictions[name]
         assert np.array_equal(prediction.unary, unary)
@@ -83,28 +83,28 @@ def test_the_stored_trainings_have_ended_and_are_what_the_lesson_is_made_of(stor
 
 
 def test_scenes_are_those_that_ship():
-    taught, images = taught_labels.taught(), load_image_set(folder_of("Label scenes"))
+    taught, images = labels_lesson_data.taught(), load_image_set(folder_of("Label scenes"))
     assert taught.scenes.tolist() == np.flatnonzero(images.test).tolist()
-    for row in taught_labels.examples():
-        shown = base64.b64decode(taught_labels.picture_of(taught, row).partition(",")[2])
+    for row in labels_lesson_data.examples():
+        shown = base64.b64decode(labels_lesson_data.picture_of(taught, row).partition(",")[2])
         assert shown == Thumbnails(images.folder).image(int(taught.scenes[row]))
 
 
 def test_a_file_of_other_scenes_or_of_none_names_the_command_that_makes_it_again(monkeypatch, tmp_path):
     with np.load(FILE, allow_pickle=False) as arrays:
         kept = dict(arrays)
-    row = taught_labels.examples()[0]
+    row = labels_lesson_data.examples()[0]
     np.savez_compressed(tmp_path / "other.npz", **{**kept, "scenes": kept["scenes"] + 1})
     np.savez_compressed(tmp_path / "less.npz", **{name: kept[name] for name in kept if name != "core"})
     for name in ("other", "less"):
         monkeypatch.setattr(taught_labels, "FILE", tmp_path / f"{name}.npz")
         with pytest.raises(home.Gone) as caught:
-            taught_labels.picture_of(taught_labels.taught(), row)
-        assert taught_labels.AGAIN in str(caught.value), name
+            labels_lesson_data.picture_of(labels_lesson_data.taught(), row)
+        assert labels_lesson_data.AGAIN in str(caught.value), name
 
 
 def test_scenes_are_those_whose_first_answer_helps_much(stored):
-    rows, taught = taught_labels.examples(), taught_labels.taught()
+    rows, taught = labels_lesson_data.examples(), labels_lesson_data.taught()
     asked = []
     for row in rows[:CHOSEN]:
         found = np.abs(inference(OWN, row, {})[1])
@@ -140,7 +140,7 @@ def check_ranking(stored, app, row):
 
 def check_answer(stored, app, row, answer):
     """The others move as the definition says, and none of the independent model."""
-    taught, crossings = taught_labels.taught(), []
+    taught, crossings = labels_lesson_data.taught(), []
     label = taught.asker(OWN, row).question_tree(taught.position({}), depth=0).label
     answers = {label: answer == "yes"}
     for model, by_itself in zip((OWN, RIVAL), stored["unary"][:, row], strict=True):
@@ -156,12 +156,12 @@ def check_answer(stored, app, row, answer):
     assert crossings[1] == 0
     precision = stored["labels"][row, sorted(inference(OWN, row, answers)[0])].mean()
     assert f"→ {precision:.3f}" in texts(app), answer
-    taught = taught_labels.taught()
+    taught = labels_lesson_data.taught()
     asker = taught.asker(OWN, row)
-    orders = [taught_labels.ranked(asker, taught.position(given)) for given in ({}, answers)]
-    assert taught_views.notice_answer(taught, row, label, answers[label], *orders) in texts(app)
+    orders = [labels_lesson_data.ranked(asker, taught.position(given)) for given in ({}, answers)]
+    assert labels_lesson_views.notice_answer(taught, row, label, answers[label], *orders) in texts(app)
     others = [[i for i in order.tolist() if i != label] for order in orders]
-    for partner, _ in taught_labels.strongest(taught.ties(label), 2):
+    for partner, _ in labels_lesson_data.strongest(taught.ties(label), 2):
         moved = others[0].index(partner) - others[1].index(partner)
         way = f"moves {'up' if moved > 0 else 'down'} {abs(moved)}" if moved else "does not move"
         assert re.search(f"“{stored['names'][partner]}” [^“]*{way}", texts(app)), answer
@@ -169,7 +169,7 @@ def check_answer(stored, app, row, answer):
 
 def check_question(stored, app, row, done):
     """The label of the question has the closest maxima."""
-    text, names, taught = texts(app), stored["names"], taught_labels.taught()
+    text, names, taught = texts(app), stored["names"], labels_lesson_data.taught()
     asked, _ = taught.asker(OWN, row).play(taught.position({}), stored["labels"][row], done)
     answers = {label: bool(stored["labels"][row, label]) for label in asked}
     found = np.round(np.abs(inference(OWN, row, answers)[1]), 9)
@@ -177,7 +177,7 @@ def check_question(stored, app, row, done):
     [label] = [names.index(name) for name in quoted_in(headline_of(app))]
     assert found[label] == np.nanmin(found), done
     assert f"{np.nanmin(found):.4f}" in text
-    shown = taught_views.with_and_without(taught, taught.asker(OWN, row), taught.position(answers), label)
+    shown = labels_lesson_views.with_and_without(taught, taught.asker(OWN, row), taught.position(answers), label)
     assert shown in text
     brought, left_out = map(quoted_in, shown.split("; "))
     with_it, without = (inference(OWN, row, {**answers, label: has})[0] for has in (True, False))
@@ -186,7 +186,7 @@ def check_question(stored, app, row, done):
 
 
 def check_worth(stored, app):
-    found, text, taught = taught_labels.curves(), texts(app), taught_labels.taught()
+    found, text, taught = labels_lesson_data.curves(), texts(app), labels_lesson_data.taught()
     for row in (0, 7):
         for name in (OWN, RIVAL):
             truth = stored["labels"][row, sorted(inference(name, row, {})[0])]
@@ -201,14 +201,14 @@ def check_worth(stored, app):
     assert f"{100 * (found[OWN][-1] - found[RIVAL][-1]).mean():+.1f} " in text
     for rival in (RIVAL, BY_CHANCE):
         difference = found[OWN][QUESTIONS] - found[rival][QUESTIONS]
-        assert taught_views.interval(difference)[1] > 0, f"the lead over {rival} is significant"
-        assert taught_views.apart(difference) in text
-        assert "not significant" not in taught_views.apart(difference)
-    assert "not significant" in taught_views.apart(difference - difference.mean())
+        assert labels_lesson_views.interval(difference)[1] > 0, f"the lead over {rival} is significant"
+        assert labels_lesson_views.apart(difference) in text
+        assert "not significant" not in labels_lesson_views.apart(difference)
+    assert "not significant" in labels_lesson_views.apart(difference - difference.mean())
 
 
 def test_every_step_shows_what_the_definition_says(stored, open_page, started):
-    row = taught_labels.examples()[0]
+    row = labels_lesson_data.examples()[0]
     app = open_page("labels_lesson", labels_step="9", label_scene="Z")
     assert not app.error
     assert len(app.warning) == 2
@@ -263,7 +263,7 @@ def test_the_end_of_all_questions_is_shown_of_a_scene(open_page, monkeypatch):
 
 
 def test_ties_are_the_interactions_of_the_label(stored):
-    taught = taught_labels.taught()
+    taught = labels_lesson_data.taught()
     beach, sea = (stored["names"].index(name) for name in ("beach", "sea"))
     core = stored["core"].tolist()
     assert dict(taught.ties(beach)) == {c: stored["interactions"][n, beach] for n, c in enumerate(core)}
@@ -274,4 +274,4 @@ def test_ties_are_the_interactions_of_the_label(stored):
 
 
 def test_hostile_names_are_escaped_in_charts():
-    assert taught_views.marked("<b>x", True) == "✓ &lt;b&gt;x"
+    assert labels_lesson_views.marked("<b>x", True) == "✓ &lt;b&gt;x"

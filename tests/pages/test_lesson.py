@@ -10,8 +10,8 @@ import pytest
 from shown import all_steps, choose, components, kinds, numbers_in, page_of, press, program_of, texts
 
 from pages.parts.app import cache
-from pages.parts.runs import lessons, rivals
-from pages.parts.runs.rivals import Standing
+from pages.parts.runs import lessons, lesson_comparison
+from pages.parts.runs.lesson_comparison import Standing
 from pages.parts.views import all_actions, measures, moving_image
 from pages.parts.views.lesson_settings import NEIGHBOURS, VIOLATED
 from pages.parts.views.lesson_settings import WHY_AP as LESSON
@@ -83,18 +83,18 @@ def pair_of(store):
     images = store.image_set(runs[0].settings["set"])
     rankings = [cache.ranking(run, "test") for run in runs]
     labelled = [
-        rivals.labelling(ranked, cache.ranking(run, "train"))
+        lesson_comparison.labelling(ranked, cache.ranking(run, "train"))
         for ranked, run in zip(rankings, runs, strict=True)
     ]
-    standings = [rivals.standing(*both) for both in zip(LESSON.methods, labelled, strict=True)]
+    standings = [lesson_comparison.standing(*both) for both in zip(LESSON.methods, labelled, strict=True)]
     scores = np.stack([np.load(run.scores_file)[images.test] for run in runs])
     thresholds = [
         ranked.scores[0] - shifted.scores[0] for ranked, shifted in zip(rankings, labelled, strict=True)
     ]
     relevance, units = images.relevance(LESSON.query)[images.test], images.image_of[images.test]
     gain = resample(relevance, scores, units).difference("AP", 1, 0)
-    return rankings, rivals.Rivals(
-        *standings, gain, rivals.loss_difference(relevance, scores - np.array(thresholds)[:, None], units)
+    return rankings, lesson_comparison.Rivals(
+        *standings, gain, lesson_comparison.loss_difference(relevance, scores - np.array(thresholds)[:, None], units)
     )
 
 
@@ -111,10 +111,10 @@ def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(taught, open_page
     for ranked, stands, strip in zip(rankings, (pair.first, pair.second), strips_of(app), strict=True):
         assert [item["mark"] == "relevant" for item in strip["items"]] == (ranked.relevance[:12] > 0).tolist()
         assert [bool(item["flag"]) for item in strip["items"]].index(True) == stands.first_mistake - 1
-    assert rivals.compared(pair) in text
-    assert rivals.verdict(pair) in text
+    assert lesson_comparison.compared(pair) in text
+    assert lesson_comparison.verdict(pair) in text
     summary = texts(open_page("lesson", step="3"))
-    assert all(part in summary for part in (rivals.compared(pair), rivals.why(pair)))
+    assert all(part in summary for part in (lesson_comparison.compared(pair), lesson_comparison.why(pair)))
 
 
 def test_the_lead_of_the_lesson_is_significant(taught):
@@ -185,7 +185,7 @@ def test_a_standing_weighs_wrong_signs_and_finds_the_first_mistake():
         (1 / 2 + 1 / 3) / 2,
     )  # one of two relevant is missed, one of three others not
     expected = "SVM", pytest.approx(precision), pytest.approx(loss), 2, 2, 5, 2
-    assert rivals.standing("SVM", ranked) == Standing(*expected)
+    assert lesson_comparison.standing("SVM", ranked) == Standing(*expected)
 
 
 def test_verdicts_are_what_is_significant():
@@ -202,13 +202,13 @@ def test_verdicts_are_what_is_significant():
         (unsure, unsure, None, None),
     ):
         first, second = (Standing(method, 0.3, 0.2, 30, 10, 100, 3) for method in ("SVM", "AP-SVM"))
-        pair = rivals.Rivals(first, second, gain, loss)
-        of_ranks, of_labels = rivals.compared(pair).split("; ")
+        pair = lesson_comparison.Rivals(first, second, gain, loss)
+        of_ranks, of_labels = lesson_comparison.compared(pair).split("; ")
         for sentence, winner in ((of_ranks, ranks), (of_labels, labels)):
             assert sentence.lower().startswith((winner or "neither").lower()), (sentence, winner)
         assert ("+0.100 AP" in of_ranks) == (ranks is not None), "the lead of whoever leads"
-        assert [end in rivals.intervals(pair) for end in map(measures.ends, (gain, loss))] == [True, True]
-        verdict = rivals.verdict(pair)
+        assert [end in lesson_comparison.intervals(pair) for end in map(measures.ends, (gain, loss))] == [True, True]
+        verdict = lesson_comparison.verdict(pair)
         assert bool(verdict) == (None not in (ranks, labels) and ranks != labels)
         verdicts.add(verdict)
     assert len(verdicts) == 3
@@ -218,7 +218,7 @@ def test_the_difference_of_losses_is_that_of_resampled_scenes():
     """Against the definition on each resample; a resample without a relevant sample does not count."""
     random = np.random.default_rng(5)
     relevance, scores, units = random.integers(0, 2, 12), random.normal(size=(2, 12)), np.arange(12) // 3
-    found = rivals.loss_difference(relevance, scores, units)
+    found = lesson_comparison.loss_difference(relevance, scores, units)
     counts = resampled_counts(4, DRAWS, np.random.default_rng(0))
     drawn = []
     for row in counts:

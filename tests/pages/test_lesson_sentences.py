@@ -17,11 +17,11 @@ import pytest
 from shown import NUMBER, charts_of, choose, components, plain, press, values
 
 from pages.parts.app import cache
-from pages.parts.runs import rivals
-from pages.parts.views import all_actions, leanings, subsequence_worth, taught_labels, taught_views
+from pages.parts.runs import lesson_comparison
+from pages.parts.views import all_actions, neighbour_captions, subsequence_worth, labels_lesson_data, labels_lesson_views
 from pages.parts.views.lesson_settings import NEIGHBOURS, VIOLATED, WHY_AP, pairs_study
 from pages.parts.views.pair_cues import cues_of
-from pages.parts.views.taught_labels import BY_CHANCE, OWN, QUESTIONS, RIVAL
+from pages.parts.views.labels_lesson_data import BY_CHANCE, OWN, QUESTIONS, RIVAL
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
 from ranking.metrics import average_precision, ndcg
@@ -141,7 +141,7 @@ def outcome(fresh_home):
     ap = list(precisions_of(fresh_home, WHY_AP).values())
     units = images.image_of[images.test]
     gains, _ = actions_of(fresh_home, WHY_AP, "why AP", [PAIR])
-    loss = rivals.loss_difference(relevance, np.stack(labelled), units)
+    loss = lesson_comparison.loss_difference(relevance, np.stack(labelled), units)
     gain = gains[WHY_AP.query][PAIR]
     assert (gain.value, loss.value) == pytest.approx((ap[1] - ap[0], losses[1] - losses[0]))
     leads = [gain.value if gain.low > 0 else -gain.value] if gain.without_zero else []
@@ -226,13 +226,13 @@ def lines_of(app):
 
 def test_do_neighbours_help(fresh_home, open_page):
     ap = precisions_of(fresh_home, NEIGHBOURS)
-    gains, every = actions_of(fresh_home, NEIGHBOURS, "neighbours", leanings.PAIRS)
-    own = [gains[NEIGHBOURS.query][pair] for pair in leanings.PAIRS]
+    gains, every = actions_of(fresh_home, NEIGHBOURS, "neighbours", neighbour_captions.PAIRS)
+    own = [gains[NEIGHBOURS.query][pair] for pair in neighbour_captions.PAIRS]
     app = open_page("neighbours_lesson")
     rows = []
     for action, of in every.items():
         cells = [
-            (of[alone], of[leaning], gains[action][alone, leaning].value) for alone, leaning in leanings.PAIRS
+            (of[alone], of[leaning], gains[action][alone, leaning].value) for alone, leaning in neighbour_captions.PAIRS
         ]
         rows.append([number for three in cells for number in three])
     check(
@@ -240,7 +240,7 @@ def test_do_neighbours_help(fresh_home, open_page):
         [
             *((rf"^### {method}: ", [value]) for method, value in ap.items()),
             ("^### AP with neighbours", [gain.value for gain in own]),
-            average(gains, leanings.PAIRS),
+            average(gains, neighbour_captions.PAIRS),
             *((rf"^\| (\*\*)?{action}(\*\*)? \|", row) for action, row in zip(every, rows, strict=True)),
             (r"^\| Average", np.mean(rows, axis=0)),
             ("was chosen as an example", [end for gain in own for end in (95, gain.low, gain.high)]),
@@ -276,14 +276,14 @@ def test_do_neighbours_help(fresh_home, open_page):
         relevance.sum(),
         np.count_nonzero(relevance & (rise < 0)),
     ]
-    _, low, high = leanings.by_strength(curve)
+    _, low, high = neighbour_captions.by_strength(curve)
     check(
         app,
         [
             ("^## Neighbours move", [*counts, as_learned - off_ap, 95, low, high]),
             (r"\*\*Notice", [shown.max(), strengths[shown.argmax()], as_learned]),
             ("Off is not AP-SVM", [ap["AP-SVM"]]),
-            average(gains, leanings.PAIRS),
+            average(gains, neighbour_captions.PAIRS),
         ],
     )
 
@@ -510,11 +510,11 @@ def partners_in(app):
 @pytest.mark.usefixtures("empty_home")
 @pytest.mark.parametrize("scene", ["A", "C", "D"])
 def test_which_label_to_ask_about(scene, open_page):
-    taught = taught_labels.taught()
+    taught = labels_lesson_data.taught()
     app = open_page("labels_lesson", label_scene=scene)
     [chart] = charts_of(app)
     ticks = chart["layout"]["yaxis"]["ticktext"]
-    k = len(ticks) - taught_views.BELOW
+    k = len(ticks) - labels_lesson_views.BELOW
     right = sum(tick.startswith("✓") for tick in ticks[:k])
     check(
         app,
@@ -563,9 +563,9 @@ def test_which_label_to_ask_about(scene, open_page):
     lines = {line["name"]: values(line["y"]) for line in chart["data"]}
     assert list(lines) == [OWN, RIVAL, BY_CHANCE]
     columns = [0, 1, 5, QUESTIONS]
-    curves = taught_labels.curves()
+    curves = labels_lesson_data.curves()
     differences = [
-        taught_views.interval(curves[own][at] - curves[other][at])
+        labels_lesson_views.interval(curves[own][at] - curves[other][at])
         for own, other, at in ((OWN, RIVAL, 0), (OWN, RIVAL, QUESTIONS), (OWN, BY_CHANCE, QUESTIONS))
     ]
     for (mean, _, _), (own, other, at) in zip(
@@ -586,4 +586,4 @@ def test_which_label_to_ask_about(scene, open_page):
 
 
 def letters():
-    return dict(zip("ABCDEF", taught_labels.examples(), strict=True))
+    return dict(zip("ABCDEF", labels_lesson_data.examples(), strict=True))

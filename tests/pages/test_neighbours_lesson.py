@@ -11,7 +11,7 @@ import pytest
 from shown import all_steps, choose, components, numbers_in, page_of, press, texts
 
 from pages.parts.app import cache, home
-from pages.parts.views import all_actions, leanings, measures
+from pages.parts.views import all_actions, neighbour_captions, measures
 from pages.parts.views.all_actions import MEASURED, Action
 from pages.parts.views.lesson_settings import NEIGHBOURS as LESSON
 from ranking.explain.edge_strength import EdgeStrengthCurve
@@ -60,20 +60,20 @@ def test_rankings_are_those_on_disk_and_images_of_a_scene_are_joined(taught, ima
         assert [item["id"] for item in items] == images.ids[ranked.samples[:8]].tolist()
         assert [item["mark"] == "relevant" for item in items] == (ranked.relevance[:8] > 0).tolist()
         assert [bool(item["flag"]) for item in items] == [rank == first for rank in range(1, len(items) + 1)]
-        scenes = leanings.shared(images.image_of[ranked.samples[:8]])
+        scenes = neighbour_captions.shared(images.image_of[ranked.samples[:8]])
         assert [item["bracket"] for item in items] == scenes
         assert [item["joined"] for item in items] == [a == b != "" for a, b in pairwise([*scenes, ""])]
         for place, item in enumerate(items):
-            assert item["alt"].endswith(leanings.with_whom(scenes, place)) == bool(scenes[place])
+            assert item["alt"].endswith(neighbour_captions.with_whom(scenes, place)) == bool(scenes[place])
     assert any(item["bracket"] for items in strips_of(app) for item in items)
     actions = page_of("neighbours_lesson").all_measured(
         images, {method: run_of(taught, method) for method in LESSON.methods}
     )
-    gains = {leaning: actions[LESSON.query].gains[alone, leaning] for alone, leaning in leanings.PAIRS}
-    assert leanings.compared(gains) in text
+    gains = {leaning: actions[LESSON.query].gains[alone, leaning] for alone, leaning in neighbour_captions.PAIRS}
+    assert neighbour_captions.compared(gains) in text
     assert all(measures.ends(gain) in text for gain in gains.values())
     assert all_actions.table(actions, LESSON.query) in text
-    assert all_actions.on_average(actions, leanings.PAIRS) in text
+    assert all_actions.on_average(actions, neighbour_captions.PAIRS) in text
 
 
 def test_the_leads_of_the_lesson_are_significant(taught, images, rankings):
@@ -81,9 +81,9 @@ def test_the_leads_of_the_lesson_are_significant(taught, images, rankings):
     more of the other actions."""
     runs = [run_of(taught, method) for method in LESSON.methods]
     resampled, number = cache.redrawn(runs, "test"), LESSON.methods.index
-    own = all_actions.of_runs(LESSON.methods, resampled, leanings.PAIRS)
+    own = all_actions.of_runs(LESSON.methods, resampled, neighbour_captions.PAIRS)
     actions = all_actions.measured("neighbours", images, LESSON.query, own)
-    for alone, leaning in leanings.PAIRS:
+    for alone, leaning in neighbour_captions.PAIRS:
         assert resampled.difference("AP", number(leaning), number(alone)).low > 0, leaning
         others = [by.gains[alone, leaning] for action, by in actions.items() if action != LESSON.query]
         assert sum(gain.low > 0 for gain in others) >= sum(gain.high < 0 for gain in others)
@@ -91,7 +91,7 @@ def test_the_leads_of_the_lesson_are_significant(taught, images, rankings):
             "on average over actions that the lesson did not choose"
         )
     leaning = cache.leaning(run_of(taught, "HOAP-SVM"))
-    assert leanings.by_strength(leaning).low > 0
+    assert neighbour_captions.by_strength(leaning).low > 0
 
 
 def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, images, rankings, open_page):
@@ -122,8 +122,8 @@ def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, images, ran
         assert bool(leaning.relevance[chosen]) == relevant
         assert max(before / after, after / before) > 3, "which is seen"
         assert (before > after) == relevant
-        assert leanings.moving(leaning, people, chosen, "ABCDEFGH"[: len(people)]) in texts(app)
-        assert leanings.wrongly(leaning, people, "ABCDEFGH"[: len(people)]) in texts(app)
+        assert neighbour_captions.moving(leaning, people, chosen, "ABCDEFGH"[: len(people)]) in texts(app)
+        assert neighbour_captions.wrongly(leaning, people, "ABCDEFGH"[: len(people)]) in texts(app)
         for strength in (1.0, 0.0, 2.0, 0.5):
             choose(app.slider, "strength", strength)
             assert strip_at(strength, people)["chosen"] == tests[chosen]
@@ -138,12 +138,12 @@ def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, images, ran
     press(app, "next step")
     misled = leaning.most_misled()
     assert strip_at(0.5, misled)["chosen"] is None
-    assert leanings.misleading(leaning, misled, LESSON.query) in texts(app)
+    assert neighbour_captions.misleading(leaning, misled, LESSON.query) in texts(app)
 
     press(app, "next step")
     alone = rankings["AP-SVM"].average_precision
     assert any(f"{alone:.3f}" in caption.value for caption in app.caption), "edges off is another training"
-    assert leanings.summed_up(leaning, leanings.by_strength(leaning)) in texts(app)
+    assert neighbour_captions.summed_up(leaning, neighbour_captions.by_strength(leaning)) in texts(app)
     [primary] = [button for button in app.button if button.proto.type == "primary"]
     assert primary.key == "train with neighbours", "one obvious next step"
     press(app, primary.key)
@@ -174,15 +174,15 @@ def test_the_stored_figures_are_of_these_images_and_runs(images, rankings, monke
 
 def test_the_table_marks_the_query_and_what_is_significant():
     actions = {
-        "jumping": Action(PRECISIONS, {pair: Interval(0.1, 0.05, 0.15) for pair in leanings.PAIRS}),
-        "reading": Action(PRECISIONS, {pair: Interval(-0.2, -0.3, -0.1) for pair in leanings.PAIRS}),
-        "walking": Action(PRECISIONS, {pair: Interval(0.4, -0.1, 0.9) for pair in leanings.PAIRS}),
+        "jumping": Action(PRECISIONS, {pair: Interval(0.1, 0.05, 0.15) for pair in neighbour_captions.PAIRS}),
+        "reading": Action(PRECISIONS, {pair: Interval(-0.2, -0.3, -0.1) for pair in neighbour_captions.PAIRS}),
+        "walking": Action(PRECISIONS, {pair: Interval(0.4, -0.1, 0.9) for pair in neighbour_captions.PAIRS}),
     }
     *rows, last = all_actions.table(actions, "reading").splitlines()[2:]
     assert [row.startswith("| **") for row in rows] == [False, True, False]
     assert [(row.count("▲"), row.count("▼")) for row in rows] == [(2, 0), (0, 2), (0, 0)]
     assert numbers_in(last) == pytest.approx([0.1, 0.2, 0.1, 0.3, 0.4, 0.1])
-    assert numbers_in(all_actions.on_average(actions, leanings.PAIRS[:1])) == [3, 0.1, 1, 1]
+    assert numbers_in(all_actions.on_average(actions, neighbour_captions.PAIRS[:1])) == [3, 0.1, 1, 1]
 
 
 PRECISIONS = {"SVM": 0.1, "HOB-SVM": 0.2, "AP-SVM": 0.3, "HOAP-SVM": 0.4}
@@ -197,7 +197,7 @@ def test_only_significant_changes_are_called_so():
             ["not change significantly (+0.100)", "rises by 0.200"],
         ),
     ):
-        text = leanings.compared({"HOB-SVM": hob, "HOAP-SVM": hoap})
+        text = neighbour_captions.compared({"HOB-SVM": hob, "HOAP-SVM": hoap})
         assert [word in text for word in words] == [True, True], text
         assert ("rises" in text) == any(gain.low > 0 for gain in (hob, hoap))
         assert ("falls" in text) == any(gain.high < 0 for gain in (hob, hoap))
@@ -213,22 +213,22 @@ def made(off, learnt, relevance, precision=(0.25, 0.5)):
 
 def test_people_who_pull_are_counted_and_those_who_move_the_wrong_way_named():
     leaning, people = made([3, 1, 9, 5], [2, 1, 3, 6], [1, 0, 1, 0])
-    text = leanings.moving(leaning, people, 2, "ABCD")
+    text = neighbour_captions.moving(leaning, people, 2, "ABCD")
     assert text.startswith("C (relevant)")
     assert numbers_in(text) == [9, 3, 3, 1], "before and after, people above, relevant ones of them"
-    text = leanings.moving(leaning, people, 3, "ABCD")
+    text = neighbour_captions.moving(leaning, people, 3, "ABCD")
     assert text.startswith("D (irrelevant)")
     assert "down" in text
     assert numbers_in(text) == [5, 6, 1, 0], "C alone is lower, and relevant"
-    assert numbers_in(leanings.moving(leaning, people, 1, "ABCD")) == [1], "who does not move"
+    assert numbers_in(neighbour_captions.moving(leaning, people, 1, "ABCD")) == [1], "who does not move"
     leaning, people = made([9, 8, 7, 1], [3, 2, 5, 6], [1, 0, 0, 1])
-    assert numbers_in(leanings.misleading(leaning, people[1:3], "phoning")) == [2, 7, 8, 2, 5]
+    assert numbers_in(neighbour_captions.misleading(leaning, people[1:3], "phoning")) == [2, 7, 8, 2, 5]
     for names, wrong in (
         ("ABCD", "D (relevant, down); B, C (irrelevant, up)"),
         ("AB", "B (irrelevant, up)"),
         ("A", ""),
     ):
-        text = leanings.wrongly(leaning, people[["ABCD".index(name) for name in names]], names)
+        text = neighbour_captions.wrongly(leaning, people[["ABCD".index(name) for name in names]], names)
         assert text.endswith(f": {wrong}." if wrong else ""), names
         assert bool(text) == bool(wrong)
 
@@ -240,7 +240,7 @@ def test_the_sum_counts_who_moved_and_calls_a_change_of_ap_only_where_it_is_sign
         (Interval(-0.1, -0.2, -0.05), "falls by"),
         (Interval(0.1, -0.1, 0.3), "does not change significantly"),
     ):
-        text = leanings.summed_up(leaning, gain)
+        text = neighbour_captions.summed_up(leaning, gain)
         assert numbers_in(text)[:3] == [2, 3, 1]
         assert word in text
 
@@ -253,4 +253,4 @@ def test_the_gain_by_strength_is_that_of_ap_at_both():
     curve = EdgeStrengthCurve(
         np.array([0.0, 1.0]), relevance.astype(int), np.arange(40) // 2, ranks, np.array(values)
     )
-    assert leanings.by_strength(curve).value == pytest.approx(values[1] - values[0])
+    assert neighbour_captions.by_strength(curve).value == pytest.approx(values[1] - values[0])

@@ -49,7 +49,7 @@ if TYPE_CHECKING:  # what this imports would load compiled parts before the firs
     from ranking.core import Features
     from ranking.experiments.cross_validation.plan import Plan
     from ranking.experiments.order_training import Ordered
-    from ranking.explain.asking import LabelEntropy
+    from ranking.explain.question_strategies import LabelEntropy
     from ranking.explain.edge_strength import EdgeStrengthCurve
     from ranking.explain.inference_steps import InferenceProblem, Trace
     from ranking.explain.neighbourhood import Neighbourhood
@@ -318,7 +318,7 @@ def label_ranker(run: Run) -> tuple[LabelRanker, LabelSet]:
 @of_home()
 def label_entropy(run: Run) -> LabelEntropy:
     """The probabilities of single labels by a label-ranking run, fitted on its training images."""
-    from ranking.explain.asking import LabelEntropy
+    from ranking.explain.question_strategies import LabelEntropy
 
     method, shown = label_ranker(run)
     return LabelEntropy.fitted(method, shown.part(~shown.test))

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from pages.parts.app import cache, home
 from ranking.core.errors import InputError
-from ranking.explain.asking import STRATEGIES
-from ranking.jobs.own_image import is_own_image
+from ranking.explain.question_strategies import STRATEGIES
+from ranking.jobs.uploaded_image import is_own_image
 from ranking.workspace.answers import AnswerEvent
 from ranking.workspace.run import Run
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.components import grid, selection
-from pages.parts.runs import run_actions, runs, trainings
+from pages.parts.runs import run_actions, runs, training_runs
 from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import ENDED, Run
@@ -98,7 +98,7 @@ def choose(listed: Sequence[Run], why_not: str | None = None) -> Run:
     if why_not is not None:
         address.complain(f"{why_not} Showing another one.")
         address.put(**{keys.RUN: listed[0].id})  # in one step, which the browser's Back undoes
-    run = trainings.choose_among(listed, "Training run", keys.RUN)
+    run = training_runs.choose_among(listed, "Training run", keys.RUN)
     if address.get(keys.RUN) is None:
         address.put(**{keys.RUN: run.id})  # also where it is only the newest: the link shall show it tomorrow
     return run

@@ -11,12 +11,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts.app import address, controls, frame, home, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import jobs_panel, runs, trainings
+from pages.parts.runs import jobs_panel, runs, training_runs
 from pages.parts.runs.run_actions import MOST_COMPARED
 from ranking import method_names
 from ranking.core.run_settings import TrainSettings
 from ranking.reports.comparison_words import listed as listed_in_words
-from ranking.reports.looks import LOOKS, Look, looks_by
+from ranking.reports.line_styles import LOOKS, Look, looks_by
 from ranking.workspace.run import ENDED, SAMPLES, Run
 
 Subject = tuple[str, str]
@@ -259,7 +259,7 @@ def offer_missing(listed: Sequence[Run], primary: bool) -> None:
         begun = []
         for name in missing:
             settings = replace(like, method=name, method_settings={}, warm_start=None, graph=None)
-            begun.append(trainings.start(settings))
+            begun.append(training_runs.start(settings))
         newest = {run.settings["method"]: run.id for run in reversed([*listed, *begun])}
         _begin_with([newest[name] for name in PAPER if name in newest])
         st.rerun()

@@ -17,7 +17,7 @@ from ranking.core.run_settings import Named
 from ranking.core.text import readable
 from ranking.features import default_names, feature_names
 from ranking.features.onnx_model import OnnxModel
-from ranking.features.own_vectors import OwnVectors, is_vectors_name, short_name
+from ranking.features.uploaded_vectors import OwnVectors, is_vectors_name, short_name
 from ranking.workspace.uploads import KeptNetwork, KeptVectors, is_network_name, network_name, short_network
 
 LONGEST_TITLE = 40  # letters, in lists of trainings

@@ -10,17 +10,17 @@ import streamlit as st
 
 from pages.parts.app import address, cache, frame, home, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import run_actions, runs, trainings
-from pages.parts.views import label_looks
+from pages.parts.runs import run_actions, runs, training_runs
+from pages.parts.views import label_styles
 from ranking import method_names
 from ranking.core.run_settings import LabelTrainSettings
-from ranking.reports.looks import Look
+from ranking.reports.line_styles import Look
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import ImageSetRow
 
 OWN, RIVAL = "C-star p@k", "Independent p@k"
 MOST_LABELS_OF_ONE = 2.0  # a set whose images have fewer on average leaves nothing to rank
-PICKER = trainings.Picker(
+PICKER = training_runs.Picker(
     task="labels",
     run=keys.LABEL_RUN,
     set=keys.LABEL_SET,
@@ -72,7 +72,7 @@ def choose_training(
         listed,
         label,
         f"rank the labels of {row.title}",
-        lambda method: LabelTrainSettings(row.key, trainings.usual_features(row.key), method),
+        lambda method: LabelTrainSettings(row.key, training_runs.usual_features(row.key), method),
     )
     PICKER.look_at(run)
     _train_another(row, sorted(methods, key=lambda name: name != OWN))
@@ -84,7 +84,7 @@ def choose_training(
 def _train_another(row: ImageSetRow, methods: Sequence[str]) -> None:
     """A form for a training with other settings."""
     with st.expander("Train another model", icon=":material/model_training:"):
-        form = trainings.form(row, methods, {"key": keys.widget("label training method")})
+        form = training_runs.form(row, methods, {"key": keys.widget("label training method")})
         least = st.number_input(
             "Images that must show a label",
             1,
@@ -97,7 +97,7 @@ def _train_another(row: ImageSetRow, methods: Sequence[str]) -> None:
         settings = LabelTrainSettings(
             row.key, form.features, form.method, form.method_settings, int(least), form.projection
         )
-        if trainings.offer_start(settings, "train labels"):
+        if training_runs.offer_start(settings, "train labels"):
             st.rerun()
 
 
@@ -127,7 +127,7 @@ def choose_rival(run: Run) -> Run | None:
         offer_rival(run)
         return None
     if len(rivals) > 1:
-        return trainings.choose_among(rivals, "Baseline", keys.RIVAL_RUN)
+        return training_runs.choose_among(rivals, "Baseline", keys.RIVAL_RUN)
     address.bound(keys.RIVAL_RUN, address.one_of([rivals[0].id]), rivals[0].id)
     return rivals[0]
 
@@ -142,7 +142,7 @@ def players(run: Run, rival: Run | None = None) -> list[Player]:
         differing = [runs.against(run, rival), runs.against(rival, run)]
         names = [f"{name} ({settings})" for name, settings in zip(names, differing, strict=True)]
         methods[1] = names[1]
-    looks = label_looks.of_models(methods)
+    looks = label_styles.of_models(methods)
     return [
         Player(each, name, looks[method]) for each, name, method in zip(listed, names, methods, strict=True)
     ]
@@ -158,5 +158,5 @@ def offer_rival(run: Run) -> None:
         st.caption(f"{escaped(baseline)} is being trained: it is shown as soon as it is ready.")
     elif frame.pressed(f"Train {baseline} as a baseline", keys.widget("train rival")):
         settings = LabelTrainSettings.from_json(run.settings)
-        trainings.start(replace(settings, method=baseline, method_settings={}))
+        training_runs.start(replace(settings, method=baseline, method_settings={}))
         st.rerun()

@@ -13,7 +13,7 @@ from pages.parts.app.colours import RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.tile import Tile
-from pages.parts.runs import certificate, choices, trainings
+from pages.parts.runs import certificate, choices, training_runs
 from ranking.core import ImageSet, Ints
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.features import load_features
@@ -53,7 +53,7 @@ def offer_features(run: Run, images: ImageSet) -> NoReturn:
         with home.or_gone():
             load_features(images, run.settings["features"], home.store().features, on_progress)
 
-    trainings.train_first(
+    training_runs.train_first(
         "The features of this training run are not kept here: it was trained elsewhere, or they were removed.",
         "Compute them once more",
         compute,

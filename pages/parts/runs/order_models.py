@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pages.parts.app import cache, controls, home, keys
 from pages.parts.components.film import Frame, Strip
-from pages.parts.runs import runs, sets, trainings
+from pages.parts.runs import runs, sets, training_runs
 from ranking import method_names
 from ranking.core import ImageSet, Ints
 from ranking.core.run_settings import OrderTrainSettings
@@ -18,7 +18,7 @@ from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
 OWN, RIVAL = "MidRank", "RankSVM"
-PICKER = trainings.Picker(
+PICKER = training_runs.Picker(
     task="orders",
     run=keys.ORDER_RUN,
     set=keys.ORDER_SET,
@@ -63,7 +63,7 @@ def choose_training(
         [run for run in by_criterion(row, criterion) if run.settings["method"] in methods],
         label,
         f"put {row.title} in order by “{criterion}”",
-        lambda method: OrderTrainSettings(row.key, trainings.usual_features(row.key), criterion, method),
+        lambda method: OrderTrainSettings(row.key, training_runs.usual_features(row.key), criterion, method),
     )
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from pages.parts.app import cache, home
 from ranking.core import LabelSet
 from ranking.features.projection import projected
-from ranking.jobs.own_image import describe_apart, name_of, note
+from ranking.jobs.uploaded_image import describe_apart, name_of, note
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
 

@@ -33,7 +33,7 @@ from ranking.reports.differences import (
 from ranking.reports.exports import rows_parquet, shown, trial_rows
 from ranking.reports.findings import Findings, notice_best, split_words
 from ranking.reports.galleries import TOP, value_words
-from ranking.reports.looks import looks_of
+from ranking.reports.line_styles import looks_of
 from ranking.reports.report import latex_tables, protocol_json, report_html
 from ranking.workspace.run import Run
 

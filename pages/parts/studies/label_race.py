@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from pages.parts.views.charts import show as show_figure
 from ranking.explain.lookahead import questions_needed
-from ranking.reports.looks import Look
+from ranking.reports.line_styles import Look
 
 HEIGHT = 220
 

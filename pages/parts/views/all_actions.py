@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.parts.app import home
 from pages.parts.app.frame import escaped
-from pages.parts.views import leanings
+from pages.parts.views import neighbour_captions
 from pages.parts.views.lesson_settings import Lesson
 from pages.parts.views.measures import signed
 from ranking.core import ImageSet
@@ -67,7 +67,7 @@ def read(stored: Mapping[str, object]) -> Action:
 
 def show(actions: Measured, lesson: Lesson) -> None:
     """A table of all actions, that of the lesson marked, and for how many of them neighbours help."""
-    st.markdown(f"### {on_average(actions, leanings.PAIRS)}")
+    st.markdown(f"### {on_average(actions, neighbour_captions.PAIRS)}")
     st.markdown(table(actions, lesson.query))
     st.caption(
         f"Test AP by {listed(lesson.features)}, every method with its default settings. ▲ and ▼: significant gains and "
@@ -98,7 +98,7 @@ def on_average(actions: Measured, pairs: Sequence[Pair]) -> str:
 
 def table(actions: Measured, query: str) -> str:
     """The figures and their average as markdown, `query` in bold."""
-    heads = [head for alone, leaning in leanings.PAIRS for head in (alone, leaning, "Change")]
+    heads = [head for alone, leaning in neighbour_captions.PAIRS for head in (alone, leaning, "Change")]
     lines = [["Action", *heads], ["---", *(["---:"] * len(heads))]]
     for name, action in actions.items():
         called = escaped(name)
@@ -109,7 +109,7 @@ def table(actions: Measured, query: str) -> str:
 
 def _cells(action: Action) -> list[str]:
     cells: list[str] = []
-    for alone, leaning in leanings.PAIRS:
+    for alone, leaning in neighbour_captions.PAIRS:
         gain = action.gains[alone, leaning]
         mark = "" if not gain.without_zero else " ▲" if gain.value > 0 else " ▼"
         both = (f"{action.precisions[method]:.3f}" for method in (alone, leaning))
@@ -119,7 +119,7 @@ def _cells(action: Action) -> list[str]:
 
 def _average(actions: Measured) -> list[str]:
     cells: list[str] = []
-    for pair in leanings.PAIRS:
+    for pair in neighbour_captions.PAIRS:
         means = (fmean(action.precisions[method] for action in actions.values()) for method in pair)
         cells += [*(f"{mean:.3f}" for mean in means), signed(mean_gain(actions, pair))]
     return cells

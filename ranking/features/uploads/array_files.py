@@ -21,7 +21,7 @@ import numpy.typing as npt
 from ranking.core import Problem
 from ranking.core.errors import InputError
 from ranking.core.text import readable
-from ranking.features.own_vectors import MAX_COLUMNS
+from ranking.features.uploaded_vectors import MAX_COLUMNS
 from ranking.files import Limits, Unusable
 from ranking.files.archives import LONGEST_HEADER, check_array, check_text
 from ranking.files.limits import variable

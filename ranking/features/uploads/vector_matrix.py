@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ranking.core import Bools, Features, Floats, ImageSet, Ints, Problem
 from ranking.core.spreadsheets import guarded
 from ranking.core.text import counted, listed, readable
-from ranking.features.own_vectors import MAX_COLUMNS, vectors_name
+from ranking.features.uploaded_vectors import MAX_COLUMNS, vectors_name
 from ranking.files.files import image_name
 from ranking.files.limits import Limits, variable
 from ranking.files.tree import base

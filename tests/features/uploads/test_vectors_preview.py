@@ -8,7 +8,7 @@ import pytest
 from numbered_set import Desk, cards, unit, vectors_of
 from refusals import refusal
 
-from ranking.features.own_vectors import MAX_COLUMNS, vectors_name
+from ranking.features.uploaded_vectors import MAX_COLUMNS, vectors_name
 from ranking.features.uploads.array_files import ALL_NUMBERS
 from ranking.features.uploads.vector_matrix import BY_ORDER, IDS
 from ranking.features.uploads.vector_plot import agreement, principal_components
@@ -43,7 +43,7 @@ def test_equal_numbers_have_one_name(desk, monkeypatch):
     for same in (np.asfortranarray(rows), rows[:, :, None, None], negative):
         assert desk.npy(same).name == name
     monkeypatch.setattr("ranking.features.uploads.vector_matrix.BLOCK", 10)  # a few rows at a time
-    monkeypatch.setattr("ranking.features.own_vectors.ROWS_BYTES", 40)
+    monkeypatch.setattr("ranking.features.uploaded_vectors.ROWS_BYTES", 40)
     assert desk.npy(rows).name == name
     assert desk.npz(x=rows[order], id=desk.images.ids[order]).name == name
     rows[:, 3] = np.arange(9) // 2  # the same for the two rows of each block, and no constant column

@@ -14,7 +14,7 @@ import streamlit as st
 from pages.parts.app import keys
 from pages.parts.components import grid
 from pages.parts.components.tile import Tile, style
-from ranking.reports.looks import Look
+from ranking.reports.line_styles import Look
 
 FOLDER = Path(__file__).parent
 

@@ -19,7 +19,7 @@ from ranking.core.errors import InputError
 from ranking.core.run_settings import AskingSettings, Settings
 from ranking.experiments.label_training import label_set_of, labelled_blocks, make_label_ranker, seen_through
 from ranking.experiments.study import Context, OnShare, Result, Study
-from ranking.explain.asking import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
+from ranking.explain.question_strategies import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
 from ranking.features.projection import fit_projection
 from ranking.methods.label_ranker import LabelRanker
 from ranking.metrics.fold_curves import FoldCurve
@@ -120,7 +120,7 @@ def trained_share(event: ProgressEvent, tolerance: float) -> float:
 def simulate_in_blocks(
     method: LabelRanker, images: LabelSet, urgency: Urgency, questions: int, on_share: Callable[[float], None]
 ) -> Floats:
-    """Return `ranking.explain.asking.simulate` (questions + 1,) of all images that have labels, computed in blocks.
+    """Return `ranking.explain.question_strategies.simulate` (questions + 1,) of all images that have labels, computed in blocks.
 
     Before each block, on_share receives the finished share of the images.
     """

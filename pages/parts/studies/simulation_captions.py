@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pages.parts.app.frame import escaped
-from pages.parts.studies import asking_table
+from pages.parts.studies import simulation_table
 from ranking.metrics.fold_curves import Difference, FoldCurve
 
 OF_THE_PAPER = "closest maxima"  # the way to ask of c-star, section 5
@@ -44,7 +44,7 @@ def interactions_add(curves: Sequence[FoldCurve]) -> str:
 
     By the paper's strategy if it was simulated; "" where nothing can be compared.
     """
-    rows = asking_table.compared(curves)
+    rows = simulation_table.compared(curves)
     rows = [row for row in rows if row[1] == OF_THE_PAPER] or rows
     if not rows:
         return ""
@@ -52,12 +52,12 @@ def interactions_add(curves: Sequence[FoldCurve]) -> str:
     points = [_points(apart, count) for count in dict.fromkeys((0, len(apart.mean) - 1))]
     return (
         f"**Notice** what interactions add: {escaped(name)} by {escaped(strategy)} differs from "
-        f"{escaped(asking_table.BASELINE)} by {' and '.join(points)} points."
+        f"{escaped(simulation_table.BASELINE)} by {' and '.join(points)} points."
     )
 
 
 def _points(apart: Difference, count: int) -> str:
-    between = asking_table.interval(apart, count)
+    between = simulation_table.interval(apart, count)
     unsure = UNCERTAIN if between and apart.low[count] <= 0 <= apart.high[count] else ""
     interval = f" ({between}{unsure})" if between else ""
-    return f"{asking_table.signed(100 * float(apart.mean[count]))}{interval} at {asking_table.called(count)}"
+    return f"{simulation_table.signed(100 * float(apart.mean[count]))}{interval} at {simulation_table.called(count)}"

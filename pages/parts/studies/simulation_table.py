@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from pages.parts.app.frame import escaped
 from ranking.core.spreadsheets import rows_csv
-from ranking.explain.asking import STRATEGIES
+from ranking.explain.question_strategies import STRATEGIES
 from ranking.metrics.fold_curves import Difference, FoldCurve, difference
 
 BASELINE = "Independent p@k"  # what others are compared with

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking import method_names
-from ranking.explain.asking import STRATEGIES
-from ranking.reports.looks import LOOKS, Look
+from ranking.explain.question_strategies import STRATEGIES
+from ranking.reports.line_styles import LOOKS, Look
 
 WAYS = (
     Look(GREEN, "solid", "square"),

@@ -13,7 +13,7 @@ from working import Held
 
 from ranking.core.run_settings import FeaturesSettings
 from ranking.features import cached_features, load_features
-from ranking.features.own_vectors import is_vectors_name, short_name, vectors_name
+from ranking.features.uploaded_vectors import is_vectors_name, short_name, vectors_name
 from ranking.workspace.examples import folder_of
 from ranking.workspace.room_quotas import bytes_of
 from ranking.workspace.rooms import Rooms

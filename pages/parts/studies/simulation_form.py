@@ -12,7 +12,7 @@ from pages.parts.runs import feature_choice, projections, runs
 from pages.parts.studies.study_page import StudyPage
 from ranking import method_class, method_names
 from ranking.core.run_settings import AskingSettings
-from ranking.explain.asking import STRATEGIES
+from ranking.explain.question_strategies import STRATEGIES
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 

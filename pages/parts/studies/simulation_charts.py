@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from pages.parts.app.colours import GREY
 from ranking.core import Floats
 from ranking.metrics.fold_curves import Difference, FoldCurve
-from ranking.reports.looks import Look
+from ranking.reports.line_styles import Look
 
 
 def panel(

@@ -75,7 +75,7 @@ def describe_apart(store: Store, data: bytes, parts: Parts, folder: Path) -> tup
 
     ValueError, with the expected and the actual content, for a file that cannot be used.
     """
-    ask("ranking.jobs.own_image", [str(store.home), str(folder), json.dumps(parts)], data)
+    ask("ranking.jobs.uploaded_image", [str(store.home), str(folder), json.dumps(parts)], data)
     images = load_image_set(folder / SET)
     return images, load_features(images, parts, folder)
 

@@ -9,7 +9,7 @@ import pytest
 from refusals import refused
 
 from ranking import LabelSet, make_method
-from ranking.explain.asking import (
+from ranking.explain.question_strategies import (
     STRATEGIES,
     LabelEntropy,
     closest_maxima,

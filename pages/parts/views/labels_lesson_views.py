@@ -20,7 +20,7 @@ from pages.parts.app.colours import (
 )
 from pages.parts.views.charts import ZERO, hatched, line, points, reach, signed_bars
 from pages.parts.views.measures import signed
-from pages.parts.views.taught_labels import BY_CHANCE, OWN, QUESTIONS, RIVAL, Taught, strongest
+from pages.parts.views.labels_lesson_data import BY_CHANCE, OWN, QUESTIONS, RIVAL, Taught, strongest
 from ranking.core import Bools, Floats, Ints
 from ranking.explain.lookahead import NO, YES, LabellingModel, Position
 

@@ -16,10 +16,10 @@ from ranking import LabelSet
 from ranking.core import ImageSet
 from ranking.core.run_settings import AskingSettings
 from ranking.experiments import label_training
-from ranking.experiments.asking_simulation import AskingStudy, Steps, askers_of, asking_curves, deal
+from ranking.experiments.labelling_simulation import AskingStudy, Steps, askers_of, asking_curves, deal
 from ranking.experiments.label_training import label_set_of, make_label_ranker
 from ranking.experiments.study import Context
-from ranking.explain.asking import STRATEGIES, make_strategy, simulate
+from ranking.explain.question_strategies import STRATEGIES, make_strategy, simulate
 from ranking.methods.label_ranker import LabelRanker
 from ranking.metrics.fold_curves import FoldCurve
 
@@ -124,7 +124,7 @@ def test_what_is_done_grows_from_fold_to_fold_and_within_a_training(image_set, t
 
 def test_later_folds_count_their_steps_by_what_they_took(monkeypatch):
     clock, done = [0.0], list[float]()
-    monkeypatch.setattr("ranking.experiments.asking_simulation.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("ranking.experiments.labelling_simulation.time.monotonic", lambda: clock[0])
     steps = Steps(3, 2, lambda what, share, total: done.append(round(share, 6)))
     for _ in range(2):
         steps.begin("training")
