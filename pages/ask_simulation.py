@@ -8,7 +8,7 @@ from pages.parts.app import address, figures_file, frame, home, keys
 from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
 from pages.parts.runs import jobs_panel, label_models, run_actions
-from pages.parts.studies import simulation_charts, simulation_form, simulation_table, simulation_captions
+from pages.parts.studies import simulation_captions, simulation_charts, simulation_form, simulation_table
 from pages.parts.studies.study_page import offer_files
 from pages.parts.views import charts, label_styles
 from ranking.core.run_settings import AskingSettings
@@ -172,7 +172,9 @@ def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     for name in dict.fromkeys(name for name, _, _ in differences):
         own = [(strategy, apart) for model, strategy, apart in differences if model == name]
         st.markdown(f"### {escaped(name)} minus {escaped(simulation_table.BASELINE)}")
-        figure = simulation_charts.differences(own, label_styles.of_ways(simulation_table.strategies_of(curves)))
+        figure = simulation_charts.differences(
+            own, label_styles.of_ways(simulation_table.strategies_of(curves))
+        )
         text = "; ".join(
             f"{strategy} {100 * apart.mean[0]:+.1f} points before any question, {100 * apart.mean[-1]:+.1f} at last"
             for strategy, apart in own

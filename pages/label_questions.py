@@ -14,17 +14,17 @@ from pages.parts.components.questions import questions, sent_before
 from pages.parts.runs import (
     answer_checks,
     answer_files,
-    question_image,
     label_models,
     neighbours,
+    question_image,
     uploaded_image,
 )
 from pages.parts.runs.labelling_session import Interview, strategies
 from pages.parts.studies import label_race
 from ranking.core import LabelSet
 from ranking.core.text import counted
-from ranking.explain.question_strategies import STRATEGIES
 from ranking.explain.lookahead import NO, SKIP, YES
+from ranking.explain.question_strategies import STRATEGIES
 from ranking.workspace.answers import ImageAnswers, fold
 from ranking.workspace.run import Run
 from ranking.workspace.run_store import DELETED_DAYS

@@ -11,7 +11,7 @@ from pages.parts.components.picture import picture
 from pages.parts.runs import label_models, lessons
 from pages.parts.runs.lessons import Step
 from pages.parts.studies import simulation_charts
-from pages.parts.views import charts, label_styles, measures, labels_lesson_data, labels_lesson_views
+from pages.parts.views import charts, label_styles, labels_lesson_data, labels_lesson_views, measures
 from pages.parts.views.labels_lesson_data import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, Taught
 from ranking.core import Ints
 from ranking.explain.lookahead import Position
@@ -198,7 +198,9 @@ def show_question(taught: Taught, row: int, step: Step) -> None:
     inside, outside = marginals.inside[0], marginals.outside[0]
     open_ = labels_lesson_data.closest(asker, position)
     with left:
-        st.markdown(f"**Precision {precisions[-1]:.3f}**{labels_lesson_views.answered(taught, row, questions)}")
+        st.markdown(
+            f"**Precision {precisions[-1]:.3f}**{labels_lesson_views.answered(taught, row, questions)}"
+        )
     if not len(open_):
         step.headline.markdown("## Nothing is left to ask: the answers settle every label")
         step.end(

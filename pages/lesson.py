@@ -10,9 +10,9 @@ import streamlit as st
 from pages.parts.app import cache, frame, keys
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.runs import lessons, lesson_comparison
-from pages.parts.runs.lessons import Step
+from pages.parts.runs import lesson_comparison, lessons
 from pages.parts.runs.lesson_comparison import Rivals, Standing
+from pages.parts.runs.lessons import Step
 from pages.parts.views import all_actions, charts, measures, moving_image
 from pages.parts.views.lesson_settings import WHY_AP as LESSON
 from pages.parts.views.moving_image import DEFAULT_K, OTHERS, RELEVANT, SHOWN
@@ -115,7 +115,9 @@ def show_outcome(step: Step, both: Both) -> Rivals:
         compared.relevance, compared.scores, blocks_of(both.images, compared.samples)
     )
     pair = Rivals(*both.standings, resampled.difference("AP", 1, 0), loss)
-    step.end(f"### {lesson_comparison.compared(pair)} {lesson_comparison.verdict(pair)}".rstrip(), headline=True)
+    step.end(
+        f"### {lesson_comparison.compared(pair)} {lesson_comparison.verdict(pair)}".rstrip(), headline=True
+    )
     own = all_actions.of_runs(list(both.trained), resampled, [PAIR])
     actions = all_actions.measured("why AP", both.images, LESSON.query, own)
     st.markdown(all_actions.on_average(actions, [PAIR]))

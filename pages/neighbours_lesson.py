@@ -15,10 +15,10 @@ from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.runs import lessons
 from pages.parts.runs.lessons import Step
-from pages.parts.views import all_actions, neighbour_captions, measures
-from pages.parts.views.neighbour_captions import LEARNT, OFF
+from pages.parts.views import all_actions, measures, neighbour_captions
 from pages.parts.views.lesson_settings import NEIGHBOURS as LESSON
 from pages.parts.views.measures import ends
+from pages.parts.views.neighbour_captions import LEARNT, OFF
 from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.comparison_words import listed
@@ -95,7 +95,9 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
             for method in pair:
                 show_ranking(images, method, cache.ranking(trained[method], "test"))
     actions = all_measured(images, trained)
-    gains = {leaning: actions[LESSON.query].gains[alone, leaning] for alone, leaning in neighbour_captions.PAIRS}
+    gains = {
+        leaning: actions[LESSON.query].gains[alone, leaning] for alone, leaning in neighbour_captions.PAIRS
+    }
     step.end(f"### {neighbour_captions.compared(gains)}", headline=True)
     st.caption("Same letter: one scene. HOB-SVM and HOAP-SVM penalise different labels within it.")
     with frame.in_place():  # below the way on, so that a projector shows the step without it
@@ -109,7 +111,9 @@ def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
     st.markdown(f"### {method}: AP {ranked.average_precision:.3f}", help=measures.AP)
     scenes = neighbour_captions.shared(images.image_of[ranked.samples[:SHOWN]])
     shown = [
-        replace(tile, alt=f"{tile.alt}, {neighbour_captions.with_whom(scenes, place)}") if scenes[place] else tile
+        replace(tile, alt=f"{tile.alt}, {neighbour_captions.with_whom(scenes, place)}")
+        if scenes[place]
+        else tile
         for place, tile in enumerate(tiles.top_tiles(images, ranked, SHOWN))
     ]
     strip(
@@ -235,7 +239,9 @@ def show_people(
 def show_summary(
     step: Step, images: ImageSet, trained: Mapping[str, Run], leaning: EdgeStrengthCurve
 ) -> None:
-    step.headline.markdown(f"## {neighbour_captions.summed_up(leaning, neighbour_captions.by_strength(leaning))}")
+    step.headline.markdown(
+        f"## {neighbour_captions.summed_up(leaning, neighbour_captions.by_strength(leaning))}"
+    )
     neighbour_captions.precision_by_strength(
         leaning.strengths, leaning.average_precision, keys.widget("AP by strength")
     )

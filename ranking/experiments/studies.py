@@ -12,8 +12,8 @@ from typing import Any
 
 from ranking.core.run_settings import AnyStudySettings
 from ranking.experiments.ablations import MidRankStudy
-from ranking.experiments.labelling_simulation import AskingStudy
 from ranking.experiments.cross_validation.experiment import Experiment
+from ranking.experiments.labelling_simulation import AskingStudy
 from ranking.experiments.study import Context, Result, Study
 from ranking.experiments.timing_studies import TimingStudy
 

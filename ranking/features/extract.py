@@ -23,8 +23,8 @@ from ranking.features import matrix_files
 from ranking.features.given import Given
 from ranking.features.matrix_files import Matrix
 from ranking.features.onnx_model import OnnxModel
-from ranking.features.uploaded_vectors import OwnVectors
 from ranking.features.registry import FEATURES
+from ranking.features.uploaded_vectors import OwnVectors
 
 OnFeatures = Callable[[str, int, int], None]  # (name, finished images, all images)
 

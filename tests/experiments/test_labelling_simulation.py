@@ -16,8 +16,8 @@ from ranking import LabelSet
 from ranking.core import ImageSet
 from ranking.core.run_settings import AskingSettings
 from ranking.experiments import label_training
-from ranking.experiments.labelling_simulation import AskingStudy, Steps, askers_of, asking_curves, deal
 from ranking.experiments.label_training import label_set_of, make_label_ranker
+from ranking.experiments.labelling_simulation import AskingStudy, Steps, askers_of, asking_curves, deal
 from ranking.experiments.study import Context
 from ranking.explain.question_strategies import STRATEGIES, make_strategy, simulate
 from ranking.methods.label_ranker import LabelRanker

@@ -22,8 +22,8 @@ from ranking.core.run_settings import (
     TrainSettings,
 )
 from ranking.experiments import task
-from ranking.experiments.labelling_simulation import askers_of, asking_curves, deal
 from ranking.experiments.label_training import label_set_of, seen_through
+from ranking.experiments.labelling_simulation import askers_of, asking_curves, deal
 from ranking.experiments.tasks import train
 from ranking.features.projection import PCA
 from ranking.methods.label_ranker import LabelRanker

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ranking.explain import lookahead
-from ranking.explain.question_strategies import closest_maxima, core_first, next_questions
 from ranking.explain.lookahead import LabellingModel, Position, fixed_order
+from ranking.explain.question_strategies import closest_maxima, core_first, next_questions
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.metrics import break_even_precision
 

@@ -15,7 +15,7 @@ from label_home import LabelHome
 from shown import charts_of, choose, counts_in, kinds, numbers_in, page_of, plain, press, text_of, values
 
 from pages.parts.runs import jobs_panel
-from pages.parts.studies import simulation_form, simulation_table, simulation_captions
+from pages.parts.studies import simulation_captions, simulation_form, simulation_table
 from pages.parts.views import label_styles
 from ranking.core.run_settings import AskingSettings
 from ranking.explain.question_strategies import STRATEGIES as STRATEGIES_KNOWN
@@ -113,7 +113,9 @@ def test_a_simulation_is_shown_by_strategy_and_by_model(labels_here, open_page):
         assert values(line["y"]) == pytest.approx(100 * found.mean)
         low = values(line["y"]) - values(line["error_y"]["array"])
         assert low == pytest.approx(100 * found.low)
-    assert tables_of(app) == {name: plain(text) for name, text in simulation_table.as_markdown(curves).items()}
+    assert tables_of(app) == {
+        name: plain(text) for name, text in simulation_table.as_markdown(curves).items()
+    }
     assert plain(simulation_captions.interactions_add(curves)) in text_of(app)
     choose(app.segmented_control, "panels", "model")
     assert len(charts_of(app)) == len(MODELS) + 1
@@ -227,7 +229,9 @@ def test_interactions_add_what_the_papers_own_strategy_measures():
         ((0.02, -0.01, 0.0), True),
     ):
         last = simulation_captions.interactions_add(paired("closest maxima", *apart)).partition(" and ")[2]
-        assert (simulation_captions.UNCERTAIN in last) == uncertain, "not certain is what has 0 in its interval"
+        assert (simulation_captions.UNCERTAIN in last) == uncertain, (
+            "not certain is what has 0 in its interval"
+        )
 
 
 def test_one_fold_has_neither_spread_nor_interval(labels_here, open_page):

@@ -23,8 +23,8 @@ from pages.parts.runs import answer_checks, answer_files, label_models, runs
 from pages.parts.runs.labelling_session import Interview, strategies
 from pages.parts.views import label_styles
 from ranking.core import ProgressEvent
-from ranking.explain.question_strategies import closest_maxima, next_questions
 from ranking.explain.lookahead import Position, ranked_labels
+from ranking.explain.question_strategies import closest_maxima, next_questions
 from ranking.jobs import jobs
 from ranking.jobs.events import Report
 from ranking.jobs.uploaded_image import is_own_image, name_of, note
@@ -407,7 +407,9 @@ def test_a_method_of_tomorrow_asks_against_c_star_under_its_own_name_and_look(la
     rival, *_ = label_models.rivals_of(run)
     asking, beside = label_models.players(run, rival)
     assert (asking.title, asking.look) == ("Tomorrow p@k", label_styles.LOOKS[2]), "the next look of its own"
-    assert (beside.title, beside.look) == ("C-star", label_styles.LOOKS[0]), "before the newer independent one"
+    assert (beside.title, beside.look) == ("C-star", label_styles.LOOKS[0]), (
+        "before the newer independent one"
+    )
 
 
 # ----------------------------------------------------------------------------- what is refused, and what is deleted

@@ -63,7 +63,9 @@ def test_the_command_writes_what_the_methods_compute(tmp_path, monkeypatch):
     assert taught.learnt + len(taught.scenes) == 50
     for row, scene in enumerate(taught.scenes[:3]):
         assert load_image_set(folder_of("Label scenes")).test[scene]
-        assert labels_lesson_data.picture_of(taught, row), "which is refused where it does not show its labels"
+        assert labels_lesson_data.picture_of(taught, row), (
+            "which is refused where it does not show its labels"
+        )
     assert len(taught.predictions[OWN].core) == method_class(OWN_METHOD)().core_size
 
 
@@ -177,7 +179,9 @@ def check_question(stored, app, row, done):
     [label] = [names.index(name) for name in quoted_in(headline_of(app))]
     assert found[label] == np.nanmin(found), done
     assert f"{np.nanmin(found):.4f}" in text
-    shown = labels_lesson_views.with_and_without(taught, taught.asker(OWN, row), taught.position(answers), label)
+    shown = labels_lesson_views.with_and_without(
+        taught, taught.asker(OWN, row), taught.position(answers), label
+    )
     assert shown in text
     brought, left_out = map(quoted_in, shown.split("; "))
     with_it, without = (inference(OWN, row, {**answers, label: has})[0] for has in (True, False))

@@ -10,7 +10,7 @@ import pytest
 from shown import all_steps, choose, components, kinds, numbers_in, page_of, press, program_of, texts
 
 from pages.parts.app import cache
-from pages.parts.runs import lessons, lesson_comparison
+from pages.parts.runs import lesson_comparison, lessons
 from pages.parts.runs.lesson_comparison import Standing
 from pages.parts.views import all_actions, measures, moving_image
 from pages.parts.views.lesson_settings import NEIGHBOURS, VIOLATED
@@ -94,7 +94,9 @@ def pair_of(store):
     relevance, units = images.relevance(LESSON.query)[images.test], images.image_of[images.test]
     gain = resample(relevance, scores, units).difference("AP", 1, 0)
     return rankings, lesson_comparison.Rivals(
-        *standings, gain, lesson_comparison.loss_difference(relevance, scores - np.array(thresholds)[:, None], units)
+        *standings,
+        gain,
+        lesson_comparison.loss_difference(relevance, scores - np.array(thresholds)[:, None], units),
     )
 
 
@@ -207,7 +209,10 @@ def test_verdicts_are_what_is_significant():
         for sentence, winner in ((of_ranks, ranks), (of_labels, labels)):
             assert sentence.lower().startswith((winner or "neither").lower()), (sentence, winner)
         assert ("+0.100 AP" in of_ranks) == (ranks is not None), "the lead of whoever leads"
-        assert [end in lesson_comparison.intervals(pair) for end in map(measures.ends, (gain, loss))] == [True, True]
+        assert [end in lesson_comparison.intervals(pair) for end in map(measures.ends, (gain, loss))] == [
+            True,
+            True,
+        ]
         verdict = lesson_comparison.verdict(pair)
         assert bool(verdict) == (None not in (ranks, labels) and ranks != labels)
         verdicts.add(verdict)

@@ -18,10 +18,16 @@ from shown import NUMBER, charts_of, choose, components, plain, press, values
 
 from pages.parts.app import cache
 from pages.parts.runs import lesson_comparison
-from pages.parts.views import all_actions, neighbour_captions, subsequence_worth, labels_lesson_data, labels_lesson_views
+from pages.parts.views import (
+    all_actions,
+    labels_lesson_data,
+    labels_lesson_views,
+    neighbour_captions,
+    subsequence_worth,
+)
+from pages.parts.views.labels_lesson_data import BY_CHANCE, OWN, QUESTIONS, RIVAL
 from pages.parts.views.lesson_settings import NEIGHBOURS, VIOLATED, WHY_AP, pairs_study
 from pages.parts.views.pair_cues import cues_of
-from pages.parts.views.labels_lesson_data import BY_CHANCE, OWN, QUESTIONS, RIVAL
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
 from ranking.metrics import average_precision, ndcg
@@ -232,7 +238,8 @@ def test_do_neighbours_help(fresh_home, open_page):
     rows = []
     for action, of in every.items():
         cells = [
-            (of[alone], of[leaning], gains[action][alone, leaning].value) for alone, leaning in neighbour_captions.PAIRS
+            (of[alone], of[leaning], gains[action][alone, leaning].value)
+            for alone, leaning in neighbour_captions.PAIRS
         ]
         rows.append([number for three in cells for number in three])
     check(

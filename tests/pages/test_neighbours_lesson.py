@@ -11,7 +11,7 @@ import pytest
 from shown import all_steps, choose, components, numbers_in, page_of, press, texts
 
 from pages.parts.app import cache, home
-from pages.parts.views import all_actions, neighbour_captions, measures
+from pages.parts.views import all_actions, measures, neighbour_captions
 from pages.parts.views.all_actions import MEASURED, Action
 from pages.parts.views.lesson_settings import NEIGHBOURS as LESSON
 from ranking.explain.edge_strength import EdgeStrengthCurve
@@ -69,7 +69,9 @@ def test_rankings_are_those_on_disk_and_images_of_a_scene_are_joined(taught, ima
     actions = page_of("neighbours_lesson").all_measured(
         images, {method: run_of(taught, method) for method in LESSON.methods}
     )
-    gains = {leaning: actions[LESSON.query].gains[alone, leaning] for alone, leaning in neighbour_captions.PAIRS}
+    gains = {
+        leaning: actions[LESSON.query].gains[alone, leaning] for alone, leaning in neighbour_captions.PAIRS
+    }
     assert neighbour_captions.compared(gains) in text
     assert all(measures.ends(gain) in text for gain in gains.values())
     assert all_actions.table(actions, LESSON.query) in text
@@ -175,7 +177,9 @@ def test_the_stored_figures_are_of_these_images_and_runs(images, rankings, monke
 def test_the_table_marks_the_query_and_what_is_significant():
     actions = {
         "jumping": Action(PRECISIONS, {pair: Interval(0.1, 0.05, 0.15) for pair in neighbour_captions.PAIRS}),
-        "reading": Action(PRECISIONS, {pair: Interval(-0.2, -0.3, -0.1) for pair in neighbour_captions.PAIRS}),
+        "reading": Action(
+            PRECISIONS, {pair: Interval(-0.2, -0.3, -0.1) for pair in neighbour_captions.PAIRS}
+        ),
         "walking": Action(PRECISIONS, {pair: Interval(0.4, -0.1, 0.9) for pair in neighbour_captions.PAIRS}),
     }
     *rows, last = all_actions.table(actions, "reading").splitlines()[2:]

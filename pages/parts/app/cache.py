@@ -49,11 +49,11 @@ if TYPE_CHECKING:  # what this imports would load compiled parts before the firs
     from ranking.core import Features
     from ranking.experiments.cross_validation.plan import Plan
     from ranking.experiments.order_training import Ordered
-    from ranking.explain.question_strategies import LabelEntropy
     from ranking.explain.edge_strength import EdgeStrengthCurve
     from ranking.explain.inference_steps import InferenceProblem, Trace
     from ranking.explain.neighbourhood import Neighbourhood
     from ranking.explain.playback import Frame
+    from ranking.explain.question_strategies import LabelEntropy
     from ranking.explain.tree_search import TreeSearch
     from ranking.methods.label_ranker import LabelRanker
     from ranking.methods.mid_rank import MidRank

@@ -15,8 +15,8 @@ import streamlit as st
 from pages.parts.app import home
 from ranking.core import Bools, Certificate, Floats, Ints
 from ranking.datasets import Thumbnails, load_image_set
-from ranking.explain.question_strategies import closest_maxima, precisions
 from ranking.explain.lookahead import LabellingModel, Position
+from ranking.explain.question_strategies import closest_maxima, precisions
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.reports.markup import data_url
 from ranking.workspace.examples import folder_of

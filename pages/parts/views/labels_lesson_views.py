@@ -19,8 +19,8 @@ from pages.parts.app.colours import (
     VERMILLION,
 )
 from pages.parts.views.charts import ZERO, hatched, line, points, reach, signed_bars
-from pages.parts.views.measures import signed
 from pages.parts.views.labels_lesson_data import BY_CHANCE, OWN, QUESTIONS, RIVAL, Taught, strongest
+from pages.parts.views.measures import signed
 from ranking.core import Bools, Floats, Ints
 from ranking.explain.lookahead import NO, YES, LabellingModel, Position
 
