@@ -17,8 +17,8 @@ from ranking.features.graph.uploaded_pairs import (
     is_edges_name,
     short_name,
 )
-from ranking.jobs import uploaded_pairs
-from ranking.jobs.uploaded_pairs import keep_pairs_apart, read_pairs
+from ranking.jobs import pair_files
+from ranking.jobs.pair_files import keep_pairs_apart, read_pairs
 from ranking.workspace.examples import folder_of
 from ranking.workspace.room_quotas import DISK, FullError
 from ranking.workspace.rooms import Rooms
@@ -139,7 +139,7 @@ def test_pairs_are_on_the_disk_when_it_answers_and_a_refusal_names_the_file(tmp_
 
 def test_too_many_pairs_and_none_are_refused(monkeypatch):
     ids = ["a", "b", "c", "d"]
-    monkeypatch.setattr(own_edges, "MAX_PAIRS", 2)
+    monkeypatch.setattr(pair_files, "MAX_PAIRS", 2)
     np.testing.assert_array_equal(read_pairs(b"i,j\na,b\na,c\n", ids), [[0, 1], [0, 2]])
     assert refusal(read_pairs, b"i,j\na,b\na,c\na,d\n", ids) == ("line 4", "more")
     with refused("line 2", "nothing") as caught:

@@ -57,7 +57,7 @@ def test_the_command_writes_what_the_methods_compute(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "default_names", lambda _: ["Colour"])
     made = command.measured(images=50, min_images=10, max_iterations=2)
     np.savez_compressed(tmp_path / "few.npz", **made)
-    monkeypatch.setattr(taught_labels, "FILE", tmp_path / "few.npz")
+    monkeypatch.setattr(labels_lesson_data, "FILE", tmp_path / "few.npz")
     taught = labels_lesson_data.taught()
     assert command.METHODS == (label_models.OWN, label_models.RIVAL)
     assert taught.learnt + len(taught.scenes) == 50
@@ -99,7 +99,7 @@ def test_a_file_of_other_scenes_or_of_none_names_the_command_that_makes_it_again
     np.savez_compressed(tmp_path / "other.npz", **{**kept, "scenes": kept["scenes"] + 1})
     np.savez_compressed(tmp_path / "less.npz", **{name: kept[name] for name in kept if name != "core"})
     for name in ("other", "less"):
-        monkeypatch.setattr(taught_labels, "FILE", tmp_path / f"{name}.npz")
+        monkeypatch.setattr(labels_lesson_data, "FILE", tmp_path / f"{name}.npz")
         with pytest.raises(home.Gone) as caught:
             labels_lesson_data.picture_of(labels_lesson_data.taught(), row)
         assert labels_lesson_data.AGAIN in str(caught.value), name
@@ -258,7 +258,7 @@ def test_all_steps_on_one_page_show_one_scene(stored, open_page):
 
 
 def test_the_end_of_all_questions_is_shown_of_a_scene(open_page, monkeypatch):
-    monkeypatch.setattr(taught_labels, "QUESTIONS", 11)
+    monkeypatch.setattr(labels_lesson_data, "QUESTIONS", 11)
     app = open_page("labels_lesson", label_scene="D", labels_step="3", questions_answered="11")
     assert not quoted_in(headline_of(app)), "there is no label left to ask about"
 

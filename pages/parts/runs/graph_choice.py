@@ -15,7 +15,7 @@ from ranking.core.spreadsheets import guarded
 from ranking.core.text import counted
 from ranking.features.graph.image_graph import FIRST_GRAPH, GRAPHS, within
 from ranking.features.graph.uploaded_pairs import is_edges_name, short_name
-from ranking.jobs.uploaded_pairs import keep_pairs_apart
+from ranking.jobs.pair_files import keep_pairs_apart
 
 SAME_IMAGE = "Samples of one image tend to share their label, as people in one image often do the same."
 LEAN = "Connected samples influence each other: by η, and by the pairwise penalty."

@@ -94,11 +94,11 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
         features = feature_choice.choose(cache.image_set(row.key))
         projection = projections.choose()
         names = choose_contenders()
-        leaning = [name for name in names if uses_graph(name)]
-        graph = graph_choice.choose(cache.image_set(row.key), leaning[0]) if leaning else None
+        graph_methods = [name for name in names if uses_graph(name)]
+        graph = graph_choice.choose(cache.image_set(row.key), graph_methods[0]) if graph_methods else None
     with right:
         grids = {"C": choose_values("C: how much an error costs", keys.GRID_C, "C", scale)}
-        if leaning:
+        if graph_methods:
             grids["eta"] = choose_values("η: how strong neighbours are", keys.GRID_ETA, "eta", scale)
         widen = choose_widen()
         folds = controls.number("Folds", keys.FOLDS, 2, MOST_FOLDS, FOLDS)

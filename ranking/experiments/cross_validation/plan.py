@@ -167,9 +167,9 @@ def plan_of(protocol: Protocol, image_set: ImageSet) -> Plan:
     check_queries(image_set, splits, queries)
     _check_places(protocol.measure, splits)
     samples = {
-        (fold, leaning): _samples(protocol, image_set, split, graph if leaning else None)
+        (fold, with_graph): _samples(protocol, image_set, split, graph if with_graph else None)
         for fold, split in splits.all.items()
-        for leaning in (False, True)
+        for with_graph in (False, True)
     }
     return Plan(protocol, tuple(queries), tuple(contenders), graph, splits, samples)
 

@@ -23,7 +23,7 @@ def keep_pairs_apart(store: Store, set_key: str, name: str, data: bytes) -> str:
     """
     check_disk(store.home)  # here, because pages offer to free storage after a FullError
     try:
-        return ask("ranking.jobs.uploaded_pairs", [str(store.home), set_key], data).decode()
+        return ask("ranking.jobs.pair_files", [str(store.home), set_key], data).decode()
     except Crashed:
         raise
     except InputError as error:
