@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from timing import drawn_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, parser, table
 
 from ranking import Query, make_method
 from ranking.core import Floats, ImageSet, Ints
@@ -39,7 +39,7 @@ def with_others(scores: Floats, groups: Ints) -> Floats:
 
 def build(images: int, folder: Path) -> ImageSet:
     start, before = time.perf_counter(), os.times()
-    image_set, problems = build_image_set(drawn_source("Action figures", images=images), folder)
+    image_set, problems = build_image_set(generated_source("Action figures", images=images), folder)
     wall, after = time.perf_counter() - start, os.times()
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     print(

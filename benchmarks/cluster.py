@@ -41,7 +41,7 @@ from ranking.experiments.cross_validation.unit import Trained, Unit, train_unit
 from ranking.experiments.cross_validation.workers import (
     Check,
     Train,
-    Trainings,
+    TrainingRuns,
     Workers,
     on_cluster,
     on_this_computer,
@@ -62,7 +62,7 @@ def walked(made: Material, unit: Unit) -> list[Trained]:
 def by_processes(made: Material, check: Check) -> Iterator[Train]:
     """Train with joblib on two processes, which share the features as memory-mapped files."""
 
-    def train(units: Iterable[Unit]) -> Trainings:
+    def train(units: Iterable[Unit]) -> TrainingRuns:
         tasks = (delayed(walked)(made, unit) for unit in units)
         yield from Parallel(n_jobs=2, return_as="generator_unordered")(tasks)
 
@@ -98,15 +98,15 @@ def experiment(rounds: int, seed: int, half: int, grids: Grids) -> str:
     plan = planned(image_set, grids)
     data = material(plan, image_set, features)
     with local_cluster(2) as cluster:
-        contenders: dict[str, Workers] = {
+        compared_methods: dict[str, Workers] = {
             "two processes of joblib": by_processes,
             "two threads of joblib": on_this_computer,
             "two Dask workers": on_cluster(cluster.scheduler_address),
         }
-        seconds: dict[str, list[float]] = {name: [] for name in contenders}
+        seconds: dict[str, list[float]] = {name: [] for name in compared_methods}
         seconds_of = {}
         for turn in range(rounds + 1):
-            for name, workers in contenders.items():
+            for name, workers in compared_methods.items():
                 took, seconds_of[name] = timed(plan, data, workers)
                 if turn:  # the first round is for warming up
                     seconds[name].append(took)
@@ -115,7 +115,7 @@ def experiment(rounds: int, seed: int, half: int, grids: Grids) -> str:
             if done == len(plan.validation) // 2:
                 os.kill(next(iter(cluster.workers.values())).process.pid, signal.SIGKILL)
 
-        took, disturbed = timed(plan, data, contenders["two Dask workers"], kill)
+        took, disturbed = timed(plan, data, compared_methods["two Dask workers"], kill)
     first = statistics.median(seconds["two processes of joblib"])
     alone = seconds_of["two threads of joblib"]
     rows = [

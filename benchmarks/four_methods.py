@@ -32,7 +32,7 @@ from pathlib import Path
 import hoap_reasons
 import hoap_variants
 import numpy as np
-from timing import drawn_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, parser, table
 
 from ranking.core import Floats, ImageSet, Source
 from ranking.core.run_settings import PAPER_METHODS, Grids, Protocol
@@ -60,7 +60,7 @@ def sources(images: int, drawn: int, names: Sequence[str]) -> dict[str, list[Sou
     each."""
     sources_of: dict[str, list[Source]] = {}
     if FIGURES in names:
-        sources_of[FIGURES] = [drawn_source(FIGURES, images=images, seed=seed) for seed in range(drawn)]
+        sources_of[FIGURES] = [generated_source(FIGURES, images=images, seed=seed) for seed in range(drawn)]
     root = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
     for name, folder in PHOTOGRAPHS.items():
         if name in names and (root / folder).is_dir():
@@ -261,9 +261,9 @@ def report(name: str, source: Source, findings_of: list[list[Findings]]) -> None
     values = measured(findings_of)
     print(ap_table(every[0].queries, values) + "\n\n" + claims_table(values) + "\n")
     print(*chosen_words(findings_of), sep="\n")
-    trainings = sum(len(results.outcomes) for results in every)
+    training_runs = sum(len(results.outcomes) for results in every)
     unproven = sum(results.unproven for results in every)
-    print(f"{trainings:,} runs, {unproven} of them not converged.")
+    print(f"{training_runs:,} runs, {unproven} of them not converged.")
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ from ranking.features.graph.uploaded_pairs import checked_edges
 from ranking.features.uploads.vectors_preview import preview_vectors
 from ranking.formats.import_preview import preview_import
 from ranking.jobs import run_archive
-from ranking.jobs.uploaded_image import describe
 from ranking.jobs.pair_files import read_pairs
+from ranking.jobs.uploaded_image import describe
 from ranking.workspace.store import Store
 
 IMPORTED, WITH_PROBLEMS, REFUSED = "imported", "with problems", "refused"

@@ -149,7 +149,7 @@ def corel() -> Kind:
     )
 
 
-def trainings() -> Kind:
+def training_runs() -> Kind:
     return packed_again("exported trainings", 1, exported_training(), into_a_page(training))
 
 
@@ -224,7 +224,7 @@ KINDS: tuple[Callable[[], Kind], ...] = (
     lambda: own_vectors(".npy", 2),
     lambda: own_vectors(".npz", 1, ZIP),
     lambda: own_vectors(".parquet", 0.2),
-    trainings,
+    training_runs,
     lambda: Kind(
         "an image of one's own", 1, [one for kind in WAYS for one in pictures(kind)], into_a_page(own_image)
     ),

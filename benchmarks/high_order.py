@@ -135,9 +135,9 @@ def shown(seconds: float, gap: float, tolerance: float) -> str:
 
 def compared(dataset: Data, C: float, eta: float, patience: float) -> list[str]:
     ours = frank_wolfe(dataset, C, eta, 0.01, patience)
-    rivals = optimised(dataset, C, eta, 0.01, patience), plain(dataset.risk(C, eta), 0.01, patience)
-    ratios = [f"{'' if gap <= 0.01 else '> '}{seconds / ours[0]:.0f}" for seconds, gap in rivals]
-    cells = [shown(*result, 0.01) for result in (ours, *rivals)]
+    baselines = optimised(dataset, C, eta, 0.01, patience), plain(dataset.risk(C, eta), 0.01, patience)
+    ratios = [f"{'' if gap <= 0.01 else '> '}{seconds / ours[0]:.0f}" for seconds, gap in baselines]
+    cells = [shown(*result, 0.01) for result in (ours, *baselines)]
     return [f"{C:g}", f"{eta:g}", cells[0], cells[1], ratios[0], cells[2], ratios[1]]
 
 
@@ -207,9 +207,9 @@ def solvers(name: str, query: Query, C: float, eta: float) -> list[str]:
     auto = seconds("auto")
     if auto is None:
         return [name, f"{C:g}", f"{eta:g}", "no proof", "", "", ""]
-    rivals = [seconds(solver, auto) for solver in ("cutting plane", "Frank-Wolfe")]
-    ended = [rival for rival in rivals if rival is not None]
-    cells = ["-" if rival is None else f"{rival:.2f}" for rival in rivals]
+    baselines = [seconds(solver, auto) for solver in ("cutting plane", "Frank-Wolfe")]
+    ended = [baseline for baseline in baselines if baseline is not None]
+    cells = ["-" if baseline is None else f"{baseline:.2f}" for baseline in baselines]
     ratio = f"{auto / min(ended):.2f}" if ended else "< 1"
     return [name, f"{C:g}", f"{eta:g}", f"{auto:.2f}", *cells, ratio]
 

@@ -151,18 +151,18 @@ def measured(
         for study in (FIRST, *(study for study in FURTHER if study.name in further)):
             results = study.run(images, folder, some, report)
             for method, settings in study.methods:
-                contender = name_of(study, method, settings)
-                column = columns.setdefault(f"{study.name}: {contender}", [])
-                column += [value_of(results, query, contender) for query in results.queries]
+                compared_method = name_of(study, method, settings)
+                column = columns.setdefault(f"{study.name}: {compared_method}", [])
+                column += [value_of(results, query, compared_method) for query in results.queries]
     hob, ap = (columns[f"starts: HOAP-SVM (start: {start})"] for start in (HOB, AP))
     columns["starts: HOAP-SVM (start chosen on folds)"] = [max(pair) for pair in zip(hob, ap, strict=True)]
     return columns
 
 
-def value_of(results: Results, query: str, contender: str) -> Chosen:
-    test = results.test(query, contender)
+def value_of(results: Results, query: str, compared_method: str) -> Chosen:
+    test = results.test(query, compared_method)
     assert test is not None
-    return fmean(results.validation(query, contender) or ()), test
+    return fmean(results.validation(query, compared_method) or ()), test
 
 
 def variants_table(columns: dict[str, Column]) -> str:
@@ -173,14 +173,17 @@ def variants_table(columns: dict[str, Column]) -> str:
         study = name.partition(":")[0]
         hob = columns.get(f"{study}: {HOB}", columns[f"starts: {HOB}"])
         against = [] if name.endswith((f": {AP}", f": {HOB}")) else [columns[PAPER], hob]
-        cells = [apart(column, rival) if rival is not column else "" for rival in against] or ["", ""]
+        cells = [apart(column, baseline) if baseline is not column else "" for baseline in against] or [
+            "",
+            "",
+        ]
         rows.append([name, *(points(fmean(values)) for values in zip(*column, strict=True)), *cells])
     return table(["variant", "AP, folds", "test AP", "minus HOAP-SVM from HOB-SVM", "minus HOB-SVM"], rows)
 
 
-def apart(column: Column, rival: Column) -> str:
+def apart(column: Column, baseline: Column) -> str:
     """Format the mean difference of test AP; for several, with its 95% confidence interval and p of a paired t-test."""
-    values_of_column, two = ([test for _, test in values] for values in (column, rival))
+    values_of_column, two = ([test for _, test in values] for values in (column, baseline))
     mean = fmean(values_of_column) - fmean(two)
     if values_of_column == two or len(values_of_column) == 1:
         return signed(mean)

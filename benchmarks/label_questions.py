@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page
-from timing import drawn_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, parser, table
 
 from pages import browsing, row, serving
 from ranking.core.run_settings import LabelTrainSettings
@@ -78,7 +78,7 @@ WATCH = """(() => {
 def fill(store: Store, images: int, iterations: int) -> tuple[str, str]:
     """Generate the scenes and train both methods; return the key of the set and the id of the first run."""
     with tempfile.TemporaryDirectory() as folder:
-        build_image_set(drawn_source("Label scenes", images=images), Path(folder) / "set")
+        build_image_set(generated_source("Label scenes", images=images), Path(folder) / "set")
         key = store.adopt(Path(folder) / "set", "Label scenes")
     runs = []
     for method in METHODS:

@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.linear_model import LogisticRegression
-from timing import drawn_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, parser, table
 
 from ranking import LabelSet, make_method
 from ranking.datasets import build_image_set
@@ -227,7 +227,7 @@ def corel5k(_: int) -> LabelSet | None:
 def label_scenes(count: int) -> LabelSet:
     """Return the first generated scenes, as GIST and colour."""
     with tempfile.TemporaryDirectory() as folder:
-        images, _ = build_image_set(drawn_source("Label scenes", images=count), Path(folder) / "set")
+        images, _ = build_image_set(generated_source("Label scenes", images=count), Path(folder) / "set")
         return label_set(images, load_features(images, [("GIST", {}), ("Colour", {})], Path(folder)))
 
 

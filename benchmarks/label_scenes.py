@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from timing import drawn_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, parser, table
 
 from ranking import Query, make_method
 from ranking.datasets import build_image_set
@@ -35,7 +35,9 @@ def main() -> None:
     print(machine() + "\n")
     with tempfile.TemporaryDirectory() as folder:
         start, before = time.perf_counter(), os.times()
-        images, _ = build_image_set(drawn_source("Label scenes", images=options.images), Path(folder) / "set")
+        images, _ = build_image_set(
+            generated_source("Label scenes", images=options.images), Path(folder) / "set"
+        )
         wall, after = time.perf_counter() - start, os.times()
         busy = after.user + after.system - before.user - before.system
         print(

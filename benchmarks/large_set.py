@@ -111,7 +111,7 @@ def _memory(pid: int | None) -> dict[str, float]:
     return {name: int(size) * 1024 / MB for name, size in re.findall(r"(\w+):\s+(\d+) kB", status)}
 
 
-def trainings(store: Store, key: str, columns: int, samples: int) -> tuple[list[list[str]], bool]:
+def training_runs(store: Store, key: str, columns: int, samples: int) -> tuple[list[list[str]], bool]:
     """Return a row per run, and whether all keep within the limit."""
     features, rows, within = samples * columns * 4 / MB, [], True
     for what, penalty in (("parts to be concatenated", 1000.0), ("concatenated already", 100.0)):
@@ -254,7 +254,7 @@ def main() -> None:
         print(table(["page", "must be, s", "median, s", "slowest, s", "times"], pages))
         print(f"\nmemory of the server: at most {memory:.0f} MB\n", flush=True)
         columns = write_features(store, store.image_set(key))
-        rows, within = trainings(store, key, columns, samples)
+        rows, within = training_runs(store, key, columns, samples)
     header = ["AP-SVM, features", "features, MB", "own memory, MB", "resident, MB", "above the features, MB"]
     print(table([*header, "seconds", "iterations", "test AP"], rows))
     if not (quick and within) and not options.smoke:

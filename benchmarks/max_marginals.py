@@ -95,8 +95,8 @@ def images(name: str, image_of: np.ndarray, rounds: int) -> list[list[str]]:
     own = seconds_of.pop("auto")
     title = f"{name}: {n:,} samples, {len(edges):,} edges"
     return [
-        [title, "auto", milliseconds(own), rival, milliseconds(seconds), f"{seconds / own:.3g}"]
-        for rival, seconds in seconds_of.items()
+        [title, "auto", milliseconds(own), baseline, milliseconds(seconds), f"{seconds / own:.3g}"]
+        for baseline, seconds in seconds_of.items()
     ]
 
 

@@ -118,7 +118,7 @@ def measured(test: SequenceSet, orders: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------------------------------------------------
 
 GRADES, SEEDS, LENGTHS = (3, 4, 6, 8), range(2), (8, 20)
-RIVAL_GRID = (100.0, 1e3, 1e4)
+BASELINE_GRID = (100.0, 1e3, 1e4)
 
 
 def show_few_grades(folder: Path | None, count: int, subsequences: int) -> None:
@@ -129,9 +129,16 @@ def show_few_grades(folder: Path | None, count: int, subsequences: int) -> None:
         for length in LENGTHS:
             for grades in GRADES:
                 cases = [made(pool, grades, length, count, seed) for seed in SEEDS]
-                rival, own = (np.mean([taus(*case, subsequences) for case in cases], axis=0)).tolist()
+                baseline, own = (np.mean([taus(*case, subsequences) for case in cases], axis=0)).tolist()
                 lines.append(
-                    [name, str(length), str(grades), f"{rival:.3f}", f"{own:.3f}", f"{own - rival:+.3f}"]
+                    [
+                        name,
+                        str(length),
+                        str(grades),
+                        f"{baseline:.3f}",
+                        f"{own:.3f}",
+                        f"{own - baseline:+.3f}",
+                    ]
                 )
                 print(f"  {' '.join(lines[-1])}", flush=True)
     header = ["images", "sequences of", "grades", "RankSVM", "MidRank", "difference"]
@@ -176,5 +183,5 @@ def made(pool: Pool, grades: int, length: int, count: int, seed: int) -> tuple[S
 
 def taus(train: SequenceSet, test: SequenceSet, subsequences: int) -> tuple[float, float]:
     """Return tau of RankSVM with the best C of a grid, and of MidRank with its default settings."""
-    rivals = [measures(make_method("RankSVM", C=C).fit(train), test)[1] for C in RIVAL_GRID]
-    return max(rivals), measures(make_method("MidRank", subsequences=subsequences).fit(train), test)[1]
+    baselines = [measures(make_method("RankSVM", C=C).fit(train), test)[1] for C in BASELINE_GRID]
+    return max(baselines), measures(make_method("MidRank", subsequences=subsequences).fit(train), test)[1]

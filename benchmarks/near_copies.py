@@ -31,7 +31,7 @@ from typing import ClassVar
 import numpy as np
 from large_import import photograph
 from PIL import Image, ImageEnhance, ImageOps
-from timing import drawn_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, parser, table
 
 from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build_image_set, make_source
@@ -68,7 +68,7 @@ def originals(each: int | None, generated: int) -> Iterator[Original]:
             with Image.open(file) as picture:
                 yield Original(kind, file.stem, picture.convert("RGB"))
     for kind in GENERATED:
-        for record in drawn_source(kind, images=generated, seed=5).records():
+        for record in generated_source(kind, images=generated, seed=5).records():
             with Image.open(io.BytesIO(record.data)) as picture:
                 yield Original(kind, record.name, picture.convert("RGB"))
 

@@ -43,7 +43,7 @@ from fisher_vectors import fisher_vectors
 from public_figures import FOLDS, Figures, in_digits, measures, real_data
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
-from timing import drawn_source, machine, medians, options_of, parser, table
+from timing import generated_source, machine, medians, options_of, parser, table
 
 from ranking import SequenceSet, make_method, method_class
 from ranking.core import ImageSet, Query
@@ -225,9 +225,9 @@ def car_features(seed: int, images: int, count: int) -> None:
     lines = []
     for called, describe in (("HOG and colour", hog_and_colour), ("Fisher vectors", fisher_vectors)):
         splits, train, test = cars_of(seed, images, count, describe)
-        rival = tried_on("RankSVM", splits, train, test)
+        baseline = tried_on("RankSVM", splits, train, test)
         own = measures(make_method("MidRank").fit(train), test)
-        for name, measures_of in (("RankSVM", rival.measures), ("MidRank", own)):
+        for name, measures_of in (("RankSVM", baseline.measures), ("MidRank", own)):
             lines.append([called, str(train.features.shape[1]), name, *in_digits(measures_of)])
             print(f"  {' '.join(lines[-1])}", flush=True)
     print(f"\nTimeline cars of seed {seed}: {count} training and {count} test sequences of {LENGTH}\n")
@@ -239,7 +239,7 @@ def cars_of(
 ) -> tuple[Splits, SequenceSet, SequenceSet]:
     """Return folds of the training cars, training and test sequences of one generated set."""
     with tempfile.TemporaryDirectory() as folder:
-        source = drawn_source("Timeline cars", seed=seed, images=images)
+        source = generated_source("Timeline cars", seed=seed, images=images)
         image_set, _ = build_image_set(source, Path(folder) / "set")
         features = describe(image_set)
     drawing = Drawing(length=LENGTH, train=count, test=count)
@@ -253,7 +253,7 @@ def cars_of(
         return SequenceSet(train.features, train.grades, members, np.arange(0, len(members) + 1, LENGTH))
 
     parts = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(FOLDS)]
-    return [(within(learnt), within(judged)) for learnt, judged in parts], train, test
+    return [(within(learned), within(judged)) for learned, judged in parts], train, test
 
 
 # ---------------------------------------------------------------------------------------------------------

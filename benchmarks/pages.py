@@ -125,7 +125,7 @@ def fill(store: Store, samples: int) -> str:
 
 def trained(store: Store, key: str, seed: int = 0) -> str:
     """Add a run on a set with scores that are better than chance; return its id."""
-    settings = asked(key)
+    settings = requests(key)
     run = store.create_run("train", settings)
     images = store.image_set(key)
     relevance = images.relevance(settings["query"])
@@ -142,7 +142,7 @@ def trained(store: Store, key: str, seed: int = 0) -> str:
     return run.id
 
 
-def asked(key: str, **settings: Any) -> dict[str, Any]:
+def requests(key: str, **settings: Any) -> dict[str, Any]:
     return {
         "set": key,
         "features": FEATURES,
@@ -281,7 +281,7 @@ def clicks(page: Page, rounds: int) -> list[float]:
 def clicks_while_training(page: Page, url: str, store: Store, run: str, rounds: int) -> list[float]:
     """Time clicks during a training run, which is cancelled after them."""
     opened(page, f"{url}/ranked_images?run={run}", "Ranked")
-    never = asked(store.run(run).settings["set"], C=1e7, tolerance=1e-7, max_iterations=1_000_000)
+    never = requests(store.run(run).settings["set"], C=1e7, tolerance=1e-7, max_iterations=1_000_000)
     training = jobs.start_once(store, "train", never)
     try:
         while training.state == "queued" or not any(
@@ -356,8 +356,8 @@ def measured(page: Page, home: Path, store: Store, rounds: int, sizes: Sequence[
                 found_clicks = clicks_while_training(page, server.url, store, run, rounds)
                 rows.append(row(f"{size:,}: the same during a training run", "<= 0.25 s", found_clicks))
                 key = store.run(run).settings["set"]
-                rivals = [run, *(trained(store, key, seed) for seed in range(1, COMPARED))]
-                clicked = compared(page, server.url, rivals, rounds)
+                baselines = [run, *(trained(store, key, seed) for seed in range(1, COMPARED))]
+                clicked = compared(page, server.url, baselines, rounds)
                 rows.append(row(f"{size:,}: click on Compare, {COMPARED} rankings", "<= 0.3 s", clicked))
                 rows.append(row(f"{size:,}: memory of the server", "<= 500 MB", [server.memory()], "MB"))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as new:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from streamlit_tab import Tab
-from timing import drawn_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, parser, table
 
 from pages import serving
 from ranking.datasets import build_image_set
@@ -48,7 +48,7 @@ def fill(server: Rooms, name: str, of_figures: int, of_scenes: int) -> tuple[str
     store = Store(server.make(name))
     figures = drawn(store, "Action figures", of_figures)
     scenes = drawn(store, "Label scenes", of_scenes)
-    trained = here(store, "train", asked(figures, QUERIES[0], 1.0), worker.train)
+    trained = here(store, "train", requests(figures, QUERIES[0], 1.0), worker.train)
     labels = {
         "task": "labels",
         "set": scenes,
@@ -62,7 +62,7 @@ def fill(server: Rooms, name: str, of_figures: int, of_scenes: int) -> tuple[str
 
 def drawn(store: Store, name: str, images: int) -> str:
     with tempfile.TemporaryDirectory() as scratch:
-        build_image_set(drawn_source(name, images=images), Path(scratch) / "set", lambda *_: None)
+        build_image_set(generated_source(name, images=images), Path(scratch) / "set", lambda *_: None)
         return store.adopt(Path(scratch) / "set", name)
 
 
@@ -75,7 +75,7 @@ def here(store: Store, kind: Any, settings: dict[str, Any], work: Any) -> str:
     return run.id
 
 
-def asked(key: str, query: str, penalty: float) -> dict[str, Any]:
+def requests(key: str, query: str, penalty: float) -> dict[str, Any]:
     return {
         "set": key,
         "features": [["HOG", {}], ["Colour", {}]],
@@ -88,9 +88,9 @@ def asked(key: str, query: str, penalty: float) -> dict[str, Any]:
 class Person:
     """A user in their own workspace, with the times of all their steps."""
 
-    def __init__(self, number: int, url: str, lent: tuple[str, str, str, str], pause: float) -> None:
+    def __init__(self, number: int, url: str, shared: tuple[str, str, str, str], pause: float) -> None:
         self.tab, self.room = Tab(url), new_name()
-        self.figures, self.trained, self.scenes, self.ranker = lent
+        self.figures, self.trained, self.scenes, self.ranker = shared
         self.draw, self.pause = random.Random(number), pause
         self.seconds: dict[str, list[float]] = defaultdict(list)
         self.session, self.answered, self.started = secrets.token_hex(16), 0, 0
@@ -221,10 +221,10 @@ def main() -> None:
         class_room = new_name()
         os.environ |= {"RANKING_HOME": folder, "RANKING_ROOMS": "on", CLASS_ROOM: class_room}
         rooms = Rooms(folder)
-        lent = fill(rooms, class_room, options.figures, options.scenes)
+        shared = fill(rooms, class_room, options.figures, options.scenes)
         with serving(Path(folder)) as server:
-            people = [Person(number, server.url, lent, options.pause) for number in range(browsers)]
-            guide = Person(browsers, server.url, lent, options.pause)
+            people = [Person(number, server.url, shared, options.pause) for number in range(browsers)]
+            guide = Person(browsers, server.url, shared, options.pause)
             asyncio.run(crowd(people, guide, minutes))
             memory = server.memory()
         mishaps = [mishap for person in people for mishap in person.crossed()]

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from timing import drawn_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, parser, table
 
 from ranking import Query, make_method
 from ranking.core import ImageSet, SequenceSet
@@ -29,7 +29,7 @@ FEATURES = (["HOG", "Colour"], ["HOG"], ["Colour"], ["GIST"])
 
 def build(images: int, folder: Path) -> ImageSet:
     start, before = time.perf_counter(), os.times()
-    image_set, problems = build_image_set(drawn_source("Timeline cars", images=images), folder)
+    image_set, problems = build_image_set(generated_source("Timeline cars", images=images), folder)
     wall, after = time.perf_counter() - start, os.times()
     print(
         f"{images:,} images, {len(problems)} problems: {wall:.1f} s "

@@ -13,7 +13,7 @@ from typing import Any
 from ranking.core import Source
 from ranking.experiments.timing_studies import machine
 
-__all__ = ["drawn_source", "machine", "medians", "milliseconds", "options_of", "parser", "table"]
+__all__ = ["generated_source", "machine", "medians", "milliseconds", "options_of", "parser", "table"]
 
 
 def parser(docstring: str | None) -> argparse.ArgumentParser:
@@ -33,7 +33,7 @@ def options_of(parser: argparse.ArgumentParser, **smoke: Any) -> argparse.Namesp
     return parser.parse_args()
 
 
-def drawn_source(name: str, **settings: Any) -> Source:
+def generated_source(name: str, **settings: Any) -> Source:
     """Return the program that generates the set `name`, with other settings than those of the bundled set."""
     sys.path.append(str(Path(__file__).parents[1] / "data"))
     from drawing.sets import SETS

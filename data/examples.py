@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from drawing.drawn import DrawnSource
+from drawing.drawn import GeneratedSource
 from drawing.painting import QUALITY
 from drawing.sets import SETS
 from PIL import Image
@@ -29,11 +29,11 @@ from ranking.core import ImageSet
 from ranking.core.run_settings import (
     AnyStudySettings,
     AnyTrainSettings,
-    AskingSettings,
     ExperimentSettings,
     LabelTrainSettings,
     Named,
     OrderTrainSettings,
+    SimulationSettings,
     TimingSettings,
 )
 from ranking.datasets import Thumbnails, build_image_set, load_image_set
@@ -66,12 +66,12 @@ def runs_of(figures: str, scenes: str, cars: str) -> Iterator[AnyTrainSettings |
         yield OrderTrainSettings(cars, FEATURES, "year", method)
     yield pairs_study(cars, FEATURES, "year")
     methods = tuple((name, {}) for name in reversed(LABEL_METHODS))
-    yield AskingSettings(scenes, FEATURES, methods, ("closest maxima", "entropy", "random"))
+    yield SimulationSettings(scenes, FEATURES, methods, ("closest maxima", "entropy", "random"))
     grids = {"C": (10.0, 100.0, 1000.0), "eta": (1.0,)}
     yield ExperimentSettings(figures, FEATURES, queries=COMPARED, grids=grids, folds=3)
 
 
-def draw(source: DrawnSource) -> ImageSet:
+def draw(source: GeneratedSource) -> ImageSet:
     """Generate the image set of `source`, replacing an existing one."""
     target = folder_of(source.name)
     with tempfile.TemporaryDirectory() as scratch:

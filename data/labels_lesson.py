@@ -41,7 +41,7 @@ def measured(images: int = 400, min_images: int = 20, **settings: Any) -> dict[s
         every = label_set_of(image_set, parts[0], Path(place))
     test = every.part(every.test)
     predictions = [one.method.prediction(test) for one in trained]
-    told = {
+    answers = {
         "set": image_set.key,
         "learnt": int(np.count_nonzero(~every.test)),
         "names": every.names,
@@ -49,7 +49,7 @@ def measured(images: int = 400, min_images: int = 20, **settings: Any) -> dict[s
         "certificates": {name: asdict(one.certificate) for name, one in zip(METHODS, trained, strict=True)},
     }
     return {
-        "told": np.array(json.dumps(told)),
+        "told": np.array(json.dumps(answers)),
         "scenes": np.array([int(str(name).rpartition("-")[2]) for name in test.ids]),
         "labels": test.labels,
         "unary": np.stack([one.unary for one in predictions]).astype(np.float32),

@@ -38,8 +38,8 @@ def measured(lesson: str, images: ImageSet, features: Path, queries: Sequence[st
     rows = np.flatnonzero(images.test)
     actions = {}
     for query in queries:
-        asked = replace(LESSONS[lesson], query=query)
-        settings = [asked.settings_of(images.key, method) for method in methods]
+        requests = replace(LESSONS[lesson], query=query)
+        settings = [requests.settings_of(images.key, method) for method in methods]
         scores = np.stack([train(images, each, features).scores[rows] for each in settings])
         resampled = resample(images.relevance(query)[rows], scores, blocks_of(images, rows))
         gains = [resampled.difference("AP", number + 1, number) for number in range(0, len(methods), 2)]

@@ -11,7 +11,7 @@ from pages.parts.runs import jobs_panel, label_models, run_actions
 from pages.parts.studies import simulation_captions, simulation_charts, simulation_form, simulation_table
 from pages.parts.studies.study_page import offer_files
 from pages.parts.views import charts, label_styles
-from ranking.core.run_settings import AskingSettings
+from ranking.core.run_settings import SimulationSettings
 from ranking.metrics.fold_curves import FoldCurve, curves_of
 from ranking.reports.line_styles import Look
 from ranking.workspace.run import ENDED, Run
@@ -118,7 +118,7 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
 def folds_in_words(run: Run) -> str:
     """Return the progress of an unfinished simulation, such as “3 of 5 folds, cancelled.”"""
     how = run.state if run.state in ENDED else "so far"
-    return f"{run.parts_done} of {AskingSettings.from_json(run.settings).folds} folds, {how}."
+    return f"{run.parts_done} of {SimulationSettings.from_json(run.settings).folds} folds, {how}."
 
 
 def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
@@ -131,7 +131,7 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     ways, models = simulation_table.strategies_of(curves), simulation_table.names_of(curves)
     reach, shown = simulation_charts.reach_of(curves), []
     titles, lines = (ways, models) if by == "strategy" else (models, ways)
-    looks = looks_of(curves) if by == "strategy" else label_styles.of_ways(ways)
+    looks = line_styles_of(curves) if by == "strategy" else label_styles.of_ways(ways)
     for column, title in zip(st.columns(len(titles)), titles, strict=True):
         chosen = [curve for curve in curves if title == (curve.strategy if by == "strategy" else curve.name)]
         chosen.sort(key=lambda curve: lines.index(curve.name if by == "strategy" else curve.strategy))
@@ -151,7 +151,7 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     return shown
 
 
-def looks_of(curves: list[FoldCurve]) -> dict[str, Look]:
+def line_styles_of(curves: list[FoldCurve]) -> dict[str, Look]:
     """Return the line style of each model by its name.
 
     The first model of a method has the method's style; the same method with other settings has a style of its own.

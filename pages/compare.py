@@ -43,7 +43,7 @@ def steps() -> None:
             icon=":material/info:",
         )
         frame.end_page()
-    titles, looks = compared_runs.titles(chosen), compared_runs.looks_of(chosen)
+    titles, looks = compared_runs.titles(chosen), compared_runs.line_styles_of(chosen)
     names = [titles[run.id] for run in chosen]
     shown = Compared(chosen, names, images, split, compared, cache.redrawn(chosen, split))
     look(shown, [looks[run.id] for run in chosen])
@@ -180,11 +180,11 @@ def offer_files(shown: Compared, curves: go.Figure, sample: int, top: int) -> No
     thumbnails = cache.thumbnails(shown.images.key)
     notes = ["\n".join(notes_of(shown, number)) for number in range(len(shown.runs))]
     headline = f"“{shown.query}” on {shown.images.title}, {shown.split}"
-    recipe = comparison_file.recipe(home.store(), shown)
+    comparison_json = comparison_file.comparison_json(home.store(), shown)
     measures = comparison_files.measures_of(top)
     files = {
-        ("Report as HTML", "report.html"): lambda: comparison_html(shown, thumbnails, recipe, top),
-        ("Recipe as JSON", "json"): lambda: recipe,
+        ("Report as HTML", "report.html"): lambda: comparison_html(shown, thumbnails, comparison_json, top),
+        ("Recipe as JSON", "json"): lambda: comparison_json,
         ("Rows as PNG", "png"): lambda: sheets.comparison_sheet(
             thumbnails, shown.compared, shown.names, notes, top, sample, headline
         ),

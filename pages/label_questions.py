@@ -19,7 +19,7 @@ from pages.parts.runs import (
     question_image,
     uploaded_image,
 )
-from pages.parts.runs.labelling_session import Interview, strategies
+from pages.parts.runs.labelling_session import LabellingSession, strategies
 from pages.parts.studies import label_race
 from ranking.core import LabelSet
 from ranking.core.text import counted
@@ -31,7 +31,7 @@ from ranking.workspace.run_store import DELETED_DAYS
 from ranking.workspace.store import ImageSetRow
 
 MOST_K = 100
-RIVALS = {"no": "Alone", "same": "Beside a rival", "own": "A rival asks"}
+BASELINES = {"no": "Alone", "same": "Beside a rival", "own": "A rival asks"}
 ON_OFF = {"0": False, "1": True}
 # What to notice of a model with interactions, and of one without.
 TOGETHER = "**Notice** how far a label moves that nobody asked for: C-star knows which labels go together."
@@ -53,7 +53,7 @@ def steps() -> None:
         picture_of, switch, view, game = (st.container() for _ in range(4))
     with switch:
         label = "The baseline"
-        beside = controls.segments(label, keys.RIVAL, RIVALS, "no", label_visibility="collapsed")
+        beside = controls.segments(label, keys.BASELINE, BASELINES, "no", label_visibility="collapsed")
         against = st.container()
     uploaded = None
     with details, st.expander("Your own image", icon=":material/add_photo_alternate:"), frame.in_place():
@@ -69,17 +69,17 @@ def steps() -> None:
     baseline = None
     if beside != "no":
         with against:
-            baseline = label_models.choose_rival(run)
+            baseline = label_models.choose_baseline(run)
     own, *others = [
-        Interview.of(player, shown.images, shown.row, way_of(player.run, strategy), k, shown.known)
+        LabellingSession.of(player, shown.images, shown.row, way_of(player.run, strategy), k, shown.known)
         for player in label_models.players(run, baseline)
     ]
-    rival = others[0] if others else None
+    baseline_session = others[0] if others else None
     with view:
-        ask(own, rival, beside, truth)
+        ask(own, baseline_session, beside, truth)
     with game:
         if truth:
-            show_race(own, rival)
+            show_race(own, baseline_session)
 
 
 def images_of(run: Run) -> LabelSet:
@@ -128,7 +128,7 @@ def way_of(run: Run, strategy: str) -> str:
 
 
 @st.fragment
-def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> None:
+def ask(own: LabellingSession, baseline_session: LabellingSession | None, beside: str, truth: bool) -> None:
     """What answers to a key, without the rest of the page running again: first of all the disk."""
     key = keys.widget("questions")
     with frame.in_place():
@@ -146,8 +146,8 @@ def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> No
         data |= {"refused": [*sent.refused, *reasons], "most": most_k(own.names)}
         if truth and own.truth is not None:
             data["truth"] = np.flatnonzero(own.truth).tolist()
-        if rival is not None:
-            data["rival"] = rival_data(rival, fold(events), beside, data["tree"]["label"])
+        if baseline_session is not None:
+            data["rival"] = baseline_data(baseline_session, fold(events), beside, data["tree"]["label"])
 
         def raise_k() -> None:
             address.put(**{keys.LABEL_K: str(data["k"] + 1)})
@@ -159,28 +159,33 @@ def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> No
             st.rerun()  # all of the page, for the slider and the models are outside
         if late != sent:  # a server that has just started hears of the answers only here
             st.rerun()
-        if beside == "own" and rival is not None and rival.truth is None:
+        if beside == "own" and baseline_session is not None and baseline_session.truth is None:
             st.caption("The truth about this image is not known: the baseline is given your answers.")
 
 
-def rival_data(rival: Interview, answers: ImageAnswers, beside: str, label: int) -> dict[str, object]:
+def baseline_data(
+    baseline_session: LabellingSession, answers: ImageAnswers, beside: str, label: int
+) -> dict[str, object]:
     """The baseline's ranking now, and in `after` as it will be when the question about `label` is answered."""
-    if beside == "own" and rival.truth is not None:
+    if beside == "own" and baseline_session.truth is not None:
         count = len(answers.answers)
-        now, then = (rival.ranking_of_its_own_questions(number) for number in (count, count + 1))
+        now, then = (baseline_session.ranking_of_its_own_questions(number) for number in (count, count + 1))
         return {**now, "after": [then, then, now]}
-    position, before = rival.position(answers), rival.position(fold(answers.standing[:-1]))
+    position, before = (
+        baseline_session.position(answers),
+        baseline_session.position(fold(answers.standing[:-1])),
+    )
     after = [
-        rival.ranking(position.after(label, branch), position)
+        baseline_session.ranking(position.after(label, branch), position)
         for branch in ((YES, NO, SKIP) if label >= 0 else ())
     ]
-    return {**rival.ranking(position, before), "after": after}
+    return {**baseline_session.ranking(position, before), "after": after}
 
 
-def show_race(own: Interview, rival: Interview | None) -> None:
+def show_race(own: LabellingSession, baseline_session: LabellingSession | None) -> None:
     """How soon each model is right where the truth answers its questions."""
     assert own.truth is not None
-    players = [own] if rival is None else [own, rival]
+    players = [own] if baseline_session is None else [own, baseline_session]
     played = {each.player.title: each.played() for each in players}
     looks = {each.player.title: each.player.look for each in players}
     truth = ", ".join(name for name, has in zip(own.names, own.truth, strict=True) if has)

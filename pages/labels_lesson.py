@@ -12,7 +12,7 @@ from pages.parts.runs import label_models, lessons
 from pages.parts.runs.lessons import Step
 from pages.parts.studies import simulation_charts
 from pages.parts.views import charts, label_styles, labels_lesson_data, labels_lesson_views, measures
-from pages.parts.views.labels_lesson_data import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, Taught
+from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, CHOSEN, OWN, QUESTIONS, LessonLabels
 from ranking.core import Ints
 from ranking.explain.lookahead import Position
 from ranking.metrics.fold_curves import FoldCurve
@@ -64,7 +64,7 @@ def choose_scene(step: int) -> None:
     )
 
 
-def show_scene(taught: Taught, row: int, step: int) -> None:
+def show_scene(taught: LessonLabels, row: int, step: int) -> None:
     shows = ", ".join(taught.names[label] for label in np.flatnonzero(taught.labels[row]))
     source = labels_lesson_data.picture_of(taught, row)
     picture(
@@ -81,11 +81,11 @@ def show_scene(taught: Taught, row: int, step: int) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_ranked(taught: Taught, row: int, step: Step) -> None:
+def show_ranked(taught: LessonLabels, row: int, step: Step) -> None:
     k = int(taught.labels[row].sum())
-    asker, nothing = taught.asker(OWN, row), taught.position({})
-    scores = asker.scores(nothing)
-    order = labels_lesson_data.ranked(asker, nothing)
+    labelling_model, nothing = taught.labelling_model(OWN, row), taught.position({})
+    scores = labelling_model.scores(nothing)
+    order = labels_lesson_data.ranked(labelling_model, nothing)
     right = int(taught.labels[row][order[:k]].sum())
     step.headline.markdown(f"## {right} of the first {k} labels are correct: precision {right / k:.3f}")
     left, wide = st.columns([1, 2], gap="large")
@@ -107,7 +107,7 @@ def show_ranked(taught: Taught, row: int, step: Step) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_answer(taught: Taught, row: int, step: Step) -> None:
+def show_answer(taught: LessonLabels, row: int, step: Step) -> None:
     with st.container(horizontal=True, gap="large"):
         choose_scene(2)
         label, answer = choose_answer(taught, row)
@@ -116,7 +116,7 @@ def show_answer(taught: Taught, row: int, step: Step) -> None:
         show_scene(taught, row, 2)
         show_ties(taught, label)
     moved, own = {}, orders(taught, row, OWN, label, answer)
-    for column, model in ((middle, OWN), (right, RIVAL)):
+    for column, model in ((middle, OWN), (right, BASELINE)):
         with column:
             moved[model] = show_moves(taught, row, model, label, answer)
     name, notice = taught.names[label], labels_lesson_views.notice_answer(taught, row, label, answer, *own)
@@ -128,25 +128,27 @@ def show_answer(taught: Taught, row: int, step: Step) -> None:
     step.end(notice)
 
 
-def choose_answer(taught: Taught, row: int) -> tuple[int, bool | None]:
+def choose_answer(taught: LessonLabels, row: int) -> tuple[int, bool | None]:
     """Return the answered label, by default C-star's first question, and its answer, by default the ground truth."""
-    question = taught.asker(OWN, row).question_tree(taught.position({}), depth=0).label
+    question = taught.labelling_model(OWN, row).question_tree(taught.position({}), depth=0).label
     offered = [
         taught.names[label] for label in dict.fromkeys([question, *taught.predictions[OWN].core.tolist()])
     ]
     help = f"“{offered[0]}” is what {OWN} asks here; the others are its core."
-    name = controls.select("The image shows", keys.TOLD_LABEL, offered, offered[0], help=help)
+    name = controls.select("The image shows", keys.ANSWERED_LABEL, offered, offered[0], help=help)
     label = taught.names.index(name)
     truth = "yes" if taught.labels[row, label] else "no"
-    answer = controls.segments("Answer", keys.TOLD, list(ANSWERS), truth, help=f"The truth: {truth}.")
+    answer = controls.segments("Answer", keys.ANSWER, list(ANSWERS), truth, help=f"The truth: {truth}.")
     return label, ANSWERS[answer]
 
 
-def show_moves(taught: Taught, row: int, model: str, label: int, answer: bool | None) -> int:
+def show_moves(taught: LessonLabels, row: int, model: str, label: int, answer: bool | None) -> int:
     """Show a model's ranking before and after the answer; return how many pairs of others overtake."""
-    asker, positions = taught.asker(model, row), positions_of(taught, label, answer)
+    labelling_model, positions = taught.labelling_model(model, row), positions_of(taught, label, answer)
     before, after = orders(taught, row, model, label, answer)
-    precision = [asker.precision(taught.labels[row], asker.scores(at), at) for at in positions]
+    precision = [
+        labelling_model.precision(taught.labels[row], labelling_model.scores(at), at) for at in positions
+    ]
     text = f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}"
     st.markdown(
         text, help="All labels, from the top. Ends of lines are filled where the image shows the label."
@@ -159,18 +161,20 @@ def show_moves(taught: Taught, row: int, model: str, label: int, answer: bool | 
     return labels_lesson_data.overtakings(before, after, label)
 
 
-def positions_of(taught: Taught, label: int, answer: bool | None) -> tuple[Position, Position]:
+def positions_of(taught: LessonLabels, label: int, answer: bool | None) -> tuple[Position, Position]:
     """Before and after an answer."""
     return taught.position({}), taught.position({} if answer is None else {label: answer})
 
 
-def orders(taught: Taught, row: int, model: str, label: int, answer: bool | None) -> tuple[Ints, Ints]:
+def orders(taught: LessonLabels, row: int, model: str, label: int, answer: bool | None) -> tuple[Ints, Ints]:
     """(L,) each: the labels from the top before and after an answer."""
-    asker, (before, after) = taught.asker(model, row), positions_of(taught, label, answer)
-    return labels_lesson_data.ranked(asker, before), labels_lesson_data.ranked(asker, after)
+    labelling_model, (before, after) = taught.labelling_model(model, row), positions_of(taught, label, answer)
+    return labels_lesson_data.ranked(labelling_model, before), labels_lesson_data.ranked(
+        labelling_model, after
+    )
 
 
-def show_ties(taught: Taught, label: int) -> None:
+def show_ties(taught: LessonLabels, label: int) -> None:
     interactions = labels_lesson_data.strongest(taught.ties(label), MOST_TIES)
     st.markdown(f"**$F$ of “{taught.names[label]}”**")
     text = ", ".join(f"{taught.names[partner]} {measures.signed(weight)}" for partner, weight in interactions)
@@ -184,19 +188,19 @@ def show_ties(taught: Taught, label: int) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_question(taught: Taught, row: int, step: Step) -> None:
-    asker, truth = taught.asker(OWN, row), taught.labels[row]
+def show_question(taught: LessonLabels, row: int, step: Step) -> None:
+    labelling_model, truth = taught.labelling_model(OWN, row), taught.labels[row]
     left, wide = st.columns([1, 2], gap="large")
     with left:
         choose_scene(3)
         show_scene(taught, row, 3)
     with wide:
-        done = controls.slider("Answered questions", keys.ASKED, 0, QUESTIONS, 0)
-    questions, precisions = asker.play(taught.position({}), truth, done)
+        done = controls.slider("Answered questions", keys.ANSWERED, 0, QUESTIONS, 0)
+    questions, precisions = labelling_model.play(taught.position({}), truth, done)
     position = taught.position({label: bool(truth[label]) for label in questions})
-    marginals = asker.prediction(position.answers[None]).max_marginals
+    marginals = labelling_model.prediction(position.answers[None]).max_marginals
     inside, outside = marginals.inside[0], marginals.outside[0]
-    open_ = labels_lesson_data.closest(asker, position)
+    open_ = labels_lesson_data.closest(labelling_model, position)
     with left:
         st.markdown(
             f"**Precision {precisions[-1]:.3f}**{labels_lesson_views.answered(taught, row, questions)}"
@@ -214,7 +218,7 @@ def show_question(taught: Taught, row: int, step: Step) -> None:
         figure = labels_lesson_views.maxima(taught.names, shown, inside, outside)
         alt = labels_lesson_views.maxima_alt(taught, shown, inside, outside)
         charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 80, top=8)
-        st.markdown(labels_lesson_views.with_and_without(taught, asker, position, label))
+        st.markdown(labels_lesson_views.with_and_without(taught, labelling_model, position, label))
     step.end(labels_lesson_views.notice_question(taught, shown, inside, outside))
 
 
@@ -223,9 +227,9 @@ def show_question(taught: Taught, row: int, step: Step) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_worth(taught: Taught) -> None:
+def show_worth(taught: LessonLabels) -> None:
     curves = labels_lesson_data.curves()
-    looks = label_styles.of_models([label_models.OWN, label_models.RIVAL, BY_CHANCE])
+    looks = label_styles.of_models([label_models.OWN, label_models.BASELINE, BY_CHANCE])
     looks = dict(zip(curves, looks.values(), strict=True))
     lines = [FoldCurve(name, "", values.mean(axis=1)[None]) for name, values in curves.items()]
     figure = simulation_charts.panel(lines, list(curves), looks, simulation_charts.reach_of(lines))

@@ -11,7 +11,7 @@ from pages.parts.app import cache, frame, keys
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.runs import lesson_comparison, lessons
-from pages.parts.runs.lesson_comparison import Rivals, Standing
+from pages.parts.runs.lesson_comparison import LessonComparison, Standing
 from pages.parts.runs.lessons import Step
 from pages.parts.views import all_actions, charts, measures, moving_image
 from pages.parts.views.lesson_settings import WHY_AP as LESSON
@@ -89,11 +89,11 @@ def show_step(step: Step) -> None:
 def show_rankings(step: Step, both: Both) -> None:
     for column, stands in zip(st.columns(2, gap="large"), both.standings, strict=True):
         with column:
-            show_rival(both, stands)
+            show_other_method(both, stands)
     show_outcome(step, both)
 
 
-def show_rival(both: Both, stands: Standing) -> None:
+def show_other_method(both: Both, stands: Standing) -> None:
     method = stands.method
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"### {method} {DOES[method]}", width="content", help=BOUNDS)
@@ -107,14 +107,14 @@ def show_rival(both: Both, stands: Standing) -> None:
     st.page_link("pages/ranked_images.py", label="Whole ranking", query_params=link)
 
 
-def show_outcome(step: Step, both: Both) -> Rivals:
+def show_outcome(step: Step, both: Both) -> LessonComparison:
     """Which method does what better on this query, and beside it the average of all actions."""
     runs = list(both.trained.values())
     resampled, compared = cache.redrawn(runs, "test"), Comparison.of(list(both.labelled.values()))
     loss = lesson_comparison.loss_difference(
         compared.relevance, compared.scores, blocks_of(both.images, compared.samples)
     )
-    pair = Rivals(*both.standings, resampled.difference("AP", 1, 0), loss)
+    pair = LessonComparison(*both.standings, resampled.difference("AP", 1, 0), loss)
     step.end(
         f"### {lesson_comparison.compared(pair)} {lesson_comparison.verdict(pair)}".rstrip(), headline=True
     )
@@ -174,8 +174,8 @@ def show_summary(step: Step, both: Both) -> None:
     pair = show_outcome(step, both)
     lessons.offer_training(both.trained[LESSON.methods[-1]], "train it yourself")
     st.caption(
-        f"{lesson_comparison.intervals(pair)} {lesson_comparison.why(pair)} “{LESSON.query}” and {listed(LESSON.features)} were chosen, of "
-        "ten queries and five sets of features, as an example where AP differs."
+        f"{lesson_comparison.intervals(pair)} {lesson_comparison.why(pair)} “{LESSON.query}” and "
+        f"{listed(LESSON.features)} were chosen, of ten queries and five sets of features, as an example where AP differs."
     )
 
 

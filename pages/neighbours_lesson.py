@@ -18,7 +18,7 @@ from pages.parts.runs.lessons import Step
 from pages.parts.views import all_actions, measures, neighbour_captions
 from pages.parts.views.lesson_settings import NEIGHBOURS as LESSON
 from pages.parts.views.measures import ends
-from pages.parts.views.neighbour_captions import LEARNT, OFF
+from pages.parts.views.neighbour_captions import LEARNED, OFF
 from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.comparison_words import listed
@@ -55,18 +55,18 @@ def show_step(step: Step) -> None:
     if step.number == 1:
         show_pairs(step, images, trained)
         return
-    leaning = cache.leaning(trained[MODEL])
+    strength_curve = cache.strength_curve(trained[MODEL])
     if step.number == SUMMARY:
-        show_summary(step, images, trained, leaning)
+        show_summary(step, images, trained, strength_curve)
         return
-    person, people = None, leaning.most_misled()
+    person, people = None, strength_curve.most_misled()
     if step.number != MISLED:
-        person = leaning.most_raised() if step.number == UP else leaning.most_lowered()
-        people = None if person is None else leaning.of_image(int(leaning.image_of[person]))
+        person = strength_curve.most_raised() if step.number == UP else strength_curve.most_lowered()
+        people = None if person is None else strength_curve.of_image(int(strength_curve.image_of[person]))
     if people is None:
         st.info(f"{NOBODY[step.number]} by neighbours here.", icon=":material/info:")
     else:
-        lessons.by_itself(show_scene)(images, leaning, people, step.number, person)
+        lessons.by_itself(show_scene)(images, strength_curve, people, step.number, person)
     step.offer_next()
 
 
@@ -96,13 +96,14 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
                 show_ranking(images, method, cache.ranking(trained[method], "test"))
     actions = all_measured(images, trained)
     gains = {
-        leaning: actions[LESSON.query].gains[alone, leaning] for alone, leaning in neighbour_captions.PAIRS
+        strength_curve: actions[LESSON.query].gains[alone, strength_curve]
+        for alone, strength_curve in neighbour_captions.PAIRS
     }
     step.end(f"### {neighbour_captions.compared(gains)}", headline=True)
     st.caption("Same letter: one scene. HOB-SVM and HOAP-SVM penalise different labels within it.")
     with frame.in_place():  # below the way on, so that a projector shows the step without it
         all_actions.show(actions, LESSON)
-        intervals = "; ".join(f"{leaning}, {ends(gain)}" for leaning, gain in gains.items())
+        intervals = "; ".join(f"{strength_curve}, {ends(gain)}" for strength_curve, gain in gains.items())
         st.caption(f"“{LESSON.query}” was chosen as an example where neighbours help: {intervals}.")
 
 
@@ -132,58 +133,62 @@ def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def choose_strength(leaning: EdgeStrengthCurve, repeated: bool) -> float:
+def choose_strength(strength_curve: EdgeStrengthCurve, repeated: bool) -> float:
     """How much neighbours count. repeated: the slider stands in a step above already."""
-    parse = address.number(float, OFF, float(leaning.strengths[-1]))
+    parse = address.number(float, OFF, float(strength_curve.strengths[-1]))
     if repeated:
-        strength = address.read(keys.STRENGTH, parse, LEARNT)
+        strength = address.read(keys.STRENGTH, parse, LEARNED)
         st.markdown(f"Edge strength: **{strength:g}**")
         return float(strength)
-    bound = address.bound(keys.STRENGTH, parse, LEARNT, "{:g}".format)
-    label, most = "Edge strength (0: off, 1: as learned)", float(leaning.strengths[-1])
+    bound = address.bound(keys.STRENGTH, parse, LEARNED, "{:g}".format)
+    label, most = "Edge strength (0: off, 1: as learned)", float(strength_curve.strengths[-1])
     return float(st.slider(label, OFF, most, step=0.1, format="%.1f", help=COST, **bound))
 
 
 def show_scene(
-    images: ImageSet, leaning: EdgeStrengthCurve, people: Ints, step: int, person: int | None
+    images: ImageSet, strength_curve: EdgeStrengthCurve, people: Ints, step: int, person: int | None
 ) -> None:
     """A scene whose neighbours grow weaker and stronger. people: those of the scene among the test samples. person: the
     one that it is about."""
     left, right = st.columns([2, 3], gap="large")
     with right:
         first = next(
-            number for number in (UP, DOWN, MISLED) if number == step or shown_before(leaning, number)
+            number for number in (UP, DOWN, MISLED) if number == step or shown_before(strength_curve, number)
         )
-        now = leaning.at(choose_strength(leaning, lessons.on_one_page() and first < step))
+        now = strength_curve.at(choose_strength(strength_curve, lessons.on_one_page() and first < step))
     names = letters(len(people))
     with left, frame.in_place():
-        show_people(images, leaning, people, names, now, person, step)
+        show_people(images, strength_curve, people, names, now, person, step)
     with right:
         neighbour_captions.places_by_strength(
-            leaning.strengths,
-            leaning.ranks[:, people],
-            leaning.relevance[people] > 0,
+            strength_curve.strengths,
+            strength_curve.ranks[:, people],
+            strength_curve.relevance[people] > 0,
             names,
             now,
             keys.widget(f"places by strength {step}"),
         )
         if person is None:
-            summary, notice = neighbour_captions.misleading(leaning, people, LESSON.query), ""
+            summary, notice = neighbour_captions.misleading(strength_curve, people, LESSON.query), ""
         else:
-            summary = neighbour_captions.moving(leaning, people, person, names)
-            notice = neighbour_captions.wrongly(leaning, people, names)
+            summary = neighbour_captions.moving(strength_curve, people, person, names)
+            notice = neighbour_captions.wrongly(strength_curve, people, names)
         st.markdown(f"### {summary}")
-        strength, precision = leaning.strengths[now], leaning.average_precision[now]
+        strength, precision = strength_curve.strengths[now], strength_curve.average_precision[now]
         st.caption(
             f"Test AP at strength {strength:g} is **{precision:.3f}**, without edges "
-            f"{leaning.precision_at(OFF):.3f}. {notice}"
+            f"{strength_curve.precision_at(OFF):.3f}. {notice}"
         )
     menu.show_again()
 
 
-def shown_before(leaning: EdgeStrengthCurve, number: int) -> bool:
+def shown_before(strength_curve: EdgeStrengthCurve, number: int) -> bool:
     """Whether a step about a scene has one."""
-    scenes = {UP: leaning.most_raised, DOWN: leaning.most_lowered, MISLED: leaning.most_misled}
+    scenes = {
+        UP: strength_curve.most_raised,
+        DOWN: strength_curve.most_lowered,
+        MISLED: strength_curve.most_misled,
+    }
     return scenes[number]() is not None
 
 
@@ -194,7 +199,7 @@ def letters(count: int) -> list[str]:
 
 def show_people(
     images: ImageSet,
-    leaning: EdgeStrengthCurve,
+    strength_curve: EdgeStrengthCurve,
     people: Ints,
     names: Sequence[str],
     now: int,
@@ -209,12 +214,14 @@ def show_people(
         replace(box, label=name, strong=box.strong and person is not None)
         for box, name in zip(tiles.relevance_boxes(images, LESSON.query, chosen), names, strict=True)
     ]
-    relevant = int((leaning.relevance[people] > 0).sum())
+    relevant = int((strength_curve.relevance[people] > 0).sum())
     alt = f"The scene of {len(people)} people, {relevant} of them relevant"
     tiles.show_image(images, image, boxes, alt, f"scene {step}")
-    places = leaning.ranks[now, people]
+    places = strength_curve.ranks[now, people]
     order = np.argsort(places, kind="stable")
-    ranked = Ranking(rows[people[order]], leaning.relevance[people[order]], -places[order].astype(float))
+    ranked = Ranking(
+        rows[people[order]], strength_curve.relevance[people[order]], -places[order].astype(float)
+    )
     shown = [
         replace(tile, left=names[at], right=f"{places[at]}")
         for tile, at in zip(tiles.top_tiles(images, ranked), order, strict=True)
@@ -237,20 +244,20 @@ def show_people(
 
 
 def show_summary(
-    step: Step, images: ImageSet, trained: Mapping[str, Run], leaning: EdgeStrengthCurve
+    step: Step, images: ImageSet, trained: Mapping[str, Run], strength_curve: EdgeStrengthCurve
 ) -> None:
     step.headline.markdown(
-        f"## {neighbour_captions.summed_up(leaning, neighbour_captions.by_strength(leaning))}"
+        f"## {neighbour_captions.summed_up(strength_curve, neighbour_captions.by_strength(strength_curve))}"
     )
     neighbour_captions.precision_by_strength(
-        leaning.strengths, leaning.average_precision, keys.widget("AP by strength")
+        strength_curve.strengths, strength_curve.average_precision, keys.widget("AP by strength")
     )
-    best = int(leaning.average_precision.argmax())
+    best = int(strength_curve.average_precision.argmax())
     alone = cache.ranking(trained["AP-SVM"], "test").average_precision
     st.caption(
         f"{MODEL} by {listed(LESSON.features)}. **Notice** the highest test AP: "
-        f"{leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}, as learned "
-        f"{leaning.precision_at(LEARNT):.3f}. Off is not AP-SVM ({alone:.3f}): it learned with neighbours."
+        f"{strength_curve.average_precision[best]:.3f} at strength {strength_curve.strengths[best]:g}, as learned "
+        f"{strength_curve.precision_at(LEARNED):.3f}. Off is not AP-SVM ({alone:.3f}): it learned with neighbours."
     )
     actions = all_measured(images, trained)
     st.markdown(all_actions.on_average(actions, neighbour_captions.PAIRS))

@@ -141,13 +141,11 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
 
 def compared(fused: Measured, first: Measured) -> str:
     """Say whether MidRank orders better than RankSVM, by the intervals of both."""
-    (own, half), (rival, half_of_rival) = ((curve.mean[0], curve.error[0]) for curve in (fused, first))
-    values = f"Kendall tau {own:.3f} ± {half:.3f} and {rival:.3f} ± {half_of_rival:.3f}"
-    if abs(own - rival) <= half + half_of_rival:
+    (own, half), (baseline, half_of_rival) = ((curve.mean[0], curve.error[0]) for curve in (fused, first))
+    values = f"Kendall tau {own:.3f} ± {half:.3f} and {baseline:.3f} ± {half_of_rival:.3f}"
+    if abs(own - baseline) <= half + half_of_rival:
         return f"The intervals of MidRank and RankSVM overlap: {values}."
-    return (
-        f"MidRank orders these test sequences {'better' if own > rival else 'worse'} than RankSVM: {values}."
-    )
+    return f"MidRank orders these test sequences {'better' if own > baseline else 'worse'} than RankSVM: {values}."
 
 
 def show_summary(step: Step) -> None:

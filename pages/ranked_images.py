@@ -191,7 +191,7 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
 
 def offer_pages(run: Run, images: ImageSet, row: int) -> None:
     """Links to what other pages show of the selected sample, or of the run's scores."""
-    if runs.leans_on_neighbours(run):
+    if runs.uses_graph(run):
         st.page_link(
             "pages/neighbours.py",
             label="What its neighbours did to it",

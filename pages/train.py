@@ -198,7 +198,7 @@ def show_ended(run: Run, obvious: bool) -> None:
         st.markdown(f"#### {escaped(runs.short_name(run))}", width="content")
         if run.has_scores:
             frame.next_step("Ranked images", "ranked_images", obvious=obvious, run=run.id)
-            if runs.leans_on_neighbours(run):
+            if runs.uses_graph(run):
                 frame.next_step("What neighbours did", "neighbours", obvious=False, run=run.id)
             if (parameters := inference_scores.address_of(run)) is not None:
                 frame.next_step("Most violated ranking", "most_violated", obvious=False, **parameters)

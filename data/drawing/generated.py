@@ -32,7 +32,7 @@ class Drawn:
         return paint(self.polygons, self.steps)
 
 
-class DrawnSource:
+class GeneratedSource:
     """The base of sources; a subclass has a name, `images`, `test_share` and `drawn`."""
 
     name: ClassVar[str]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from drawing.action_figures import ActionFigures
-from drawing.drawn import DrawnSource
+from drawing.drawn import GeneratedSource
 from drawing.label_scenes import LabelScenes
 from drawing.timeline_cars import TimelineCars
 
-SETS: tuple[DrawnSource, ...] = (ActionFigures(600), LabelScenes(400), TimelineCars(320))
+SETS: tuple[GeneratedSource, ...] = (ActionFigures(600), LabelScenes(400), TimelineCars(320))

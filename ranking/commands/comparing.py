@@ -14,7 +14,7 @@ from ranking.core.text import readable
 from ranking.datasets import Thumbnails
 from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison import comparison_html
-from ranking.reports.comparison_file import ComparisonSettings, recipe
+from ranking.reports.comparison_file import ComparisonSettings, comparison_json
 from ranking.reports.comparison_files import latex_table, rank_rows, ranks_csv
 from ranking.reports.differences import differences
 from ranking.reports.exports import rows_parquet, trial_rows
@@ -50,7 +50,7 @@ def check_outputs(options: argparse.Namespace) -> None:
 def runs_of(store: Store, settings: ComparisonSettings) -> list[Run | None]:
     """Return the newest equal run with a ranking for each training run of a comparison; None where there is none."""
     runs: list[Run | None] = []
-    for training in settings.trainings:
+    for training in settings.training_runs:
         equal = store.equal_runs("train", training.to_json())
         runs.append(next((run for run in equal if run.has_scores and run.state == "finished"), None))
     return runs
@@ -58,7 +58,7 @@ def runs_of(store: Store, settings: ComparisonSettings) -> list[Run | None]:
 
 def write_comparison(store: Store, shown: Compared, options: argparse.Namespace) -> None:
     """Write the files of a comparison that the options name."""
-    settings, crops = recipe(store, shown), Thumbnails(shown.images.folder)
+    settings, crops = comparison_json(store, shown), Thumbnails(shown.images.folder)
     contents: Contents = {
         "output": lambda: comparison_html(shown, crops, settings),
         "csv": lambda: ranks_csv(shown.images, shown.compared, shown.names),

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     if not _has_set(store, settings):
         return FAILED
     for training, name, known in zip(
-        settings.trainings, settings.names, runs_of(store, settings), strict=True
+        settings.training_runs, settings.names, runs_of(store, settings), strict=True
     ):
         if known is None:
             trained = watch(store, jobs.start_once(store, "train", training.to_json()))

@@ -22,7 +22,7 @@ from ranking.commands.train import training_of
 from ranking.commands.watching import DONE, finished, read_json
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
-from ranking.core.run_settings import SMALL_GRIDS, AskingSettings, ExperimentSettings, Named, Protocol
+from ranking.core.run_settings import SMALL_GRIDS, ExperimentSettings, Named, Protocol, SimulationSettings
 from ranking.core.text import readable
 from ranking.experiments.cross_validation.comparisons import difference_table
 from ranking.experiments.cross_validation.tables import (
@@ -116,7 +116,7 @@ def _ask(store: Store, images: ImageSet, options: argparse.Namespace) -> int:
     _check_no_report(options)
     features = features_of(images, options.features)
     methods: Named = tuple((name, {}) for name in options.methods)
-    settings = AskingSettings(
+    settings = SimulationSettings(
         images.key, features, methods, tuple(STRATEGIES), folds=options.folds, min_images=options.min_images
     )
     ended = finished(store, jobs.start_once(store, "study", settings.to_json()))

@@ -23,7 +23,7 @@ from ranking.core.errors import InputError
 from ranking.core.run_settings import LabelTrainSettings, OrderTrainSettings, TrainSettings
 from ranking.core.spreadsheets import guarded
 from ranking.datasets.label_sets import label_set
-from ranking.experiments.order_training import Ordered, drawn_for_test, make_drawing
+from ranking.experiments.order_training import Ordered, make_drawing, held_out_sequences
 from ranking.experiments.training import query_of
 from ranking.features import load_features
 from ranking.features.projection import projected
@@ -113,7 +113,7 @@ def _rank_sequences(
     settings = OrderTrainSettings.from_json(model.settings)
     method: OrderMethod = method_class(settings.method).load(model.model_file)
     features = projected(projection_of(model), load_features(images, settings.features, store.features))
-    drawn = drawn_for_test(images, settings, features)
+    drawn = held_out_sequences(images, settings, features)
     ranked = Ordered.of(drawn, method.score_sequences(drawn.sequences), make_drawing(settings.drawing))
     numbers = images.numbers_of(settings.criterion)
     write(["sequence", "rank", settings.criterion, "sample", "image"])

@@ -210,11 +210,11 @@ class OrderTrainSettings(OfMethod):
 
 
 @dataclass(frozen=True)
-class AskingSettings(StoredSettings):
+class SimulationSettings(StoredSettings):
     """A labelling simulation: which methods are trained on which images, and which question strategies they use.
 
-    methods: each with its settings. strategies: names in `ranking.explain.question_strategies.STRATEGIES`. questions: number of
-    questions per image. folds: number of folds, to which images are assigned by `seed`. min_images: as in
+    methods: each with its settings. strategies: names in `ranking.explain.question_strategies.STRATEGIES`. questions:
+    number of questions per image. folds: number of folds, to which images are assigned by `seed`. min_images: as in
     `LabelTrainSettings`.
     """
 
@@ -347,12 +347,12 @@ class ExperimentSettings(Protocol):
 # ---------------------------------------------------------------------------------------------------------
 
 AnyTrainSettings = TrainSettings | LabelTrainSettings | OrderTrainSettings
-AnyStudySettings = ExperimentSettings | AskingSettings | AblationSettings | TimingSettings
+AnyStudySettings = ExperimentSettings | SimulationSettings | AblationSettings | TimingSettings
 TASK_SETTINGS: dict[str, type[AnyTrainSettings]] = {
     cls.task: cls for cls in (TrainSettings, LabelTrainSettings, OrderTrainSettings)
 }
 STUDY_SETTINGS: dict[str, type[AnyStudySettings]] = {
-    cls.task: cls for cls in (ExperimentSettings, AskingSettings, AblationSettings, TimingSettings)
+    cls.task: cls for cls in (ExperimentSettings, SimulationSettings, AblationSettings, TimingSettings)
 }
 # How messages name a run of each task.
 CALLED: dict[str, str] = {

@@ -32,12 +32,12 @@ def drawn(count: int, share: float, seed: int) -> Bools:
     return test
 
 
-def drawn_whole(groups: Sequence[Sequence[str]], share: float, seed: int) -> Bools:
+def random_group_split(groups: Sequence[Sequence[str]], share: float, seed: int) -> Bools:
     """Return the same for images with `groups`: images connected by shared groups are a unit and stay together.
 
     An image without a group is a unit. `share` is the share of units.
 
-    >>> drawn_whole([["a"], ["a", "b"], ["b"], []], 0.5, seed=0).tolist()
+    >>> random_group_split([["a"], ["a", "b"], ["b"], []], 0.5, seed=0).tolist()
     [True, True, True, False]
     """
     units = units_of(groups)
@@ -45,11 +45,11 @@ def drawn_whole(groups: Sequence[Sequence[str]], share: float, seed: int) -> Boo
     return chosen
 
 
-def drawn_with_report(
+def split_with_report(
     groups: Sequence[Sequence[str]], share: float, seed: int
 ) -> tuple[list[bool], list[Problem]]:
     """Return the same; if there are too few groups, return `drawn` and a report row."""
-    tested = drawn_whole(groups, share, seed)
+    tested = random_group_split(groups, share, seed)
     if len(set(tested.tolist())) == 2:
         return tested.tolist(), []
     alone = drawn(len(groups), share, seed).tolist()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ranking.core import Features, ImageSet, Ints, LabelSet, OnProgress, OnStep
-from ranking.core.run_settings import AskingSettings, LabelTrainSettings
+from ranking.core.run_settings import LabelTrainSettings, SimulationSettings
 from ranking.datasets.label_sets import label_set
 from ranking.experiments.task import Measured, Task
 from ranking.explain.question_strategies import mean_break_even_precision
@@ -57,7 +57,7 @@ def make_label_ranker(name: str, settings: dict[str, Any]) -> LabelRanker:
 
 def label_set_of(
     image_set: ImageSet,
-    settings: LabelTrainSettings | AskingSettings,
+    settings: LabelTrainSettings | SimulationSettings,
     feature_cache: Path,
     on_step: OnStep | None = None,
 ) -> LabelSet:

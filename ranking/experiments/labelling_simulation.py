@@ -16,7 +16,7 @@ import numpy as np
 
 from ranking.core import Floats, Ints, LabelSet, OnProgress, ProgressEvent
 from ranking.core.errors import InputError
-from ranking.core.run_settings import AskingSettings, Settings
+from ranking.core.run_settings import Settings, SimulationSettings
 from ranking.experiments.label_training import label_set_of, labelled_blocks, make_label_ranker, seen_through
 from ranking.experiments.study import Context, OnShare, Result, Study
 from ranking.explain.question_strategies import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
@@ -30,7 +30,7 @@ OnFold = Callable[
 
 
 @dataclass(frozen=True, eq=False)
-class Asker:
+class SimulatedModel:
     """A method that is trained in each fold, and the question strategies that it supports."""
 
     name: str
@@ -38,7 +38,7 @@ class Asker:
     strategies: tuple[str, ...]
 
 
-class AskingStudy(Study[AskingSettings]):
+class LabellingSimulation(Study[SimulationSettings]):
     """The result has a curve per method and strategy, in their order (`ranking.metrics.fold_curves.curves_of`), and the
     seconds of each fold. Methods without a core have no curve for strategies that need a core.
 
@@ -47,9 +47,9 @@ class AskingStudy(Study[AskingSettings]):
     including test images.
     """
 
-    settings = AskingSettings
+    settings = SimulationSettings
 
-    def run(self, settings: AskingSettings, context: Context) -> Result:
+    def run(self, settings: SimulationSettings, context: Context) -> Result:
         assert context.images is not None
         askers, result = askers_of(settings), Result(curves=[], seconds=[])
 
@@ -65,8 +65,8 @@ class AskingStudy(Study[AskingSettings]):
 
 def asking_curves(
     images: LabelSet,
-    settings: AskingSettings,
-    askers: list[Asker],
+    settings: SimulationSettings,
+    askers: list[SimulatedModel],
     on_step: OnShare | None = None,
     on_fold: OnFold | None = None,
 ) -> list[FoldCurve]:
@@ -75,8 +75,12 @@ def asking_curves(
     Of `settings` only questions, folds, seed and projection are used; the projection is fitted in each fold on its
     training images.
     """
-    steps = Steps(settings.folds, sum(1 + len(asker.strategies) for asker in askers), on_step)
-    asks = [(asker, strategy) for asker in askers for strategy in asker.strategies]
+    steps = Steps(
+        settings.folds, sum(1 + len(labelling_model.strategies) for labelling_model in askers), on_step
+    )
+    asks = [
+        (labelling_model, strategy) for labelling_model in askers for strategy in labelling_model.strategies
+    ]
     values = np.empty((len(asks), settings.folds, settings.questions + 1))
     curves = list[FoldCurve]()
     for fold, rows in enumerate(deal(images.groups, settings.folds, settings.seed)):
@@ -84,12 +88,12 @@ def asking_curves(
         projection = fit_projection(settings.projection, training.features)
         held_out, training = seen_through(projection, held_out), seen_through(projection, training)
         place = 0
-        for asker in askers:
-            steps.begin(f"training {asker.name}")
-            method = make_label_ranker(asker.name, asker.settings)
+        for labelling_model in askers:
+            steps.begin(f"training {labelling_model.name}")
+            method = make_label_ranker(labelling_model.name, labelling_model.settings)
             method.fit(training, on_progress=steps.trains(method.tolerance))
-            for strategy in asker.strategies:
-                steps.begin(f"asking {asker.name}, {strategy}")
+            for strategy in labelling_model.strategies:
+                steps.begin(f"asking {labelling_model.name}, {strategy}")
                 urgency = make_strategy(strategy, method, training, settings.seed + fold)
                 values[place, fold] = simulate_in_blocks(
                     method, held_out, urgency, settings.questions, steps.within
@@ -97,8 +101,8 @@ def asking_curves(
                 place += 1
         seconds = steps.end_fold()
         curves = [
-            FoldCurve(asker.name, strategy, folds[: fold + 1].copy(), asker.settings)
-            for (asker, strategy), folds in zip(asks, values, strict=True)
+            FoldCurve(labelling_model.name, strategy, folds[: fold + 1].copy(), labelling_model.settings)
+            for (labelling_model, strategy), folds in zip(asks, values, strict=True)
         ]
         if on_fold is not None:
             on_fold(curves, seconds)
@@ -120,7 +124,7 @@ def trained_share(event: ProgressEvent, tolerance: float) -> float:
 def simulate_in_blocks(
     method: LabelRanker, images: LabelSet, urgency: Urgency, questions: int, on_share: Callable[[float], None]
 ) -> Floats:
-    """Return `ranking.explain.question_strategies.simulate` (questions + 1,) of all images that have labels, computed in blocks.
+    """Return `ranking.explain.question_strategies.simulate` (questions + 1,) of all images with labels, in blocks.
 
     Before each block, on_share receives the finished share of the images.
     """
@@ -139,7 +143,7 @@ def simulate_in_blocks(
     return total / count
 
 
-def askers_of(settings: AskingSettings) -> list[Asker]:
+def askers_of(settings: SimulationSettings) -> list[SimulatedModel]:
     """Return each method with the strategies that it supports; ValueError for settings without any combination."""
     settings.check()
     for what, chosen in (("methods", settings.methods), ("strategies", settings.strategies)):
@@ -154,15 +158,17 @@ def askers_of(settings: AskingSettings) -> list[Asker]:
     for name, given in settings.methods:
         able = strategies_for(make_label_ranker(name, given).core_size)
         askers.append(
-            Asker(name, given, tuple(strategy for strategy in settings.strategies if strategy in able))
+            SimulatedModel(
+                name, given, tuple(strategy for strategy in settings.strategies if strategy in able)
+            )
         )
-    if not any(asker.strategies for asker in askers):
+    if not any(labelling_model.strategies for labelling_model in askers):
         raise InputError(
             "methods",
             f"at least one with a core, which {settings.strategies[0]!r} needs",
             remedy="choose another strategy",
         )
-    return [asker for asker in askers if asker.strategies]
+    return [labelling_model for labelling_model in askers if labelling_model.strategies]
 
 
 def deal(groups: Ints, folds: int, seed: int) -> list[Ints]:

@@ -114,7 +114,7 @@ def training_grades(image_set: ImageSet, criterion: str) -> int:
     return len(np.unique(numbers[~np.isnan(numbers)]))
 
 
-def drawn_for_test(
+def held_out_sequences(
     image_set: ImageSet, settings: OrderTrainSettings, features: Features | None = None
 ) -> Drawn:
     """Return the test sequences of a training run.

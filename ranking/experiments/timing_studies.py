@@ -132,18 +132,18 @@ class TimingStudy(Study[TimingSettings]):
 
     def run(self, settings: TimingSettings, context: Context) -> Result:
         methods = methods_by_loss()
-        trainings = [(loss, *size) for loss in methods for size in sizes(settings.share, settings.parts)]
+        training_runs = [(loss, *size) for loss in methods for size in sizes(settings.share, settings.parts)]
         points = []
-        for number, (loss, varied, positives, negatives) in enumerate(trainings):
+        for number, (loss, varied, positives, negatives) in enumerate(training_runs):
             what = f"{methods[loss]}, {positives:,} relevant and {negatives:,} irrelevant samples"
 
             def listen(done: float, what: str = what, number: int = number) -> None:
-                context.on_step(what, number + done, len(trainings))
+                context.on_step(what, number + done, len(training_runs))
 
             query = synthetic(positives, negatives, settings.dimensions, settings.seed)
             timed = _time_training(query, loss, settings.rounds, listen)
             points.append(Point(loss, varied, positives, negatives, timed))
-        context.on_step("Timed", len(trainings), len(trainings))
+        context.on_step("Timed", len(training_runs), len(training_runs))
         return TimingOutcome(machine(), tuple(points)).to_json()
 
 

@@ -119,7 +119,7 @@ def graph_in_use(settings: TrainSettings) -> str | None:
     return settings.graph or FIRST_GRAPH
 
 
-def what_is_learnt(settings: TrainSettings) -> str:
+def training_signature(settings: TrainSettings) -> str:
     """Describe what the weights of a run depend on: the method and the features with all their settings.
 
     The result of a projection depends on the samples that it was fitted on, so it depends on the set too.

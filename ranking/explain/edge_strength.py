@@ -15,7 +15,7 @@ from ranking.inference import AttractivePairs, Components, max_marginals
 from ranking.metrics import average_precision
 from ranking.metrics.ranked import ranks_of
 
-LEARNT = 1.0  # the strength of the learned penalties
+LEARNED = 1.0  # the strength of the learned penalties
 OFF = 0.0
 
 
@@ -40,7 +40,7 @@ class EdgeStrengthCurve:
     @cached_property
     def rise(self) -> Ints:
         """(n,) by how many ranks each sample is higher with the learned penalties than with edges off."""
-        lifted: Ints = self.ranks[self.at(OFF)] - self.ranks[self.at(LEARNT)]
+        lifted: Ints = self.ranks[self.at(OFF)] - self.ranks[self.at(LEARNED)]
         return lifted
 
     def precision_at(self, strength: float) -> float:
@@ -60,7 +60,7 @@ class EdgeStrengthCurve:
         return self._furthest(self.relevance == 0, up=False)
 
     def _furthest(self, among: Bools, up: bool) -> int | None:
-        off, learned = self.ranks[self.at(OFF)], self.ranks[self.at(LEARNT)]
+        off, learned = self.ranks[self.at(OFF)], self.ranks[self.at(LEARNED)]
         moved = np.log(off / learned) if up else np.log(learned / off)
         for sample in np.argsort(-moved, kind="stable"):
             if moved[sample] <= 0:
@@ -90,7 +90,7 @@ class EdgeStrengthCurve:
         return np.flatnonzero(self.image_of == image)
 
     def _last(self, rows: Ints) -> int:
-        return int(self.ranks[self.at(LEARNT), rows].max())
+        return int(self.ranks[self.at(LEARNED), rows].max())
 
 
 def edge_strength_curve(
@@ -107,8 +107,8 @@ def edge_strength_curve(
     >>> curve.ranks.tolist(), curve.rise.tolist()
     ([[3, 1, 2], [2, 1, 3]], [1, 0, -1])
     """
-    if not {OFF, LEARNT} <= set(strengths):
-        expected = f"{OFF:g} (edges off) and {LEARNT:g} (as learned) among them"
+    if not {OFF, LEARNED} <= set(strengths):
+        expected = f"{OFF:g} (edges off) and {LEARNED:g} (as learned) among them"
         raise InputError("strengths", expected, list(strengths))
     if type(model.potentials) is not AttractivePairs:
         raise InputError("potentials", AttractivePairs.name, model.potentials.name, "train with those")

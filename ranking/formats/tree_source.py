@@ -18,7 +18,7 @@ from ranking.core.settings import setting
 from ranking.core.text import counted, listed, readable
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.source_settings import seed_of_test, share_of_test
-from ranking.datasets.splits import PART, PARTS, drawn_with_report, moved_whole
+from ranking.datasets.splits import PART, PARTS, moved_whole, split_with_report
 from ranking.files import FileTree, Unusable, open_tree
 from ranking.files.files import IMAGE_SUFFIXES, image_name
 from ranking.files.tree import parent, stem, suffix
@@ -111,7 +111,7 @@ class TreeSource(Source):
             "by the setting Split" if self.split == "draw" else "because no file or folder names a test split"
         )
         self._split_from = f"{self.test_share:.0%} held out at random, seed {self.seed}, {why}"
-        tested, rows = drawn_with_report(groups or [()] * len(parts), self.test_share, self.seed)
+        tested, rows = split_with_report(groups or [()] * len(parts), self.test_share, self.seed)
         if self.split == "draw":
             return tested, rows
         came = listed(sorted(part for part in named if part is not None)) or "none"

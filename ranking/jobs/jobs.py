@@ -175,7 +175,7 @@ def _places(store: Store, run: Run) -> tuple[int, int]:
 def poll(store: Store, run_id: str) -> Run:
     """Return the run as it is now. If its worker is dead, end the run first, unless it is shared."""
     run = store.run(run_id)
-    if run.state in ENDED or run.lent:
+    if run.state in ENDED or run.shared:
         return run
     if run.alive:
         _kill_if_overdue(run)

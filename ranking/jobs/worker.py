@@ -343,7 +343,7 @@ def train(store: Store, run: Run, report: Report) -> Result:
 
 def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
     """Return the trained method of the run that `settings` names as warm start; None where it names no run."""
-    from ranking.experiments.training import what_is_learnt
+    from ranking.experiments.training import training_signature
     from ranking.methods import method_class
 
     if not isinstance(settings, TrainSettings) or settings.warm_start is None:
@@ -352,7 +352,7 @@ def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
     if source.task != settings.task or not source.model_file.exists():
         came = f"run {source.id} ({source.called}, {source.state})"
         raise InputError("warm_start", "a training run with weights to start from", came, "choose another")
-    theirs, ours = what_is_learnt(TrainSettings.from_json(source.settings)), what_is_learnt(settings)
+    theirs, ours = training_signature(TrainSettings.from_json(source.settings)), training_signature(settings)
     if theirs != ours:
         came = f"run {source.id}, which learned {theirs}"
         raise InputError("warm_start", f"a training run that learned {ours}", came, "choose another")
@@ -373,7 +373,7 @@ def study(store: Store, run: Run, report: Report) -> Result:
     context = Context(
         images,
         store.features,
-        trials=tuple(home / FOLDER for home in (store.home, *store.lenders)),
+        trials=tuple(home / FOLDER for home in (store.home, *store.shared_paths)),
         edges=None if images is None else store.edges_of(images.key, settings.graph),
         on_step=report.progress
         if images is None

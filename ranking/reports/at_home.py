@@ -12,7 +12,7 @@ from ranking.workspace.store import Store
 
 def trials_of(store: Store) -> TrialStore:
     """Return the trials of all experiments in a data folder, and of the data folders shared with it."""
-    return TrialStore(store.home / FOLDER, [lender / FOLDER for lender in store.lenders])
+    return TrialStore(store.home / FOLDER, [shared_home / FOLDER for shared_home in store.shared_paths])
 
 
 def results_at_home(store: Store, settings: ExperimentSettings) -> tuple[Plan, Results]:

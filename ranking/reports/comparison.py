@@ -22,7 +22,7 @@ ITERATIONS = 5  # shown per run
 MOVERS = 6  # samples shown with the largest gains, and with the largest losses
 
 
-def comparison_html(shown: Compared, crops: Crops, recipe: str, top: int = TOP) -> str:
+def comparison_html(shown: Compared, crops: Crops, comparison_json: str, top: int = TOP) -> str:
     """Return the file as text. crops: thumbnails of the samples. recipe: the comparison file as JSON
     (`comparison_file`). top: samples per row; P@top must be among the measures of `shown`."""
     album = Album(crops)
@@ -37,7 +37,7 @@ def comparison_html(shown: Compared, crops: Crops, recipe: str, top: int = TOP) 
         _measures(shown, looks, top),
         *(_gains(shown, 0, right, album) for right in range(1, len(shown.runs))),
         _settings(shown),
-        _files(shown, recipe, top),
+        _files(shown, comparison_json, top),
     ]
     return page.page(title, sections, album.sheet())
 
@@ -157,9 +157,9 @@ def _settings(shown: Compared) -> Markup:
     )
 
 
-def _files(shown: Compared, recipe: str, top: int) -> Markup:
+def _files(shown: Compared, comparison_json: str, top: int) -> Markup:
     contents = {
-        "comparison.json": recipe,
+        "comparison.json": comparison_json,
         "ranks.csv": comparison_files.ranks_csv(shown.images, shown.compared, shown.names),
         "measures.csv": comparison_files.measures_csv(
             shown.resampled, shown.names, comparison_files.measures_of(top)
@@ -170,4 +170,4 @@ def _files(shown: Compared, recipe: str, top: int) -> Markup:
         "To reproduce this comparison on this or another machine: python -m ranking comparison comparison.json. "
         "“not_recreated” lists the files that you must import yourself."
     )
-    return page.section("Files", page.files(contents), page.note(how), element("pre", recipe))
+    return page.section("Files", page.files(contents), page.note(how), element("pre", comparison_json))

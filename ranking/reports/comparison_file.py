@@ -33,7 +33,7 @@ class ComparisonSettings:
     source: how to generate the image set; None for bundled sets and for sets whose files have to be imported.
     """
 
-    trainings: tuple[TrainSettings, ...]
+    training_runs: tuple[TrainSettings, ...]
     names: tuple[str, ...]
     split: str = "test"
     source: ImportSettings | None = None
@@ -41,13 +41,15 @@ class ComparisonSettings:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
         """Read the output of `recipe`; ValueError for anything else."""
-        trainings = record.get("trainings")
-        if not isinstance(trainings, list) or not all(isinstance(training, dict) for training in trainings):
-            raise InputError("trainings", "a list of settings by name", f"{json.dumps(trainings):.60}")
+        training_runs = record.get("trainings")
+        if not isinstance(training_runs, list) or not all(
+            isinstance(training, dict) for training in training_runs
+        ):
+            raise InputError("trainings", "a list of settings by name", f"{json.dumps(training_runs):.60}")
         if unknown := record.keys() - NAMES:
             named = readable(", ".join(sorted(unknown)))
             raise InputError("settings of a comparison", f"some of {', '.join(sorted(NAMES))}", named)
-        settings = tuple(TrainSettings.from_json(training) for training in trainings)
+        settings = tuple(TrainSettings.from_json(training) for training in training_runs)
         subjects = {(training.set, training.query) for training in settings}
         if not FEWEST <= len(settings) <= MOST or len(subjects) != 1:
             raise InputError(
@@ -68,7 +70,7 @@ class ComparisonSettings:
 
     @property
     def set(self) -> str:
-        return self.trainings[0].set
+        return self.training_runs[0].set
 
 
 def _part(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -78,13 +80,13 @@ def _part(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return part
 
 
-def recipe(store: Store, shown: Compared) -> str:
+def comparison_json(store: Store, shown: Compared) -> str:
     """Return the comparison file. Its "not_recreated" lists what another machine cannot generate from it."""
-    trainings = [TrainSettings.from_json(run.settings) for run in shown.runs]
+    training_runs = [TrainSettings.from_json(run.settings) for run in shown.runs]
     row = next(row for row in store.image_sets() if row.key == shown.images.key)
     source = source_of(store, row)
     record = {
-        "trainings": [replace(training, warm_start=None).to_json() for training in trainings],
+        "trainings": [replace(training, warm_start=None).to_json() for training in training_runs],
         "names": [run.name for run in shown.runs],
         "split": shown.split,
         "image_set": {
@@ -92,7 +94,7 @@ def recipe(store: Store, shown: Compared) -> str:
             "title": row.title,
             "source": None if source is None else source.to_json(),
         },
-        "not_recreated": _lacking(row, source, trainings, shown.runs),
+        "not_recreated": _lacking(row, source, training_runs, shown.runs),
     }
     lines = [f" {json.dumps(name)}: {_written(value)}" for name, value in record.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -126,7 +128,10 @@ def comes_along(key: str) -> bool:
 
 
 def _lacking(
-    row: ImageSetRow, source: ImportSettings | None, trainings: Sequence[TrainSettings], runs: Sequence[Run]
+    row: ImageSetRow,
+    source: ImportSettings | None,
+    training_runs: Sequence[TrainSettings],
+    runs: Sequence[Run],
 ) -> list[str]:
     """Describe what the user has to import, or what will differ."""
     reasons = []
@@ -135,7 +140,7 @@ def _lacking(
             f"the image set “{row.title}” was imported ({row.source}): import the same files with the same settings; "
             f"it is the same set if its key is {row.key}"
         )
-    for training, run in zip(trainings, runs, strict=True):
+    for training, run in zip(training_runs, runs, strict=True):
         if training.graph is not None and is_edges_name(training.graph):
             reasons.append(f"run {run.id} uses pairs from a CSV, {training.graph}: upload that CSV")
         if training.warm_start is not None:

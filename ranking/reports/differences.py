@@ -42,7 +42,7 @@ def pairs_of(results: Results) -> list[tuple[str, str]]:
 
     All minus the first one come first, then all minus the second one, and so on.
     """
-    return [(left.name, right.name) for right, left in itertools.combinations(results.contenders, 2)]
+    return [(left.name, right.name) for right, left in itertools.combinations(results.compared_methods, 2)]
 
 
 def differences(findings: Findings) -> list[Difference]:
@@ -99,7 +99,7 @@ def without_interval_words(differences: Sequence[Difference]) -> str:
 
 def signed_validation_table(results: Results, rows: Sequence[Difference]) -> Table:
     """Return `validation_table` with signs at significant differences from the first method."""
-    first = results.contenders[0].name
+    first = results.compared_methods[0].name
     meaning = (
         f"{BETTER} better and {WORSE} worse than {first} by the paired t-test over the folds at p < {SIGNIFICANT:g}; "
         f"{SURE_BETTER} and {SURE_WORSE} where this remains significant with Holm's correction for all comparisons."
@@ -109,7 +109,7 @@ def signed_validation_table(results: Results, rows: Sequence[Difference]) -> Tab
 
 def signed_test_table(results: Results, rows: Sequence[Difference]) -> Table:
     """Return `test_table` with signs at significant differences from the first method."""
-    first = results.contenders[0].name
+    first = results.compared_methods[0].name
     meaning = f"{bootstrap_words(first)} The variation due to other training images is not included."
     return test_table(results).signed(signs_of_test(rows, first), meaning)
 

@@ -109,15 +109,15 @@ def grid_lines(
     for curve, chosen in sorted(
         curves, key=lambda entry: not entry[1]
     ):  # the chosen one is labelled with its method
-        look, label = looks[curve.contender], html.escape(curve.label)
+        look, label = looks[curve.compared_method], html.escape(curve.label)
         traces.append(
             {
                 "type": "scatter",
                 "x": [C for C, _ in curve.known],
                 "y": [interval.value for _, interval in curve.known],
-                "name": html.escape(curve.contender),
-                "showlegend": curve.contender not in named,
-                "legendgroup": curve.contender,
+                "name": html.escape(curve.compared_method),
+                "showlegend": curve.compared_method not in named,
+                "legendgroup": curve.compared_method,
                 "mode": "lines+markers" if chosen else "lines",
                 "line": look.line(4 if chosen else 1),
                 "marker": {"symbol": look.mark, "size": 11, "color": look.colour},
@@ -125,7 +125,7 @@ def grid_lines(
                 "hovertemplate": f"C = %{{x:g}}: %{{y:.3f}}<extra>{label}</extra>",
             }
         )
-        named.add(curve.contender)
+        named.add(curve.compared_method)
     ticks = sorted({C for curve, _ in curves for C in curve.C})
     layout = {
         "height": 260,

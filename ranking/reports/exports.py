@@ -42,16 +42,16 @@ def trial_rows(results: Results) -> list[dict[str, Any]]:
 
     fold is None for trials trained on all training samples and evaluated on the test split. Missing measures are None.
     """
-    grids = dict.fromkeys(name for method in results.contenders for name, _ in method.points[0])
+    grids = dict.fromkeys(name for method in results.compared_methods for name, _ in method.points[0])
     rows = []
     for place, outcome in results.outcomes.items():
-        query, contender, point, fold = place
+        query, compared_method, point, fold = place
         chosen = dict(point)
         proof = outcome.certificate
         rows.append(
             {
                 "query": query,
-                "method": contender,
+                "method": compared_method,
                 **{name: chosen.get(name) for name in grids},
                 "fold": None if fold is None else fold + 1,
                 **{name: outcome.measures.get(name) for name in (*MEASURES, "positives", "samples")},

@@ -51,18 +51,18 @@ class Findings:
         """The folds, and None for the test samples if the set has any."""
         return [*self.results.folds, *([None] if self.plan.tested else [])]
 
-    def scores(self, query: str, contender: str, fold: int | None) -> Floats | None:
+    def scores(self, query: str, compared_method: str, fold: int | None) -> Floats | None:
         """Return scores (h,) of the held-out samples, in the order of the split, by a method at its chosen setting;
         None if they do not exist yet."""
-        point = self.results.chosen(query, contender)
-        if point is None or (query, contender, point, fold) not in self.results.outcomes:
+        point = self.results.chosen(query, compared_method)
+        if point is None or (query, compared_method, point, fold) not in self.results.outcomes:
             return None
-        return self.trials.scores(self.results.keys[query, contender, point, fold])
+        return self.trials.scores(self.results.keys[query, compared_method, point, fold])
 
-    def ranking(self, query: str, contender: str, fold: int | None) -> Ranking | None:
+    def ranking(self, query: str, compared_method: str, fold: int | None) -> Ranking | None:
         """Return the ranking of the held-out samples by a method at its chosen setting; None if it does not exist
         yet."""
-        scores = self.scores(query, contender, fold)
+        scores = self.scores(query, compared_method, fold)
         if scores is None:
             return None
         held = self.plan.splits.all[fold].held
@@ -70,19 +70,21 @@ class Findings:
 
     def rankings(self, query: str, fold: int | None) -> dict[str, Ranking]:
         """Return the rankings of all methods that have one, in the order of the methods."""
-        rankings = {method.name: self.ranking(query, method.name, fold) for method in self.results.contenders}
+        rankings = {
+            method.name: self.ranking(query, method.name, fold) for method in self.results.compared_methods
+        }
         return {name: ranked for name, ranked in rankings.items() if ranked is not None}
 
     def curves(self, query: str) -> list[tuple[GridCurve, bool]]:
         """Return the curves of a query along C, each with whether it contains the chosen setting."""
         return [
-            (curve, curve.others == self._others(query, curve.contender))
+            (curve, curve.others == self._others(query, curve.compared_method))
             for curve in grid_curves(self.results, query)
         ]
 
-    def _others(self, query: str, contender: str) -> str | None:
+    def _others(self, query: str, compared_method: str) -> str | None:
         """Return the chosen settings except C, formatted as in the label of a curve; None before they are chosen."""
-        point = self.results.chosen(query, contender)
+        point = self.results.chosen(query, compared_method)
         if point is None:
             return None
         rest = tuple(item for item in point if item[0] != PATH)
@@ -101,12 +103,12 @@ def split_words(fold: int | None) -> str:
 def notice_best(results: Results, test: bool) -> str:
     """Say which method is best, of several queries on average and on how many; explain missing results."""
     table = {}
-    for method in results.contenders:
+    for method in results.compared_methods:
         values = [_value(results, query, method.name, test) for query in results.queries]
         known = [value for value in values if value is not None and not math.isnan(value)]
         if len(known) == len(values):
             table[method.name] = known
-    if len(table) < len(results.contenders) or not table:
+    if len(table) < len(results.compared_methods) or not table:
         return "“–”: not finished yet. The best value of a column is marked once the column is complete."
     mean = {name: statistics.fmean(values) for name, values in table.items()}
     best = max(mean, key=lambda name: mean[name])
@@ -125,8 +127,8 @@ def notice_best(results: Results, test: bool) -> str:
     )
 
 
-def _value(results: Results, query: str, contender: str, test: bool) -> float | None:
+def _value(results: Results, query: str, compared_method: str, test: bool) -> float | None:
     if test:
-        return results.test(query, contender)
-    folds = results.validation(query, contender)
+        return results.test(query, compared_method)
+    folds = results.validation(query, compared_method)
     return None if folds is None else statistics.fmean(folds)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ranking.methods import method_names
 
 if TYPE_CHECKING:  # pages import this module before anything is compiled
-    from ranking.experiments.cross_validation.protocol import Contender
+    from ranking.experiments.cross_validation.protocol import ComparedMethod
 
 
 class Look(NamedTuple):
@@ -37,9 +37,9 @@ def of_methods() -> dict[str, Look]:
     return dict(zip(method_names(ranks="samples"), LOOKS, strict=False))
 
 
-def looks_of(contenders: Sequence[Contender]) -> dict[str, Look]:
+def line_styles_of(compared_methods: Sequence[ComparedMethod]) -> dict[str, Look]:
     """Return the appearance of each compared method by name, as `looks_by`."""
-    return looks_by({method.name: method.method for method in contenders})
+    return looks_by({method.name: method.method for method in compared_methods})
 
 
 def looks_by(methods: Mapping[str, str]) -> dict[str, Look]:

@@ -30,7 +30,7 @@ from ranking.reports.exports import latex, trial_rows
 from ranking.reports.figures import chart_svg, legend
 from ranking.reports.findings import Findings, notice_best, split_words
 from ranking.reports.galleries import TOP, Album, Crops, gallery
-from ranking.reports.line_styles import looks_of
+from ranking.reports.line_styles import line_styles_of
 from ranking.reports.markup import Markup, element, joined
 from ranking.reports.page import facts, files, note, page, section, value_table
 
@@ -41,7 +41,9 @@ def report_html(findings: Findings, rows: list[Difference], crops: Crops, name: 
     """Return the file as text. rows: the `differences` of the findings. crops: thumbnails of the samples. name: the
     user's name for the experiment."""
     results, album = findings.results, Album(crops)
-    title = name or f"{findings.images.title}: {', '.join(method.name for method in results.contenders)}"
+    title = (
+        name or f"{findings.images.title}: {', '.join(method.name for method in results.compared_methods)}"
+    )
     sections = [
         _about(findings),
         _tabled("Cross-validation", signed_validation_table(results, rows), notice_best(results, False)),
@@ -111,7 +113,7 @@ def _tabled(title: str, table: Table, notice: str = "") -> Markup:
 
 def _differences(findings: Findings, differences: list[Difference]) -> Markup:
     """Draw a bar chart for each pair of methods, all with the same axis, as on the project page of the paper."""
-    looks, reach, charts = looks_of(findings.results.contenders), reach_of(differences), []
+    looks, reach, charts = line_styles_of(findings.results.compared_methods), reach_of(differences), []
     measure = findings.results.protocol.measure
     for left, right in pairs_of(findings.results):
         rows = [row for row in differences if (row.left, row.right) == (left, right)]
@@ -130,7 +132,7 @@ def _differences(findings: Findings, differences: list[Difference]) -> Markup:
 
 
 def _curves(findings: Findings) -> Markup:
-    results, looks = findings.results, looks_of(findings.results.contenders)
+    results, looks = findings.results, line_styles_of(findings.results.compared_methods)
     measure, parts, names = results.protocol.measure, [], Markup("")
     for query in results.queries:
         curves = findings.curves(query)

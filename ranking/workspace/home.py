@@ -187,9 +187,9 @@ class Home(Database):
     (`ranking.workspace.rooms.Rooms`). Raises HomeError, an OSError, if the folders cannot be written.
     """
 
-    def __init__(self, path: Path | str | None = None, lent: bool = False) -> None:
+    def __init__(self, path: Path | str | None = None, shared: bool = False) -> None:
         super().__init__(home_folder(path), DATABASE)
-        self.lent = lent
+        self.shared = shared
         (
             self.edges,
             self.vectors,
@@ -200,7 +200,7 @@ class Home(Database):
             self.trash,
             self.copies,
         ) = (self.path / name for name in FOLDERS)
-        if not lent:
+        if not shared:
             with self._explained():
                 for folder in FOLDERS:
                     (self.path / folder).mkdir(parents=True, exist_ok=True)
@@ -210,12 +210,12 @@ class Home(Database):
     def called(self) -> str:
         """As in `Database`, without the path of a shared workspace: its name is the key to it, and visitors must not
         see it."""
-        return "the shared workspace" if self.lent else super().called
+        return "the shared workspace" if self.shared else super().called
 
     @contextmanager
     def change(self) -> Iterator[sqlite3.Connection]:
         """As in `Database`; HomeError for a shared data folder."""
-        if self.lent:
+        if self.shared:
             raise HomeError(self.called, "it is read-only", "work in your own workspace")
         with super().change() as database:
             yield database
@@ -235,10 +235,10 @@ class Home(Database):
 
     @property
     def _rebuildable(self) -> Path | None:
-        return None if self.lent else self.path
+        return None if self.shared else self.path
 
     def _connect(self) -> sqlite3.Connection:
-        return self._open(f"{self._database.as_uri()}?mode=ro") if self.lent else super()._connect()
+        return self._open(f"{self._database.as_uri()}?mode=ro") if self.shared else super()._connect()
 
     def shrink(self) -> None:
         """Free the disk space of removed rows."""

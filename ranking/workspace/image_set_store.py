@@ -17,7 +17,7 @@ from ranking.core.run_settings import LookSettings
 from ranking.core.text import counted
 from ranking.workspace import examples
 from ranking.workspace.home import Home, move_durably
-from ranking.workspace.room_layout import borrowers_of, home_in_words
+from ranking.workspace.room_layout import home_in_words, rooms_sharing
 from ranking.workspace.room_quotas import bytes_of, check_disk
 from ranking.workspace.row_files import ROW, SET_COLUMNS, read_set_row, write_row
 from ranking.workspace.run import LAST_TIME, Run, is_set_key
@@ -44,7 +44,7 @@ class ImageSetRow:
     classes: tuple[str, ...]
     created: float
     deleted: float | None = None
-    lent: bool = False
+    shared: bool = False
 
 
 class ImageSetStore(RunStore):
@@ -53,9 +53,9 @@ class ImageSetStore(RunStore):
     def image_sets(self) -> list[ImageSetRow]:
         """Return the image sets, newest first, then shared ones that are not in this data folder too."""
         rows = {row.key: row for row in _image_sets_of(self._home)}
-        for lender in self.lent_homes:
-            rows = {row.key: row for row in _image_sets_of(lender)} | rows
-        return sorted(rows.values(), key=lambda row: row.lent)  # stable: shared sets come last
+        for shared_home in self.shared_homes:
+            rows = {row.key: row for row in _image_sets_of(shared_home)} | rows
+        return sorted(rows.values(), key=lambda row: row.shared)  # stable: shared sets come last
 
     def deleted_image_sets(self) -> list[ImageSetRow]:
         """Return the deleted image sets of this data folder that can be restored, newest first."""
@@ -83,7 +83,7 @@ class ImageSetStore(RunStore):
                 f"{key[:80]!r}",
                 f"choose one of: {there}" if there else "import one",
             )
-        homes = self.lent_homes if rows[key].lent else [self._home]
+        homes = self.shared_homes if rows[key].shared else [self._home]
         folder = next((home.sets / key for home in homes if (home.sets / key).is_dir()), None)
         if folder is None:
             example = examples.set_folders().get(key)
@@ -141,8 +141,8 @@ class ImageSetStore(RunStore):
         """
         borrowed = [
             len(users)
-            for room in borrowers_of(self.home)
-            if (users := ImageSetStore(room)._users_of_lent_set(key))
+            for room in rooms_sharing(self.home)
+            if (users := ImageSetStore(room)._users_of_shared_set(key))
         ]
         if borrowed:
             raise InputError(
@@ -168,7 +168,7 @@ class ImageSetStore(RunStore):
         runs = self.own_runs(set_key=key) + self.own_runs(set_key=key, deleted=True)
         return [run for run in runs if not run.intake]
 
-    def _users_of_lent_set(self, key: str) -> list[Run]:
+    def _users_of_shared_set(self, key: str) -> list[Run]:
         """`users_of_set` of a set that is shared with this data folder; none if it has that set itself."""
         return [] if key in {row.key for row in _image_sets_of(self._home)} else self.users_of_set(key)
 
@@ -395,12 +395,12 @@ def _image_sets_of(home: Home, deleted: bool = False) -> list[ImageSetRow]:
         rows = database.execute(
             "select * from image_set where (deleted is not null) = ? order by number desc", (deleted,)
         ).fetchall()
-    names = [field.name for field in fields(ImageSetRow) if field.name not in ("classes", "lent")]
+    names = [field.name for field in fields(ImageSetRow) if field.name not in ("classes", "shared")]
     return [
         ImageSetRow(
             **{name: row[name] for name in names},
             classes=tuple(json.loads(row["classes"])),
-            lent=home.lent,
+            shared=home.shared,
         )
         for row in rows
     ]

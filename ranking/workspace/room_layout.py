@@ -112,24 +112,24 @@ def _resolved(text: str) -> Path | None:
         return None
 
 
-def borrowers_of(home: Path) -> Iterator[Path]:
+def rooms_sharing(home: Path) -> Iterator[Path]:
     """Yield the workspaces with which the content of `home` is shared."""
     rooms = home.parent.iterdir() if is_room(home) else ()
-    return (room for room in rooms if home in lenders_of(room))
+    return (room for room in rooms if home in shared_with(room))
 
 
-def lenders_of(home: Path) -> Iterator[Path]:
+def shared_with(home: Path) -> Iterator[Path]:
     """Yield the data folders that are shared with a workspace: the shared workspace, if the administrator has named
     one, and the bundled content."""
     named = os.environ.get(CLASS_ROOM)
     for name in ([checked_room(named)] if named else []) + [BUNDLED]:
-        lender = home.parent / name
-        if has_quotas(home) and lender != home and is_room(lender):
-            yield lender
+        shared_home = home.parent / name
+        if has_quotas(home) and shared_home != home and is_room(shared_home):
+            yield shared_home
 
 
 def unnamed(home: Path, text: str) -> str:
     """Return `text` without the names of shared workspaces, because these names are keys, for a visitor of `home`."""
-    for lender in lenders_of(home):
-        text = text.replace(str(lender), "the shared workspace")
+    for shared_home in shared_with(home):
+        text = text.replace(str(shared_home), "the shared workspace")
     return text

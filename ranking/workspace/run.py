@@ -92,7 +92,7 @@ class Run:
     deleted: float | None = None
     revision: int = field(default=0, compare=False)
     version: int = field(default=VERSION, compare=False)
-    lent: bool = False
+    shared: bool = False
 
     @property
     def imported(self) -> dict[str, Any] | None:

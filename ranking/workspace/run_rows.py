@@ -28,11 +28,11 @@ def runs_of(home: Home, kind: Kind | None, set_key: str | None, deleted: bool) -
     with home.read() as database:
         rows = database.execute(
             "select * from run where (deleted is not null) = :deleted and (:kind is null or kind = :kind)"
-            " and (not :lent or state = 'finished' and kind != 'import')"
+            " and (not :shared or state = 'finished' and kind != 'import')"
             f" and version <= {VERSION} and case when not {READABLE} then 0"
             " else :key is null or json_extract(settings, '$.set') = :key"
             " or json_extract(result, '$.key') = :key end order by number desc",
-            {"kind": kind, "key": set_key, "deleted": deleted, "lent": home.lent},
+            {"kind": kind, "key": set_key, "deleted": deleted, "shared": home.shared},
         ).fetchall()
     return [as_run(home, row) for row in rows]
 
@@ -57,7 +57,7 @@ def as_run(home: Home, row: sqlite3.Row) -> Run:
     columns["settings"], columns["result"] = json.loads(row["settings"]), json.loads(row["result"])
     columns["settings"] = _as_meant(row["kind"], columns["settings"])
     columns["star"] = bool(row["star"])
-    return Run(folder=home.runs / row["id"], lent=home.lent, **columns)
+    return Run(folder=home.runs / row["id"], shared=home.shared, **columns)
 
 
 def record_of(run: Run) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, get_args
 from ranking.core.errors import HomeError, InputError
 from ranking.workspace.home import Home, HomeStore
 from ranking.workspace.job_queue import JobQueue
-from ranking.workspace.room_layout import home_in_words, lenders_of
+from ranking.workspace.room_layout import home_in_words, shared_with
 from ranking.workspace.room_quotas import check_disk, check_jobs
 from ranking.workspace.row_files import write_row
 from ranking.workspace.run import (
@@ -62,20 +62,20 @@ class RunStore(HomeStore):
     """
 
     @property
-    def lenders(self) -> list[Path]:
+    def shared_paths(self) -> list[Path]:
         """The data folders that are shared with this one. Listed each time, because they may be newer than this
         store."""
-        return list(lenders_of(self.home))
+        return list(shared_with(self.home))
 
     @property
-    def lent_homes(self) -> list[Home]:
+    def shared_homes(self) -> list[Home]:
         """`lenders`, opened for reading."""
-        return [Home(lender, lent=True) for lender in self.lenders]
+        return [Home(shared_home, shared=True) for shared_home in self.shared_paths]
 
     @property
     def homes(self) -> list[Home]:
         """This data folder, then those that are shared with it."""
-        return [self._home, *self.lent_homes]
+        return [self._home, *self.shared_homes]
 
     def queue_of(self, task: str) -> JobQueue:
         """Return the queue for runs of a task."""
@@ -154,10 +154,10 @@ class RunStore(HomeStore):
             raise InputError(f"run {run_id}", f"settings of version {VERSION}", came, "update this program")
         if row is not None:
             return as_run(self._home, row)
-        for lender in self.lent_homes:
-            row = row_of(lender, run_id)
+        for shared_home in self.shared_homes:
+            row = row_of(shared_home, run_id)
             if row is not None and row["readable"] and row["deleted"] is None and row["version"] <= VERSION:
-                return as_run(lender, row)
+                return as_run(shared_home, row)
         raise InputError(
             "run",
             f"the id of a run in {home_in_words(self.home)}",
@@ -168,7 +168,7 @@ class RunStore(HomeStore):
     def own_run(self, run_id: str) -> Run:
         """Return a run that may be changed; ValueError for a shared run, and as in `run`."""
         run = self.run(run_id)
-        if run.lent:
+        if run.shared:
             raise InputError(
                 f"{run.called} {run_id}",
                 "a run of this workspace",

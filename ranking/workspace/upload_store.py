@@ -33,7 +33,7 @@ class UploadStore(ImageSetStore):
         """The feature cache, with links to features in shared data folders, and to all uploaded vectors and models,
         here and there."""
         cache, homes = self._home.features, self.homes
-        for file in (file for home in homes if home.lent for file in home.features.glob("*.npy")):
+        for file in (file for home in homes if home.shared for file in home.features.glob("*.npy")):
             link(file, cache / file.name)
         for file in (file for home in homes for file in home.models.glob("onnx-*.onnx")):
             link(file, cache / file.name)
@@ -78,12 +78,14 @@ class UploadStore(ImageSetStore):
     def vectors_of(self, set_key: str) -> list[KeptVectors]:
         """Return the uploaded vectors of an image set, latest first, then shared ones."""
         return _own_first(
-            row for home in self.homes for row in uploads.kept_vectors(home.vectors, set_key, home.lent)
+            row for home in self.homes for row in uploads.kept_vectors(home.vectors, set_key, home.shared)
         )
 
     def networks(self) -> list[KeptNetwork]:
         """Return the uploaded models, each with its settings, latest first, then shared ones."""
-        return _own_first(row for home in self.homes for row in uploads.kept_networks(home.models, home.lent))
+        return _own_first(
+            row for home in self.homes for row in uploads.kept_networks(home.models, home.shared)
+        )
 
     def bytes_of_model(self, name: str) -> int:
         """Return the size of a model that was uploaded to this data folder, in bytes."""
@@ -156,7 +158,7 @@ class UploadStore(ImageSetStore):
 def _own_first(rows: Iterable[Kept]) -> list[Kept]:
     """Return those of this data folder, then shared ones, each name once."""
     kept: dict[str, Kept] = {}
-    for row in sorted(rows, key=lambda row: row.lent):
+    for row in sorted(rows, key=lambda row: row.shared):
         kept.setdefault(row.name, row)
     return list(kept.values())
 

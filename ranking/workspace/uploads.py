@@ -75,7 +75,7 @@ class KeptVectors:
     columns: int
     matched: str
     kept: float
-    lent: bool = False
+    shared: bool = False
 
     @property
     def size(self) -> int:
@@ -91,26 +91,26 @@ def vectors_in(folder: Path, set_key: str) -> Blobs:
 def keep_vectors(folder: Path, set_key: str, draft: Path, vectors: KeptVectors) -> None:
     """Move the matrix in the file `draft` to the vectors of an image set. If they exist, only their record changes."""
     blobs = vectors_in(folder, set_key)
-    record = {name: value for name, value in asdict(vectors).items() if name not in ("name", "lent")}
+    record = {name: value for name, value in asdict(vectors).items() if name not in ("name", "shared")}
     _put_json(blobs.records(), vectors.name, record)
     blobs.put(vectors.name, draft)  # last, because a record without vectors is not listed
 
 
-def kept_vectors(folder: Path, set_key: str, lent: bool = False) -> list[KeptVectors]:
+def kept_vectors(folder: Path, set_key: str, shared: bool = False) -> list[KeptVectors]:
     """Return the records of the vectors of an image set, latest first."""
     blobs = vectors_in(folder, set_key)
-    rows = [_vectors(blobs, name, lent) for name in blobs.list()]
+    rows = [_vectors(blobs, name, shared) for name in blobs.list()]
     return sorted(rows, key=lambda vectors: (-vectors.kept, vectors.name))
 
 
-def _vectors(blobs: Blobs, name: str, lent: bool) -> KeptVectors:
+def _vectors(blobs: Blobs, name: str, shared: bool) -> KeptVectors:
     """Return the record of vectors; if it is damaged, a record made from their name."""
-    known = {item.name for item in fields(KeptVectors)} - {"name", "lent"}
+    known = {item.name for item in fields(KeptVectors)} - {"name", "shared"}
     try:
         record = json.loads(blobs.records().path(name).read_text())
-        return KeptVectors(name, lent=lent, **{key: record[key] for key in known})
+        return KeptVectors(name, shared=shared, **{key: record[key] for key in known})
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        return KeptVectors(name, short_vectors(name), columns_of(name), "", time.time(), lent)
+        return KeptVectors(name, short_vectors(name), columns_of(name), "", time.time(), shared)
 
 
 def remove_vectors(folder: Path, set_key: str, name: str) -> None:
@@ -151,7 +151,7 @@ class KeptNetwork:
     title: str
     settings: dict[str, Any]
     kept: float
-    lent: bool = False
+    shared: bool = False
 
     @property
     def size(self) -> int:
@@ -180,14 +180,14 @@ def keep_network(folder: Path, uploaded: Path | None, settings: dict[str, Any], 
     return name
 
 
-def kept_networks(folder: Path, lent: bool = False) -> list[KeptNetwork]:
+def kept_networks(folder: Path, shared: bool = False) -> list[KeptNetwork]:
     """Return the stored models with their settings, latest first, without damaged ones."""
     rows, models = [], models_in(folder)
     for name in _networks_in(folder).list():
         try:
             record = json.loads(_networks_in(folder).path(name).read_text())
             row = KeptNetwork(
-                name, str(record["title"]), dict(record["settings"]), float(record["kept"]), lent
+                name, str(record["title"]), dict(record["settings"]), float(record["kept"]), shared
             )
             sound = network_name(row.settings) == name and row.size > 0
             if sound and models.path(row.settings["model"]).is_file():

@@ -11,20 +11,20 @@ from refusals import refused
 
 from ranking.core.run_settings import (
     AblationSettings,
-    AskingSettings,
     ExperimentSettings,
     FeaturesSettings,
     ImportSettings,
     LabelTrainSettings,
     LookSettings,
     OrderTrainSettings,
+    SimulationSettings,
     TimingSettings,
     TrainSettings,
 )
 
 TRAINING = TrainSettings("key", (("Colour", {"bins": 4}),), "3", "AP-SVM", {"C": 10.0, "tolerance": 0.05})
 LABELS = LabelTrainSettings("key", (("GIST", {}), ("Colour", {"bins": 4})), "C-star p@k", {"core_size": 3}, 7)
-ASKING = AskingSettings(
+ASKING = SimulationSettings(
     "key", (("GIST", {}),), (("C-star p@k", {"C": 1.0}), ("Independent p@k", {})), ("entropy", "random")
 )
 LATER = {"ties": "equal", "votes": "remaining order"}
@@ -151,6 +151,6 @@ def test_what_was_stored_before_a_part_was_there_is_what_is_stored_now():
 
 def test_parts_that_are_missing_or_of_another_kind_of_run_are_named():
     with refused("settings of the labelling simulation", "no strategies"):
-        AskingSettings.from_json({"set": "key", "features": [], "methods": []})
+        SimulationSettings.from_json({"set": "key", "features": [], "methods": []})
     with refused("settings of the label-ranking run", "an unknown query"):
         LabelTrainSettings.from_json({**LABELS.to_json(), "query": "sea"})

@@ -36,15 +36,15 @@ def encoded(kind="JPEG", orientation=None, size=SIDES, **options):
     exif[0x010E] = SECRET.decode()
     if orientation is not None:
         exif[decoding.ORIENTATION] = orientation
-    told = {"exif": exif, "icc_profile": SECRET, **options}
+    fittings = {"exif": exif, "icc_profile": SECRET, **options}
     if kind == "JPEG":
-        told |= {"comment": SECRET, "quality": 98}
+        fittings |= {"comment": SECRET, "quality": 98}
     if kind == "PNG":
-        told["pnginfo"] = PngImagePlugin.PngInfo()
-        told["pnginfo"].add_text("Comment", SECRET.decode())
+        fittings["pnginfo"] = PngImagePlugin.PngInfo()
+        fittings["pnginfo"].add_text("Comment", SECRET.decode())
     if kind == "WEBP":
-        told["xmp"] = SECRET
-    return in_memory(lambda stream: picture(size).save(stream, kind, **told)) + SECRET
+        fittings["xmp"] = SECRET
+    return in_memory(lambda stream: picture(size).save(stream, kind, **fittings)) + SECRET
 
 
 def brought(tmp_path, data, *boxes, **details):
@@ -65,8 +65,8 @@ KINDS = [
 def test_nothing_but_pixels_is_stored_and_what_lost_nothing_loses_nothing(tmp_path, kind, options, extension):
     data = encoded(kind, **options)
     assert data.count(SECRET) >= 3
-    told = brought(tmp_path, data)
-    stored = decode(told, Limits())
+    fittings = brought(tmp_path, data)
+    stored = decode(fittings, Limits())
     assert stored.extension == extension
     assert SECRET not in stored.data
     reopened = Image.open(io.BytesIO(stored.data))
@@ -76,7 +76,7 @@ def test_nothing_but_pixels_is_stored_and_what_lost_nothing_loses_nothing(tmp_pa
     difference = np.abs(np.asarray(reopened.convert("RGB"), int) - np.asarray(stored.picture, int)).max()
     assert difference <= 12
     assert (difference == 0) == (extension == ".webp"), "what lost nothing before loses nothing"
-    image = check(told).image
+    image = check(fittings).image
     assert all(SECRET not in small for small in (*image.crops, image.thumbnail))
 
 
@@ -118,8 +118,8 @@ LYING = SIDES[::-1]
     ],
 )
 def test_boxes_say_whether_an_image_is_turned(tmp_path, orientation, claimed, upright, size):
-    told = brought(tmp_path, encoded("JPEG", orientation), size=claimed, upright=upright)
-    assert decode(told, Limits()).picture.size == size
+    fittings = brought(tmp_path, encoded("JPEG", orientation), size=claimed, upright=upright)
+    assert decode(fittings, Limits()).picture.size == size
 
 
 def test_half_a_turn_is_the_source_s_to_say(tmp_path):
@@ -132,8 +132,8 @@ def test_broken_exif_turns_nothing(tmp_path):
     data = encoded("JPEG", 6)
     place = data.index(b"Exif\0\0") + 6
     for broken in (b"II*\0\xff\xff\xff\xff", b"????????", b"MM\0*\0\0\0\x04"):
-        told = brought(tmp_path, data[:place] + broken + data[place + 8 :], upright=True)
-        assert decode(told, Limits()).picture.size == SIDES
+        fittings = brought(tmp_path, data[:place] + broken + data[place + 8 :], upright=True)
+        assert decode(fittings, Limits()).picture.size == SIDES
 
 
 def test_the_hash_is_of_what_came_and_of_how_it_is_turned(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ from tiny_actions import images, planned, run_tiny
 
 from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.curves import grid_curves
-from ranking.experiments.cross_validation.protocol import contenders_of
+from ranking.experiments.cross_validation.protocol import compared_methods_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table, validation_table
 from ranking.experiments.cross_validation.trial_store import TrialStore
@@ -52,14 +52,14 @@ def test_all_cells_are_rows_of_a_csv_and_of_parquet(results):
     # Each setting of a grid has its column, also where no method has all of them.
     methods = (("HOB-SVM", {}), ("HOAP-SVM", {"eta": 1.0}))
     grids = {"C": (1.0,), "eta": (0.1, 1.0), "start_C": (1.0, 2.0)}
-    contenders = tuple(contenders_of(replace(results.protocol, methods=methods, grids=grids)))
-    row = trial_rows(replace(results, contenders=contenders))[0]
+    compared_methods = tuple(compared_methods_of(replace(results.protocol, methods=methods, grids=grids)))
+    row = trial_rows(replace(results, compared_methods=compared_methods))[0]
     assert list(row)[:6] == ["query", "method", "C", "eta", "start_C", "fold"]
 
 
 def test_the_curves_go_along_c_one_for_each_eta(results):
     curves = grid_curves(results, "jump")
-    assert [(curve.contender, curve.others, curve.C) for curve in curves] == [
+    assert [(curve.compared_method, curve.others, curve.C) for curve in curves] == [
         ("SVM", "", (1.0, 10.0)),
         ("HOB-SVM", "eta = 0.1", (1.0, 10.0)),
         ("HOB-SVM", "eta = 1", (1.0, 10.0)),

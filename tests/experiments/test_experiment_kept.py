@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from refusals import refused
-from tiny_actions import Enough, count_trainings, images, planned, run_tiny
+from tiny_actions import Enough, count_training_runs, images, planned, run_tiny
 
 from ranking.core.errors import HomeError
 from ranking.core.json_numbers import json_numbers
@@ -38,7 +38,7 @@ def contents(store: TrialStore) -> dict[str, Any]:
 def test_finished_units_are_used_by_other_experiments_and_by_homes_that_they_are_lent_to(
     tmp_path, monkeypatch
 ):
-    trained = count_trainings(monkeypatch)
+    trained = count_training_runs(monkeypatch)
     first = run(TrialStore(tmp_path / "home"))
     files = sorted((tmp_path / "home").rglob("*"))
     second = run(TrialStore(tmp_path / "room", [tmp_path / "home"]), queries=("jump", "run"))

@@ -70,8 +70,8 @@ def test_a_key_changes_with_all_that_decides_the_numbers_and_with_nothing_else()
         replace(ours, query="run"),
     ]
     assert len({cell.key for cell in changed} | {ours.key}) == len(changed) + 1
-    leaning = ("jump", "HOB-SVM", (("C", 10.0), ("eta", 1.0)), 1)
-    assert PLAN.validation[leaning].key != planned(IMAGES, graph="none").validation[leaning].key
+    strength_curve = ("jump", "HOB-SVM", (("C", 10.0), ("eta", 1.0)), 1)
+    assert PLAN.validation[strength_curve].key != planned(IMAGES, graph="none").validation[strength_curve].key
 
 
 def walked_to(made: Material, cell: Trial) -> dict[str, Solution]:
@@ -100,7 +100,9 @@ def test_warm_starts_end_where_cold_ones_do():
     plan = planned(images(30), tolerance=1e-6)
     made = material(plan, images(30))
     for name in ("SVM", "AP-SVM", "HOB-SVM"):
-        points = next(contender for contender in plan.contenders if contender.name == name).points
+        points = next(
+            compared_method for compared_method in plan.compared_methods if compared_method.name == name
+        ).points
         cell = plan.validation["jump", name, points[-1], 0]
         states = walked_to(made, cell)
         assert len(states) == 2, name

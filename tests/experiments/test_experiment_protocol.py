@@ -10,7 +10,7 @@ from tiny_actions import images, planned
 
 from ranking.core.run_settings import ExperimentSettings, Protocol
 from ranking.experiments.cross_validation import plan as plan_module
-from ranking.experiments.cross_validation.protocol import contenders_of, graph_in_use, part_of_protocol
+from ranking.experiments.cross_validation.protocol import compared_methods_of, graph_in_use, part_of_protocol
 from ranking.experiments.cross_validation.splits import Splits
 from ranking.methods.hoap_svm import BOTH
 
@@ -72,12 +72,12 @@ VALUES = tuple(map(float, range(1, 10_001)))
 )
 def test_a_protocol_that_makes_no_experiment_is_refused(changes, subject, came):
     with refused(subject, came):
-        contenders_of(Protocol(**{"set": "abc", "features": HOG, **changes}))
+        compared_methods_of(Protocol(**{"set": "abc", "features": HOG, **changes}))
 
 
 def test_what_is_fixed_is_not_chosen_and_tells_two_contenders_of_a_method_apart():
     methods = (("AP-SVM", {}), ("AP-SVM", {"C": 5.0}))
-    first, second = contenders_of(Protocol("abc", HOG, methods))
+    first, second = compared_methods_of(Protocol("abc", HOG, methods))
     assert first.name != second.name
     assert "C: 5.0" in second.name
     assert second.points == ((),)
@@ -86,18 +86,18 @@ def test_what_is_fixed_is_not_chosen_and_tells_two_contenders_of_a_method_apart(
 
 def test_hoap_begins_with_the_hob_of_its_own_point_unless_it_begins_otherwise():
     methods = (("HOAP-SVM", {}), ("HOAP-SVM", {"start": "AP-SVM"}), ("HOAP-SVM", {"start": BOTH}))
-    hob, ap, both = contenders_of(Protocol("abc", HOG, methods))
+    hob, ap, both = compared_methods_of(Protocol("abc", HOG, methods))
     point = hob.points[7]
     beginning = hob.beginning(point)
     assert {name: beginning[name] for name in ("C", "eta")} == dict(point)
     assert ap.beginning(point) is None
     assert both.beginning(point) == beginning
-    (chosen,) = contenders_of(
+    (chosen,) = compared_methods_of(
         Protocol("abc", HOG, (("HOAP-SVM", {}),), grids={"C": (5.0,), "start_C": (0.1, 2.0)})
     )
     assert [(chosen.beginning(point) or {})["C"] for point in chosen.points] == [0.1, 2.0], "as its grid asks"
     assert graph_in_use(Protocol("abc", HOG, methods), [hob]) == "same image"
-    assert graph_in_use(Protocol("abc", HOG), contenders_of(Protocol("abc", HOG, (SVM,)))) is None
+    assert graph_in_use(Protocol("abc", HOG), compared_methods_of(Protocol("abc", HOG, (SVM,)))) is None
 
 
 def test_trials_are_counted_over_queries_folds_and_points(monkeypatch):

@@ -81,7 +81,7 @@ def test_all_cells_are_trained_once_and_reported_with_the_time_left(store, resul
 
 
 def test_the_best_mean_over_folds_is_chosen_and_of_equal_ones_the_smallest_c(results):
-    points = results.contender("HOB-SVM").points
+    points = results.compared_method("HOB-SVM").points
     means = [statistics.fmean(results.folds_of("jump", "HOB-SVM", point)) for point in points]
     assert results.chosen("jump", "HOB-SVM") == points[means.index(max(means))]
     tied = with_measures(results, lambda place, _: {"AP": 0.5 + 0.1 * (place[3] or 0)})
@@ -123,9 +123,9 @@ def test_means_that_only_rounding_tells_apart_are_equal(results):
 
 def test_the_test_samples_choose_nothing(results):
     changed = with_measures(results, lambda place, given: {"AP": 0.0} if place[3] is None else given)
-    for query, contender in product(results.queries, results.contenders):
-        assert changed.chosen(query, contender.name) == results.chosen(query, contender.name)
-        assert changed.test(query, contender.name) == 0.0
+    for query, compared_method in product(results.queries, results.compared_methods):
+        assert changed.chosen(query, compared_method.name) == results.chosen(query, compared_method.name)
+        assert changed.test(query, compared_method.name) == 0.0
 
 
 def test_what_is_not_there_is_no_number(results):
@@ -157,7 +157,7 @@ def test_tables_are_those_of_the_paper(results):
     assert chosen_table(results).rows[0].values[0] == "C = 10 (end of grid)"
     seconds = [outcome.seconds for place, outcome in results.outcomes.items() if place[:2] == ("run", "SVM")]
     assert seconds_table(results).rows[0].values[1] == pytest.approx(sum(seconds))
-    alone = replace(results, contenders=results.contenders[:3])
+    alone = replace(results, compared_methods=results.compared_methods[:3])
     assert (bool(seconds_table(results).note), seconds_table(alone).note) == (True, ""), "of HOAP-SVM"
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny_actions import count_trainings, images, planned, protocol, run_tiny
+from tiny_actions import count_training_runs, images, planned, protocol, run_tiny
 
 from ranking.core import Certificate
 from ranking.core.run_settings import SMALL_GRIDS, Protocol
 from ranking.experiments.cross_validation.comparisons import comparisons
 from ranking.experiments.cross_validation.material import Material, Side
 from ranking.experiments.cross_validation.plan import plan_of
-from ranking.experiments.cross_validation.protocol import contenders_of
+from ranking.experiments.cross_validation.protocol import compared_methods_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.tables import chosen_table, validation_table
@@ -29,13 +29,15 @@ def found(
     values: dict[float, float], grid: tuple[float, ...] = (1.0, 10.0, 100.0), **changes: Any
 ) -> Results:
     """Results of SVM on two folds whose mean at each C is the value there."""
-    asked = protocol(IMAGES, methods=(("SVM", {}),), grids={"C": grid}, folds=2, **{"widen": True, **changes})
+    requests = protocol(
+        IMAGES, methods=(("SVM", {}),), grids={"C": grid}, folds=2, **{"widen": True, **changes}
+    )
     outcomes = {
         ("jump", "SVM", (("C", C),), fold): Outcome({"AP": value}, 0.0, PROVEN)
         for C, value in values.items()
         for fold in range(2)
     }
-    return Results(asked, ("jump",), tuple(contenders_of(asked)), outcomes, {})
+    return Results(requests, ("jump",), tuple(compared_methods_of(requests)), outcomes, {})
 
 
 def tried(results: Results) -> list[float]:
@@ -60,14 +62,14 @@ def test_a_grid_goes_on_beyond_the_end_where_the_best_is_twice_at_most():
 
 def test_a_grid_goes_on_beyond_a_corner_too():
     grids = {"C": (1.0, 10.0), "eta": (0.1, 1.0)}
-    asked = protocol(IMAGES, methods=(("HOB-SVM", {}),), grids=grids, folds=2, widen=True)
+    requests = protocol(IMAGES, methods=(("HOB-SVM", {}),), grids=grids, folds=2, widen=True)
     outcomes = {
         ("jump", "HOB-SVM", (("C", C), ("eta", eta)), fold): Outcome({"AP": C * eta / 100}, 0.0, PROVEN)
         for C in grids["C"]
         for eta in grids["eta"]
         for fold in range(2)
     }
-    results = Results(asked, ("jump",), tuple(contenders_of(asked)), outcomes, {})
+    results = Results(requests, ("jump",), tuple(compared_methods_of(requests)), outcomes, {})
     tried = {tuple(value for _, value in point) for point in results.points("jump", "HOB-SVM")}
     assert tried == {(C, eta) for C in (1.0, 10.0, 100.0) for eta in (0.1, 1.0, 10.0)}
 
@@ -92,13 +94,13 @@ def test_the_end_of_a_grid_is_marked_in_the_tables():
 
 
 def test_wider_cells_change_none_of_the_protocol_and_are_not_trained_again(tmp_path, monkeypatch):
-    plan, counts = planned(IMAGES, widen=True), count_trainings(monkeypatch)
+    plan, counts = planned(IMAGES, widen=True), count_training_runs(monkeypatch)
     store = TrialStore(tmp_path)
     results = run_tiny(plan, store)
     assert plan.validation.keys() < results.keys.keys()
     assert all(results.keys[place] == cell.key for place, cell in plan.validation.items())
     assert set(counts.values()) <= {1, 2, 3}, "each wider grid trains its path once more"
-    for one in results.contenders:
+    for one in results.compared_methods:
         points = results.points("jump", one.name)
         assert results.chosen("jump", one.name) in points
         for point in set(points) - set(one.points):
@@ -112,16 +114,18 @@ def test_wider_cells_change_none_of_the_protocol_and_are_not_trained_again(tmp_p
 
 
 def test_a_protocol_of_before_keeps_its_grid_and_its_unit_of_C():
-    told = Protocol("abc", (("HOG", {}),)).to_json()
-    assert Protocol.from_json(told) == Protocol("abc", (("HOG", {}),)), "a new one is read as it was written"
-    del told["widen"]
-    old = Protocol.from_json(told)
+    fittings = Protocol("abc", (("HOG", {}),)).to_json()
+    assert Protocol.from_json(fittings) == Protocol("abc", (("HOG", {}),)), (
+        "a new one is read as it was written"
+    )
+    del fittings["widen"]
+    old = Protocol.from_json(fittings)
     assert not old.widen
     assert dict(old.methods) == {
         name: ({} if name == "AP-SVM" else {"unit": "paper"})
         for name in ("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM")
     }
-    hoap = contenders_of(old)[3]
+    hoap = compared_methods_of(old)[3]
     assert (hoap.beginning(hoap.points[0]) or {})["unit"] == "paper"
 
 
@@ -132,8 +136,8 @@ def test_the_small_experiment_finds_no_difference_where_there_is_none(tmp_path):
     generator = np.random.default_rng(8)
     features = generator.standard_normal((len(drawn), 120)) + 1.2 * drawn.labels @ np.eye(3, 120)
     features /= np.linalg.norm(features, axis=1, keepdims=True)
-    asked = Protocol(drawn.key, (("HOG", {}),), (("SVM", {}), ("AP-SVM", {})), grids=SMALL_GRIDS)
-    plan = plan_of(asked, drawn)
+    requests = Protocol(drawn.key, (("HOG", {}),), (("SVM", {}), ("AP-SVM", {})), grids=SMALL_GRIDS)
+    plan = plan_of(requests, drawn)
     relevance = {query: drawn.relevance(query) for query in plan.queries}
     none = np.empty((0, 2), int)
     sides = {fold: (Side(one.learn, none), Side(one.held, none)) for fold, one in plan.splits.all.items()}

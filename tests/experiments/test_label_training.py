@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from image_sets import image_set
 from refusals import refusal, refused
-from trainings import Listener
+from training_runs import Listener
 
 from ranking import LabelSet
 from ranking.core.run_settings import LabelTrainSettings
@@ -78,8 +78,8 @@ def test_settings_that_make_no_training_are_refused(labelled, tmp_path):
         ({"features": ()}, "feature"),
         ({"min_images": 100}, "labels of Patches"),
     ):
-        asked = replace(SETTINGS, **change)
-        assert name in str(refusal(train, labelled, asked, tmp_path)), change
+        requests = replace(SETTINGS, **change)
+        assert name in str(refusal(train, labelled, requests, tmp_path)), change
 
 
 def images_of(image_of, labels, test):

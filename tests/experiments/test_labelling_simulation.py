@@ -14,10 +14,16 @@ from refusals import ANYTHING, refused
 
 from ranking import LabelSet
 from ranking.core import ImageSet
-from ranking.core.run_settings import AskingSettings
+from ranking.core.run_settings import SimulationSettings
 from ranking.experiments import label_training
 from ranking.experiments.label_training import label_set_of, make_label_ranker
-from ranking.experiments.labelling_simulation import AskingStudy, Steps, askers_of, asking_curves, deal
+from ranking.experiments.labelling_simulation import (
+    LabellingSimulation,
+    Steps,
+    askers_of,
+    asking_curves,
+    deal,
+)
 from ranking.experiments.study import Context
 from ranking.explain.question_strategies import STRATEGIES, make_strategy, simulate
 from ranking.methods.label_ranker import LabelRanker
@@ -25,7 +31,7 @@ from ranking.metrics.fold_curves import FoldCurve
 
 ALONE = ("Independent p@k", {"C": 10.0, "tolerance": 0.05})
 STAR = ("C-star p@k", {"C": 10.0, "tolerance": 0.05, "core_size": 2})
-SETTINGS = AskingSettings(
+SETTINGS = SimulationSettings(
     "key", (("Colour", {"bins": 2}),), (ALONE, STAR), tuple(STRATEGIES), questions=2, folds=3, min_images=4
 )
 
@@ -106,7 +112,9 @@ def test_all_answers_make_all_rankings_right_and_folds_are_reported_when_measure
 def test_what_is_done_grows_from_fold_to_fold_and_within_a_training(image_set, tmp_path):
     heard: list[tuple[str, float, int]] = []
     settings = replace(SETTINGS, strategies=("core first", "random"), folds=2, questions=0)
-    AskingStudy().run(settings, Context(image_set, tmp_path, on_step=lambda *step: heard.append(step)))
+    LabellingSimulation().run(
+        settings, Context(image_set, tmp_path, on_step=lambda *step: heard.append(step))
+    )
     heard = [step for step in heard if step[2] == 2]  # folds, not features
     steps = list(dict.fromkeys(what for what, _, _ in heard))
     alone, star = ALONE[0], STAR[0]
@@ -154,10 +162,10 @@ def test_settings_that_make_no_simulation_are_refused(image_set, tmp_path):
         ({"seed": -1}, "seed", -1),
     ):
         with refused(subject, came):
-            AskingStudy().run(replace(SETTINGS, **changes), Context(image_set, tmp_path))
+            LabellingSimulation().run(replace(SETTINGS, **changes), Context(image_set, tmp_path))
     for method in (("AP-SVM", {}), ("C-star p@k", {"D": 1})):
         with pytest.raises(ValueError, match=method[0]):
-            AskingStudy().run(replace(SETTINGS, methods=(method,)), Context(image_set, tmp_path))
+            LabellingSimulation().run(replace(SETTINGS, methods=(method,)), Context(image_set, tmp_path))
 
 
 def test_a_fold_without_labels_is_refused(images):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from refusals import refusal, refused
-from trainings import Listener
+from training_runs import Listener
 
 from ranking.core import SequenceSet
 from ranking.core.run_settings import OrderTrainSettings
@@ -16,9 +16,9 @@ from ranking.experiments import order_training
 from ranking.experiments.order_training import (
     NAMES,
     Ordered,
-    drawn_for_test,
     make_drawing,
     relevances,
+    held_out_sequences,
 )
 from ranking.experiments.tasks import train
 from ranking.features import load_features
@@ -60,13 +60,16 @@ def test_a_training_without_a_store(painted, tmp_path, name):
 
 def test_which_samples_are_tested_does_not_depend_on_features(painted, tmp_path):
     features = load_features(painted, SETTINGS.features, tmp_path)
-    with_them, without = drawn_for_test(painted, SETTINGS, features), drawn_for_test(painted, SETTINGS)
+    with_them, without = (
+        held_out_sequences(painted, SETTINGS, features),
+        held_out_sequences(painted, SETTINGS),
+    )
     np.testing.assert_array_equal(with_them.samples, without.samples)
     np.testing.assert_array_equal(with_them.sequences.members, without.sequences.members)
     assert with_them.sequences.features.shape[1] > 1
     assert not without.sequences.features.any()
     assert painted.test[with_them.samples].all()
-    other = drawn_for_test(painted, replace(SETTINGS, drawing={**DRAWING, "seed": 1}))
+    other = held_out_sequences(painted, replace(SETTINGS, drawing={**DRAWING, "seed": 1}))
     assert (other.sequences.members != without.sequences.members).any()
 
 
@@ -104,5 +107,5 @@ def test_settings_that_make_no_training_are_refused(painted, tmp_path, monkeypat
         ({"criterion": "age"}, "age"),
         ({"drawing": {"lenght": 3}}, "lenght"),
     ):
-        asked = replace(SETTINGS, **change)
-        assert name in str(refusal(train, painted, asked, tmp_path)), change
+        requests = replace(SETTINGS, **change)
+        assert name in str(refusal(train, painted, requests, tmp_path)), change

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 from refusals import refused
-from trainings import Listener
+from training_runs import Listener
 
 from ranking.core import Features, LabelSet
 from ranking.core.run_settings import (
     AblationSettings,
-    AskingSettings,
     ExperimentSettings,
     LabelTrainSettings,
     OrderTrainSettings,
     Protocol,
+    SimulationSettings,
     TrainSettings,
 )
 from ranking.experiments import task
@@ -48,7 +48,7 @@ ORDERS = OrderTrainSettings(
 PLAIN: list[Any] = [
     TrainSettings("key", PARTS, "red", "AP-SVM"),
     LabelTrainSettings("key", PARTS, "C-star p@k"),
-    AskingSettings("key", PARTS, (("C-star p@k", {}),), ("entropy",)),
+    SimulationSettings("key", PARTS, (("C-star p@k", {}),), ("entropy",)),
     OrderTrainSettings("key", PARTS, "year", "ListNet"),
     AblationSettings("key", PARTS, "year", "number of trees", {"ties": "equal", "votes": "kept"}),
     Protocol("key", PARTS),
@@ -100,20 +100,20 @@ def test_what_test_samples_are_changes_nothing_that_is_learned(
 
 def test_a_simulation_fits_in_each_fold_on_what_is_not_asked_about(labelled, tmp_path, monkeypatch):
     methods = ((LABELS.method, LABELS.method_settings),)
-    settings = AskingSettings(
+    settings = SimulationSettings(
         "key", LABELS.features, methods, ("entropy",), questions=2, folds=3, min_images=4, projection=WHITE
     )
     images = label_set_of(labelled, settings, tmp_path)
-    learnt, fit = list[LabelSet](), LabelRanker.fit
+    learned, fit = list[LabelSet](), LabelRanker.fit
 
     def noted(method: LabelRanker, seen: LabelSet, **rest: Any) -> LabelRanker:
-        learnt.append(seen)
+        learned.append(seen)
         return fit(method, seen, **rest)
 
     monkeypatch.setattr(LabelRanker, "fit", noted)
     asking_curves(images, settings, askers_of(settings))
-    assert len(learnt) == 3
-    for rows, seen in zip(deal(images.groups, 3, settings.seed), learnt, strict=True):
+    assert len(learned) == 3
+    for rows, seen in zip(deal(images.groups, 3, settings.seed), learned, strict=True):
         training = images.part(np.setdiff1d(np.arange(len(images)), rows))
         expected = seen_through(PCA(4, whiten=True).fitted(training.features), training)
         np.testing.assert_array_equal(seen.features, expected.features)

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from refusals import refusal, refused
-from trainings import Listener
+from training_runs import Listener
 
 from ranking import Query, method_names
 from ranking.core import ImageSet, ProgressEvent
 from ranking.core.run_settings import TrainSettings
 from ranking.datasets import build_image_set, make_source
 from ranking.experiments.tasks import train
-from ranking.experiments.training import query_of, what_is_learnt
+from ranking.experiments.training import query_of, training_signature
 from ranking.features import load_features, matrix_files
 from ranking.features.graph.image_graph import image_graph
 from ranking.features.graph.uploaded_pairs import edges_name
@@ -32,29 +32,29 @@ def digits(tmp_path_factory):
 
 
 def test_a_training_without_a_store(digits, tmp_path):
-    heard, asked = Listener(), list[np.ndarray]()
-    trained = train(digits, SETTINGS, tmp_path, on_scores=asked.append, **heard.listeners())
+    heard, requests = Listener(), list[np.ndarray]()
+    trained = train(digits, SETTINGS, tmp_path, on_scores=requests.append, **heard.listeners())
     assert heard.steps == ["Colour", "Training", "fitted"]
     assert trained.certificate.relative_gap <= 0.05
     assert trained.scores.shape == (1797,)
     relevance = digits.relevance("3")
     for part, rows in (("train", ~digits.test), ("test", digits.test)):
         assert trained.metrics[part] == evaluate(relevance[rows], trained.scores[rows])
-    assert len(asked) == len(heard.iterations) > 0, "the scores that it asked with, at every iteration"
-    assert {scores.shape for scores in asked} == {(np.count_nonzero(~digits.test),)}
-    assert not asked[0].any(), "training begins with weights 0"
+    assert len(requests) == len(heard.iterations) > 0, "the scores that it asked with, at every iteration"
+    assert {scores.shape for scores in requests} == {(np.count_nonzero(~digits.test),)}
+    assert not requests[0].any(), "training begins with weights 0"
     relevant = relevance[~digits.test] > 0
-    assert asked[-1][relevant].mean() > asked[-1][~relevant].mean()
+    assert requests[-1][relevant].mean() > requests[-1][~relevant].mean()
     again = train(digits, SETTINGS, tmp_path, warm_start=trained.method)
     assert again.certificate.iterations < trained.certificate.iterations
 
 
 def test_every_method_that_asks_for_rankings_tells_with_which_scores_and_no_other_one(labelled, tmp_path):
     for name in method_names(ranks="samples"):
-        few, asked = {"C": 0.1, "tolerance": 0.05}, list[np.ndarray]()
+        few, requests = {"C": 0.1, "tolerance": 0.05}, list[np.ndarray]()
         settings = replace(SETTINGS, query="red", method=name, method_settings=few, graph="none")
-        method = train(labelled, settings, tmp_path, on_scores=asked.append).method
-        assert (asked == []) == (method.loss is None), name
+        method = train(labelled, settings, tmp_path, on_scores=requests.append).method
+        assert (requests == []) == (method.loss is None), name
 
 
 def test_a_class_without_training_sample_is_refused_and_one_without_test_sample_is_counted(
@@ -168,14 +168,14 @@ def test_what_is_learnt_tells_apart_what_gives_weights_another_meaning():
         replace(projected, projection={**four, "whiten": True}),
         replace(projected, projection={"kind": "PCA"}),
     ]
-    assert len(set(map(what_is_learnt, others))) == len(others)
+    assert len(set(map(training_signature, others))) == len(others)
     for one, same in (
         (SETTINGS, replace(SETTINGS, set="other")),
         (projected, replace(projected, projection={**four, "whiten": False})),
         (with_graph("HOB-SVM", None), with_graph("HOB-SVM", "same image")),
         (with_graph("SVM", "nearest"), with_graph("SVM", None)),
     ):
-        assert what_is_learnt(one) == what_is_learnt(same)
+        assert training_signature(one) == training_signature(same)
 
 
 def test_what_could_not_be_scored_is_not_trained(digits, tmp_path, monkeypatch):

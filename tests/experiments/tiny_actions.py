@@ -64,7 +64,7 @@ def planned(image_set: ImageSet, **changes: Any) -> Plan:
     return plan_of(protocol(image_set, **changes), image_set)
 
 
-def count_trainings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+def count_training_runs(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each trial is trained from now on, by key; two that are trained at once overlap."""
     counts, plain, lock = Counter[str](), unit.train_trial, threading.Lock()
 

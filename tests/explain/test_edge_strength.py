@@ -56,15 +56,15 @@ def test_one_split_is_ranked_as_if_it_were_all():
         np.testing.assert_array_equal(both.average_precision, expected.average_precision)
 
 
-def made(off: list[int], learnt: list[int], relevance: list[int], image_of: list[int]) -> EdgeStrengthCurve:
-    arrays = [[0.0, 1.0], relevance, image_of, [off, learnt], [0.25, 0.5]]
+def made(off: list[int], learned: list[int], relevance: list[int], image_of: list[int]) -> EdgeStrengthCurve:
+    arrays = [[0.0, 1.0], relevance, image_of, [off, learned], [0.25, 0.5]]
     return EdgeStrengthCurve(*map(np.array, arrays))
 
 
 def test_the_most_raised_and_lowered_are_pulled_by_neighbours_like_them():
-    off, learnt = [9, 1, 40, 5, 6, 50, 30, 2, 7, 8], [3, 1, 4, 2, 8, 6, 10, 20, 7, 5]
+    off, learned = [9, 1, 40, 5, 6, 50, 30, 2, 7, 8], [3, 1, 4, 2, 8, 6, 10, 20, 7, 5]
     relevance, image_of = [1, 1, 1, 0, 1, 1, 1, 0, 0, 1], [0, 0, 1, 1, 2, 2, 2, 3, 3, 4]
-    curve = made(off, learnt, relevance, image_of)
+    curve = made(off, learned, relevance, image_of)
     assert curve.most_raised() == 5, "2 moves further, but only an irrelevant neighbour ranked above it"
     assert curve.most_lowered() == 7
     assert curve.precision_at(0.9) == 0.5, "of the nearest strength"
@@ -76,9 +76,9 @@ def test_the_most_raised_and_lowered_are_pulled_by_neighbours_like_them():
 
 
 def test_the_most_misled_image_shows_nothing_relevant_and_rises_whole_and_high():
-    off, learnt = [8, 7, 6, 5, 10, 9, 4, 3, 2, 11], [6, 5, 9, 2, 4, 3, 8, 10, 7, 1]
+    off, learned = [8, 7, 6, 5, 10, 9, 4, 3, 2, 11], [6, 5, 9, 2, 4, 3, 8, 10, 7, 1]
     image_of = [0, 0, 1, 1, 2, 2, 3, 3, 4, 5]
-    curve = made(off, learnt, [0, 0, 0, 1, 0, 0, 0, 0, 0, 0], image_of)
+    curve = made(off, learned, [0, 0, 0, 1, 0, 0, 0, 0, 0, 0], image_of)
     rows = curve.most_misled()
     assert rows.tolist() == [4, 5], "1 shows a relevant one, 3 and 4 fall, 5 is alone, 0 ends lower"
     assert made([3, 1, 2], [1, 3, 2], [0, 0, 1], [0, 0, 1]).most_misled() is None, "one of its samples falls"

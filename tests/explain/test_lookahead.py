@@ -16,7 +16,9 @@ from ranking.metrics import break_even_precision
 LABELS, K = 9, 4
 
 
-def asker(seed: int = 0, core: int = 2, labels: int = LABELS, urgency=closest_maxima) -> LabellingModel:
+def labelling_model(
+    seed: int = 0, core: int = 2, labels: int = LABELS, urgency=closest_maxima
+) -> LabellingModel:
     generator = np.random.default_rng(seed)
     numbers = np.arange(core)
     interactions = generator.standard_normal((core, labels))
@@ -55,7 +57,7 @@ def walk(
 @pytest.mark.parametrize("urgency", [closest_maxima, core_first, fixed_order(LABELS, 3)])
 def test_the_tree_holds_the_questions_that_would_be_asked_one_by_one(urgency):
     for seed in range(5):
-        model, position = asker(seed, urgency=urgency), nothing()
+        model, position = labelling_model(seed, urgency=urgency), nothing()
         position.skipped[3] = True
         position.answers[5] = 1
         root = model.question_tree(position, depth=3)
@@ -70,7 +72,7 @@ def test_the_tree_holds_the_questions_that_would_be_asked_one_by_one(urgency):
 
 
 def test_without_skips_the_first_question_is_that_of_the_strategy():
-    model = asker(1)
+    model = labelling_model(1)
     questions = next_questions(model.alone, closest_maxima)
     root = model.question_tree(nothing())
     assert (root.label, root.inside, root.outside) == tuple(part[0] for part in questions)
@@ -82,7 +84,7 @@ def test_without_skips_the_first_question_is_that_of_the_strategy():
 
 
 def test_the_order_of_urgency_begins_with_the_question_and_holds_each_open_label_once():
-    model, position = asker(1), nothing()
+    model, position = labelling_model(1), nothing()
     position.answers[[1, 4]] = 1, -1
     position.skipped[6] = True
     order = model.in_order_of_urgency(position).tolist()
@@ -91,7 +93,7 @@ def test_the_order_of_urgency_begins_with_the_question_and_holds_each_open_label
 
 
 def test_skipped_labels_are_not_asked_again_though_all_others_are_settled():
-    model, position = asker(), nothing()
+    model, position = labelling_model(), nothing()
     position.answers[:K] = 1  # the top k is full: the others have no choice, but may be answered
     position.skipped[K] = True
     labels = []
@@ -105,7 +107,7 @@ def test_skipped_labels_are_not_asked_again_though_all_others_are_settled():
 def test_settled_labels_are_asked_for_as_their_own_scores_speak_against_it():
     """The top k is full, or only k labels are left."""
     for seed, (answer, count) in product(range(5), ((1, K), (-1, LABELS - K))):
-        model, position = asker(seed), nothing()
+        model, position = labelling_model(seed), nothing()
         position.answers[:count] = answer
         settled = np.arange(count, LABELS)
         expected = settled[np.argsort(-answer * model.alone.unary[0, settled])].tolist()
@@ -114,7 +116,7 @@ def test_settled_labels_are_asked_for_as_their_own_scores_speak_against_it():
 
 
 def test_answers_go_before_what_only_follows_from_them():
-    model = asker(1)
+    model = labelling_model(1)
     for sign in (1, -1):  # yes to the least likely, or the likeliest
         position, labels = nothing(), np.argsort(sign * model.alone.unary[0])
         position.answers[labels[:K]], position.answers[labels[-1]] = 1, -1
@@ -125,7 +127,7 @@ def test_answers_go_before_what_only_follows_from_them():
 
 def test_a_play_measures_the_ranking_that_is_shown_though_the_image_may_have_more_labels_than_k():
     for seed, relevant in product(range(5), (3, K + 2)):
-        model, position = asker(seed), nothing()
+        model, position = labelling_model(seed), nothing()
         truth = np.random.default_rng(seed).permutation(LABELS) < relevant
         labels, precisions = model.play(position, truth, 100)
         assert sorted(labels) == list(range(LABELS))
@@ -143,5 +145,5 @@ def test_a_large_core_is_looked_ahead_less_deep():
     def depth(question: lookahead.Question) -> int:
         return 1 + max(map(depth, question.after), default=-1)
 
-    assert depth(asker(core=2).question_tree(nothing())) == lookahead.DEEPEST
-    assert depth(asker(core=12, labels=100).question_tree(nothing(100))) == 1
+    assert depth(labelling_model(core=2).question_tree(nothing())) == lookahead.DEEPEST
+    assert depth(labelling_model(core=12, labels=100).question_tree(nothing(100))) == 1

@@ -100,7 +100,7 @@ def test_what_a_look_left_is_kept_once_and_nothing_else_stays(filled):
     name = store.keep_vectors(run.id, "résumé")
     assert store.keep_vectors(run.id) == name == vectors_name(matrix)
     [record] = store.vectors_of(key)
-    assert (record.title, record.columns, record.matched, record.lent) == ("résumé", 9, "by order", False)
+    assert (record.title, record.columns, record.matched, record.shared) == ("résumé", 9, "by order", False)
     assert not run.folder.exists()
     written = json.loads((store.home / "vectors" / key / f"{name}.json").read_text())
     assert set(written) == {"title", "columns", "matched", "kept"}
@@ -170,23 +170,23 @@ def class_room(tmp_path, monkeypatch):
     """The stores of a class room with vectors and of a visitor's room, the key of the set, and the vectors' name."""
     monkeypatch.setenv("RANKING_CLASS_ROOM", "class-room")
     rooms = Rooms(tmp_path / "server")
-    lender, visitor = Store(rooms.find("class-room")), Store(rooms.make("visitor-1"))
-    key = lender.adopt(folder_of("Action figures"), "ready-made")
-    matrix = drawn(len(lender.image_set(key)))
-    return lender, visitor, key, lender.keep_vectors(looked(lender, key, matrix).id)
+    shared_home, visitor = Store(rooms.find("class-room")), Store(rooms.make("visitor-1"))
+    key = shared_home.adopt(folder_of("Action figures"), "ready-made")
+    matrix = drawn(len(shared_home.image_set(key)))
+    return shared_home, visitor, key, shared_home.keep_vectors(looked(shared_home, key, matrix).id)
 
 
 def test_what_a_class_room_has_is_lent_to_be_read(class_room):
-    lender, visitor, key, name = class_room
+    shared_home, visitor, key, name = class_room
     [record] = visitor.vectors_of(key)
-    assert (record.name, record.lent) == (name, True)
+    assert (record.name, record.shared) == (name, True)
     images = visitor.image_set(key)
     before = bytes_of(visitor.home)
     matrix = load_features(images, [("Own vectors", {"vectors": name})], visitor.features)
-    assert (matrix == load_features(images, [("Own vectors", {"vectors": name})], lender.features)).all()
+    assert (matrix == load_features(images, [("Own vectors", {"vectors": name})], shared_home.features)).all()
     assert bytes_of(visitor.home) == before, "what is lent takes nothing of a room"
     visitor.delete_vectors(key, name)
-    assert lender.vectors_of(key), "a visitor deletes nothing of the shared workspace"
+    assert shared_home.vectors_of(key), "a visitor deletes nothing of the shared workspace"
 
 
 def test_a_room_that_is_full_keeps_what_it_had_space_for_and_counts_it_once(class_room, monkeypatch):

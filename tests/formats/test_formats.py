@@ -51,9 +51,12 @@ def test_exports(tmp_path, tool):
     folder = lay(tmp_path / "x", {**files, f"{images}1.jpg": None, f"{images}2.jpg": None})
     source = tool.partition(" ")[0]
     assert list(detect(open_tree(folder))) == [source]
-    told, problems = read(source, folder)
+    fittings, problems = read(source, folder)
     assert problems == []
-    assert {name: image.boxes[0].classes for name, image in told.items()} == {"1": ("cat",), "2": ("dog",)}
+    assert {name: image.boxes[0].classes for name, image in fittings.items()} == {
+        "1": ("cat",),
+        "2": ("dog",),
+    }
 
 
 # ------------------------------------ What cannot be used is a row of the report, and the rest is kept

@@ -31,11 +31,11 @@ from ranking.formats.tree_source import TreeSource, detect, tree_sources
 @pytest.fixture(params=source_names(), scope="module")
 def make(request, tmp_path_factory):
     place, name = tmp_path_factory.mktemp("files"), request.param
-    asked = {item.name for item in settings_of(source_class(name))}
+    requests = {item.name for item in settings_of(source_class(name))}
     given = {}
-    if "file" in asked:
+    if "file" in requests:
         given["file"] = str(FILES[name](place))
-    elif "folder" in asked:
+    elif "folder" in requests:
         given["folder"] = str(FOLDERS[name](place / name))
     return lambda **settings: make_source(name, **given, **settings)
 

@@ -19,7 +19,7 @@ import pytest
 from archives import PICKLED, npy, packed, unpacked
 from labelled_pictures import patches_of
 from refusals import refused
-from trainings import finished
+from training_runs import finished
 from working import files_of, refuses
 
 from ranking import method_class
@@ -115,7 +115,9 @@ def test_every_column_of_a_run_travels_or_stays(origin):
         columns = {row[1] for row in database.execute("pragma table_info(run)")}
     assert len({*TRAVELS, *STAYS}) == len(TRAVELS) + len(STAYS)
     assert (
-        columns - {"number"} == {*TRAVELS, *STAYS} == {item.name for item in fields(Run)} - {"folder", "lent"}
+        columns - {"number"}
+        == {*TRAVELS, *STAYS}
+        == {item.name for item in fields(Run)} - {"folder", "shared"}
     )
 
 

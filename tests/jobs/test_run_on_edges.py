@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from archives import npy, packed, unpacked
 from refusals import refused
-from trainings import finished
+from training_runs import finished
 from working import refuses
 
 from ranking import method_class

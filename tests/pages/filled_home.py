@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shapes import write_shapes
-from trainings import finished, worked
+from training_runs import finished, worked
 
 from pages.parts.views.lesson_settings import Lesson
 from ranking.jobs import worker

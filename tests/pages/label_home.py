@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from filled_home import Home
 from image_sets import Drawing, Records, pictures
-from trainings import worked
+from training_runs import worked
 
 from ranking.core import SourceBox
 from ranking.datasets import build_image_set
@@ -55,15 +55,15 @@ class LabelHome(Home):
 
     key: str
     own: str
-    rival: str
+    baseline: str
 
 
 def fill(home: Path, scratch: Path) -> LabelHome:
     store = Store(home)
     build_image_set(boards("Boards", "board", [*neighbours_lit()]), scratch / "boards")
     key = store.adopt(scratch / "boards", "Boards")
-    own, rival = (train_labels_here(store, key, name).id for name in ("C-star p@k", "Independent p@k"))
-    return LabelHome(home, key, own, rival)
+    own, baseline = (train_labels_here(store, key, name).id for name in ("C-star p@k", "Independent p@k"))
+    return LabelHome(home, key, own, baseline)
 
 
 def train_labels_here(store: Store, key: str, method: str) -> Run:

@@ -9,11 +9,11 @@ from typing import Any
 
 from dated_pictures import dated
 from filled_home import Home
-from trainings import worked
+from training_runs import worked
 
 from ranking import method_class
 from ranking.core.run_settings import OrderTrainSettings
-from ranking.experiments.order_training import drawn_for_test, make_drawing, relevances
+from ranking.experiments.order_training import make_drawing, relevances, held_out_sequences
 from ranking.features import load_features
 from ranking.jobs import worker
 from ranking.workspace.run import Run
@@ -29,7 +29,7 @@ class OrderHome(Home):
 
     key: str
     own: str
-    rival: str
+    baseline: str
     shorter: str
 
 
@@ -38,10 +38,10 @@ def fill(home: Path, scratch: Path) -> OrderHome:
     dated(scratch / "dated")
     key = store.adopt(scratch / "dated", "Dated")
     own = train_orders_here(store, key, "MidRank", longest=4, subsequences=100)
-    rival = train_orders_here(store, key, "RankSVM")
+    baseline = train_orders_here(store, key, "RankSVM")
     shorter = train_orders_here(store, key, "RankSVM", {**DRAWING, "length": 4, "first": "lowest number"})
     store.name_run(own.id, HOSTILE)
-    return OrderHome(home, key, own.id, rival.id, shorter.id)
+    return OrderHome(home, key, own.id, baseline.id, shorter.id)
 
 
 def train_orders_here(
@@ -53,8 +53,8 @@ def train_orders_here(
     **settings: Any,
 ) -> Run:
     features = (("Colour", {"bins": 3}),)
-    asked = OrderTrainSettings(key, features, criterion, method, settings, drawing or DRAWING)
-    return worked(store, store.create_run("train", asked.to_json()), worker.train)
+    requests = OrderTrainSettings(key, features, criterion, method, settings, drawing or DRAWING)
+    return worked(store, store.create_run("train", requests.to_json()), worker.train)
 
 
 def film_of(app: Any) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Recomputed:
         self.settings = OrderTrainSettings.from_json(run.settings)
         self.images = home.store.image_set(home.key)
         features = load_features(self.images, self.settings.features, home.store.features)
-        self.drawn = drawn_for_test(self.images, self.settings, features)
+        self.drawn = held_out_sequences(self.images, self.settings, features)
         self.relevance = list(relevances(self.drawn, make_drawing(self.settings.drawing)))
         method = method_class(self.settings.method).load(run.model_file)
         self.scores = [

@@ -17,7 +17,7 @@ from shown import charts_of, choose, counts_in, kinds, numbers_in, page_of, plai
 from pages.parts.runs import jobs_panel
 from pages.parts.studies import simulation_captions, simulation_form, simulation_table
 from pages.parts.views import label_styles
-from ranking.core.run_settings import AskingSettings
+from ranking.core.run_settings import SimulationSettings
 from ranking.explain.question_strategies import STRATEGIES as STRATEGIES_KNOWN
 from ranking.jobs import jobs
 from ranking.jobs.events import Report, cancel_reason
@@ -50,16 +50,16 @@ def measured(curves: list[FoldCurve]) -> dict[str, Any]:
     return {"curves": [curve.to_json() for curve in curves]}
 
 
-def begun(home: LabelHome, **asked: Any) -> Run:
+def begun(home: LabelHome, **requests: Any) -> Run:
     """A simulation of which a worker has not heard yet."""
     models = tuple((name, {}) for name in MODELS)
-    settings = AskingSettings(home.key, (("HOG", {}),), models, STRATEGIES, **asked)
+    settings = SimulationSettings(home.key, (("HOG", {}),), models, STRATEGIES, **requests)
     return jobs.start_once(home.store, "study", settings.to_json())
 
 
-def simulated(home: LabelHome, curves: list[FoldCurve], **asked: Any) -> Run:
+def simulated(home: LabelHome, curves: list[FoldCurve], **requests: Any) -> Run:
     """A simulation that has finished."""
-    run = begun(home, **asked)
+    run = begun(home, **requests)
     home.store.end_run(run.id, "finished", result=measured(curves))
     return home.store.run(run.id)
 
@@ -81,7 +81,7 @@ def test_a_first_simulation_is_started_with_the_settings_of_the_form(labels_here
     assert not charts_of(app)
     press(app, "start simulation")
     [run] = kinds(started, "asking")
-    settings = AskingSettings.from_json(run.settings)
+    settings = SimulationSettings.from_json(run.settings)
     assert settings.set == labels_here.key
     assert (settings.questions, settings.folds, settings.seed, settings.min_images) == (7, 3, 0, 20)
     assert [name for name, _ in settings.methods] == list(MODELS)
@@ -133,7 +133,7 @@ def test_the_newest_simulation_fills_the_form_and_others_can_be_chosen_and_delet
     assert [cells_of(table)[0] for table in tables_of(app).values()] == [[[], [1], [2]]] * 3
     choose(app.selectbox, "simulation", old.id)
     press(app, "start simulation")
-    settings = AskingSettings.from_json(started[-1].settings)
+    settings = SimulationSettings.from_json(started[-1].settings)
     assert (settings.folds, settings.seed, settings.strategies) == (4, 3, STRATEGIES)
     choose(app.selectbox, "simulation", old.id)
     press(app, "delete runs")

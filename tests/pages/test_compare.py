@@ -32,7 +32,7 @@ NAMES = ["SVM", "AP-SVM", "HOB-SVM"]
 
 
 @pytest.fixture
-def rivals(laboratory, homes, monkeypatch):
+def baselines(laboratory, homes, monkeypatch):
     """A copy of the laboratory with four runs on one query, as the home of the app."""
 
     def train(here):
@@ -53,31 +53,31 @@ def titles_of(app):
     return [row["title"] for row in rows_of(app)["rows"]]
 
 
-def compared_on_test(rivals):
+def compared_on_test(baselines):
     """The comparison of all three, its measures on images drawn again, and the images."""
-    chosen = [rivals.store.run(each) for each in rivals.all.split(",")]
+    chosen = [baselines.store.run(each) for each in baselines.all.split(",")]
     return (
         cache.comparison(chosen, "test"),
         cache.redrawn(chosen, "test"),
-        cache.image_set(rivals.laboratory.figures),
+        cache.image_set(baselines.laboratory.figures),
     )
 
 
 # -------------------------------------------------------------------------------------------------- what is shown
 
 
-def test_rows_are_the_first_places_and_the_table_has_paired_intervals(rivals, open_page):
-    app = open_page("compare", compared=rivals.all, top="8")
+def test_rows_are_the_first_places_and_the_table_has_paired_intervals(baselines, open_page):
+    app = open_page("compare", compared=baselines.all, top="8")
     shown = rows_of(app)
     assert titles_of(app) == NAMES
-    compared, found, images = compared_on_test(rivals)
-    for row, ranked, run_id in zip(shown["rows"], compared.rankings, rivals.all.split(","), strict=True):
+    compared, found, images = compared_on_test(baselines)
+    for row, ranked, run_id in zip(shown["rows"], compared.rankings, baselines.all.split(","), strict=True):
         assert [tile["id"] for tile in row["tiles"]] == images.ids[ranked.samples[:8]].tolist()
         marks = ["relevant" if relevant else "irrelevant" for relevant in ranked.relevance[:8]]
         assert [tile["mark"] for tile in row["tiles"]] == marks
         first = first_mistake(ranked.relevance)
         assert row["flagged"] == (first - 1 if first <= 8 else None)
-        assert ranked.average_precision == rivals.store.run(run_id).result["test"]["AP"]
+        assert ranked.average_precision == baselines.store.run(run_id).result["test"]["AP"]
         assert f"{ranked.average_precision:.3f}" in row["notes"][0]
         assert f"{first}" in row["notes"][1].split()
     assert len({(row["colour"], row["dash"]) for row in shown["rows"]}) == 3
@@ -95,8 +95,8 @@ def test_rows_are_the_first_places_and_the_table_has_paired_intervals(rivals, op
             assert cell.startswith("**") == (interval.value == found.values[measure].max())
         if number:
             less = found.difference("AP", number, 0)
-            told = f"{comparison_words.of_difference(less)} {sign_of(less)}".rstrip()
-            assert cells[3].strip("*") == told
+            fittings = f"{comparison_words.of_difference(less)} {sign_of(less)}".rstrip()
+            assert cells[3].strip("*") == fittings
 
 
 @pytest.mark.parametrize(
@@ -118,10 +118,10 @@ def test_verdict_names_the_best_and_those_first_that_it_surely_beats(values, sur
     assert f"{max(values):.3f}" in text
 
 
-def test_chosen_sample_is_followed_and_stands_after_the_dots_where_it_is_further_down(rivals, open_page):
-    compared, _, images = compared_on_test(rivals)
+def test_chosen_sample_is_followed_and_stands_after_the_dots_where_it_is_further_down(baselines, open_page):
+    compared, _, images = compared_on_test(baselines)
     sample = str(images.ids[compared.rankings[0].samples[99]])
-    app = open_page("compare", compared=rivals.all, sample=sample)
+    app = open_page("compare", compared=baselines.all, sample=sample)
     shown = rows_of(app)
     assert shown["told"][1] == sample
     beyond = shown["beyond"][0]
@@ -138,9 +138,9 @@ def test_chosen_sample_is_followed_and_stands_after_the_dots_where_it_is_further
     assert {len(row["tiles"]) for row in rows_of(app)["rows"]} == {5}
 
 
-def test_what_gives_most_to_ap_comes_first(rivals, open_page):
-    app = open_page("compare", compared=rivals.all, pair=f"{rivals.hob_svm},{rivals.svm}")
-    compared, _, images = compared_on_test(rivals)
+def test_what_gives_most_to_ap_comes_first(baselines, open_page):
+    app = open_page("compare", compared=baselines.all, pair=f"{baselines.hob_svm},{baselines.svm}")
+    compared, _, images = compared_on_test(baselines)
     svm, _, hob_svm = range(3)
     largest = np.argsort(-compared.gains(hob_svm, svm), kind="stable")[:6]
     [most, *_] = components(app, "ranking_image_grid")
@@ -154,9 +154,9 @@ def test_what_gives_most_to_ap_comes_first(rivals, open_page):
     assert most["items"][0]["right"] == f"+{compared.risen(hob_svm, svm).max():,}"
 
 
-def test_equal_rankings_without_a_mistake_have_nothing_to_flag_or_to_move(rivals, open_page):
-    first = rivals.laboratory.on_shapes
-    again = run_archive.import_run(rivals.store, run_archive.export_run(rivals.store, first)).id
+def test_equal_rankings_without_a_mistake_have_nothing_to_flag_or_to_move(baselines, open_page):
+    first = baselines.laboratory.on_shapes
+    again = run_archive.import_run(baselines.store, run_archive.export_run(baselines.store, first)).id
     app = open_page("compare", compared=f"{first},{again}")
     shown = rows_of(app)
     assert [row["flagged"] for row in shown["rows"]] == [None, None]
@@ -164,11 +164,11 @@ def test_equal_rankings_without_a_mistake_have_nothing_to_flag_or_to_move(rivals
     assert not components(app, "ranking_image_grid")
 
 
-def test_split_without_relevant_samples_has_no_rows(rivals, open_page, monkeypatch):
-    compared, *_ = compared_on_test(rivals)
+def test_split_without_relevant_samples_has_no_rows(baselines, open_page, monkeypatch):
+    compared, *_ = compared_on_test(baselines)
     without = replace(compared, relevance=0 * compared.relevance)
     monkeypatch.setattr(cache, "comparison", lambda shown, split: without)
-    app = open_page("compare", compared=rivals.all)
+    app = open_page("compare", compared=baselines.all)
     assert app.info
     assert not components(app, "ranking_rows")
 
@@ -176,32 +176,32 @@ def test_split_without_relevant_samples_has_no_rows(rivals, open_page, monkeypat
 # ------------------------------------------------------------------------------------------------------ which runs
 
 
-def test_without_a_choice_the_newest_of_each_method_stand_in_the_order_of_the_paper(rivals, open_page):
-    app = open_page("compare", run=rivals.hob_svm)
-    assert address(app)["compared"] == f"{rivals.svm},{rivals.ap_svm_small},{rivals.hob_svm}"
-    app = open_page("compare", run=rivals.ap_svm)
-    assert address(app)["compared"] == rivals.all, "the run of the address stands for its method"
+def test_without_a_choice_the_newest_of_each_method_stand_in_the_order_of_the_paper(baselines, open_page):
+    app = open_page("compare", run=baselines.hob_svm)
+    assert address(app)["compared"] == f"{baselines.svm},{baselines.ap_svm_small},{baselines.hob_svm}"
+    app = open_page("compare", run=baselines.ap_svm)
+    assert address(app)["compared"] == baselines.all, "the run of the address stands for its method"
     app = open_page("compare")
-    assert address(app)["compared"].startswith(rivals.svm), "the query with most methods comes first"
+    assert address(app)["compared"].startswith(baselines.svm), "the query with most methods comes first"
 
 
-def test_names_and_looks_are_of_methods_and_never_shared(rivals):
-    svm, large, small = map(rivals.store.run, (rivals.svm, rivals.ap_svm, rivals.ap_svm_small))
+def test_names_and_looks_are_of_methods_and_never_shared(baselines):
+    svm, large, small = map(baselines.store.run, (baselines.svm, baselines.ap_svm, baselines.ap_svm_small))
     assert list(compared_runs.titles([large, small]).values()) == ["AP-SVM, C = 100", "AP-SVM, C = 1"]
-    looks = compared_runs.looks_of([small, large, svm])
-    assert looks[rivals.svm] == of_methods()["SVM"]
-    assert looks[rivals.ap_svm_small] == of_methods()["AP-SVM"]
-    assert looks[rivals.ap_svm] == of_methods()["HOB-SVM"], "the first that is left"
+    looks = compared_runs.line_styles_of([small, large, svm])
+    assert looks[baselines.svm] == of_methods()["SVM"]
+    assert looks[baselines.ap_svm_small] == of_methods()["AP-SVM"]
+    assert looks[baselines.ap_svm] == of_methods()["HOB-SVM"], "the first that is left"
     with pytest.raises(ValueError, match="6"):
-        compared_runs.looks_of(3 * [svm, large])
+        compared_runs.line_styles_of(3 * [svm, large])
 
 
-def test_what_cannot_be_compared_is_named(rivals):
-    store, laboratory = rivals.store, rivals.laboratory
-    imported, deleted, other_query = store.runs("import")[0], rivals.ap_svm_small, rivals.hob_svm
+def test_what_cannot_be_compared_is_named(baselines):
+    store, laboratory = baselines.store, baselines.laboratory
+    imported, deleted, other_query = store.runs("import")[0], baselines.ap_svm_small, baselines.hob_svm
     store.delete_run(deleted)
     store.update_run(other_query, settings={**store.run(other_query).settings, "query": "reading"})
-    first = store.run(rivals.svm)
+    first = store.run(baselines.svm)
     for odd, named in (
         (laboratory.not_converged, runs.short_name(first)),
         (other_query, runs.short_name(first)),
@@ -213,46 +213,46 @@ def test_what_cannot_be_compared_is_named(rivals):
             compared_runs._comparable(odd, [first])
 
 
-def test_at_most_four_each_once_and_those_that_can_be_compared_are_left(rivals, open_page, started):
-    four = [rivals.svm, rivals.ap_svm, rivals.hob_svm, rivals.ap_svm_small]
-    settings = train_settings(rivals.laboratory.figures, QUERY, "HOAP-SVM")
-    fifth = jobs.start_once(rivals.store, "train", settings).id
-    left_out = rivals.laboratory.not_converged, "abcdefghij", fifth
+def test_at_most_four_each_once_and_those_that_can_be_compared_are_left(baselines, open_page, started):
+    four = [baselines.svm, baselines.ap_svm, baselines.hob_svm, baselines.ap_svm_small]
+    settings = train_settings(baselines.laboratory.figures, QUERY, "HOAP-SVM")
+    fifth = jobs.start_once(baselines.store, "train", settings).id
+    left_out = baselines.laboratory.not_converged, "abcdefghij", fifth
     app = open_page("compare", compared=",".join([four[0], *left_out[:2], *four, fifth]))
     assert [
         repr(run_id) in plain(warning) for run_id, warning in zip(left_out, app.warning, strict=True)
     ] == [True] * 3
     assert address(app)["compared"] == ",".join(four)
-    turn_to(app, compared=f"{rivals.all},{fifth}")
+    turn_to(app, compared=f"{baselines.all},{fifth}")
     assert not app.warning
     assert titles_of(app) == NAMES, "while one is trained the others are compared"
     assert f"widget cancel {fifth}" in button_keys(app)
 
 
-def test_choosing_fewer_than_two_asks_for_another_on_the_same_images(rivals, open_page):
-    app = open_page("compare", compared=f"{rivals.ap_svm},{rivals.ap_svm_small}", top="5")
+def test_choosing_fewer_than_two_asks_for_another_on_the_same_images(baselines, open_page):
+    app = open_page("compare", compared=f"{baselines.ap_svm},{baselines.ap_svm_small}", top="5")
     choose(app.multiselect, "compared", [])
     assert "4" in app.info[0].value.split()
     press(app, "widget compare usual")
     assert titles_of(app) == NAMES
-    choose(app.multiselect, "compared", [rivals.hob_svm, rivals.svm])
+    choose(app.multiselect, "compared", [baselines.hob_svm, baselines.svm])
     assert titles_of(app) == ["HOB-SVM", "SVM"]
-    app.query_params["pair"] = f"{rivals.svm},{rivals.hob_svm}"
-    disc = (rivals.laboratory.shapes, "disc")
+    app.query_params["pair"] = f"{baselines.svm},{baselines.hob_svm}"
+    disc = (baselines.laboratory.shapes, "disc")
     choose(app.run().selectbox, "compared subject", disc)
-    assert address(app)["compared"] == rivals.laboratory.on_shapes
+    assert address(app)["compared"] == baselines.laboratory.on_shapes
     assert "pair" not in address(app)
     assert address(app)["top"] == "5", "another subject begins anew, as far as it is of the subject"
 
 
-def test_one_run_offers_to_train_the_rest_of_the_paper_on_the_same_images(rivals, open_page, started):
-    app = open_page("compare", compared=rivals.laboratory.on_shapes)
+def test_one_run_offers_to_train_the_rest_of_the_paper_on_the_same_images(baselines, open_page, started):
+    app = open_page("compare", compared=baselines.laboratory.on_shapes)
     press(app, "widget train missing")
     assert [run.settings["method"] for run in started] == ["SVM", "HOB-SVM", "HOAP-SVM"]
-    like = rivals.store.run(rivals.laboratory.on_shapes).settings
+    like = baselines.store.run(baselines.laboratory.on_shapes).settings
     assert all(run.settings[name] == like[name] for run in started for name in ("features", "set", "query"))
     svm, hob, hoap = (run.id for run in started)
-    assert address(app)["compared"] == f"{svm},{rivals.laboratory.on_shapes},{hob},{hoap}"
+    assert address(app)["compared"] == f"{svm},{baselines.laboratory.on_shapes},{hob},{hoap}"
 
 
 def test_where_nothing_is_ranked_a_button_leads_to_training(empty_home, open_page, started):
@@ -263,20 +263,20 @@ def test_where_nothing_is_ranked_a_button_leads_to_training(empty_home, open_pag
     assert not started
 
 
-def test_table_of_runs_leads_to_the_comparison(rivals, open_page):
-    app = open_page("train", run=rivals.svm, set=rivals.laboratory.figures)
+def test_table_of_runs_leads_to_the_comparison(baselines, open_page):
+    app = open_page("train", run=baselines.svm, set=baselines.laboratory.figures)
     assert app.button(key="compare runs").disabled, "one alone cannot be compared"
-    app.session_state["selected trainings"] = (rivals.svm, [rivals.svm, rivals.hob_svm])
+    app.session_state["selected trainings"] = (baselines.svm, [baselines.svm, baselines.hob_svm])
     app.run()
     press(app, "compare runs")
-    assert set(address(app)["compared"].split(",")) == {rivals.svm, rivals.hob_svm}
+    assert set(address(app)["compared"].split(",")) == {baselines.svm, baselines.hob_svm}
 
 
 # ----------------------------------------------------------------------------------------------------------- files
 
 
-def test_files_have_every_rank_and_interval_and_the_picture_its_frames(rivals):
-    compared, found, images = compared_on_test(rivals)
+def test_files_have_every_rank_and_interval_and_the_picture_its_frames(baselines):
+    compared, found, images = compared_on_test(baselines)
     names = ["SVM", "=AP", "HOB"]
     lines = list(csv.reader(io.StringIO(comparison_files.ranks_csv(images, compared, names))))
     assert len(lines) == 1 + len(compared.samples)
@@ -289,7 +289,7 @@ def test_files_have_every_rank_and_interval_and_the_picture_its_frames(rivals):
     assert lines[3][:2] == ["'=AP", "AP"]
     assert [float(cell) for cell in lines[3][2:]] == [*found.interval("AP", 1), *found.difference("AP", 1, 0)]
 
-    thumbnails = cache.thumbnails(rivals.laboratory.figures)
+    thumbnails = cache.thumbnails(baselines.laboratory.figures)
     made = sheets.comparison_sheet(thumbnails, compared, NAMES, ["AP"] * 3, 6, 0, "headline")
     sheet = Image.open(io.BytesIO(made))
     side, band, foot = sheets.SIDE, sheets.BAND, sheets.FOOT

@@ -10,7 +10,7 @@ from archives import npy, npz
 from filled_home import train_settings
 from refusals import refused
 from shown import button_keys, errors, plain, press, text_of
-from trainings import finished
+from training_runs import finished
 from uploading import drop, kept_here, pills, preview_features_here, previewed, uploader
 
 from pages.parts.app import cache
@@ -165,8 +165,8 @@ def test_names_go_through_settings_and_equal_titles_are_told_apart(laboratory, o
     other = kept_here(laboratory.store, laboratory.shapes, vectors[:, ::-1])
     third = kept_here(laboratory.store, laboratory.shapes, vectors[::-1].copy(), "HOG")
     features = feature_choice.named(["HOG", own, other, third])
-    told = [
+    fittings = [
         f"{title} (own {name[4:12]})"
         for title, name in (("resnet.npy", own), ("resnet.npy", other), ("HOG", third))
     ]
-    assert list(feature_choice.by_words(features, laboratory.shapes)) == ["HOG", *told]
+    assert list(feature_choice.by_words(features, laboratory.shapes)) == ["HOG", *fittings]

@@ -10,7 +10,7 @@ import pytest
 
 from pages.parts.app import frame, keys, menu
 from pages.parts.app.frame import escaped
-from pages.parts.runs import sets
+from pages.parts.runs import sets, training_runs
 from pages.parts.studies.study_page import StudyPage
 
 ADDRESS = re.findall(

@@ -8,7 +8,7 @@ import pytest
 from example_corel5k import corel5k
 from filled_home import import_here, train_settings
 from shown import captions, choose, press, turn_to
-from trainings import finished
+from training_runs import finished
 
 from ranking.core.run_settings import LabelTrainSettings
 from ranking.workspace.home import DATABASE

@@ -25,7 +25,7 @@ from shown import (
     turn_to,
     warnings,
 )
-from trainings import finished
+from training_runs import finished
 
 from pages.parts.app import cache, home
 from pages.parts.runs import export, graph_choice, runs

@@ -9,7 +9,7 @@ import shutil
 import numpy as np
 import pytest
 from shown import address, button_keys, captions, choose, compared, components, press, turn_to
-from trainings import finished
+from training_runs import finished
 
 from pages.parts.app import cache, keys
 from pages.parts.runs import compared_runs, export, label_corrections, runs

@@ -50,9 +50,9 @@ def test_the_page_shows_the_star_the_bars_and_the_points_of_all_and_of_one_label
     core = [f"<b>{star_picture.short(pairs.names[int(label)])}</b>" for label in pairs.core]
     assert drawn[: len(core)] == core
     assert len(drawn) <= len(core) + star_picture.MOST_OUTER
-    learnt, counted = bars["data"]
+    learned, counted = bars["data"]
     chosen = np.concatenate([pairs.strongest(1, page.MOST_BARS), pairs.strongest(-1, page.MOST_BARS)[::-1]])
-    assert values(learnt["x"]) == pytest.approx(pairs.weight[chosen])
+    assert values(learned["x"]) == pytest.approx(pairs.weight[chosen])
     assert values(counted["x"]) == pytest.approx(pairs.log_lift[chosen])
     first = chosen[0]
     assert counted["text"][0] == f"{pairs.together[first]} vs {pairs.expected[first]:.3g}"

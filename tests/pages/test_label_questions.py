@@ -20,7 +20,7 @@ from shown import charts_of, components, kinds, numbers_in, page_of, plain, pres
 from pages.parts.app import cache
 from pages.parts.components import questions
 from pages.parts.runs import answer_checks, answer_files, label_models, runs
-from pages.parts.runs.labelling_session import Interview, strategies
+from pages.parts.runs.labelling_session import LabellingSession, strategies
 from pages.parts.views import label_styles
 from ranking.core import ProgressEvent
 from ranking.explain.lookahead import Position, ranked_labels
@@ -60,9 +60,9 @@ class Model:
         self.method, self.images = cache.label_ranker(self.run)
         self.row = int(np.flatnonzero(self.images.ids == IMAGE)[0])
 
-    def interview(self, strategy: str = "closest maxima", known: bool = True) -> Interview:
+    def label_session(self, strategy: str = "closest maxima", known: bool = True) -> LabellingSession:
         [player] = label_models.players(self.run)
-        return Interview.of(player, self.images, self.row, strategy, self.method.usual_k, known)
+        return LabellingSession.of(player, self.images, self.row, strategy, self.method.usual_k, known)
 
     def order(self, answers: dict[str, bool] | None = None) -> list[int]:
         """The labels from the top, given answers."""
@@ -77,8 +77,8 @@ def own(labels_here: LabelHome) -> Model:
 
 
 @pytest.fixture
-def rival(labels_here: LabelHome) -> Model:
-    return Model(labels_here.store.run(labels_here.rival))
+def baseline(labels_here: LabelHome) -> Model:
+    return Model(labels_here.store.run(labels_here.baseline))
 
 
 @pytest.fixture
@@ -101,11 +101,11 @@ def answers_in(rows: list[list[Any]]) -> dict[int, str]:
 
 
 def test_the_question_is_that_of_the_strategy_and_the_ranking_of_each_coming_answer_goes_along(own):
-    data = own.interview().data([], {}, None)
+    data = own.label_session().data([], {}, None)
     tree, names = data["tree"], own.images.names
-    asked = next_questions(own.method.prediction(own.images.part([own.row])), closest_maxima)
-    assert tree["label"] == asked.labels[0]
-    assert (tree["inside"], tree["outside"]) == (asked.inside[0], asked.outside[0])
+    requests = next_questions(own.method.prediction(own.images.part([own.row])), closest_maxima)
+    assert tree["label"] == requests.labels[0]
+    assert (tree["inside"], tree["outside"]) == (requests.inside[0], requests.outside[0])
     assert labels_of(tree["ranking"]) == own.order()
     assert data["k"] == own.method.usual_k
     assert len(tree["after"]) == 3
@@ -115,13 +115,13 @@ def test_the_question_is_that_of_the_strategy_and_the_ranking_of_each_coming_ans
     assert tree["after"][0]["after"][0]["ranking"] is None
     scores = own.method.scores(own.images.part([own.row]))[0]
     assert tree["precision"] == break_even_precision(own.images.labels[own.row], scores)
-    assert own.interview(known=False).data([], {}, None)["tree"]["precision"] is None
+    assert own.label_session(known=False).data([], {}, None)["tree"]["precision"] is None
 
 
 def test_answers_are_pinned_and_the_ranking_is_that_of_the_model_given_them(labels_here, own):
     names = own.images.names
     events = [event(labels_here, 1, names[3], "no"), event(labels_here, 2, names[20])]
-    data = own.interview().data(events, {}, None)
+    data = own.label_session().data(events, {}, None)
     assert labels_of(data["tree"]["ranking"]) == own.order({names[3]: False, names[20]: True})
     assert answers_in(data["tree"]["ranking"]) == {3: "no", 20: "yes"}
     assert data["before"] == own.order({names[3]: False}), "before the last answer"
@@ -132,32 +132,32 @@ def test_answers_are_pinned_and_the_ranking_is_that_of_the_model_given_them(labe
 def test_every_strategy_asks_the_same_again(own):
     assert "core first" in strategies(own.run)
     for strategy in strategies(own.run):
-        first, again = (own.interview(strategy).data([], {}, None) for _ in range(2))
+        first, again = (own.label_session(strategy).data([], {}, None) for _ in range(2))
         assert first["stamp"]["strategy"] == strategy
         assert first["order"] == again["order"], strategy
         assert strategy != "core first" or first["tree"]["label"] == own.method.core[0]
 
 
-def test_a_rival_is_given_the_same_answers_or_asks_its_own_questions(labels_here, own, rival):
-    names, truth = own.images.names, rival.images.labels[rival.row]
+def test_a_rival_is_given_the_same_answers_or_asks_its_own_questions(labels_here, own, baseline):
+    names, truth = own.images.names, baseline.images.labels[baseline.row]
     answers = fold([event(labels_here, 1, names[5]), event(labels_here, 2, names[6], "no")])
-    same = page.rival_data(rival.interview(), answers, "same", 7)
+    same = page.baseline_data(baseline.label_session(), answers, "same", 7)
     assert answers_in(same["rows"]) == {5: "yes", 6: "no"}
     yes, _, skip = same["after"]
     assert labels_of(skip["rows"]) == labels_of(same["rows"])
     assert list(answers_in(yes["rows"]).values()).count("yes") == 2
-    itself = page.rival_data(rival.interview(), answers, "own", 7)
-    asked, _ = rival.interview().asker.play(Position.of(names, {}), truth, 2)
-    assert answers_in(itself["rows"]) == {label: "yes" if truth[label] else "no" for label in asked}
-    assert page.way_of(rival.run, "core first") == "closest maxima", "the independent model has no core"
+    itself = page.baseline_data(baseline.label_session(), answers, "own", 7)
+    requests, _ = baseline.label_session().labelling_model.play(Position.of(names, {}), truth, 2)
+    assert answers_in(itself["rows"]) == {label: "yes" if truth[label] else "no" for label in requests}
+    assert page.way_of(baseline.run, "core first") == "closest maxima", "the independent model has no core"
     questions_asked = [numbers_in(ranking["note"])[0] for ranking in (itself, *itself["after"])]
     assert questions_asked == [2, 3, 3, 2], "one more after yes and no, none after skip"
 
 
-def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(own, rival, open_questions):
-    app = open_questions(truth="1", rival="own")
+def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(own, baseline, open_questions):
+    app = open_questions(truth="1", baseline="own")
     data = sent_to(app)
-    assert data["tree"] == json.loads(json.dumps(own.interview().data([], {}, None)["tree"]))
+    assert data["tree"] == json.loads(json.dumps(own.label_session().data([], {}, None)["tree"]))
     assert data["truth"] == np.flatnonzero(own.images.labels[own.row]).tolist()
     looks = dict(zip(("C-star", "Independent"), label_styles.LOOKS, strict=False))
     [race] = charts_of(app)
@@ -165,17 +165,17 @@ def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(ow
         assert (line["name"], line["line"]["color"], line["line"]["dash"]) == (name, *looks[name][:2])
     bars = {model["title"]: model["colour"] for model in (data["own"], data["rival"])}
     assert bars == {name: look.colour for name, look in looks.items()}
-    assert {player.title: player.look for player in label_models.players(rival.run, own.run)} == looks
+    assert {player.title: player.look for player in label_models.players(baseline.run, own.run)} == looks
     assert page.TOGETHER in text_of(app)
 
 
 def test_addresses_that_are_not_understood_are_reported_and_the_rest_is_followed(labels_here, open_questions):
     wrong = {"image": "no such", "label_k": "0", "strategy": "core first"}
-    app = open_questions(label_run=labels_here.rival, **wrong)
+    app = open_questions(label_run=labels_here.baseline, **wrong)
     warnings = "\n".join(map(plain, app.warning))
     assert all(name in warnings for name in wrong)
     data = sent_to(app)
-    assert data["stamp"]["run"] == labels_here.rival
+    assert data["stamp"]["run"] == labels_here.baseline
     assert data["stamp"]["strategy"] == "closest maxima", "the independent model has no core"
     assert (data["truth"], data["rival"]) == (None, None), "they are shown on request alone"
     assert page.ALONE in text_of(app)
@@ -294,7 +294,7 @@ def finish(home: LabelHome, run: Run) -> None:
 
 
 def test_without_a_model_both_are_trained_and_watched(labels_here, started, open_page):
-    for run_id in (labels_here.own, labels_here.rival):
+    for run_id in (labels_here.own, labels_here.baseline):
         labels_here.store.delete_run(run_id)
     app = open_page("label_questions")
     press(app, "widget train labels")
@@ -336,7 +336,7 @@ def test_models_of_one_method_are_named_by_their_settings_and_play_against_each_
     given = {**own.run.settings["method_settings"], "core_size": 0}
     coreless = labels_here.store.create_run("train", {**own.run.settings, "method_settings": given})
     finish(labels_here, coreless)
-    app = open_questions(rival="own", rival_run=coreless.id, truth="1")
+    app = open_questions(baseline="own", baseline_run=coreless.id, truth="1")
     [without] = set(runs.differing(coreless)) - set(runs.differing(own.run))
     assert numbers_in(without) == [0]
     options = app.selectbox(key="widget label_run").options
@@ -348,9 +348,9 @@ def test_models_of_one_method_are_named_by_their_settings_and_play_against_each_
 
 
 def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_rival(
-    labels_here, own, rival, started, open_questions
+    labels_here, own, baseline, started, open_questions
 ):
-    app = open_questions(rival="same")
+    app = open_questions(baseline="same")
     app.session_state["widget how it was trained"] = True
     app.run()
     proven, measured = own.run.result["certificate"], own.run.result["test"]
@@ -360,11 +360,11 @@ def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_rival(
     press(app, "delete runs")
     assert not app.warning
     assert labels_here.store.run(labels_here.own).deleted
-    assert app.query_params["label_run"] == labels_here.rival
+    assert app.query_params["label_run"] == labels_here.baseline
     press(app, "widget train rival")
     assert started[-1].settings["method"] == "C-star p@k"
     for part in ("set", "features", "min_images"):
-        assert started[-1].settings[part] == rival.run.settings[part]
+        assert started[-1].settings[part] == baseline.run.settings[part]
     assert sent_to(app)["rival"] is None
     press(app, "undo just deleted")
     assert labels_here.store.run(labels_here.own).deleted is None
@@ -384,11 +384,11 @@ def test_a_rival_that_is_ready_first_does_not_begin_in_the_place_of_c_star(
     app = open_page("label_questions")
     assert components(app, "ranking_questions") == []
     assert len(app.get("progress")) == 1
-    named = open_page("label_questions", label_run=labels_here.rival)
-    assert sent_to(named)["stamp"]["run"] == labels_here.rival, "its address opens the rival"
+    named = open_page("label_questions", label_run=labels_here.baseline)
+    assert sent_to(named)["stamp"]["run"] == labels_here.baseline, "its address opens the rival"
     labels_here.store.end_run(learning.id, "cancelled", "cancelled before any weights were saved")
     app.run()
-    assert sent_to(app)["stamp"]["run"] == labels_here.rival
+    assert sent_to(app)["stamp"]["run"] == labels_here.baseline
 
 
 def test_features_that_are_gone_are_computed_again(labels_here, open_questions):
@@ -404,8 +404,8 @@ def test_a_method_of_tomorrow_asks_against_c_star_under_its_own_name_and_look(la
     """A method is one new file: no list of the page has to be edited."""
     run = labels_here.store.create_run("train", {**own.run.settings, "method": "Tomorrow p@k"})
     finish(labels_here, run)
-    rival, *_ = label_models.rivals_of(run)
-    asking, beside = label_models.players(run, rival)
+    baseline, *_ = label_models.baselines_of(run)
+    asking, beside = label_models.players(run, baseline)
     assert (asking.title, asking.look) == ("Tomorrow p@k", label_styles.LOOKS[2]), "the next look of its own"
     assert (beside.title, beside.look) == ("C-star", label_styles.LOOKS[0]), (
         "before the newer independent one"
@@ -440,16 +440,16 @@ def test_what_the_browser_made_up_is_told_to_it_and_not_kept(labels_here, own, o
     good = event(labels_here, 1, own.images.names[3])
     sent = [good, replace(good, number=2, label="no label")]
     log = {"events": [one.to_json() for one in sent], "shown": None, "token": ""}
-    told = []
+    fittings = []
 
     def browser(data, key, on_more):
-        told.extend(data["refused"])
+        fittings.extend(data["refused"])
         return questions.Sent.of(log)
 
     monkeypatch.setattr(questions, "sent_before", lambda key: questions.Sent.of(log))
     monkeypatch.setattr(questions, "questions", browser)
     open_questions()
-    [(session, number, why)] = told
+    [(session, number, why)] = fittings
     assert (session, number) == (good.session, 2)
     assert why
     assert AnswerStore(labels_here.home).events(labels_here.key) == [good]
@@ -464,13 +464,13 @@ def test_a_message_holds_so_many_letters(labels_here, own):
 
 
 def test_the_answers_of_a_set_are_deleted_and_come_back(labels_here, own, open_questions):
-    store, asked = AnswerStore(labels_here.home), event(labels_here, 1, own.images.names[3])
-    store.append([asked])
+    store, requests = AnswerStore(labels_here.home), event(labels_here, 1, own.images.names[3])
+    store.append([requests])
     app = open_questions()
     press(app, "widget delete answers")
     assert store.events(labels_here.key) == []
     press(app, "widget restore answers")
-    assert store.events(labels_here.key) == [asked]
+    assert store.events(labels_here.key) == [requests]
 
 
 # ------------------------------------------------------------------------------------------------------ files

@@ -27,7 +27,7 @@ from pages.parts.app import home
 from pages.parts.runs import label_models
 from pages.parts.runs.label_models import OWN as OWN_METHOD
 from pages.parts.views import labels_lesson_data, labels_lesson_views
-from pages.parts.views.labels_lesson_data import BY_CHANCE, CHOSEN, FILE, OWN, QUESTIONS, RIVAL
+from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, CHOSEN, FILE, OWN, QUESTIONS
 from ranking import method_class
 from ranking.datasets import Thumbnails, load_image_set
 from ranking.workspace.examples import folder_of
@@ -45,7 +45,7 @@ def stored():
 def inference(model, row, answers):
     """The members of the best labelling of a scene given answers, and (L,) the gap of the maxima of every label."""
     taught = labels_lesson_data.taught()
-    found = taught.asker(model, row).prediction(taught.position(answers).answers[None])
+    found = taught.labelling_model(model, row).prediction(taught.position(answers).answers[None])
     return set(np.flatnonzero(found.best.members[0]).tolist()), found.max_marginals.difference[0]
 
 
@@ -59,8 +59,8 @@ def test_the_command_writes_what_the_methods_compute(tmp_path, monkeypatch):
     np.savez_compressed(tmp_path / "few.npz", **made)
     monkeypatch.setattr(labels_lesson_data, "FILE", tmp_path / "few.npz")
     taught = labels_lesson_data.taught()
-    assert command.METHODS == (label_models.OWN, label_models.RIVAL)
-    assert taught.learnt + len(taught.scenes) == 50
+    assert command.METHODS == (label_models.OWN, label_models.BASELINE)
+    assert taught.learned + len(taught.scenes) == 50
     for row, scene in enumerate(taught.scenes[:3]):
         assert load_image_set(folder_of("Label scenes")).test[scene]
         assert labels_lesson_data.picture_of(taught, row), (
@@ -75,11 +75,11 @@ def test_the_stored_trainings_have_ended_and_are_what_the_lesson_is_made_of(stor
         assert 0 <= proven["primal"] - proven["dual"] <= 0.02 * proven["primal"]
     assert stored["learnt"] + len(stored["scenes"]) == 400
     taught, count = labels_lesson_data.taught(), stored["labels"].sum(axis=1)
-    for name, unary in zip((OWN, RIVAL), stored["unary"], strict=True):
+    for name, unary in zip((OWN, BASELINE), stored["unary"], strict=True):
         prediction = taught.predictions[name]
         assert np.array_equal(prediction.unary, unary)
         assert np.array_equal(prediction.k, count), "each scene is given as many labels as it has"
-    assert not len(taught.predictions[RIVAL].core)
+    assert not len(taught.predictions[BASELINE].core)
     assert np.array_equal(taught.predictions[OWN].core, stored["core"])
     assert np.array_equal(taught.predictions[OWN].interactions, stored["interactions"])
 
@@ -107,14 +107,14 @@ def test_a_file_of_other_scenes_or_of_none_names_the_command_that_makes_it_again
 
 def test_scenes_are_those_whose_first_answer_helps_much(stored):
     rows, taught = labels_lesson_data.examples(), labels_lesson_data.taught()
-    asked = []
+    requests = []
     for row in rows[:CHOSEN]:
         found = np.abs(inference(OWN, row, {})[1])
-        label = taught.asker(OWN, row).question_tree(taught.position({}), depth=0).label
+        label = taught.labelling_model(OWN, row).question_tree(taught.position({}), depth=0).label
         assert found[label] == pytest.approx(found.min())
         assert stored["labels"][row, label]
-        asked.append(label)
-    assert len(set(asked)) == CHOSEN
+        requests.append(label)
+    assert len(set(requests)) == CHOSEN
     assert rows[CHOSEN:] == [0, 1, 2]
 
 
@@ -143,9 +143,9 @@ def check_ranking(stored, app, row):
 def check_answer(stored, app, row, answer):
     """The others move as the definition says, and none of the independent model."""
     taught, crossings = labels_lesson_data.taught(), []
-    label = taught.asker(OWN, row).question_tree(taught.position({}), depth=0).label
+    label = taught.labelling_model(OWN, row).question_tree(taught.position({}), depth=0).label
     answers = {label: answer == "yes"}
-    for model, by_itself in zip((OWN, RIVAL), stored["unary"][:, row], strict=True):
+    for model, by_itself in zip((OWN, BASELINE), stored["unary"][:, row], strict=True):
         # Labels that change sides together have equal scores, which the score of a label by itself orders.
         before, after = (
             list(zip(np.round(inference(model, row, given)[1], 9), by_itself, strict=True))
@@ -159,8 +159,8 @@ def check_answer(stored, app, row, answer):
     precision = stored["labels"][row, sorted(inference(OWN, row, answers)[0])].mean()
     assert f"→ {precision:.3f}" in texts(app), answer
     taught = labels_lesson_data.taught()
-    asker = taught.asker(OWN, row)
-    orders = [labels_lesson_data.ranked(asker, taught.position(given)) for given in ({}, answers)]
+    labelling_model = taught.labelling_model(OWN, row)
+    orders = [labels_lesson_data.ranked(labelling_model, taught.position(given)) for given in ({}, answers)]
     assert labels_lesson_views.notice_answer(taught, row, label, answers[label], *orders) in texts(app)
     others = [[i for i in order.tolist() if i != label] for order in orders]
     for partner, _ in labels_lesson_data.strongest(taught.ties(label), 2):
@@ -172,15 +172,15 @@ def check_answer(stored, app, row, answer):
 def check_question(stored, app, row, done):
     """The label of the question has the closest maxima."""
     text, names, taught = texts(app), stored["names"], labels_lesson_data.taught()
-    asked, _ = taught.asker(OWN, row).play(taught.position({}), stored["labels"][row], done)
-    answers = {label: bool(stored["labels"][row, label]) for label in asked}
+    requests, _ = taught.labelling_model(OWN, row).play(taught.position({}), stored["labels"][row], done)
+    answers = {label: bool(stored["labels"][row, label]) for label in requests}
     found = np.round(np.abs(inference(OWN, row, answers)[1]), 9)
     found[list(answers)] = np.nan
     [label] = [names.index(name) for name in quoted_in(headline_of(app))]
     assert found[label] == np.nanmin(found), done
     assert f"{np.nanmin(found):.4f}" in text
     shown = labels_lesson_views.with_and_without(
-        taught, taught.asker(OWN, row), taught.position(answers), label
+        taught, taught.labelling_model(OWN, row), taught.position(answers), label
     )
     assert shown in text
     brought, left_out = map(quoted_in, shown.split("; "))
@@ -192,20 +192,20 @@ def check_question(stored, app, row, done):
 def check_worth(stored, app):
     found, text, taught = labels_lesson_data.curves(), texts(app), labels_lesson_data.taught()
     for row in (0, 7):
-        for name in (OWN, RIVAL):
+        for name in (OWN, BASELINE):
             truth = stored["labels"][row, sorted(inference(name, row, {})[0])]
             assert found[name][0, row] == pytest.approx(truth.mean())
-        played = taught.asker(OWN, row).play(taught.position({}), stored["labels"][row], 3)[1]
+        played = taught.labelling_model(OWN, row).play(taught.position({}), stored["labels"][row], 3)[1]
         assert found[OWN][:4, row] == pytest.approx(played)
     for name, precisions in found.items():
         assert precisions.shape == (QUESTIONS + 1, len(stored["scenes"]))
         assert f"| {name} | {100 * precisions[0].mean():.1f} |" in text
     assert (found[BY_CHANCE][0] == found[OWN][0]).all()
     assert found[BY_CHANCE][-1].mean() < found[OWN][-1].mean()
-    assert f"{100 * (found[OWN][-1] - found[RIVAL][-1]).mean():+.1f} " in text
-    for rival in (RIVAL, BY_CHANCE):
-        difference = found[OWN][QUESTIONS] - found[rival][QUESTIONS]
-        assert labels_lesson_views.interval(difference)[1] > 0, f"the lead over {rival} is significant"
+    assert f"{100 * (found[OWN][-1] - found[BASELINE][-1]).mean():+.1f} " in text
+    for baseline in (BASELINE, BY_CHANCE):
+        difference = found[OWN][QUESTIONS] - found[baseline][QUESTIONS]
+        assert labels_lesson_views.interval(difference)[1] > 0, f"the lead over {baseline} is significant"
         assert labels_lesson_views.apart(difference) in text
         assert "not significant" not in labels_lesson_views.apart(difference)
     assert "not significant" in labels_lesson_views.apart(difference - difference.mean())

@@ -93,7 +93,7 @@ def pair_of(store):
     ]
     relevance, units = images.relevance(LESSON.query)[images.test], images.image_of[images.test]
     gain = resample(relevance, scores, units).difference("AP", 1, 0)
-    return rankings, lesson_comparison.Rivals(
+    return rankings, lesson_comparison.LessonComparison(
         *standings,
         gain,
         lesson_comparison.loss_difference(relevance, scores - np.array(thresholds)[:, None], units),
@@ -204,7 +204,7 @@ def test_verdicts_are_what_is_significant():
         (unsure, unsure, None, None),
     ):
         first, second = (Standing(method, 0.3, 0.2, 30, 10, 100, 3) for method in ("SVM", "AP-SVM"))
-        pair = lesson_comparison.Rivals(first, second, gain, loss)
+        pair = lesson_comparison.LessonComparison(first, second, gain, loss)
         of_ranks, of_labels = lesson_comparison.compared(pair).split("; ")
         for sentence, winner in ((of_ranks, ranks), (of_labels, labels)):
             assert sentence.lower().startswith((winner or "neither").lower()), (sentence, winner)

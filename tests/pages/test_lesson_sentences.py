@@ -25,7 +25,7 @@ from pages.parts.views import (
     neighbour_captions,
     subsequence_worth,
 )
-from pages.parts.views.labels_lesson_data import BY_CHANCE, OWN, QUESTIONS, RIVAL
+from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, OWN, QUESTIONS
 from pages.parts.views.lesson_settings import NEIGHBOURS, VIOLATED, WHY_AP, pairs_study
 from pages.parts.views.pair_cues import cues_of
 from ranking.explain.inference_steps import InferenceProblem, trace_of
@@ -238,8 +238,8 @@ def test_do_neighbours_help(fresh_home, open_page):
     rows = []
     for action, of in every.items():
         cells = [
-            (of[alone], of[leaning], gains[action][alone, leaning].value)
-            for alone, leaning in neighbour_captions.PAIRS
+            (of[alone], of[strength_curve], gains[action][alone, strength_curve].value)
+            for alone, strength_curve in neighbour_captions.PAIRS
         ]
         rows.append([number for three in cells for number in three])
     check(
@@ -254,7 +254,7 @@ def test_do_neighbours_help(fresh_home, open_page):
         ],
     )
 
-    curve = cache.leaning(runs_of(fresh_home, NEIGHBOURS)["HOAP-SVM"])
+    curve = cache.strength_curve(runs_of(fresh_home, NEIGHBOURS)["HOAP-SVM"])
     off_ap = curve.average_precision[curve.strengths == 0][0]
     press(app, "next step")
     for strength in (1.0, 0.5):
@@ -535,17 +535,17 @@ def test_which_label_to_ask_about(scene, open_page):
     press(app, "next step")
     for answer in ("yes", "no"):
         choose(app.segmented_control, "told_answer", answer)
-        _, own, rival = charts_of(app)
+        _, own, baseline = charts_of(app)
         check(
             app,
             [
-                ("Overtakings", [crossings(own), crossings(rival)]),
+                ("Overtakings", [crossings(own), crossings(baseline)]),
                 *((r"^### (C-star|Independent): precision", each) for each in precisions_before(app)),
                 ("strongest partners", partners_in(app)),
                 ("no others cross", [0]),
             ],
         )
-    assert crossings(rival) == 0
+    assert crossings(baseline) == 0
 
     press(app, "next step")
     for done in (0, 2):
@@ -554,8 +554,8 @@ def test_which_label_to_ask_about(scene, open_page):
         inside, outside = (values(chart["data"][-at]["x"]) for at in (2, 1))
         apart = np.abs(inside - outside)
         assert (np.diff(apart) >= -1e-9).all(), "the shortest line is on top, the longest below"
-        asker, row = taught.asker(OWN, letters()[scene]), letters()[scene]
-        precision = asker.play(taught.position({}), taught.labels[row], done)[1][-1]
+        labelling_model, row = taught.labelling_model(OWN, letters()[scene]), letters()[scene]
+        precision = labelling_model.play(taught.position({}), taught.labels[row], done)[1][-1]
         check(
             app,
             [
@@ -568,26 +568,28 @@ def test_which_label_to_ask_about(scene, open_page):
     press(app, "next step")
     [chart] = charts_of(app)
     lines = {line["name"]: values(line["y"]) for line in chart["data"]}
-    assert list(lines) == [OWN, RIVAL, BY_CHANCE]
+    assert list(lines) == [OWN, BASELINE, BY_CHANCE]
     columns = [0, 1, 5, QUESTIONS]
     curves = labels_lesson_data.curves()
     differences = [
         labels_lesson_views.interval(curves[own][at] - curves[other][at])
-        for own, other, at in ((OWN, RIVAL, 0), (OWN, RIVAL, QUESTIONS), (OWN, BY_CHANCE, QUESTIONS))
+        for own, other, at in ((OWN, BASELINE, 0), (OWN, BASELINE, QUESTIONS), (OWN, BY_CHANCE, QUESTIONS))
     ]
     for (mean, _, _), (own, other, at) in zip(
-        differences, ((OWN, RIVAL, 0), (OWN, RIVAL, QUESTIONS), (OWN, BY_CHANCE, QUESTIONS)), strict=True
+        differences,
+        ((OWN, BASELINE, 0), (OWN, BASELINE, QUESTIONS), (OWN, BY_CHANCE, QUESTIONS)),
+        strict=True,
     ):
         assert mean == pytest.approx(lines[own][at] - lines[other][at])
     notice = [number for each, at in zip(differences, (0, 10, 10), strict=True) for number in (*each, at)]
     check(
         app,
         [
-            ("^### With", [QUESTIONS, *(lines[name][at] for name in (OWN, RIVAL) for at in (0, -1))]),
+            ("^### With", [QUESTIONS, *(lines[name][at] for name in (OWN, BASELINE) for at in (0, -1))]),
             (r"^\|  \| Auto", columns[1:]),
             *((rf"^\| {re.escape(name)} \|", line[columns]) for name, line in lines.items()),
             (r"\*\*Notice", notice),
-            ("generated scenes", [len(taught.scenes), taught.learnt, 100 * taught.gap]),
+            ("generated scenes", [len(taught.scenes), taught.with_edges, 100 * taught.gap]),
         ],
     )
 

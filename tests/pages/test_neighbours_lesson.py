@@ -70,7 +70,8 @@ def test_rankings_are_those_on_disk_and_images_of_a_scene_are_joined(taught, ima
         images, {method: run_of(taught, method) for method in LESSON.methods}
     )
     gains = {
-        leaning: actions[LESSON.query].gains[alone, leaning] for alone, leaning in neighbour_captions.PAIRS
+        strength_curve: actions[LESSON.query].gains[alone, strength_curve]
+        for alone, strength_curve in neighbour_captions.PAIRS
     }
     assert neighbour_captions.compared(gains) in text
     assert all(measures.ends(gain) in text for gain in gains.values())
@@ -85,47 +86,52 @@ def test_the_leads_of_the_lesson_are_significant(taught, images, rankings):
     resampled, number = cache.redrawn(runs, "test"), LESSON.methods.index
     own = all_actions.of_runs(LESSON.methods, resampled, neighbour_captions.PAIRS)
     actions = all_actions.measured("neighbours", images, LESSON.query, own)
-    for alone, leaning in neighbour_captions.PAIRS:
-        assert resampled.difference("AP", number(leaning), number(alone)).low > 0, leaning
-        others = [by.gains[alone, leaning] for action, by in actions.items() if action != LESSON.query]
+    for alone, strength_curve in neighbour_captions.PAIRS:
+        assert resampled.difference("AP", number(strength_curve), number(alone)).low > 0, strength_curve
+        others = [by.gains[alone, strength_curve] for action, by in actions.items() if action != LESSON.query]
         assert sum(gain.low > 0 for gain in others) >= sum(gain.high < 0 for gain in others)
         assert fmean(gain.value for gain in others) > 0, (
             "on average over actions that the lesson did not choose"
         )
-    leaning = cache.leaning(run_of(taught, "HOAP-SVM"))
-    assert neighbour_captions.by_strength(leaning).low > 0
+    strength_curve = cache.strength_curve(run_of(taught, "HOAP-SVM"))
+    assert neighbour_captions.by_strength(strength_curve).low > 0
 
 
 def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, images, rankings, open_page):
-    leaning, tests = cache.leaning(run_of(taught, "HOAP-SVM")), images.ids[images.test]
-    off, learnt = (leaning.ranks[leaning.at(strength)] for strength in (0.0, 1.0))
+    strength_curve, tests = cache.strength_curve(run_of(taught, "HOAP-SVM")), images.ids[images.test]
+    off, learned = (strength_curve.ranks[strength_curve.at(strength)] for strength in (0.0, 1.0))
     trained = rankings["HOAP-SVM"]
-    np.testing.assert_array_equal(tests[np.argsort(learnt)], images.ids[trained.samples])
-    assert leaning.precision_at(1.0) == pytest.approx(trained.average_precision)
+    np.testing.assert_array_equal(tests[np.argsort(learned)], images.ids[trained.samples])
+    assert strength_curve.precision_at(1.0) == pytest.approx(trained.average_precision)
 
     def strip_at(strength, people):
         """Of these people, in the order that they have at that strength."""
-        ranks = leaning.ranks[leaning.at(strength)]
+        ranks = strength_curve.ranks[strength_curve.at(strength)]
         order = people[np.argsort(ranks[people])]
         [strip] = components(app, "ranking_strip")
         assert [item["id"] for item in strip["items"]] == tests[order].tolist(), strength
         assert [int(item["right"]) for item in strip["items"]] == ranks[order].tolist()
-        assert f"**{leaning.precision_at(strength):.3f}**" in texts(app), strength
+        assert f"**{strength_curve.precision_at(strength):.3f}**" in texts(app), strength
         return strip
 
     app = open_page("neighbours_lesson", strength="7")
     press(app, "next step")
     assert app.query_params["neighbours_step"] == "2"
     assert numbers_in(app.warning[0].value)[-3:-1] == [0, 2]
-    for chosen, step, relevant in ((leaning.most_raised(), "2", True), (leaning.most_lowered(), "3", False)):
+    for chosen, step, relevant in (
+        (strength_curve.most_raised(), "2", True),
+        (strength_curve.most_lowered(), "3", False),
+    ):
         assert app.query_params["neighbours_step"] == step
-        people = leaning.of_image(int(leaning.image_of[chosen]))
-        before, after = off[chosen], learnt[chosen]
-        assert bool(leaning.relevance[chosen]) == relevant
+        people = strength_curve.of_image(int(strength_curve.image_of[chosen]))
+        before, after = off[chosen], learned[chosen]
+        assert bool(strength_curve.relevance[chosen]) == relevant
         assert max(before / after, after / before) > 3, "which is seen"
         assert (before > after) == relevant
-        assert neighbour_captions.moving(leaning, people, chosen, "ABCDEFGH"[: len(people)]) in texts(app)
-        assert neighbour_captions.wrongly(leaning, people, "ABCDEFGH"[: len(people)]) in texts(app)
+        assert neighbour_captions.moving(strength_curve, people, chosen, "ABCDEFGH"[: len(people)]) in texts(
+            app
+        )
+        assert neighbour_captions.wrongly(strength_curve, people, "ABCDEFGH"[: len(people)]) in texts(app)
         for strength in (1.0, 0.0, 2.0, 0.5):
             choose(app.slider, "strength", strength)
             assert strip_at(strength, people)["chosen"] == tests[chosen]
@@ -138,14 +144,16 @@ def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, images, ran
     choose(app.toggle, "all_steps", False)
 
     press(app, "next step")
-    misled = leaning.most_misled()
+    misled = strength_curve.most_misled()
     assert strip_at(0.5, misled)["chosen"] is None
-    assert neighbour_captions.misleading(leaning, misled, LESSON.query) in texts(app)
+    assert neighbour_captions.misleading(strength_curve, misled, LESSON.query) in texts(app)
 
     press(app, "next step")
     alone = rankings["AP-SVM"].average_precision
     assert any(f"{alone:.3f}" in caption.value for caption in app.caption), "edges off is another training"
-    assert neighbour_captions.summed_up(leaning, neighbour_captions.by_strength(leaning)) in texts(app)
+    assert neighbour_captions.summed_up(
+        strength_curve, neighbour_captions.by_strength(strength_curve)
+    ) in texts(app)
     [primary] = [button for button in app.button if button.proto.type == "primary"]
     assert primary.key == "train with neighbours", "one obvious next step"
     press(app, primary.key)
@@ -207,44 +215,54 @@ def test_only_significant_changes_are_called_so():
         assert ("falls" in text) == any(gain.high < 0 for gain in (hob, hoap))
 
 
-def made(off, learnt, relevance, precision=(0.25, 0.5)):
-    ranks, image_of = np.array([off, learnt]), np.zeros(len(off), int)
-    leaning = EdgeStrengthCurve(
+def made(off, learned, relevance, precision=(0.25, 0.5)):
+    ranks, image_of = np.array([off, learned]), np.zeros(len(off), int)
+    strength_curve = EdgeStrengthCurve(
         np.array([0.0, 1.0]), np.array(relevance), image_of, ranks, np.array(precision)
     )
-    return leaning, np.arange(len(off))
+    return strength_curve, np.arange(len(off))
 
 
 def test_people_who_pull_are_counted_and_those_who_move_the_wrong_way_named():
-    leaning, people = made([3, 1, 9, 5], [2, 1, 3, 6], [1, 0, 1, 0])
-    text = neighbour_captions.moving(leaning, people, 2, "ABCD")
+    strength_curve, people = made([3, 1, 9, 5], [2, 1, 3, 6], [1, 0, 1, 0])
+    text = neighbour_captions.moving(strength_curve, people, 2, "ABCD")
     assert text.startswith("C (relevant)")
     assert numbers_in(text) == [9, 3, 3, 1], "before and after, people above, relevant ones of them"
-    text = neighbour_captions.moving(leaning, people, 3, "ABCD")
+    text = neighbour_captions.moving(strength_curve, people, 3, "ABCD")
     assert text.startswith("D (irrelevant)")
     assert "down" in text
     assert numbers_in(text) == [5, 6, 1, 0], "C alone is lower, and relevant"
-    assert numbers_in(neighbour_captions.moving(leaning, people, 1, "ABCD")) == [1], "who does not move"
-    leaning, people = made([9, 8, 7, 1], [3, 2, 5, 6], [1, 0, 0, 1])
-    assert numbers_in(neighbour_captions.misleading(leaning, people[1:3], "phoning")) == [2, 7, 8, 2, 5]
+    assert numbers_in(neighbour_captions.moving(strength_curve, people, 1, "ABCD")) == [1], (
+        "who does not move"
+    )
+    strength_curve, people = made([9, 8, 7, 1], [3, 2, 5, 6], [1, 0, 0, 1])
+    assert numbers_in(neighbour_captions.misleading(strength_curve, people[1:3], "phoning")) == [
+        2,
+        7,
+        8,
+        2,
+        5,
+    ]
     for names, wrong in (
         ("ABCD", "D (relevant, down); B, C (irrelevant, up)"),
         ("AB", "B (irrelevant, up)"),
         ("A", ""),
     ):
-        text = neighbour_captions.wrongly(leaning, people[["ABCD".index(name) for name in names]], names)
+        text = neighbour_captions.wrongly(
+            strength_curve, people[["ABCD".index(name) for name in names]], names
+        )
         assert text.endswith(f": {wrong}." if wrong else ""), names
         assert bool(text) == bool(wrong)
 
 
 def test_the_sum_counts_who_moved_and_calls_a_change_of_ap_only_where_it_is_significant():
-    leaning, _ = made([4, 3, 2, 1], [3, 4, 1, 2], [1, 1, 1, 0])
+    strength_curve, _ = made([4, 3, 2, 1], [3, 4, 1, 2], [1, 1, 1, 0])
     for gain, word in (
         (Interval(0.1, 0.05, 0.2), "rises by"),
         (Interval(-0.1, -0.2, -0.05), "falls by"),
         (Interval(0.1, -0.1, 0.3), "does not change significantly"),
     ):
-        text = neighbour_captions.summed_up(leaning, gain)
+        text = neighbour_captions.summed_up(strength_curve, gain)
         assert numbers_in(text)[:3] == [2, 3, 1]
         assert word in text
 

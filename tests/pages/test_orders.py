@@ -64,7 +64,7 @@ def test_orders_are_those_of_the_scores_of_the_method(orders_here):
 
 def test_sequences_their_means_and_what_is_beside_are_those_of_the_trainings(orders_here, open_page):
     store = orders_here.store
-    runs = [store.run(run_id) for run_id in (orders_here.own, orders_here.rival)]
+    runs = [store.run(run_id) for run_id in (orders_here.own, orders_here.baseline)]
     found, years = [cache.ordered(run) for run in runs], store.image_set(orders_here.key).numbers_of("year")
     app = open_page("orders", sequence="2")
     check_sequence(app, 2, found, years)
@@ -88,7 +88,7 @@ def test_sequences_their_means_and_what_is_beside_are_those_of_the_trainings(ord
         assert app.button(key="widget sequence Previous").disabled == (number == 1)
 
     beside = app.multiselect(key="widget beside")
-    assert beside.value == [orders_here.rival]
+    assert beside.value == [orders_here.baseline]
     assert not any(orders_here.shorter in option for option in beside.options)
     beside.set_value([]).run()
     assert titles(app) == [HOSTILE]
@@ -113,13 +113,13 @@ def test_another_criterion_has_trainings_of_its_own(orders_here, open_page):
 
 
 def test_trainings_on_the_same_test_sequences_are_those_beside(orders_here):
-    store, rival = orders_here.store, orders_here.store.run(orders_here.rival)
+    store, baseline = orders_here.store, orders_here.store.run(orders_here.baseline)
     drawing = {**DRAWING, "train": 30, "scale": "as they are"}
-    fewer = store.create_run("train", {**rival.settings, "drawing": drawing})
-    shutil.copy(rival.scores_file, fewer.scores_file)
-    store.end_run(fewer.id, "finished", result=rival.result)
+    fewer = store.create_run("train", {**baseline.settings, "drawing": drawing})
+    shutil.copy(baseline.scores_file, fewer.scores_file)
+    store.end_run(fewer.id, "finished", result=baseline.result)
     beside = order_models.same_sequences(store.run(orders_here.own))
-    assert [run.id for run in beside] == [fewer.id, orders_here.rival]
+    assert [run.id for run in beside] == [fewer.id, orders_here.baseline]
 
 
 def test_your_own_order_is_moved_and_measured(orders_here, open_page, monkeypatch):

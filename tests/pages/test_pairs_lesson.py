@@ -93,10 +93,10 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
 
 def test_rankers_are_compared_by_their_intervals():
     page = page_of("pairs_lesson")
-    for own, rival, word in ((0.5, 0.3, "better"), (0.3, 0.5, "worse"), (0.4, 0.45, "overlap")):
-        text = page.compared(Measured([own], [0.05]), Measured([rival], [0.04]))
+    for own, baseline, word in ((0.5, 0.3, "better"), (0.3, 0.5, "worse"), (0.4, 0.45, "overlap")):
+        text = page.compared(Measured([own], [0.05]), Measured([baseline], [0.04]))
         assert word in text
-        assert numbers_in(text) == [own, 0.05, rival, 0.04]
+        assert numbers_in(text) == [own, 0.05, baseline, 0.04]
 
 
 def test_what_subsequences_are_worth_is_significant():

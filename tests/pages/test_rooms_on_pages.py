@@ -173,8 +173,10 @@ def test_no_message_tells_where_the_host_keeps_rooms(server, monkeypatch):
     message = (
         f"cannot use the data folder {path}: disk I/O error; free some space in {path}/runs, or elsewhere"
     )
-    told = "cannot use this workspace: disk I/O error; free some space in this workspace/runs, or elsewhere"
-    assert rooms.without_paths(message) == told
+    fittings = (
+        "cannot use this workspace: disk I/O error; free some space in this workspace/runs, or elsewhere"
+    )
+    assert rooms.without_paths(message) == fittings
     monkeypatch.setenv("RANKING_ROOMS", "off")
     assert rooms.without_paths(message) == message
 
@@ -270,7 +272,7 @@ def test_what_comes_with_the_program_is_there_once_for_all_rooms(server, started
             assert app.get("plotly_chart") or len(app.get("bidi_component")) > 1, page
         room = Store(server.find(name))
         assert room.own_runs() == []
-        assert [row.lent for row in room.image_sets()] == [True] * 3
+        assert [row.shared for row in room.image_sets()] == [True] * 3
         kept = (room.home / "features").iterdir()
         assert all(file.stat().st_nlink > 1 for file in kept), "features too are kept once"
     assert {run.id for run in Store(server.bundled).runs()} == set(examples.run_folders())

@@ -85,7 +85,7 @@ def test_where_features_are_gone_a_button_computes_them(orders_here, open_page):
     for file in orders_here.store.features.glob("**/*"):
         if file.is_file():
             file.unlink()
-    app = open_page("search_tree", order_run=orders_here.rival)
+    app = open_page("search_tree", order_run=orders_here.baseline)
     assert app.warning, "a training of another method is not offered"
     [option] = app.selectbox(key="widget order_run").options
     assert HOSTILE in option, "the name of the only MidRank"

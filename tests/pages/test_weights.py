@@ -9,10 +9,10 @@ import pytest
 from filled_home import train_settings
 from PIL import Image
 from shown import pictures_of
-from trainings import finished
+from training_runs import finished
 
 from pages.parts.app import cache, keys
-from pages.parts.views.weights import AVERAGED, SIDE, average_of, figure_of, looks_of, of_sign
+from pages.parts.views.weights import AVERAGED, SIDE, average_of, figure_of, line_styles_of, of_sign
 from ranking.features import make_feature
 
 HOG_AND_COLOUR = [["Colour", {"bins": 2}], ["HOG", {"side": 32}], ["GIST", {}]]
@@ -25,7 +25,7 @@ def look_at(hog=(), colours=()):
     for first, given in ((0, colours), (SIZES[0], hog)):
         for number, weight in dict(given).items():
             direction[first + number] = weight
-    [look] = looks_of(HOG_AND_COLOUR, direction)
+    [look] = line_styles_of(HOG_AND_COLOUR, direction)
     return look
 
 

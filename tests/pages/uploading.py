@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from archives import npy
-from trainings import worked
+from training_runs import worked
 
 from ranking.core.run_settings import FeaturesSettings
 from ranking.jobs import worker

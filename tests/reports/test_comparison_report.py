@@ -14,7 +14,7 @@ from hostile_set import CLASSES, SCRIPT, TITLE, store_of
 from html_file import HtmlFile, look_over
 from pyarrow import parquet
 from refusals import refusal
-from trainings import finished
+from training_runs import finished
 
 from ranking.core.run_settings import TrainSettings
 from ranking.core.text import readable
@@ -27,7 +27,7 @@ from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_words
 from ranking.reports.compared import Compared, names_of, settings_facts
 from ranking.reports.comparison import comparison_html
-from ranking.reports.comparison_file import ComparisonSettings, recipe, source_of
+from ranking.reports.comparison_file import ComparisonSettings, comparison_json, source_of
 from ranking.reports.differences import sign_of
 from ranking.workspace.examples import folder_of
 from ranking.workspace.run import Run
@@ -66,7 +66,7 @@ def shown(store, runs):
 
 @pytest.fixture(scope="module")
 def written(store, shown):
-    return comparison_html(shown, Thumbnails(shown.images.folder), recipe(store, shown))
+    return comparison_html(shown, Thumbnails(shown.images.folder), comparison_json(store, shown))
 
 
 def test_names_of_strangers_are_text_and_nothing_else(written):
@@ -125,7 +125,7 @@ def test_the_files_in_it_are_whole(written, shown):
 def test_the_recipe_names_what_it_cannot_make(shown, written):
     settings = json.loads(HtmlFile(written).files()["comparison.json"])
     again = ComparisonSettings.from_json(settings)
-    assert [training.to_json() for training in again.trainings] == [run.settings for run in shown.runs]
+    assert [training.to_json() for training in again.training_runs] == [run.settings for run in shown.runs]
     assert again.source is None
     assert shown.images.key in "".join(settings["not_recreated"])
 
@@ -186,10 +186,10 @@ def test_another_home_makes_the_same_numbers(tmp_path, command, monkeypatch):
     pair = [trained(here, key, "phoning", "SVM", name=name, C=C) for name, C in settings]
     shown = Compared.at_home(here, pair)
     file, page = tmp_path / "comparison.json", tmp_path / "x.html"
-    file.write_text(recipe(here, shown))
+    file.write_text(comparison_json(here, shown))
     assert json.loads(file.read_text())["not_recreated"] == [], "these images come with the program"
-    _, told = command("report", file, "-o", page, home=there, code=1)
-    assert told.startswith("finished training runs of this comparison: ")
+    _, fittings = command("report", file, "-o", page, home=there, code=1)
+    assert fittings.startswith("finished training runs of this comparison: ")
     *_, last = command("comparison", file, "-o", page, home=there)[0].strip().splitlines()
     store = Store(there)
     made = Compared.at_home(store, [store.run(run_id) for run_id in last.split()[1:]])
@@ -203,8 +203,8 @@ def test_another_home_makes_the_same_numbers(tmp_path, command, monkeypatch):
 def test_a_set_that_is_not_here_is_named(written, shown, tmp_path, command):
     file = tmp_path / "comparison.json"
     file.write_text(HtmlFile(written).files()["comparison.json"])
-    _, told = command("comparison", file, home=tmp_path / "empty", code=1)
-    assert told.startswith(f"image set {shown.images.key}: ")
+    _, fittings = command("comparison", file, home=tmp_path / "empty", code=1)
+    assert fittings.startswith(f"image set {shown.images.key}: ")
 
 
 def test_iterations_that_were_recorded_stand_in_a_row_of_small_multiples(store, runs, shown, written):

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hostile_set import CLASSES, SCRIPT, TITLE, asked, run_here, store_of
+from hostile_set import CLASSES, SCRIPT, TITLE, requests, run_here, store_of
 from html_file import HtmlFile, look_over
 
 from pages.parts.studies.experiment_tables import as_markdown
@@ -36,7 +36,7 @@ def store(tmp_path_factory):
 @pytest.fixture(scope="module")
 def run(store):
     [row] = store.image_sets()
-    return run_here(store, asked(store.image_set(row.key)), f"mine {SCRIPT}")
+    return run_here(store, requests(store.image_set(row.key)), f"mine {SCRIPT}")
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +154,7 @@ def test_test_images_of_one_group_are_drawn_together(findings, monkeypatch):
 
 
 def test_a_part_of_an_experiment_is_shown_as_a_part(store, findings):
-    settings = replace(asked(findings.images), grids={"C": (1.0, 10.0, 100.0), "eta": (0.1, 1.0)})
+    settings = replace(requests(findings.images), grids={"C": (1.0, 10.0, 100.0), "eta": (0.1, 1.0)})
     part = Findings.at_home(store, settings)
     assert 0 < part.done < part.planned
     page = HtmlFile(report_html(part, differences(part), Thumbnails(part.images.folder)))
@@ -205,8 +205,8 @@ def test_the_command_refuses_what_is_no_experiment(store, run, tmp_path, command
         ([str(changed)], "finished trials of this experiment: "),
         ([run.id, "--split", "test"], "--split: "),
     ):
-        _, told = command("report", *arguments, "-o", tmp_path / "x.html", home=store.home, code=1)
-        assert told.startswith(subject)
+        _, fittings = command("report", *arguments, "-o", tmp_path / "x.html", home=store.home, code=1)
+        assert fittings.startswith(subject)
     assert not (tmp_path / "x.html").exists()
 
 

@@ -7,7 +7,7 @@ import shutil
 import examples as program
 import numpy as np
 import pytest
-from trainings import finished
+from training_runs import finished
 
 from ranking.core.errors import InputError
 from ranking.core.run_settings import TASK_SETTINGS, train_settings

@@ -184,13 +184,13 @@ def test_what_the_class_room_holds_is_listed_in_every_room_and_marked(rooms, cla
     key = class_room.image_sets()[0].key
     for name in ("room-of-anna", "room-of-bert"):
         room = Store(rooms.make(name))
-        assert [(row.key, row.lent) for row in room.image_sets()] == [(key, True)]
-        assert [(run.id, run.lent) for run in room.runs()] == [(finished.id, True)]
+        assert [(row.key, row.shared) for row in room.image_sets()] == [(key, True)]
+        assert [(run.id, run.shared) for run in room.runs()] == [(finished.id, True)]
         assert room.run(finished.id).folder == finished.folder
         assert room.image_set(key).key == key
         assert room.equal_runs("train", finished.settings) == room.runs("train", key) == room.runs()
         assert room.runs(deleted=True) == room.own_runs() == room.runs(task="labels") == []
-    assert [row.lent for row in class_room.image_sets()] == [False]
+    assert [row.shared for row in class_room.image_sets()] == [False]
 
 
 def test_a_room_that_is_open_already_is_lent_what_comes_later(rooms, room, pictures, monkeypatch):
@@ -200,7 +200,7 @@ def test_a_room_that_is_open_already_is_lent_what_comes_later(rooms, room, pictu
     monkeypatch.setenv(CLASS_ROOM, TEACHER)
     run = Store(Rooms(rooms.home).make(TEACHER)).create_run("train", {})
     assert [row.key for row in room.image_sets()] == [key]
-    assert room.run(run.id).lent
+    assert room.run(run.id).shared
 
 
 def content(home: Path) -> dict[str, bytes]:
@@ -226,10 +226,10 @@ def test_nothing_that_is_lent_can_be_changed(class_room, room):
     room.create_run("train", run.settings)
     assert class_room.runs() == rows
     assert content(class_room.home) == before
-    for lender in room.lent_homes:
-        with trouble(subject="the shared workspace"), lender.change():
+    for shared_home in room.shared_homes:
+        with trouble(subject="the shared workspace"), shared_home.change():
             pytest.fail("a room changes the shared workspace")
-        with lender.read() as database, pytest.raises(sqlite3.OperationalError) as denied:
+        with shared_home.read() as database, pytest.raises(sqlite3.OperationalError) as denied:
             database.execute("delete from run")
         assert denied.value.sqlite_errorname == "SQLITE_READONLY"
 
@@ -275,9 +275,9 @@ def test_an_experiment_of_the_class_room_is_whole_in_every_room(class_room, room
     assert repr(results.outcomes) == repr(done.outcomes)  # some figures are NaN
     assert set(results.outcomes) == set(results.keys)
     before = content(class_room.home)
-    own, lent = (trials_of(store) for store in (class_room, room))
+    own, shared = (trials_of(store) for store in (class_room, room))
     for key_of_trial in results.keys.values():
-        assert (own.scores(key_of_trial) == lent.scores(key_of_trial)).all()
+        assert (own.scores(key_of_trial) == shared.scores(key_of_trial)).all()
     assert here(room, settings.to_json(), "study").result["done"] == len(results.keys)
     assert content(class_room.home) == before
 
@@ -706,12 +706,12 @@ def test_a_room_s_own_set_goes_before_the_same_one_that_is_lent_which_may_go(cla
     assert room.home_of_set(key) == room.home
     for change in (lambda: None, lambda: without_runs(class_room).delete_set(key)):
         change()
-        assert [(row.source, row.lent) for row in room.image_sets()] == [("Own", False)]
+        assert [(row.source, row.shared) for row in room.image_sets()] == [("Own", False)]
 
 
 def test_corrections_of_a_set_that_is_lent_are_of_the_room_alone(class_room, room):
     [row] = room.image_sets()
-    assert row.lent
+    assert row.shared
     folder = class_room.home / "sets" / row.key
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert CorrectionStore(room.home).mark(row.key, "day", {"one": False}, True) == 1

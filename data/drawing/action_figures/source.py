@@ -8,12 +8,12 @@ from typing import ClassVar
 
 from drawing.action_figures.paint import steps_of
 from drawing.action_figures.scene import NAMES, make_scene, scene_action
-from drawing.drawn import Drawn, DrawnSource, polygons_of
+from drawing.drawn import Drawn, GeneratedSource, polygons_of
 from ranking.core import SourceBox
 
 
 @dataclass
-class ActionFigures(DrawnSource):
+class ActionFigures(GeneratedSource):
     """Scenes of 320 x 240 pixels with 1 to 6 people; one box per person, whose class is the action.
 
     Image `i` depends on the seed, `i` and the share only: the first 200 of 1,000 images are the images of a set of

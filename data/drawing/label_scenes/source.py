@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from drawing.drawn import Drawn, DrawnSource, polygons_of
+from drawing.drawn import Drawn, GeneratedSource, polygons_of
 from drawing.label_scenes.paint import steps_of
 from drawing.label_scenes.places import compose
 from drawing.label_scenes.story import tell_story
@@ -14,7 +14,7 @@ from ranking.core import SourceBox
 
 
 @dataclass
-class LabelScenes(DrawnSource):
+class LabelScenes(GeneratedSource):
     """Images of 320 x 240 pixels, each one sample with the labels of all its concepts.
 
     Image `i` depends on the seed and `i` only: the first 200 of 1,000 images are the images of a set of 200.

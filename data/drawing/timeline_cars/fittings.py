@@ -18,32 +18,34 @@ def draw_spare(sketch: Sketch, model: Model, body: Body, wheel: Wheel) -> None:
         sketch.limb((x, y - wheel.radius * 0.7), (x, y + wheel.radius * 0.7), 0.09, 0.09, (30, 29, 33))
 
 
-def draw_fittings(sketch: Sketch, model: Model, body: Body, wheel: Wheel, told: Fittings) -> None:
+def draw_fittings(sketch: Sketch, model: Model, body: Body, wheel: Wheel, details: Fittings) -> None:
     """Draw all fittings in front of the body and the wheels."""
-    _side(sketch, model, body, told)
-    _bumpers(sketch, model, body, told)
-    _lamps(sketch, model, body, wheel, told)
+    _side(sketch, model, body, details)
+    _bumpers(sketch, model, body, details)
+    _lamps(sketch, model, body, wheel, details)
     random = model.random("extras")
     if model.years["fittings"] > 1964:
         at, belt = body.cowl_x + 0.32, -body.cowl_y
-        metal = CHROME if model.years["fittings"] < 1977 else (BLACK if told.painted < 0.5 else model.paint)
+        metal = (
+            CHROME if model.years["fittings"] < 1977 else (BLACK if details.painted < 0.5 else model.paint)
+        )
         sketch.limb((at, belt - 0.02), (at - 0.08, belt - 0.07), 0.03, 0.045, metal)
     if 1950 < model.years["fittings"] < 1990 and random.random() < 0.5:
         x = body.cowl_x - 0.1
         sketch.limb((x, -body.cowl_y + 0.03), (x + 0.12, -body.cowl_y - 0.6), 0.008, 0.005, (70, 72, 78))
 
 
-def _side(sketch: Sketch, model: Model, body: Body, told: Fittings) -> None:
+def _side(sketch: Sketch, model: Model, body: Body, details: Fittings) -> None:
     """Draw a chrome line along the side, or a protective plastic strip."""
     random = model.random("side")
     high = body.sill + random.uniform(0.5, 0.7) * (body.cowl_y - body.sill)
     front, back = body.nose + 0.2, body.tail - 0.14
-    if random.random() < told.trim:
-        dip = random.uniform(-0.02, 0.16) * told.trim
+    if random.random() < details.trim:
+        dip = random.uniform(-0.02, 0.16) * details.trim
         points = [(front, -high), (body.wheelbase * 0.55, -high + dip), (back, -high - 0.02)]
         sketch.line(points, 0.035, CHROME)
         sketch.limb((0.5, -body.sill - 0.03), (body.wheelbase - 0.5, -body.sill - 0.03), 0.02, 0.02, CHROME)
-    if random.random() < told.strip:
+    if random.random() < details.strip:
         at = body.sill + 0.42 * (body.cowl_y - body.sill)
         sketch.line([(front - 0.12, -at), (back + 0.05, -at)], 0.065, PLASTIC)
     if model.kind == "estate" and model.years["paint"] < 1978 and random.random() < 0.4:
@@ -65,15 +67,15 @@ def _side(sketch: Sketch, model: Model, body: Body, told: Fittings) -> None:
             sketch.line([(body.cowl_x + 0.12, -y), (back - 0.02, -y)], 0.012, clear((70, 40, 20), 0.5))
 
 
-def _bumpers(sketch: Sketch, model: Model, body: Body, told: Fittings) -> None:
-    if told.bumper < 0.03:
+def _bumpers(sketch: Sketch, model: Model, body: Body, details: Fittings) -> None:
+    if details.bumper < 0.03:
         return
-    metal = mix(PLASTIC, CHROME, told.metal)
-    if model.random("bumper").random() < told.painted:
+    metal = mix(PLASTIC, CHROME, details.metal)
+    if model.random("bumper").random() < details.painted:
         metal = mix(model.paint, PLASTIC, 0.08)
-    half, middle = told.bumper / 2, body.sill + 0.06 + told.bumper / 2
+    half, middle = details.bumper / 2, body.sill + 0.06 + details.bumper / 2
     out = 0.05 + 0.12 * (body.fender > 0.6)
-    deep = 0.16 + 0.4 * (1 - told.metal)
+    deep = 0.16 + 0.4 * (1 - details.metal)
     for x, inward in ((body.nose - out, 1), (body.tail + out, -1)):
         corners = [
             (x, middle - half, half),
@@ -82,22 +84,22 @@ def _bumpers(sketch: Sketch, model: Model, body: Body, told: Fittings) -> None:
             (x + inward * deep, middle - half, 0.02),
         ]
         sketch.polygon(rounded(corners), metal)
-        if told.metal > 0.6:
+        if details.metal > 0.6:
             ends = [(x + inward * 0.03, -middle - half * 0.4), (x + inward * deep, -middle - half * 0.4)]
             sketch.line(ends, 0.02, (255, 255, 255))
 
 
-def _lamps(sketch: Sketch, model: Model, body: Body, wheel: Wheel, told: Fittings) -> None:
-    size = told.lamp
-    if told.apart > 0.02 and body.fender > 0.3:  # on a bar between the wings
-        x, y = body.nose - 0.02 - told.apart, -max(body.hood_y - 0.24, 2 * wheel.radius + 0.1)
+def _lamps(sketch: Sketch, model: Model, body: Body, wheel: Wheel, details: Fittings) -> None:
+    size = details.lamp
+    if details.apart > 0.02 and body.fender > 0.3:  # on a bar between the wings
+        x, y = body.nose - 0.02 - details.apart, -max(body.hood_y - 0.24, 2 * wheel.radius + 0.1)
         sketch.limb((x + 0.05, y + 0.3), (x + 0.05, y), 0.025, 0.025, CHROME)
         sketch.limb((x, y), (x + size * 1.2, y), size, size * 0.45, mix(CHROME, BLACK, 0.15))
         sketch.disc((x - size * 0.15, y), size * 0.42, LENS, size * 0.98)
     else:
         x, y = body.nose + 0.06, -(body.sill + 0.72 * (body.hood_y - body.sill))
-        if told.angular > 0.4:
-            long = size * (1.1 + 1.2 * told.angular)
+        if details.angular > 0.4:
+            long = size * (1.1 + 1.2 * details.angular)
             sketch.polygon(
                 rounded(
                     [
@@ -111,7 +113,7 @@ def _lamps(sketch: Sketch, model: Model, body: Body, wheel: Wheel, told: Fitting
             )
             if model.years["fittings"] > 1973:
                 sketch.box(x + long * 0.6, y - size * 0.7, x + long * 0.6 + 0.12, y + size * 0.7, AMBER)
-        elif told.angular > 0.18 and model.years["fittings"] > 1986:  # swept back into the wing
+        elif details.angular > 0.18 and model.years["fittings"] > 1986:  # swept back into the wing
             sketch.polygon(
                 rounded(
                     [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from drawing.drawn import Drawn, DrawnSource, polygons_of
+from drawing.drawn import Drawn, GeneratedSource, polygons_of
 from drawing.ground import HEIGHT, WIDTH
 from drawing.sketch import Sketch, clear
 from drawing.timeline_cars.body import draw_body, of_kind
@@ -20,7 +20,7 @@ from ranking.core import SourceBox
 
 
 @dataclass
-class TimelineCars(DrawnSource):
+class TimelineCars(GeneratedSource):
     """Images of 320 x 240 pixels, each one sample, a car with its year; two images of each model.
 
     Image `i` depends on the seed and `i` only. The images of a model are a group in one split, so that no car is in
@@ -56,8 +56,8 @@ class TimelineCars(DrawnSource):
 def draw_car(sketch: Sketch, model: Model, ground: float, random: Random) -> None:
     """Draw the car, its wheels on row `ground`, facing either side."""
     body = of_kind(between(BODIES, model.years["body"]), model.kind)
-    wheel, told = between(WHEELS, model.years["wheels"]), between(FITTINGS, model.years["fittings"])
-    start, end = body.nose - told.apart - 0.2, body.tail + 0.22  # with lamps, bumpers and a spare wheel
+    wheel, details = between(WHEELS, model.years["wheels"]), between(FITTINGS, model.years["fittings"])
+    start, end = body.nose - details.apart - 0.2, body.tail + 0.22  # with lamps, bumpers and a spare wheel
     long = end - start
     scale = min(random.uniform(112, 134), random.uniform(0.89, 0.98) * WIDTH / long)
     flip = random.random() < 0.5
@@ -70,5 +70,5 @@ def draw_car(sketch: Sketch, model: Model, ground: float, random: Random) -> Non
     draw_spare(sketch, model, body, wheel)
     draw_body(sketch, model, body, wheel)
     draw_wheels(sketch, model, body, wheel)
-    draw_fittings(sketch, model, body, wheel, told)
+    draw_fittings(sketch, model, body, wheel, details)
     sketch.place((0, 0), 1)

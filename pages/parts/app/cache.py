@@ -245,7 +245,7 @@ def redrawn(shown: Sequence[Run], split: str) -> Resampled:
 
 
 @of_home(entries=SOME, spinner="Ranking with weaker and stronger neighbours …", needs="model")
-def leaning(run: Run) -> EdgeStrengthCurve:
+def strength_curve(run: Run) -> EdgeStrengthCurve:
     """The test samples of a run ranked with weaker and stronger neighbours. Only for a method that uses a graph."""
     from ranking.explain.edge_strength import edge_strength_curve
 
@@ -327,10 +327,10 @@ def label_entropy(run: Run) -> LabelEntropy:
 @of_home(spinner="Reading the test sequences …", needs="scores")
 def ordered(run: Run) -> Ordered:
     """The test sequences of a sequence-ranking run in the order that its method predicts."""
-    from ranking.experiments.order_training import Ordered, drawn_for_test, make_drawing
+    from ranking.experiments.order_training import Ordered, make_drawing, held_out_sequences
 
     settings = OrderTrainSettings.from_json(run.settings)
-    drawn = drawn_for_test(image_set(settings.set), settings)
+    drawn = held_out_sequences(image_set(settings.set), settings)
     scores = read_scores(run.scores_file, f"training {run.id}", len(drawn.sequences.members))
     return Ordered.of(drawn, scores, make_drawing(settings.drawing))
 
@@ -338,11 +338,11 @@ def ordered(run: Run) -> Ordered:
 @of_home(entries=SOME, needs="model")
 def mid_rank(run: Run) -> tuple[MidRank, Features]:
     """The MidRank of a sequence-ranking run, and (n, d) the features of the pool of its test sequences."""
-    from ranking.experiments.order_training import drawn_for_test
+    from ranking.experiments.order_training import held_out_sequences
 
     settings = OrderTrainSettings.from_json(run.settings)
     features = projected(projection(run), features_of(run, settings.features))
-    return method_of(run), drawn_for_test(image_set(settings.set), settings, features).sequences.features
+    return method_of(run), held_out_sequences(image_set(settings.set), settings, features).sequences.features
 
 
 @of_home(spinner="Searching …")

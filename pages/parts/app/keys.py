@@ -52,7 +52,7 @@ ORDER = "order"  # of the components of the sample graph
 SIZE = "size"  # of the components that the sample graph shows
 COMPONENTS = "components"  # page of the sample graph, from 1
 LABEL_SET = "label_set"  # key of the image set whose labels are ranked
-RIVAL_RUN = "rival_run"  # id of the training that plays along
+BASELINE_RUN = "rival_run"  # id of the training that plays along
 LABEL_RUN = "label_run"  # id of the training of labels that is shown
 CORE = "core"  # the label of the core whose interactions are shown
 SIMULATION = "simulation"  # id of the simulation of questions that is shown
@@ -79,7 +79,7 @@ EXPERIMENT_SET = "experiment_set"  # key of the image set on which methods are c
 EXPERIMENT = "experiment"  # id of the experiment that is shown
 SCALE = "scale"  # of a new experiment: what its form begins with
 QUERIES = "queries"  # classes that an experiment ranks, each by itself, as a list in JSON
-CONTENDERS = "contenders"  # methods that it compares, joined by commas
+COMPARED_METHODS = "contenders"  # methods that it compares, joined by commas
 GRID_C, GRID_ETA = "grid.C", "grid.eta"  # values that it chooses among, joined by commas
 WIDEN = "widen"  # whether a grid goes on beyond an end where the best lies
 CHOSEN_BY = "chosen_by"  # the measure by which it chooses
@@ -91,7 +91,7 @@ VISIT = "visit"  # number of the order that the search visited, from 1
 IMAGE = "image"  # id of the image whose labels are asked for
 STRATEGY = "strategy"  # how the next question is chosen
 LABEL_K = "label_k"  # how many labels an image is given
-RIVAL = "rival"  # whether, and how, another model is shown beside
+BASELINE = "rival"  # whether, and how, another model is shown beside
 TRUTH = "truth"  # whether the true labels are shown
 SCORES = "scores"  # whose most violated ranking is looked for: of a model, sampled or typed
 TYPED_RELEVANT = "scores.relevant"  # numbers, joined by blanks
@@ -111,9 +111,9 @@ SOLVER = "assignment.solver"  # whose ranking is shown
 VIOLATED_STEP = "violated_step"  # of the lesson about the most violated ranking, from 1
 LABELS_STEP = "labels_step"  # of the lesson about labels, from 1
 SCENE = "label_scene"  # of that lesson, a letter
-TOLD_LABEL = "told_label"  # the label that is answered in it
-TOLD = "told_answer"  # and how
-ASKED = "questions_answered"  # how many questions are answered in it
+ANSWERED_LABEL = "told_label"  # the label that is answered in it
+ANSWER = "told_answer"  # and how
+ANSWERED = "questions_answered"  # how many questions are answered in it
 TIMING = "timing"  # id of the timing that is shown
 TIMED = "timed"  # which table or figure of the paper is shown
 SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
@@ -130,8 +130,8 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((ASSIGNMENT, ASSIGNMENT_AIM), (SOLVER,)),
     ASSIGNED: (ASSIGNED_RELEVANT, ASSIGNED_K),
     IMPORT: (EXAMPLE,),
-    SCENE: (TOLD_LABEL, TOLD, ASKED),
-    TOLD_LABEL: (TOLD,),
+    SCENE: (ANSWERED_LABEL, ANSWER, ANSWERED),
+    ANSWERED_LABEL: (ANSWER,),
     **dict.fromkeys((SHEET_CLASS, SHEET_SPLIT), (SHEET,)),
     **dict.fromkeys((FILTER, SCORE_RANGE), (PAGE,)),
     SET: (SHEET, "sheet.", OWN, QUERY, CORRECTIONS, RUN, COMPARED, PAIR, *_SHOWN),
@@ -155,8 +155,8 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
     COMPARED: (PAIR,),
     ORDER_SET: (CRITERION, *_SEQUENCES),
     CRITERION: _SEQUENCES,
-    LABEL_SET: (LABEL_RUN, RIVAL_RUN, CORE, SIMULATION, IMAGE, LABEL_K),
-    LABEL_RUN: (LABEL_SET, RIVAL_RUN, CORE, LABEL_K),
+    LABEL_SET: (LABEL_RUN, BASELINE_RUN, CORE, SIMULATION, IMAGE, LABEL_K),
+    LABEL_RUN: (LABEL_SET, BASELINE_RUN, CORE, LABEL_K),
     ORDER_RUN: (ORDER_SET, CRITERION, BESIDE, LENGTH, TREES, VISIT),
     ABLATION: (ABLATION_RUN, MEASURE),
     EXPERIMENT_SET: (EXPERIMENT, QUERIES, DIFFERENCE, GALLERY, GALLERY_SPLIT),
@@ -166,7 +166,7 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
             *_FEATURES,
             SCALE,
             QUERIES,
-            CONTENDERS,
+            COMPARED_METHODS,
             "grid.",
             WIDEN,
             FOLDS,
@@ -176,7 +176,7 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
         ),
         *(DIFFERENCE, GALLERY, GALLERY_SPLIT),
     ),
-    SCALE: (QUERIES, CONTENDERS, "grid.", FOLDS),
+    SCALE: (QUERIES, COMPARED_METHODS, "grid.", FOLDS),
     ABLATION_RUN: (*_FEATURES, "study."),
     **dict.fromkeys((SEQUENCE, LENGTH, TREES), (VISIT,)),
     SIMULATION: (
@@ -214,7 +214,7 @@ PAGE_RUNS = "page runs"  # whether the page itself runs, and draws its menu at i
 PAGE_SHOWN = "page that is shown"
 PAGE_DONE = "page that was last shown to its end"
 TOGETHER = "selected together"  # name of the address: ids
-GRID_TOLD = "selection that a grid was told"
+GRID_SENT = "selection that a grid was told"
 SELECTED_RUNS = "selected trainings"  # (the training in the address, ids)
 JUST_DELETED = "trainings that were just deleted"  # ids
 K_RAISED = "k was raised beside the question"  # whether
@@ -223,7 +223,7 @@ NOT_DONE = "what could not be done to trainings"  # messages
 UNDO = "correction to undo"  # its press
 UPLOADED = "what came of what was uploaded"  # id of each file: dropped.TakenUp
 JUST_DELETED_SET = "image set that was just deleted"  # its key
-EDGES_BROUGHT = "CSVs of pairs that were brought"  # how many
+UPLOADED_PAIRS = "CSVs of pairs that were brought"  # how many
 
 
 def uploads_of(form: str) -> str:

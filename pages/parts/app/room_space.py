@@ -103,7 +103,7 @@ def _takers() -> Iterator[Taker]:
         answers.empty_deleted,
     )
     for row in store.image_sets():
-        if not row.lent and not store.users_of_set(row.key):
+        if not row.shared and not store.users_of_set(row.key):
             yield Taker(
                 store.bytes_of_set(row.key),
                 f"Take away the image set “{row.title}”",
@@ -111,7 +111,7 @@ def _takers() -> Iterator[Taker]:
                 lambda key=row.key: store.delete_set(key),
             )
         for vectors in store.vectors_of(row.key):
-            if not vectors.lent:
+            if not vectors.shared:
                 yield Taker(
                     4 * vectors.size * row.samples,
                     f"Delete the features “{vectors.title}” of “{row.title}”",
@@ -119,7 +119,7 @@ def _takers() -> Iterator[Taker]:
                     lambda key=row.key, name=vectors.name: store.delete_vectors(key, name),
                 )
     for model in store.networks():
-        if not model.lent:
+        if not model.shared:
             yield Taker(
                 store.bytes_of_model(model.settings["model"]),
                 f"Delete the model “{model.title}”",
@@ -157,7 +157,7 @@ def _in_use() -> Iterator[str]:
     if answered > most_disk() // 100:
         yield f"Answers take {format_bytes(answered)}: delete those of an image set on *Interactive labelling*."
     for row in store.image_sets():
-        users = [] if row.lent else store.users_of_set(row.key)
+        users = [] if row.shared else store.users_of_set(row.key)
         if users:
             yield (
                 f"The image set “{escaped(row.title)}” takes {format_bytes(store.bytes_of_set(row.key))} and is used "

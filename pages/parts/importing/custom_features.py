@@ -126,16 +126,16 @@ def _show_kept(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
             features.matched or "as kept",
         )
         what = f"{columns}, matched {matched}, {size}"
-    lent = ", lent by the class room" if features.lent else ""
+    shared = ", lent by the class room" if features.shared else ""
     listed = feature_choice.called(features.name, images.key)
     listed_as = "" if listed == features.title else f" ({escaped(listed)} in lists of trainings)"
-    st.markdown(f"**{escaped(features.title)}**{listed_as}: {escaped(what)}{lent}")
+    st.markdown(f"**{escaped(features.title)}**{listed_as}: {escaped(what)}{shared}")
     with st.container(horizontal=True, vertical_alignment="center"):
         link = address.only(**{keys.SET: images.key, keys.FEATURES: features.name})
         st.page_link(
             "pages/train.py", label="Train with it", query_params=link, icon=":material/model_training:"
         )
-        if not features.lent:
+        if not features.shared:
             with st.popover("Delete", icon=":material/delete:", type="tertiary"):
                 st.markdown(
                     "It will be gone for good. Trainings keep their scores; what needs it again, such as neighbours, "

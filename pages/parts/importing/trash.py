@@ -16,7 +16,7 @@ from ranking.workspace.store import ImageSetRow
 
 def offer_delete(row: ImageSetRow) -> None:
     """The button that deletes an image set, unless it is lent or comes with the program."""
-    if row.lent or row.key in examples.set_folders():
+    if row.shared or row.key in examples.set_folders():
         return
     users = len(home.store().users_of_set(row.key))
     used = (

@@ -71,7 +71,7 @@ def training(with_neighbours: bool = False) -> Run:
     run_actions.show_errors()
     run = runs.chosen()
     scored = runs.with_scores()
-    listed = [each for each in scored if runs.leans_on_neighbours(each)] if with_neighbours else scored
+    listed = [each for each in scored if runs.uses_graph(each)] if with_neighbours else scored
     if run is not None and run.deleted:
         run_actions.offer_undo(run)
         frame.end_page()

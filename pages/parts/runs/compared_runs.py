@@ -206,7 +206,7 @@ def titles(shown: Sequence[Run]) -> dict[str, str]:
     return {key: f"{name}, {key}" if alike(name) > 1 else name for key, name in names.items()}
 
 
-def looks_of(shown: Sequence[Run]) -> dict[str, Look]:
+def line_styles_of(shown: Sequence[Run]) -> dict[str, Look]:
     """The look of each run by its id, no two alike: that of its method, unless a run before it has that one, else the
     first that is left. ValueError where there are more runs than looks."""
     if len(shown) > len(LOOKS):

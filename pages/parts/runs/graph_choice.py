@@ -76,7 +76,7 @@ def in_words(images: ImageSet, edges: Ints) -> str:
 def _uploader(images: ImageSet) -> str:
     """The key of the widget: one for each set and each CSV, so that what was brought does not stay in the next one's
     place."""
-    return keys.widget(f"edges {images.key} {st.session_state.get(keys.EDGES_BROUGHT, 0)}")
+    return keys.widget(f"edges {images.key} {st.session_state.get(keys.UPLOADED_PAIRS, 0)}")
 
 
 def _take_up(images: ImageSet) -> str | None:
@@ -89,7 +89,7 @@ def _take_up(images: ImageSet) -> str | None:
         kept, refused = dropped.once(file, lambda file: keep(images, file))
     if kept is not None:
         address.put(**{keys.GRAPH: kept})
-        st.session_state[keys.EDGES_BROUGHT] = st.session_state.get(keys.EDGES_BROUGHT, 0) + 1
+        st.session_state[keys.UPLOADED_PAIRS] = st.session_state.get(keys.UPLOADED_PAIRS, 0) + 1
     return refused
 
 

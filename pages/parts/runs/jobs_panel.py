@@ -60,7 +60,7 @@ def _show(run: Run, live: Live | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container():
             _progress(run, seen)
-        if not run.lent:
+        if not run.shared:
             st.button(
                 "Cancelling …" if run.cancelled else "Cancel",
                 key=keys.widget(f"cancel {run.id}"),

@@ -18,20 +18,20 @@ from ranking.reports.line_styles import Look
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import ImageSetRow
 
-OWN, RIVAL = "C-star p@k", "Independent p@k"
+OWN, BASELINE = "C-star p@k", "Independent p@k"
 MOST_LABELS_OF_ONE = 2.0  # a set whose images have fewer on average leaves nothing to rank
 PICKER = training_runs.Picker(
     task="labels",
     run=keys.LABEL_RUN,
     set=keys.LABEL_SET,
     own=OWN,
-    rival=RIVAL,
+    baseline=BASELINE,
     source="Label scenes",
     needs="Ranking labels needs images with several labels each",
     rivalry="C-star lets a few core labels attract or repel all others; its rival, the independent model, scores "
     "each label by itself.",
 )
-NAMES = {OWN: "C-star", RIVAL: "Independent"}  # what a projector has room for
+NAMES = {OWN: "C-star", BASELINE: "Independent"}  # what a projector has room for
 
 
 class Player(NamedTuple):
@@ -103,43 +103,43 @@ def _train_another(row: ImageSetRow, methods: Sequence[str]) -> None:
 
 def _baseline_of(run: Run) -> str:
     """The method that is shown beside that of a run."""
-    return RIVAL if run.settings["method"] == OWN else OWN
+    return BASELINE if run.settings["method"] == OWN else OWN
 
 
-def rivals_of(run: Run) -> list[Run]:
+def baselines_of(run: Run) -> list[Run]:
     """The other runs on the same images, features and labels, seen through the same projection: first those by
     another method, then the newest."""
     same = ("set", "features", "min_images", "projection")
-    rivals = [
-        rival
-        for rival in PICKER.runs(run.settings["set"])
-        if rival.has_model
-        and rival.id != run.id
-        and all(rival.settings.get(part) == run.settings.get(part) for part in same)
+    baselines = [
+        baseline_run
+        for baseline_run in PICKER.runs(run.settings["set"])
+        if baseline_run.has_model
+        and baseline_run.id != run.id
+        and all(baseline_run.settings.get(part) == run.settings.get(part) for part in same)
     ]
-    return sorted(rivals, key=lambda rival: rival.settings["method"] != _baseline_of(run))
+    return sorted(baselines, key=lambda baseline_run: baseline_run.settings["method"] != _baseline_of(run))
 
 
-def choose_rival(run: Run) -> Run | None:
+def choose_baseline(run: Run) -> Run | None:
     """The baseline beside `run`; None where there is none, and then a button trains the other model."""
-    rivals = rivals_of(run)
-    if not rivals:
-        offer_rival(run)
+    baselines = baselines_of(run)
+    if not baselines:
+        offer_baseline(run)
         return None
-    if len(rivals) > 1:
-        return training_runs.choose_among(rivals, "Baseline", keys.RIVAL_RUN)
-    address.bound(keys.RIVAL_RUN, address.one_of([rivals[0].id]), rivals[0].id)
-    return rivals[0]
+    if len(baselines) > 1:
+        return training_runs.choose_among(baselines, "Baseline", keys.BASELINE_RUN)
+    address.bound(keys.BASELINE_RUN, address.one_of([baselines[0].id]), baselines[0].id)
+    return baselines[0]
 
 
-def players(run: Run, rival: Run | None = None) -> list[Player]:
+def players(run: Run, baseline_run: Run | None = None) -> list[Player]:
     """The models that are shown, named as a projector has room for it; two of one method by the settings in which they
     differ."""
-    listed = [run] if rival is None else [run, rival]
+    listed = [run] if baseline_run is None else [run, baseline_run]
     methods = [str(each.settings["method"]) for each in listed]
     names = [NAMES.get(method, method) for method in methods]
-    if rival is not None and names[0] == names[1]:
-        differing = [runs.against(run, rival), runs.against(rival, run)]
+    if baseline_run is not None and names[0] == names[1]:
+        differing = [runs.against(run, baseline_run), runs.against(baseline_run, run)]
         names = [f"{name} ({settings})" for name, settings in zip(names, differing, strict=True)]
         methods[1] = names[1]
     looks = label_styles.of_models(methods)
@@ -148,7 +148,7 @@ def players(run: Run, rival: Run | None = None) -> list[Player]:
     ]
 
 
-def offer_rival(run: Run) -> None:
+def offer_baseline(run: Run) -> None:
     """Where there is no baseline: a button that trains it, and its progress."""
     baseline = _baseline_of(run)
     if any(

@@ -21,28 +21,30 @@ WITH_RANKING = 1  # answers ahead whose rankings are sent along; of those after 
 
 
 @dataclass(frozen=True, eq=False)
-class Interview:
+class LabellingSession:
     """A model that asks about one image. id: of the image; truth: (L,) its labels, None where they are not known."""
 
     player: Player
     strategy: str
-    asker: LabellingModel
+    labelling_model: LabellingModel
     names: tuple[str, ...]
     id: str
     truth: Bools | None
 
     @classmethod
-    def of(cls, player: Player, images: LabelSet, row: int, strategy: str, k: int, known: bool) -> Interview:
+    def of(
+        cls, player: Player, images: LabelSet, row: int, strategy: str, k: int, known: bool
+    ) -> LabellingSession:
         """About image `row` of `images`, which is given `k` labels; `known`: whether its labels are the truth."""
         method, _ = cache.label_ranker(player.run)
         image, id = images.part([row]), str(images.ids[row])
-        asker = LabellingModel(method.prediction(image, k=k), _urgency(player.run, strategy, id))
+        labelling_model = LabellingModel(method.prediction(image, k=k), _urgency(player.run, strategy, id))
         truth = image.labels[0] if known and image.labels.any() else None
-        return cls(player, strategy, asker, images.names, id, truth)
+        return cls(player, strategy, labelling_model, images.names, id, truth)
 
     @property
     def k(self) -> int:
-        return int(self.asker.alone.k[0])
+        return int(self.labelling_model.alone.k[0])
 
     @property
     def run(self) -> Run:
@@ -58,13 +60,13 @@ class Interview:
 
     def precision(self, scores: Floats, position: Position) -> float | None:
         """Break-even precision of a ranking as it is shown; None where the truth is not known."""
-        return None if self.truth is None else self.asker.precision(self.truth, scores, position)
+        return None if self.truth is None else self.labelling_model.precision(self.truth, scores, position)
 
     def played(self) -> list[float]:
         """Break-even precision before the first and after each question that the truth answers; [] without a truth."""
         if self.truth is None:
             return []
-        return self.asker.play(self._nothing(), self.truth, len(self.names))[1]
+        return self.labelling_model.play(self._nothing(), self.truth, len(self.names))[1]
 
     def _nothing(self) -> Position:
         return Position.of(self.names, {})
@@ -94,8 +96,8 @@ class Interview:
                 if event.label in self.names
             ],
             "counted": answers.events,
-            "tree": self._node(self.asker.question_tree(position, first), position, 0),
-            "order": self.asker.in_order_of_urgency(position).tolist(),
+            "tree": self._node(self.labelling_model.question_tree(position, first), position, 0),
+            "order": self.labelling_model.in_order_of_urgency(position).tolist(),
             "why": STRATEGIES[self.strategy].why,
             "own": {"title": self.player.title, "colour": self.player.look.colour, "note": "your answers"},
             "truth": None,
@@ -104,7 +106,7 @@ class Interview:
 
     def ranking(self, position: Position, before: Position, note: str = "your answers too") -> dict[str, Any]:
         """A ranking to be shown beside another: its rows, and the order before the last answer."""
-        scores = self.asker.scores(position)
+        scores = self.labelling_model.scores(position)
         return {
             **self._common(position, before),
             "title": self.player.title,
@@ -116,14 +118,14 @@ class Interview:
 
     def _common(self, position: Position, before: Position) -> dict[str, Any]:
         return {
-            "k": int(self.asker.prediction(position.answers[None]).k[0]),
-            "before": self.asker.order(self.asker.scores(before), before).tolist(),
+            "k": int(self.labelling_model.prediction(position.answers[None]).k[0]),
+            "before": self.labelling_model.order(self.labelling_model.scores(before), before).tolist(),
         }
 
     def ranking_of_its_own_questions(self, count: int) -> dict[str, Any]:
         """The ranking after `count` questions of this model's own, which the truth has answered."""
         assert self.truth is not None
-        questions, _ = self.asker.play(self._nothing(), self.truth, count)
+        questions, _ = self.labelling_model.play(self._nothing(), self.truth, count)
         answers = {self.names[label]: bool(self.truth[label]) for label in questions}
         position = Position.of(self.names, answers)
         before = Position.of(self.names, dict(list(answers.items())[:-1]))
@@ -158,13 +160,13 @@ class Interview:
                 round(float(shares[label]), 3),
                 answers.get(int(position.answers[label]), "skip" if position.skipped[label] else ""),
             ]
-            for label in self.asker.order(scores, position)
+            for label in self.labelling_model.order(scores, position)
         ]
 
     @cached_property
     def _longest(self) -> float:
         """The greatest score without answers: the length of a bar means the same before and after an answer."""
-        scores = np.abs(self.asker.scores(self._nothing()))
+        scores = np.abs(self.labelling_model.scores(self._nothing()))
         return float(scores[np.isfinite(scores)].max(initial=1e-9))
 
 

@@ -50,7 +50,7 @@ def standing(method: str, ranked: Ranking) -> Standing:
 
 
 @dataclass(frozen=True)
-class Rivals:
+class LessonComparison:
     """Two methods on the same samples, with AP and weighted 0-1 loss of the second minus those of the first; each
     difference has its interval, by the paired bootstrap over scenes."""
 
@@ -86,25 +86,25 @@ def loss_difference(relevance: Ints, scores: Floats, units: Ints) -> Interval:
     return interval(second - first, losses[1] - losses[0])
 
 
-def compared(pair: Rivals) -> str:
+def compared(pair: LessonComparison) -> str:
     """Which of two ranks better and which labels better, as far as that is significant."""
     ranks = _lead(pair, pair.better_ranking, "ranks", pair.gain, "AP")
     labels = _lead(pair, pair.better_labels, "labels", pair.loss, "weighted 0-1 loss")
     return f"{ranks[0].upper()}{ranks[1:]}; {labels}."
 
 
-def _lead(pair: Rivals, better: Standing | None, verb: str, apart: Interval, measure: str) -> str:
+def _lead(pair: LessonComparison, better: Standing | None, verb: str, apart: Interval, measure: str) -> str:
     if better is None:
         return f"neither {verb} significantly better"
     return f"{better.method} {verb} better ({signed(_of(pair, better, apart).value)} {measure})"
 
 
-def _of(pair: Rivals, better: Standing, apart: Interval) -> Interval:
+def _of(pair: LessonComparison, better: Standing, apart: Interval) -> Interval:
     """A difference as that of the better method minus the other."""
     return apart if better is pair.second else Interval(-apart.value, -apart.high, -apart.low)
 
 
-def intervals(pair: Rivals) -> str:
+def intervals(pair: LessonComparison) -> str:
     """The intervals of both differences, of the second method minus the first."""
     return (
         f"{pair.second.method} minus {pair.first.method}, paired bootstrap over scenes: AP {ends(pair.gain)}, weighted "
@@ -112,7 +112,7 @@ def intervals(pair: Rivals) -> str:
     )
 
 
-def verdict(pair: Rivals) -> str:
+def verdict(pair: LessonComparison) -> str:
     """What follows where each method leads at one of the two, the first optimising the weighted 0-1 loss and the second
     AP; "" elsewhere."""
     ranks, labels = pair.better_ranking, pair.better_labels
@@ -123,7 +123,7 @@ def verdict(pair: Rivals) -> str:
     return "Each is better here at the loss that the other optimises."
 
 
-def why(pair: Rivals) -> str:
+def why(pair: LessonComparison) -> str:
     """What the two methods train on, and how their scores become labels."""
     svm, ap_svm = pair.first, pair.second
     return (

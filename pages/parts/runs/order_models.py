@@ -17,17 +17,17 @@ from ranking.reports.markup import data_url
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
-OWN, RIVAL = "MidRank", "RankSVM"
+OWN, BASELINE = "MidRank", "RankSVM"
 PICKER = training_runs.Picker(
     task="orders",
     run=keys.ORDER_RUN,
     set=keys.ORDER_SET,
     own=OWN,
-    rival=RIVAL,
+    baseline=BASELINE,
     source="Timeline cars",
     needs="An order needs images with a number each",
-    rivalry=f"{RIVAL} learns from pairs which of two images goes first. {OWN} learns from subsequences, one ranker for "
-    "each length of 3 to 8, and lets the rankers vote. Both learn from the same thousand sequences.",
+    rivalry=f"{BASELINE} learns from pairs which of two images is first. {OWN} learns from subsequences, one ranker "
+    "for each length of 3 to 8, and lets the rankers vote. Both learn from the same thousand sequences.",
 )
 MOST_BESIDE = 3
 

@@ -109,7 +109,7 @@ def _star(chosen: Sequence[Run]) -> None:
         key="star runs",
         on_click=_star_now,
         args=([run.id for run in chosen], not starred),
-        disabled=_lent(chosen),
+        disabled=_is_shared(chosen),
     )
 
 
@@ -118,7 +118,7 @@ def _star_now(run_ids: Sequence[str], star: bool) -> None:
 
 
 def _name(run: Run | None) -> None:
-    with st.popover("Name", icon=":material/edit:", disabled=run is None or run.lent, key="name run"):
+    with st.popover("Name", icon=":material/edit:", disabled=run is None or run.shared, key="name run"):
         if run is not None:
             with st.form(f"name {run.id}", border=False):
                 name = st.text_input(
@@ -149,13 +149,13 @@ def _delete(chosen: Sequence[Run], after: dict[str, str | None]) -> None:
         key="delete runs",
         on_click=_delete_now,
         args=([run.id for run in chosen], after),
-        disabled=_lent(chosen),
+        disabled=_is_shared(chosen),
     )
 
 
-def _lent(chosen: Sequence[Run]) -> bool:
+def _is_shared(chosen: Sequence[Run]) -> bool:
     """Whether one of the runs belongs to the shared workspace, which is read-only."""
-    return any(run.lent for run in chosen)
+    return any(run.shared for run in chosen)
 
 
 def _delete_now(run_ids: Sequence[str], after: dict[str, str | None]) -> None:

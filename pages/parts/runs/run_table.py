@@ -124,7 +124,9 @@ def _row(run: Run) -> dict[str, Any]:
 
 def state_of(run: Run) -> str:
     """The state of a run in words, and where it comes from."""
-    return runs.STATES[run.state] + (", imported" if run.imported else "") + (", shared" if run.lent else "")
+    return (
+        runs.STATES[run.state] + (", imported" if run.imported else "") + (", shared" if run.shared else "")
+    )
 
 
 def _set_title(run: Run, titles: dict[str, str]) -> str:

@@ -102,7 +102,7 @@ def with_scores() -> list[Run]:
     return sorted(scored, key=lambda run: run.settings["set"] != address.get(keys.SET))
 
 
-def leans_on_neighbours(run: Run) -> bool:
+def uses_graph(run: Run) -> bool:
     """Whether the method of a run uses a similarity graph; False for a method that this version does not have."""
     method = _method(run.settings["method"])
     return method is not None and method.uses_graph
@@ -168,14 +168,14 @@ def short_name(run: Run) -> str:
     if run.task == "midrank":
         return f"Study of {run.settings['study']}"
     if run.task == "experiment":
-        return f"Experiment with {', '.join(contenders(run))}"
+        return f"Experiment with {', '.join(compared_methods(run))}"
     if run.task == "timing":
         return "Timing of loss-augmented inference"
     query = f" on “{run.settings['query']}”" if run.task == SAMPLES else ""
     return f"{run.settings['method']}{query}"
 
 
-def contenders(run: Run) -> list[str]:
+def compared_methods(run: Run) -> list[str]:
     """Return the methods that an experiment compares, each once."""
     return list(dict.fromkeys(name for name, _ in ExperimentSettings.from_json(run.settings).methods))
 
@@ -223,7 +223,7 @@ def measured(run: Run) -> str:
 
 
 def when(run: Run) -> str:
-    return datetime.fromtimestamp(run.created).strftime("%d %b %H:%M") + (" · shared" if run.lent else "")
+    return datetime.fromtimestamp(run.created).strftime("%d %b %H:%M") + (" · shared" if run.shared else "")
 
 
 # ---------------------------------------------------------------------------------------------------------

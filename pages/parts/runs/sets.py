@@ -68,7 +68,7 @@ def _key_of(text: str, known: dict[str, ImageSetRow]) -> str:
 
 
 def title(row: ImageSetRow) -> str:
-    return f"{row.title} — {row.images:,} images, {row.samples:,} samples{' · shared' if row.lent else ''}"
+    return f"{row.title} — {row.images:,} images, {row.samples:,} samples{' · shared' if row.shared else ''}"
 
 
 def _first(rows: list[ImageSetRow]) -> str:

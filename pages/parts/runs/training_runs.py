@@ -33,7 +33,7 @@ class Picker:
     run: str
     set: str
     own: str
-    rival: str
+    baseline: str
     source: str
     needs: str
     rivalry: str
@@ -91,8 +91,8 @@ class Picker:
             jobs_panel.explain_end(listed[0])
         train_first(
             f"No model has learned to {goal} yet",
-            f"Train {self.own} and {self.rival}",
-            lambda: [start(usual(method)) for method in (self.rival, self.own)],
+            f"Train {self.own} and {self.baseline}",
+            lambda: [start(usual(method)) for method in (self.baseline, self.own)],
             self.rivalry,
             f"train {self.task}",
             lambda: run_actions.bring_back(task=self.task),

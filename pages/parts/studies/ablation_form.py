@@ -30,7 +30,7 @@ VARIED = {
     "representation": {"representation"},
     "number of trees": {"trees"},
 }
-NOT_ASKED = {"shortest", "longest", "subsequences"}
+NOT_OFFERED = {"shortest", "longest", "subsequences"}
 FIRST, OF = keys.setting("study", "drawing", "first"), keys.setting("study", "drawing", "of")
 LENGTH, TRAINED, TESTED, DRAWN, SEED = (
     keys.setting("study", "drawing", name) for name in ("length", "train", "test", "subsequences", "seed")
@@ -54,7 +54,7 @@ def given(run: Run) -> dict[str, str]:
     own = {
         keys.setting("study", OWN, name): str(value)
         for name, value in settings.method_settings.items()
-        if name not in NOT_ASKED
+        if name not in NOT_OFFERED
     }
     return {**parameters, **drawn, **own, DRAWN: str(subsequences)}
 
@@ -80,7 +80,7 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
             FEW_SUBSEQUENCES.get(study, SUBSEQUENCES),
         )
     with st.expander(f"Settings of {OWN}"):
-        plugin, left_out = method_class(OWN), NOT_ASKED | VARIED.get(study, set())
+        plugin, left_out = method_class(OWN), NOT_OFFERED | VARIED.get(study, set())
         values = forms.settings_form("study", [(OWN, plugin)], "More settings", without=left_out)[OWN]
     usual = {item.name: item.default for item in settings_of(plugin)}
     changed = {name: value for name, value in values.items() if value != usual[name]}

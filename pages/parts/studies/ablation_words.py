@@ -37,12 +37,12 @@ def mean_at(curve: Curve, at: At, measure: str = TAU) -> float:
     return curve.measures[measure].mean[curve.at.index(at)]
 
 
-def ahead(name: str, value: float, rival: float) -> str:
+def ahead(name: str, value: float, baseline: float) -> str:
     """Compare a value with that of RankSVM in words."""
-    if value == rival:
-        return f"{name} has what {RANK_SVM} has, {rival:.3f}"
-    side = ABOVE if value > rival else BELOW
-    return f"{RANK_SVM}, from which the search begins, has {rival:.3f}: {name} is {side} it"
+    if value == baseline:
+        return f"{name} has what {RANK_SVM} has, {baseline:.3f}"
+    side = ABOVE if value > baseline else BELOW
+    return f"{RANK_SVM}, from which the search begins, has {baseline:.3f}: {name} is {side} it"
 
 
 def of_lengths(curves: Curves) -> str:

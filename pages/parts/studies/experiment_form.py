@@ -39,7 +39,7 @@ def given(run: Run) -> dict[str, str]:
     parameters = {
         keys.EXPERIMENT_SET: settings.set,
         keys.FEATURES: ",".join(feature_choice.names_of(settings.features)),
-        keys.CONTENDERS: ",".join(dict.fromkeys(name for name, _ in settings.methods)),
+        keys.COMPARED_METHODS: ",".join(dict.fromkeys(name for name, _ in settings.methods)),
         keys.FOLDS: str(settings.folds),
         keys.SEED: str(settings.seed),
         keys.CHOSEN_BY: settings.measure,
@@ -68,7 +68,7 @@ def words(run: Run) -> str:
     queries = f"{len(settings.queries)} queries" if settings.queries else "all queries"
     if len(settings.queries) == 1:
         queries = f"“{settings.queries[0]}”"
-    return f"{', '.join(runs.contenders(run))} · {queries} · {runs.features_of(run)}"
+    return f"{', '.join(runs.compared_methods(run))} · {queries} · {runs.features_of(run)}"
 
 
 PAGE = StudyPage(
@@ -93,7 +93,7 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
         queries = choose_queries(row, scale)
         features = feature_choice.choose(cache.image_set(row.key))
         projection = projections.choose()
-        names = choose_contenders()
+        names = choose_compared_methods()
         graph_methods = [name for name in names if uses_graph(name)]
         graph = graph_choice.choose(cache.image_set(row.key), graph_methods[0]) if graph_methods else None
     with right:
@@ -205,10 +205,10 @@ def _parse_queries(text: str, classes: tuple[str, ...]) -> list[str]:
     return [str(name) for name in names]
 
 
-def choose_contenders() -> list[str]:
+def choose_compared_methods() -> list[str]:
     """Choose the methods, those of the paper first; differences are taken to earlier ones."""
     names = [*METHODS, *(name for name in method_names(ranks="samples") if name not in METHODS)]
-    bound = address.bound(keys.CONTENDERS, address.some_of(names), METHODS, ",".join)
+    bound = address.bound(keys.COMPARED_METHODS, address.some_of(names), METHODS, ",".join)
     chosen = st.multiselect("Methods", names, **bound)
     return [name for name in names if name in chosen]
 

@@ -23,17 +23,19 @@ def as_markdown(table: Table) -> str:
 def progress_table(results: Results) -> Table:
     """Return the number of finished training runs in the folds, a row per method and a column per query."""
     rows = []
-    for contender in results.contenders:
-        cells = tuple(_progress(results, query, contender.name) for query in results.queries)
-        rows.append(Row(contender.name, cells, (False,) * len(cells)))
+    for compared_method in results.compared_methods:
+        cells = tuple(_progress(results, query, compared_method.name) for query in results.queries)
+        rows.append(Row(compared_method.name, cells, (False,) * len(cells)))
     return Table("Trainings of the folds", results.queries, tuple(rows))
 
 
-def _progress(results: Results, query: str, contender: str) -> str:
+def _progress(results: Results, query: str, compared_method: str) -> str:
     """Return how many training runs of a method for a query are finished, of those of its grid as extended so far."""
-    points = results.points(query, contender)
+    points = results.points(query, compared_method)
     done = sum(
-        (query, contender, point, fold) in results.outcomes for point in points for fold in results.folds
+        (query, compared_method, point, fold) in results.outcomes
+        for point in points
+        for fold in results.folds
     )
     every = len(points) * len(results.folds)
     return f"✓ {done}" if done == every else f"{done} of {every}"
@@ -42,9 +44,9 @@ def _progress(results: Results, query: str, contender: str) -> str:
 def all_of_them(results: Results) -> Table:
     """Return the seconds of each method by query, and over all queries."""
     rows = []
-    for contender in results.contenders:
-        seconds = [results.seconds(query, contender.name) for query in results.queries]
+    for compared_method in results.compared_methods:
+        seconds = [results.seconds(query, compared_method.name) for query in results.queries]
         known = [value for value in seconds if value is not None]
         row = (*seconds, sum(known) if known else None)
-        rows.append(Row(contender.name, row, (False,) * len(row)))
+        rows.append(Row(compared_method.name, row, (False,) * len(row)))
     return Table("Seconds of training, all settings and folds", (*results.queries, "all"), tuple(rows))

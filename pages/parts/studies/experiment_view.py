@@ -33,7 +33,7 @@ from ranking.reports.differences import (
 from ranking.reports.exports import rows_parquet, shown, trial_rows
 from ranking.reports.findings import Findings, notice_best, split_words
 from ranking.reports.galleries import TOP, value_words
-from ranking.reports.line_styles import looks_of
+from ranking.reports.line_styles import line_styles_of
 from ranking.reports.report import latex_tables, protocol_json, report_html
 from ranking.workspace.run import Run
 
@@ -47,7 +47,7 @@ HEAD, BAR, LOWEST = (
 
 def show(run: Run, findings: Findings) -> None:
     """Show all results of an experiment that has ended."""
-    if len(findings.results.contenders) > 1:
+    if len(findings.results.compared_methods) > 1:
         show_differences(run, findings)
     show_tables(run, findings)
     query = choose_query(findings)
@@ -64,9 +64,9 @@ def show_progress(findings: Findings) -> None:
         "query; tests come last, each by one more training on all training samples."
     )
     if any(
-        findings.results.validation(query, contender.name)
+        findings.results.validation(query, compared_method.name)
         for query in findings.results.queries
-        for contender in findings.results.contenders
+        for compared_method in findings.results.compared_methods
     ):
         st.markdown(as_markdown(validation_table(findings.results)))
 
@@ -107,7 +107,7 @@ def show_differences(run: Run, findings: Findings) -> None:
     left, right = names[pair]
     apart = cache.differences(run)
     rows = [row for row in apart if (row.left, row.right) == (left, right)]
-    measure, look = findings.results.protocol.measure, looks_of(findings.results.contenders)[left]
+    measure, look = findings.results.protocol.measure, line_styles_of(findings.results.compared_methods)[left]
     figure = experiment_charts.difference_bars(rows, look, measure, experiment_charts.reach_of(apart))
     alt, height = experiment_charts.bars_in_words(rows, measure), max(LOWEST, HEAD + BAR * len(rows))
     with place:
@@ -139,7 +139,7 @@ def show_settings(findings: Findings, query: str) -> None:
         f"Chosen by the mean over the folds; of equal ones the smallest C, then the smallest η. {table.note}"
     )
     curves, measure = findings.curves(query), findings.results.protocol.measure
-    figure = experiment_charts.grid_lines(curves, looks_of(findings.results.contenders), measure)
+    figure = experiment_charts.grid_lines(curves, line_styles_of(findings.results.compared_methods), measure)
     if figure is not None:
         alt = experiment_charts.lines_in_words(curves, measure)
         charts.show(go.Figure(figure), keys.widget(f"curves {query}"), alt, "settings", height=380, top=8)
@@ -225,9 +225,9 @@ def _best(findings: Findings, query: str, fold: int | None) -> float | None:
     """Return the best AP of a method on the held-out samples; None where there is none."""
     results = findings.results
     values = []
-    for contender in results.contenders:
-        point = results.chosen(query, contender.name)
-        outcome = None if point is None else results.outcomes.get((query, contender.name, point, fold))
+    for compared_method in results.compared_methods:
+        point = results.chosen(query, compared_method.name)
+        outcome = None if point is None else results.outcomes.get((query, compared_method.name, point, fold))
         if outcome is not None and "AP" in outcome.measures:
             values.append(outcome.measures["AP"])
     return max(values, default=None)

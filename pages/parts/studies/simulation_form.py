@@ -11,18 +11,18 @@ from pages.parts.app.frame import escaped
 from pages.parts.runs import feature_choice, projections, runs
 from pages.parts.studies.study_page import StudyPage
 from ranking import method_class, method_names
-from ranking.core.run_settings import AskingSettings
+from ranking.core.run_settings import SimulationSettings
 from ranking.explain.question_strategies import STRATEGIES
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
-USUAL = AskingSettings("", (), (), ())  # for its defaults
+USUAL = SimulationSettings("", (), (), ())  # for its defaults
 MOST_QUESTIONS, MOST_FOLDS, MOST_SEED = 50, 10, 1_000_000
 
 
 def given(run: Run) -> dict[str, str]:
     """Return the settings of a simulation as URL parameters."""
-    settings = AskingSettings.from_json(run.settings)
+    settings = SimulationSettings.from_json(run.settings)
     parameters = {
         keys.LABEL_SET: settings.set,
         keys.FEATURES: ",".join(feature_choice.names_of(settings.features)),
@@ -65,7 +65,7 @@ def show(row: ImageSetRow) -> None:
             "Images that must show a label", keys.MIN_IMAGES, 1, row.images, USUAL.min_images
         )
         seed = controls.number("Seed of the folds", keys.SEED, 0, MOST_SEED, USUAL.seed)
-    settings = AskingSettings(
+    settings = SimulationSettings(
         row.key,
         feature_choice.named(features),
         tuple((name, values[name]) for name in names),
@@ -80,20 +80,20 @@ def show(row: ImageSetRow) -> None:
     PAGE.offer_start("Start the simulation", settings, "start simulation", disabled=not ready)
     if not ready:
         st.info("Choose at least one feature, one model and one way to ask.", icon=":material/info:")
-    trainings = folds * len(names)
+    training_runs = folds * len(names)
     st.caption(
-        f"It trains {trainings} times: every model on all folds but one, {folds} times; each time the images of "
+        f"It trains {training_runs} times: every model on all folds but one, {folds} times; each time the images of "
         "the fold left out are asked about, the ground truth answering. Every model has the same folds."
     )
 
 
 def words(run: Run) -> str:
     """Describe a simulation in one line."""
-    settings = AskingSettings.from_json(run.settings)
+    settings = SimulationSettings.from_json(run.settings)
     models = " and ".join(dict.fromkeys(name for name, _ in settings.methods))
     return f"{models} · {runs.features_of(run)} · {settings.questions} questions, {settings.folds} folds"
 
 
 PAGE = StudyPage(
-    AskingSettings.task, keys.SIMULATION, keys.LABEL_SET, "Simulation", "A new simulation", given, words
+    SimulationSettings.task, keys.SIMULATION, keys.LABEL_SET, "Simulation", "A new simulation", given, words
 )

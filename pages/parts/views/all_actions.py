@@ -98,7 +98,11 @@ def on_average(actions: Measured, pairs: Sequence[Pair]) -> str:
 
 def table(actions: Measured, query: str) -> str:
     """The figures and their average as markdown, `query` in bold."""
-    heads = [head for alone, leaning in neighbour_captions.PAIRS for head in (alone, leaning, "Change")]
+    heads = [
+        head
+        for alone, strength_curve in neighbour_captions.PAIRS
+        for head in (alone, strength_curve, "Change")
+    ]
     lines = [["Action", *heads], ["---", *(["---:"] * len(heads))]]
     for name, action in actions.items():
         called = escaped(name)
@@ -109,10 +113,10 @@ def table(actions: Measured, query: str) -> str:
 
 def _cells(action: Action) -> list[str]:
     cells: list[str] = []
-    for alone, leaning in neighbour_captions.PAIRS:
-        gain = action.gains[alone, leaning]
+    for alone, strength_curve in neighbour_captions.PAIRS:
+        gain = action.gains[alone, strength_curve]
         mark = "" if not gain.without_zero else " ▲" if gain.value > 0 else " ▼"
-        both = (f"{action.precisions[method]:.3f}" for method in (alone, leaning))
+        both = (f"{action.precisions[method]:.3f}" for method in (alone, strength_curve))
         cells += [*both, f"{signed(gain.value)}{mark}"]
     return cells
 

@@ -26,14 +26,14 @@ def of_models(names: Sequence[str]) -> dict[str, Look]:
     ('dash', 'dashdot')
     """
     others = [name for name in method_names(ranks="labels") if name not in FIRST]
-    return _dealt([*FIRST, *others], names, LOOKS)
+    return _assigned([*FIRST, *others], names, LOOKS)
 
 
 def of_ways(names: Sequence[str]) -> dict[str, Look]:
     """The look of each of `names`, ways to ask."""
-    return _dealt(list(STRATEGIES), names, WAYS)
+    return _assigned(list(STRATEGIES), names, WAYS)
 
 
-def _dealt(known: Sequence[str], names: Sequence[str], looks: Sequence[Look]) -> dict[str, Look]:
+def _assigned(known: Sequence[str], names: Sequence[str], looks: Sequence[Look]) -> dict[str, Look]:
     every = list(dict.fromkeys([*known, *names]))
     return {name: looks[every.index(name) % len(looks)] for name in names}

@@ -23,7 +23,7 @@ from ranking.workspace.examples import folder_of
 
 FILE = Path(__file__).parents[3] / "data" / "labels_lesson.npz"
 AGAIN = "make it again with: python data/labels_lesson.py"
-OWN, RIVAL = "C-star", "Independent"  # the two methods of the file, in its order
+OWN, BASELINE = "C-star", "Independent"  # the two methods of the file, in its order
 QUESTIONS = 10
 SIZE = (320, 240)  # of a scene, in pixels
 DIGITS = 9  # of a score: beyond them is rounding
@@ -31,7 +31,7 @@ CHOSEN, ANY = 3, 3  # scenes of the lesson: chosen ones, and the first that come
 
 
 @dataclass(frozen=True, eq=False)
-class Taught:
+class LessonLabels:
     """M test scenes, `scenes` (M,) by their numbers, with labels (M, L); predictions of both models without answers.
 
     k is the number of labels of each scene, as the paper evaluates. learnt: the number of training scenes. gap: the
@@ -42,10 +42,10 @@ class Taught:
     scenes: Ints
     labels: Bools
     predictions: dict[str, LabelPrediction]
-    learnt: int
+    learned: int
     gap: float
 
-    def asker(self, model: str, row: int) -> LabellingModel:
+    def labelling_model(self, model: str, row: int) -> LabellingModel:
         """Return a model that asks about one scene by the paper's strategy."""
         whole = self.predictions[model]
         part = slice(row, row + 1)
@@ -93,14 +93,14 @@ class Taught:
         return before, after, np.argmax(closest_maxima(own), axis=1)
 
 
-def taught() -> Taught:
+def taught() -> LessonLabels:
     """Return the stored training runs; Gone where they cannot be read."""
     with home.or_gone():
         return _taught(str(FILE))
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
-def _taught(file: str) -> Taught:
+def _taught(file: str) -> LessonLabels:
     try:
         with np.load(file, allow_pickle=False) as arrays:
             stored = json.loads(str(arrays["told"]))
@@ -110,10 +110,12 @@ def _taught(file: str) -> Taught:
         nothing = np.empty(0, np.int64), np.empty((0, labels.shape[1]))
         predictions = {
             name: LabelPrediction(scores, *star, given[1], given[0])
-            for name, scores, star in zip((OWN, RIVAL), unary, ((core, interactions), nothing), strict=True)
+            for name, scores, star in zip(
+                (OWN, BASELINE), unary, ((core, interactions), nothing), strict=True
+            )
         }
         gaps = [Certificate(**lesson).relative_gap for lesson in stored["certificates"].values()]
-        return Taught(tuple(stored["names"]), scenes, labels, predictions, stored["learnt"], max(gaps))
+        return LessonLabels(tuple(stored["names"]), scenes, labels, predictions, stored["learnt"], max(gaps))
     except (KeyError, TypeError) as error:
         raise ValueError(f"data/{FILE.name} lacks something ({error}); {AGAIN}") from error
 
@@ -149,7 +151,7 @@ def _curves(file: str) -> dict[str, Floats]:
     return by_name
 
 
-def picture_of(lesson: Taught, row: int) -> str:
+def picture_of(lesson: LessonLabels, row: int) -> str:
     """Return the scene as a data URL; Gone where its labels differ from the stored ones."""
     with home.or_gone():
         return _picture(str(FILE), row)
@@ -167,18 +169,18 @@ def _picture(file: str, row: int) -> str:
     return data_url(Thumbnails(images.folder).image(scene))
 
 
-def ranked(asker: LabellingModel, position: Position) -> Ints:
+def ranked(labelling_model: LabellingModel, position: Position) -> Ints:
     """Return the labels (L,) from the top.
 
     Labels that flip together have equal scores up to rounding; these are ordered by their unary scores.
     """
-    return asker.order(np.round(asker.scores(position), DIGITS), position)
+    return labelling_model.order(np.round(labelling_model.scores(position), DIGITS), position)
 
 
-def closest(asker: LabellingModel, position: Position) -> Ints:
+def closest(labelling_model: LabellingModel, position: Position) -> Ints:
     """Return the unsettled labels, the next question first, the surest last; empty where all are settled."""
-    difference = asker.prediction(position.answers[None]).max_marginals.difference[0]
-    order = asker.in_order_of_urgency(position)
+    difference = labelling_model.prediction(position.answers[None]).max_marginals.difference[0]
+    order = labelling_model.in_order_of_urgency(position)
     return order[np.isfinite(difference[order])]
 
 

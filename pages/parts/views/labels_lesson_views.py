@@ -19,7 +19,7 @@ from pages.parts.app.colours import (
     VERMILLION,
 )
 from pages.parts.views.charts import ZERO, hatched, line, points, reach, signed_bars
-from pages.parts.views.labels_lesson_data import BY_CHANCE, OWN, QUESTIONS, RIVAL, Taught, strongest
+from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, OWN, QUESTIONS, LessonLabels, strongest
 from pages.parts.views.measures import signed
 from ranking.core import Bools, Floats, Ints
 from ranking.explain.lookahead import NO, YES, LabellingModel, Position
@@ -192,17 +192,17 @@ def quoted(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def listed(taught: Taught, row: int, order: Ints, k: int) -> str:
+def listed(taught: LessonLabels, row: int, order: Ints, k: int) -> str:
     """The first k labels from the top, with whether the image shows them."""
     return f"The first {k} labels: {_with_truth(taught, row, order[:k])}"
 
 
-def _with_truth(taught: Taught, row: int, labels: Sequence[int]) -> str:
+def _with_truth(taught: LessonLabels, row: int, labels: Sequence[int]) -> str:
     truth = taught.labels[row]
     return ", ".join(f"{taught.names[i]} {RELEVANT_GLYPH if truth[i] else IRRELEVANT_GLYPH}" for i in labels)
 
 
-def first_mistakes(taught: Taught, row: int, order: Ints, k: int) -> str:
+def first_mistakes(taught: LessonLabels, row: int, order: Ints, k: int) -> str:
     """Count the incorrect labels among the first k."""
     wrong = int(np.count_nonzero(~taught.labels[row][order[:k]]))
     if not wrong:
@@ -210,7 +210,7 @@ def first_mistakes(taught: Taught, row: int, order: Ints, k: int) -> str:
     return f"the {wrong} hatched bars above the line."
 
 
-def moved(taught: Taught, before: Ints, after: Ints, answered: int, k: int) -> str:
+def moved(taught: LessonLabels, before: Ints, after: Ints, answered: int, k: int) -> str:
     """Name the labels, except the answered one, that enter or leave the first k after an answer."""
     was, now = ({int(i) for i in order[:k] if i != answered} for order in (before, after))
     comes = [taught.names[int(i)] for i in after if int(i) in now - was]
@@ -219,7 +219,7 @@ def moved(taught: Taught, before: Ints, after: Ints, answered: int, k: int) -> s
 
 
 def notice_answer(
-    taught: Taught, row: int, label: int, answer: bool | None, before: Ints, after: Ints
+    taught: LessonLabels, row: int, label: int, answer: bool | None, before: Ints, after: Ints
 ) -> str:
     """Return the caption of the two rankings. before, after: (L,) the labels from the top, as OWN ranks them."""
     if answer is None:
@@ -230,10 +230,10 @@ def notice_answer(
         f"“{taught.names[partner]}” ($F$ {signed(weight)}) {_moved_by(int(change[partner]))}"
         for partner, weight in partners_of(taught, label)
     )
-    return f"{correct}**Notice** its strongest partners: {partners}. {RIVAL} has $F=0$: no others cross."
+    return f"{correct}**Notice** its strongest partners: {partners}. {BASELINE} has $F=0$: no others cross."
 
 
-def partners_of(taught: Taught, label: int) -> list[tuple[int, float]]:
+def partners_of(taught: LessonLabels, label: int) -> list[tuple[int, float]]:
     """Return the labels of the strongest interactions of a label, with F."""
     return strongest(taught.ties(label), PARTNERS)
 
@@ -248,20 +248,22 @@ def _moved_by(places: int) -> str:
     return f"moves {'up' if places > 0 else 'down'} {abs(places)}"
 
 
-def answered(taught: Taught, row: int, questions: Sequence[int]) -> str:
+def answered(taught: LessonLabels, row: int, questions: Sequence[int]) -> str:
     """Return the answered questions as the end of a sentence; "" where there are none."""
     return f" after {_with_truth(taught, row, questions)}" if len(questions) else ""
 
 
-def maxima_alt(taught: Taught, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
+def maxima_alt(taught: LessonLabels, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
     """Return the two max-marginals of the labels as text."""
     return "; ".join(f"{taught.names[i]}: {inside[i]:.4f} with it, {outside[i]:.4f} without" for i in shown)
 
 
-def with_and_without(taught: Taught, asker: LabellingModel, position: Position, label: int) -> str:
+def with_and_without(
+    taught: LessonLabels, labelling_model: LabellingModel, position: Position, label: int
+) -> str:
     """Say which labels are only in the best k with a label, and which only in the best k without it."""
     answers = np.stack([position.after(label, branch).answers for branch in (YES, NO)])
-    inside, outside = asker.prediction(answers).best.members
+    inside, outside = labelling_model.prediction(answers).best.members
     also, instead = (
         [taught.names[i] for i in np.flatnonzero(own & ~opposite) if i != label]
         for own, opposite in ((inside, outside), (outside, inside))
@@ -271,7 +273,7 @@ def with_and_without(taught: Taught, asker: LabellingModel, position: Position, 
     return f"**“{taught.names[label]}” in** brings {added} into the best {k}; **out**, {quoted(instead)}."
 
 
-def notice_question(taught: Taught, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
+def notice_question(taught: LessonLabels, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
     """Say how far apart the max-marginals of the asked label are, the first one shown, and those of the last one."""
     apart = [
         f"“{taught.names[each]}” differs by {abs(float(inside[each] - outside[each])):.4f}" for each in shown
@@ -280,7 +282,7 @@ def notice_question(taught: Taught, shown: Sequence[int], inside: Floats, outsid
     return f"**Notice** the shortest line: {apart[0]}{longest}.{together(taught, shown, inside, outside)}"
 
 
-def together(taught: Taught, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
+def together(taught: LessonLabels, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
     """Name the labels shown with the same max-marginal difference as the asked one, the first: the two best labellings
     differ in all of them."""
     label, *rest = shown
@@ -299,10 +301,10 @@ def from_to(curves: Mapping[str, Floats]) -> str:
 
 def summed_up(curves: Mapping[str, Floats]) -> str:
     """Say what the answers do to the precision of both models."""
-    own, rival = (100 * curves[name].mean(axis=1) for name in (OWN, RIVAL))
+    own, baseline = (100 * curves[name].mean(axis=1) for name in (OWN, BASELINE))
     return (
-        f"With {len(own) - 1} answers {OWN} goes from {own[0]:.1f}% to {own[-1]:.1f}%, {RIVAL} from {rival[0]:.1f}% to "
-        f"{rival[-1]:.1f}%."
+        f"With {len(own) - 1} answers {OWN} goes from {own[0]:.1f}% to {own[-1]:.1f}%, "
+        f"{BASELINE} from {baseline[0]:.1f}% to {baseline[-1]:.1f}%."
     )
 
 
@@ -330,21 +332,21 @@ def interval(apart: Floats) -> tuple[float, float, float]:
 def notice_worth(curves: Mapping[str, Floats]) -> str:
     """Say what the interactions add, and what the choice of the questions adds."""
     model = [
-        f"{apart(curves[OWN][count] - curves[RIVAL][count])} after {count} questions"
+        f"{apart(curves[OWN][count] - curves[BASELINE][count])} after {count} questions"
         for count in (0, QUESTIONS)
     ]
     choice = apart(curves[OWN][QUESTIONS] - curves[BY_CHANCE][QUESTIONS])
     return (
-        f"**Notice** what interactions add, {OWN} minus {RIVAL}: {', '.join(model)}; and the choice of questions: "
+        f"**Notice** what interactions add, {OWN} minus {BASELINE}: {', '.join(model)}; and the choice of questions: "
         f"{choice} after {QUESTIONS}."
     )
 
 
-def measured_on(taught: Taught) -> str:
+def measured_on(taught: LessonLabels) -> str:
     """Say what precision is, and of which scenes and training runs."""
     return (
         "Precision at $k$, where the model is given the number $k$ of labels and answered labels are correct. "
-        f"{len(taught.scenes)} generated scenes, one training run on {taught.learnt} others, within "
+        f"{len(taught.scenes)} generated scenes, one training run on {taught.learned} others, within "
         f"{100 * taught.gap:.1g}% of its optimum."
     )
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # what this imports would load compiled parts before the firs
     from ranking.explain.edge_strength import EdgeStrengthCurve
 
 PAIRS = (("SVM", "HOB-SVM"), ("AP-SVM", "HOAP-SVM"))  # without neighbours, with them
-OFF, LEARNT = 0.0, 1.0  # strengths of the neighbours
+OFF, LEARNED = 0.0, 1.0  # strengths of the neighbours
 
 
 def moves(gain: Interval) -> str:
@@ -34,7 +34,7 @@ def moves(gain: Interval) -> str:
 
 def compared(gains: Mapping[str, Interval]) -> str:
     """What neighbours do to the AP of each pair, in one sentence. gains: by the method with neighbours."""
-    each = (f"{alone} → {leaning} {moves(gains[leaning])}" for alone, leaning in PAIRS)
+    each = (f"{alone} → {strength_curve} {moves(gains[strength_curve])}" for alone, strength_curve in PAIRS)
     return f"AP with neighbours: {', '.join(each)}."
 
 
@@ -60,9 +60,9 @@ def with_whom(scenes: Sequence[str], place: int) -> str:
     return f"of one scene with rank{'s' if len(others) > 1 else ''} {' and '.join(others)}"
 
 
-def wrongly(leaning: EdgeStrengthCurve, people: Ints, names: Sequence[str]) -> str:
+def wrongly(strength_curve: EdgeStrengthCurve, people: Ints, names: Sequence[str]) -> str:
     """Whom of a scene neighbours move the wrong way, as a sentence; "" where they do so to nobody."""
-    relevant, rise = leaning.relevance[people] > 0, leaning.rise[people]
+    relevant, rise = strength_curve.relevance[people] > 0, strength_curve.rise[people]
     parts = []
     for moved, way in ((relevant & (rise < 0), "relevant, down"), (~relevant & (rise > 0), "irrelevant, up")):
         listed = [name for name, chosen in zip(names, moved, strict=True) if chosen]
@@ -71,11 +71,14 @@ def wrongly(leaning: EdgeStrengthCurve, people: Ints, names: Sequence[str]) -> s
     return f"Moved the wrong way: {'; '.join(parts)}." if parts else ""
 
 
-def moving(leaning: EdgeStrengthCurve, people: Ints, person: int, names: Sequence[str]) -> str:
+def moving(strength_curve: EdgeStrengthCurve, people: Ints, person: int, names: Sequence[str]) -> str:
     """What neighbours do for one person, in one sentence."""
-    off, learned = leaning.ranks[leaning.at(OFF), people], leaning.ranks[leaning.at(LEARNT), people]
+    off, learned = (
+        strength_curve.ranks[strength_curve.at(OFF), people],
+        strength_curve.ranks[strength_curve.at(LEARNED), people],
+    )
     at = int(np.flatnonzero(people == person)[0])
-    relevant, rise = leaning.relevance[people] > 0, int(leaning.rise[person])
+    relevant, rise = strength_curve.relevance[people] > 0, int(strength_curve.rise[person])
     kind = "relevant" if relevant[at] else "irrelevant"
     if not rise:
         return f"{names[at]} ({kind}) is at rank {off[at]} with neighbours and without."
@@ -88,25 +91,31 @@ def moving(leaning: EdgeStrengthCurve, people: Ints, person: int, names: Sequenc
     )
 
 
-def misleading(leaning: EdgeStrengthCurve, people: Ints, query: str) -> str:
+def misleading(strength_curve: EdgeStrengthCurve, people: Ints, query: str) -> str:
     """What neighbours do to a scene that shows nothing relevant, in one sentence."""
-    before, after = leaning.ranks[leaning.at(OFF), people], leaning.ranks[leaning.at(LEARNT), people]
+    before, after = (
+        strength_curve.ranks[strength_curve.at(OFF), people],
+        strength_curve.ranks[strength_curve.at(LEARNED), people],
+    )
     return (
         f"Nobody shows “{query}”, yet all {len(people)} move up: from ranks {before.min()} to {before.max()} without "
         f"neighbours to {after.min()} to {after.max()}."
     )
 
 
-def by_strength(leaning: EdgeStrengthCurve) -> Interval:
+def by_strength(strength_curve: EdgeStrengthCurve) -> Interval:
     """The gain in AP from edges off to the learned penalties, and its interval over scenes."""
-    ranks = leaning.ranks[[leaning.at(LEARNT), leaning.at(OFF)]]
-    return resample(leaning.relevance, -ranks, leaning.image_of).difference("AP", 0, 1)
+    ranks = strength_curve.ranks[[strength_curve.at(LEARNED), strength_curve.at(OFF)]]
+    return resample(strength_curve.relevance, -ranks, strength_curve.image_of).difference("AP", 0, 1)
 
 
-def summed_up(leaning: EdgeStrengthCurve, gain: Interval) -> str:
+def summed_up(strength_curve: EdgeStrengthCurve, gain: Interval) -> str:
     """Whom neighbours moved which way, and what that did to AP, in one sentence. gain: of `by_strength`."""
-    relevant = leaning.relevance > 0
-    up, down = (int(np.count_nonzero(relevant & moved)) for moved in (leaning.rise > 0, leaning.rise < 0))
+    relevant = strength_curve.relevance > 0
+    up, down = (
+        int(np.count_nonzero(relevant & moved))
+        for moved in (strength_curve.rise > 0, strength_curve.rise < 0)
+    )
     return (
         f"Neighbours move {up} of {int(relevant.sum())} relevant people up, {down} down; AP {moves(gain)} "
         f"[{ends(gain)}]."

@@ -59,7 +59,7 @@ def show(run: Run, images: ImageSet, ranked: Ranking) -> None:
             st.caption(f"{method} is not linear in the features, so it has no weights to draw.")
             return
         with home.or_gone():
-            looks = looks_of(run.settings["features"], direction, images)
+            looks = line_styles_of(run.settings["features"], direction, images)
         if not looks:
             st.caption(
                 "There is no HOG among the features of this training run, so there are no edges to draw its weights "
@@ -69,7 +69,7 @@ def show(run: Run, images: ImageSet, ranked: Ranking) -> None:
             show_look(run, look, images, ranked, f"{run.id}-{number}")
 
 
-def looks_of(
+def line_styles_of(
     features: Sequence[tuple[str, dict[str, object]]], direction: Floats, images: ImageSet | None = None
 ) -> list[Look]:
     """A look for each HOG among the features of a run on `images`, with the colours that saw the same pixels.

@@ -33,7 +33,8 @@ def comparisons(results: Results) -> list[Comparison]:
     made = []
     for query in results.queries:
         known = {
-            contender.name: results.validation(query, contender.name) for contender in results.contenders
+            compared_method.name: results.validation(query, compared_method.name)
+            for compared_method in results.compared_methods
         }
         for (right, theirs), (left, ours) in itertools.combinations(known.items(), 2):
             if ours is not None and theirs is not None:
@@ -47,7 +48,7 @@ def difference_table(results: Results) -> Table:
     """Return the mean difference of each two methods by query, and the number of queries with a significant
     difference."""
     compared = comparisons(results)
-    pairs = [(left.name, right.name) for right, left in itertools.combinations(results.contenders, 2)]
+    pairs = [(left.name, right.name) for right, left in itertools.combinations(results.compared_methods, 2)]
     rows = []
     for left, right in pairs:
         of_pair = {row.query: row for row in compared if (row.left, row.right) == (left, right)}

@@ -17,7 +17,7 @@ class GridCurve(NamedTuple):
     means: the mean over the folds at each C with its 95% Student interval, None where folds are missing.
     """
 
-    contender: str
+    compared_method: str
     others: str
     C: tuple[float, ...]
     means: tuple[Interval | None, ...]
@@ -25,7 +25,7 @@ class GridCurve(NamedTuple):
     @property
     def label(self) -> str:
         """The method and its other settings, for a legend."""
-        return f"{self.contender}, {self.others}" if self.others else self.contender
+        return f"{self.compared_method}, {self.others}" if self.others else self.compared_method
 
     @property
     def known(self) -> list[tuple[float, Interval]]:
@@ -36,18 +36,18 @@ class GridCurve(NamedTuple):
 def grid_curves(results: Results, query: str) -> list[GridCurve]:
     """Return the curves of a query; none for a method without a grid of C."""
     curves = []
-    for contender in results.contenders:
+    for compared_method in results.compared_methods:
         along: dict[str, dict[float, Interval | None]] = {}
-        for point in results.points(query, contender.name):
+        for point in results.points(query, compared_method.name):
             values = dict(point)
             if PATH not in values:
                 continue
             rest = tuple(item for item in point if item[0] != PATH)
-            folds = results.folds_of(query, contender.name, point)
+            folds = results.folds_of(query, compared_method.name, point)
             mean = None if folds is None else mean_interval(folds)
             along.setdefault(point_words(rest) if rest else "", {})[values[PATH]] = mean
         curves += [
-            GridCurve(contender.name, others, tuple(means), tuple(means.values()))
+            GridCurve(compared_method.name, others, tuple(means), tuple(means.values()))
             for others, means in along.items()
         ]
     return curves

@@ -20,11 +20,11 @@ from ranking.core.text import readable
 from ranking.experiments.cross_validation.protocol import (
     BEGUN_BY,
     FEWER,
-    MOST_TRAININGS,
+    MAX_TRAINING_RUNS,
     PATH,
-    Contender,
+    ComparedMethod,
     Point,
-    contenders_of,
+    compared_methods_of,
     graph_in_use,
     uses_graph,
 )
@@ -47,7 +47,7 @@ class Plan:
 
     protocol: Protocol
     queries: tuple[str, ...]
-    contenders: tuple[Contender, ...]
+    compared_methods: tuple[ComparedMethod, ...]
     graph: str | None
     splits: Splits
     samples: Mapping[tuple[int | None, bool], str]
@@ -58,21 +58,23 @@ class Plan:
         trials: dict[Place, Trial] = {}
         for query in self.queries:
             for fold in range(self.protocol.folds):
-                for contender in self.contenders:
-                    for point, trial in self._chained(query, contender, fold, contender.points).items():
-                        trials[query, contender.name, point, fold] = trial
+                for compared_method in self.compared_methods:
+                    for point, trial in self._chained(
+                        query, compared_method, fold, compared_method.points
+                    ).items():
+                        trials[query, compared_method.name, point, fold] = trial
         return trials
 
     def wider(self, results: Results) -> dict[Place, Trial]:
         """The trials of the folds that `results` lack where a grid is extended beyond its ends."""
         trials: dict[Place, Trial] = {}
         for query in self.queries:
-            for contender in self.contenders:
-                points = results.points(query, contender.name)
+            for compared_method in self.compared_methods:
+                points = results.points(query, compared_method.name)
                 for fold in range(self.protocol.folds):
-                    for point, trial in self._chained(query, contender, fold, points).items():
-                        if (query, contender.name, point, fold) not in results.keys:
-                            trials[query, contender.name, point, fold] = trial
+                    for point, trial in self._chained(query, compared_method, fold, points).items():
+                        if (query, compared_method.name, point, fold) not in results.keys:
+                            trials[query, compared_method.name, point, fold] = trial
         return trials
 
     def tests(self, results: Results) -> dict[Place, Trial]:
@@ -82,12 +84,12 @@ class Plan:
         """
         trials: dict[Place, Trial] = {}
         for query in self.queries if self.tested else ():
-            for contender in self.contenders:
-                point = results.chosen(query, contender.name)
+            for compared_method in self.compared_methods:
+                point = results.chosen(query, compared_method.name)
                 if point is not None:
-                    settings, beginning = contender.settings(point), contender.beginning(point)
-                    trials[query, contender.name, point, None] = self._trial(
-                        query, contender.method, settings, None, beginning
+                    settings, beginning = compared_method.settings(point), compared_method.beginning(point)
+                    trials[query, compared_method.name, point, None] = self._trial(
+                        query, compared_method.method, settings, None, beginning
                     )
         return trials
 
@@ -95,12 +97,12 @@ class Plan:
         """Return the results of `trials` whose outcomes are `known` by key."""
         outcomes = {place: known[trial.key] for place, trial in trials.items() if trial.key in known}
         keys = {place: trial.key for place, trial in trials.items()}
-        return Results(self.protocol, self.queries, self.contenders, outcomes, keys)
+        return Results(self.protocol, self.queries, self.compared_methods, outcomes, keys)
 
     @property
     def most_tests(self) -> int:
         """Return the number of tests at the end: one for each query and compared method."""
-        return len(self.queries) * len(self.contenders) if self.tested else 0
+        return len(self.queries) * len(self.compared_methods) if self.tested else 0
 
     @property
     def tested(self) -> bool:
@@ -108,14 +110,14 @@ class Plan:
         return bool(len(self.splits.all[None].held))
 
     def _chained(
-        self, query: str, contender: Contender, fold: int, points: Iterable[Point]
+        self, query: str, compared_method: ComparedMethod, fold: int, points: Iterable[Point]
     ) -> dict[Point, Trial]:
         """Return the trials of a compared method on a fold; each starts from the one with the next smaller C.
 
         Trials with a C below the grid of the protocol have no warm start, and are not the warm start of others, so that
         extending a grid changes no result."""
         last: dict[Point, Trial] = {}  # by the point without its C
-        first = dict(contender.points[0]).get(PATH, 0.0)
+        first = dict(compared_method.points[0]).get(PATH, 0.0)
         trials = {}
         for point in points:  # C is the first setting of a point, and rises
             rest = tuple(item for item in point if item[0] != PATH)
@@ -123,10 +125,10 @@ class Plan:
                 last.pop(rest, None)
             trial = self._trial(
                 query,
-                contender.method,
-                contender.settings(point),
+                compared_method.method,
+                compared_method.settings(point),
                 fold,
-                contender.beginning(point),
+                compared_method.beginning(point),
                 last.get(rest),
             )
             trials[point] = last[rest] = trial
@@ -153,16 +155,20 @@ class Plan:
 
 def plan_of(protocol: Protocol, image_set: ImageSet) -> Plan:
     """Return the plan of `protocol` on its image set; ValueError for a protocol without trials. Reads no features."""
-    contenders = contenders_of(protocol)
+    compared_methods = compared_methods_of(protocol)
     queries = protocol.queries or image_set.classes
     if not queries:
         raise InputError(
             readable(image_set.title), "classes to rank", "none", "choose an image set with classes"
         )
-    trainings = len(queries) * protocol.folds * sum(len(contender.points) for contender in contenders)
-    if trainings > MOST_TRAININGS:
-        raise InputError("trials", f"at most {MOST_TRAININGS:,} in the folds", trainings, FEWER)
-    graph = graph_in_use(protocol, contenders)
+    training_runs = (
+        len(queries)
+        * protocol.folds
+        * sum(len(compared_method.points) for compared_method in compared_methods)
+    )
+    if training_runs > MAX_TRAINING_RUNS:
+        raise InputError("trials", f"at most {MAX_TRAINING_RUNS:,} in the folds", training_runs, FEWER)
+    graph = graph_in_use(protocol, compared_methods)
     splits = splits_of(image_set, protocol.folds, protocol.seed)
     check_queries(image_set, splits, queries)
     _check_places(protocol.measure, splits)
@@ -171,7 +177,7 @@ def plan_of(protocol: Protocol, image_set: ImageSet) -> Plan:
         for fold, split in splits.all.items()
         for with_graph in (False, True)
     }
-    return Plan(protocol, tuple(queries), tuple(contenders), graph, splits, samples)
+    return Plan(protocol, tuple(queries), tuple(compared_methods), graph, splits, samples)
 
 
 def _check_places(measure: str, splits: Splits) -> None:

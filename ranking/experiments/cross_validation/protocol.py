@@ -1,9 +1,9 @@
 """A protocol checked and expanded: the compared methods and their grid points (high-order, section 5).
 
 >>> from ranking.core.run_settings import Protocol
->>> contenders = contenders_of(Protocol("abc", (("HOG", {}),), grids={"C": (1.0, 10.0), "eta": (0.1, 1.0)}))
->>> [contender.name for contender in contenders], len(contenders[0].points), len(contenders[3].points)
-(['SVM', 'AP-SVM', 'HOB-SVM', 'HOAP-SVM'], 2, 4)
+>>> compared_methods = compared_methods_of(Protocol("abc", (("HOG", {}),), grids={"C": (1.0, 10.0), "eta": (0.1, 1.0)}))
+>>> [(each.name, len(each.points)) for each in compared_methods]
+[('SVM', 2), ('AP-SVM', 2), ('HOB-SVM', 4), ('HOAP-SVM', 4)]
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ranking.features.graph.image_graph import FIRST_GRAPH, check_graph_name
 from ranking.methods import make_method, method_class, method_names
 
 MEASURES = ("AP", "NDCG", "P@10", "P@50", "P@100")
-MOST_TRAININGS = 100_000  # of the folds of one experiment: the paper's own has 3,600
+MAX_TRAINING_RUNS = 100_000  # of the folds of one experiment: the paper's own has 3,600
 FEWER = "choose fewer values, folds or queries"  # the remedy if there are more
 PATH = "C"  # the setting with warm starts along its rising values
 BEGUN_BY, BEGINS = (
@@ -37,7 +37,7 @@ Point = tuple[
 
 
 @dataclass(frozen=True, eq=False)
-class Contender:
+class ComparedMethod:
     """A compared method with its fixed settings and the points of its grid.
 
     name: the method, with its fixed settings if the protocol has the method twice. points: in the order in which ties
@@ -86,27 +86,27 @@ def begun_by(method: str, settings: Settings, requested: Settings) -> Settings |
     return settings_dict(make_method(BEGUN_BY, **{**shared, "C": requested.get("start_C", shared["C"])}))
 
 
-def contenders_of(protocol: Protocol) -> list[Contender]:
+def compared_methods_of(protocol: Protocol) -> list[ComparedMethod]:
     """Return the methods of a protocol in its order; ValueError for a protocol that makes no experiment."""
     check(protocol)
     named = [method for method, _ in protocol.methods]
-    contenders = []
+    compared_methods = []
     for method, fixed in protocol.methods:
         own = [item.name for item in settings_of(method_class(method))]
         grids = {
             name: protocol.grids[name] for name in _in_order(protocol) if name in own and name not in fixed
         }
         values = [[(name, value) for value in sorted(grid)] for name, grid in grids.items()]
-        if math.prod(map(len, values)) > MOST_TRAININGS:
+        if math.prod(map(len, values)) > MAX_TRAINING_RUNS:
             size = math.prod(map(len, values))
-            raise InputError(f"grids of {method}", f"at most {MOST_TRAININGS:,} grid points", size, FEWER)
+            raise InputError(f"grids of {method}", f"at most {MAX_TRAINING_RUNS:,} grid points", size, FEWER)
         text = json.dumps(fixed, sort_keys=True)[1:-1].replace('"', "")
         name = method if named.count(method) == 1 else f"{method} ({text or 'defaults'})"
         points = tuple(itertools.product(*values))
-        made = Contender(name, method, dict(fixed), points, protocol.tolerance)
+        made = ComparedMethod(name, method, dict(fixed), points, protocol.tolerance)
         made.settings(points[0])  # raises InputError for values that the method does not allow
-        contenders.append(made)
-    return contenders
+        compared_methods.append(made)
+    return compared_methods
 
 
 def _in_order(protocol: Protocol) -> Iterator[str]:
@@ -119,9 +119,9 @@ def uses_graph(method: str) -> bool:
     return bool(method_class(method).uses_graph)
 
 
-def graph_in_use(protocol: Protocol, contenders: list[Contender]) -> str | None:
+def graph_in_use(protocol: Protocol, compared_methods: list[ComparedMethod]) -> str | None:
     """Return the name of the similarity graph; None if no compared method uses one."""
-    if not any(uses_graph(contender.method) for contender in contenders):
+    if not any(uses_graph(compared_method.method) for compared_method in compared_methods):
         return None
     return protocol.graph or FIRST_GRAPH
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ranking.core.run_settings import Protocol
-from ranking.experiments.cross_validation.protocol import Contender, Point
+from ranking.experiments.cross_validation.protocol import ComparedMethod, Point
 from ranking.experiments.cross_validation.trial import Outcome
 from ranking.metrics.statistics import EQUAL
 
@@ -27,7 +27,7 @@ class Results:
 
     protocol: Protocol
     queries: tuple[str, ...]
-    contenders: tuple[Contender, ...]
+    compared_methods: tuple[ComparedMethod, ...]
     outcomes: Mapping[Place, Outcome]
     keys: Mapping[Place, str]
 
@@ -40,61 +40,65 @@ class Results:
         """Number of finished runs that did not converge."""
         return sum(not outcome.certificate.converged for outcome in self.outcomes.values())
 
-    def contender(self, name: str) -> Contender:
+    def compared_method(self, name: str) -> ComparedMethod:
         """Return the compared method with that name."""
-        return next(contender for contender in self.contenders if contender.name == name)
+        return next(
+            compared_method for compared_method in self.compared_methods if compared_method.name == name
+        )
 
     def value(self, place: Place) -> float | None:
         """Return the measure of the protocol at a place; None if it is not finished."""
         outcome = self.outcomes.get(place)
         return None if outcome is None else outcome.measures[self.protocol.measure]
 
-    def folds_of(self, query: str, contender: str, point: Point) -> tuple[float, ...] | None:
+    def folds_of(self, query: str, compared_method: str, point: Point) -> tuple[float, ...] | None:
         """Return the measure of each fold at a grid point; None until all folds are finished."""
-        values = [self.value((query, contender, point, fold)) for fold in self.folds]
+        values = [self.value((query, compared_method, point, fold)) for fold in self.folds]
         known = tuple(value for value in values if value is not None)
         return known if len(known) == len(values) else None
 
-    def points(self, query: str, contender: str) -> tuple[Point, ...]:
+    def points(self, query: str, compared_method: str) -> tuple[Point, ...]:
         """Return the grid of a compared method on a query, in the order in which ties are broken.
 
         Where the best point lies at an end and the protocol extends grids, the next values are added, twice at most.
         """
-        points = self.contender(contender).points
+        points = self.compared_method(compared_method).points
         for _ in range(MOST_WIDER if self.protocol.widen else 0):
-            more = self._beyond(query, contender, points)
+            more = self._beyond(query, compared_method, points)
             if not more:
                 break
             points = tuple(sorted({*points, *more}))
         return points
 
-    def _beyond(self, query: str, contender: str, points: Sequence[Point]) -> set[Point]:
+    def _beyond(self, query: str, compared_method: str, points: Sequence[Point]) -> set[Point]:
         """Return the points one step beyond each end of the grid at which the best of `points` lies, corners
         included."""
-        best = self._best(query, contender, points)
+        best = self._best(query, compared_method, points)
         more = set(points)
-        for name in self._at_end(query, contender, points, best):
+        for name in self._at_end(query, compared_method, points, best):
             values = sorted({dict(point)[name] for point in points})
             inner, end = (values[-2:]) if dict(best or ())[name] == values[-1] else values[1::-1]
             value = float(f"{end * end / inner:.12g}")
-            if self.contender(contender).allows(name, value):
+            if self.compared_method(compared_method).allows(name, value):
                 more |= {tuple((key, value if key == name else old) for key, old in point) for point in more}
         return more - set(points)
 
-    def chosen(self, query: str, contender: str) -> Point | None:
+    def chosen(self, query: str, compared_method: str) -> Point | None:
         """Return the point with the highest mean over the folds; ties are broken by the smallest C, then the smallest
         eta. Means that differ only by rounding are tied. None until all points have all their folds."""
-        return self._best(query, contender, self.points(query, contender))
+        return self._best(query, compared_method, self.points(query, compared_method))
 
-    def at_end(self, query: str, contender: str) -> list[str]:
+    def at_end(self, query: str, compared_method: str) -> list[str]:
         """Return the settings whose chosen value is the smallest or the largest of its grid and better than all others,
         so that a better one may lie beyond."""
-        return self._at_end(query, contender, self.points(query, contender), self.chosen(query, contender))
+        return self._at_end(
+            query, compared_method, self.points(query, compared_method), self.chosen(query, compared_method)
+        )
 
-    def _best(self, query: str, contender: str, points: Sequence[Point]) -> Point | None:
+    def _best(self, query: str, compared_method: str, points: Sequence[Point]) -> Point | None:
         best: tuple[float, Point] | None = None
         for point in points:
-            folds = self.folds_of(query, contender, point)
+            folds = self.folds_of(query, compared_method, point)
             if folds is None:
                 return None
             mean = statistics.fmean(folds)
@@ -102,42 +106,46 @@ class Results:
                 best = mean, point
         return None if best is None else best[1]
 
-    def _at_end(self, query: str, contender: str, points: Sequence[Point], best: Point | None) -> list[str]:
+    def _at_end(
+        self, query: str, compared_method: str, points: Sequence[Point], best: Point | None
+    ) -> list[str]:
         names = []
         for name, value in best or ():
             values = {dict(point)[name] for point in points}
             others = [point for point in points if dict(point)[name] != value]
             if others and value in (min(values), max(values)):
-                second = self._best(query, contender, others)
+                second = self._best(query, compared_method, others)
                 if (
                     second is not None
                     and best is not None
-                    and higher(self._mean(query, contender, best), self._mean(query, contender, second))
+                    and higher(
+                        self._mean(query, compared_method, best), self._mean(query, compared_method, second)
+                    )
                 ):
                     names.append(name)
         return names
 
-    def _mean(self, query: str, contender: str, point: Point) -> float:
-        return statistics.fmean(self.folds_of(query, contender, point) or (math.nan,))
+    def _mean(self, query: str, compared_method: str, point: Point) -> float:
+        return statistics.fmean(self.folds_of(query, compared_method, point) or (math.nan,))
 
-    def validation(self, query: str, contender: str) -> tuple[float, ...] | None:
+    def validation(self, query: str, compared_method: str) -> tuple[float, ...] | None:
         """Return the measure of each fold at the chosen point; None until it is chosen."""
-        point = self.chosen(query, contender)
-        return None if point is None else self.folds_of(query, contender, point)
+        point = self.chosen(query, compared_method)
+        return None if point is None else self.folds_of(query, compared_method, point)
 
-    def test(self, query: str, contender: str) -> float | None:
+    def test(self, query: str, compared_method: str) -> float | None:
         """Return the measure on the test samples, after training on all training samples at the chosen point; None
         until it is finished, NaN if no test sample is relevant."""
-        point = self.chosen(query, contender)
-        outcome = None if point is None else self.outcomes.get((query, contender, point, None))
+        point = self.chosen(query, compared_method)
+        outcome = None if point is None else self.outcomes.get((query, compared_method, point, None))
         return None if outcome is None else outcome.measures.get(self.protocol.measure, float("nan"))
 
-    def seconds(self, query: str, contender: str) -> float | None:
+    def seconds(self, query: str, compared_method: str) -> float | None:
         """Return the total seconds of the finished runs; None if there are none."""
         took = [
             outcome.seconds
             for (of, by, _, _), outcome in self.outcomes.items()
-            if of == query and by == contender
+            if of == query and by == compared_method
         ]
         return sum(took) if took else None
 

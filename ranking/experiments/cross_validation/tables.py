@@ -57,8 +57,8 @@ class Table:
 def validation_table(results: Results) -> Table:
     """Return the mean over the folds at the best setting of each query and method (high-order, Table 1)."""
 
-    def mean(query: str, contender: str) -> float | None:
-        folds = results.validation(query, contender)
+    def mean(query: str, compared_method: str) -> float | None:
+        folds = results.validation(query, compared_method)
         return None if folds is None else statistics.fmean(folds)
 
     title = f"{results.protocol.measure} over {results.protocol.folds} folds, best setting of each"
@@ -66,9 +66,9 @@ def validation_table(results: Results) -> Table:
         "Settings were chosen on the folds shown here, so the values are slightly too high for all methods."
     )
     ends = sum(
-        bool(results.at_end(query, contender.name))
+        bool(results.at_end(query, compared_method.name))
         for query in results.queries
-        for contender in results.contenders
+        for compared_method in results.compared_methods
     )
     if ends:
         note += f" {ends} of the chosen settings lie at the end of their grid: those methods may be better than shown."
@@ -88,7 +88,9 @@ def seconds_table(results: Results) -> Table:
     table = _by_query(results, "Seconds of training, all settings and folds", results.seconds)
     rows = tuple(Row(row.name, row.values, (False,) * len(row.best)) for row in table.rows)
     begun = [
-        contender.name for contender in results.contenders if any(map(contender.beginning, contender.points))
+        compared_method.name
+        for compared_method in results.compared_methods
+        if any(map(compared_method.beginning, compared_method.points))
     ]
     note = (
         f"Runs of {' and '.join(begun)} are counted without the {BEGUN_BY} run that they start from."
@@ -101,16 +103,16 @@ def seconds_table(results: Results) -> Table:
 def chosen_table(results: Results) -> Table:
     """Return the settings that cross-validation chose for each query and method, in words."""
     rows = []
-    for contender in results.contenders:
-        words = [_chosen_words(results, query, contender.name) for query in results.queries]
-        rows.append(Row(contender.name, tuple(words), (False,) * len(words)))
+    for compared_method in results.compared_methods:
+        words = [_chosen_words(results, query, compared_method.name) for query in results.queries]
+        rows.append(Row(compared_method.name, tuple(words), (False,) * len(words)))
     note = END_NOTE if any(AT_END in str(word) for row in rows for word in row.values) else ""
     return Table("Settings chosen by cross-validation", results.queries, tuple(rows), note)
 
 
-def _chosen_words(results: Results, query: str, contender: str) -> str | None:
-    point = results.chosen(query, contender)
-    return None if point is None else point_words(point, results.at_end(query, contender))
+def _chosen_words(results: Results, query: str, compared_method: str) -> str | None:
+    point = results.chosen(query, compared_method)
+    return None if point is None else point_words(point, results.at_end(query, compared_method))
 
 
 def point_words(point: tuple[tuple[str, float], ...], at_end: Collection[str] = ()) -> str:
@@ -143,11 +145,11 @@ def _by_query(
     """Return a table with a row per method, a column per query, and for several queries the average of complete
     rows."""
     rows = []
-    for contender in results.contenders:
-        known = [value(query, contender.name) for query in results.queries]
+    for compared_method in results.compared_methods:
+        known = [value(query, compared_method.name) for query in results.queries]
         whole = [mean for mean in known if mean is not None]
         average = statistics.fmean(whole) if len(whole) == len(known) else None
-        rows.append((contender.name, (*known, average) if len(known) > 1 else tuple(known)))
+        rows.append((compared_method.name, (*known, average) if len(known) > 1 else tuple(known)))
     best = list(
         zip(*(_best(column) for column in zip(*(values for _, values in rows), strict=True)), strict=True)
     )

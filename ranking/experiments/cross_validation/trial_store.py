@@ -33,8 +33,8 @@ class TrialStore:
     ranking.core.errors.HomeError, an OSError, if a folder cannot be used.
     """
 
-    def __init__(self, folder: Path, lent: Sequence[Path] = ()) -> None:
-        self._folder, self._folders = folder, [*lent, folder]
+    def __init__(self, folder: Path, shared: Sequence[Path] = ()) -> None:
+        self._folder, self._folders = folder, [*shared, folder]
         self._trials = folder / "trials"
         self._known: dict[str, Outcome] = {}  # a cache, because files never change
         self._explained = f"the data folder {folder}"

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 Check = Callable[[], None]  # raises an exception to end the work
-Trainings = Generator[list[Trained], None, None]  # the results of units, as they are finished
-Train = Callable[[Iterable[Unit]], Trainings]
+TrainingRuns = Generator[list[Trained], None, None]  # the results of units, as they are finished
+Train = Callable[[Iterable[Unit]], TrainingRuns]
 # Trains units on a material while it is open. The check is called often, in any thread; its exceptions are raised.
 Workers = Callable[[Material, Check], AbstractContextManager[Train]]
 
@@ -43,7 +43,7 @@ def on_this_computer(material: Material, check: Check) -> Iterator[Train]:
     """Train in one thread per core, with single-threaded linear algebra: the kernels release the interpreter's lock,
     and the features are in memory once."""
 
-    def train(units: Iterable[Unit]) -> Trainings:
+    def train(units: Iterable[Unit]) -> TrainingRuns:
         ended = Event()
 
         def listen(_: ProgressEvent) -> None:
@@ -90,7 +90,7 @@ def on_cluster(address: str) -> Workers:
 
 def _train_there(
     client: Client, address: str, material: Future, units: Iterable[Unit], check: Check
-) -> Trainings:
+) -> TrainingRuns:
     from distributed import KilledWorker
 
     run = uuid.uuid4().hex

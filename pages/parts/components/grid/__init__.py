@@ -88,7 +88,7 @@ def selection_message(key: str, token: str, selected: str | None, ids: list[str]
     It paints a click at once, so it is told only what it does not know: then what is sent stays equal from
     run to run, and equal messages do not travel again.
     """
-    memory = st.session_state.setdefault(keys.GRID_TOLD, {})
+    memory = st.session_state.setdefault(keys.GRID_SENT, {})
     click = st.session_state[key]["selected"] if key in st.session_state else None
     before = memory.get(key)
     if key in st.session_state and before is not None and before["token"] == token:
