@@ -97,9 +97,9 @@ def test_a_projection_is_one_that_the_settings_ask_for(exported, elsewhere):
 
     for changes, came, inner in (
         ({"mean": lambda mean: mean[:-1]}, "other shapes or types", "saved projection"),
-        ({"mean": lambda mean: mean * np.nan}, "others", "saved projection"),
-        ({"directions": lambda rows: 2 * rows}, "others", "saved projection"),
-        ({"variances": np.negative}, "others", "saved projection"),
+        ({"mean": lambda mean: mean * np.nan}, "other numbers", "saved projection"),
+        ({"directions": lambda rows: 2 * rows}, "other lengths", "saved projection"),
+        ({"variances": np.negative}, "other variances", "saved projection"),
         ({"whiten": np.logical_not}, "7 directions", "projection"),
         ({"directions": narrow, "mean": lambda mean: mean[:-1]}, 323, "projection"),
     ):
