@@ -23,7 +23,7 @@ from ranking.core.errors import InputError
 from ranking.core.run_settings import LabelTrainSettings, OrderTrainSettings, TrainSettings
 from ranking.core.spreadsheets import guarded
 from ranking.datasets.label_sets import label_set
-from ranking.experiments.order_training import Ordered, make_drawing, held_out_sequences
+from ranking.experiments.order_training import Ordered, held_out_sequences, make_drawing
 from ranking.experiments.training import query_of
 from ranking.features import load_features
 from ranking.features.projection import projected

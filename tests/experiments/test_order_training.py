@@ -16,9 +16,9 @@ from ranking.experiments import order_training
 from ranking.experiments.order_training import (
     NAMES,
     Ordered,
+    held_out_sequences,
     make_drawing,
     relevances,
-    held_out_sequences,
 )
 from ranking.experiments.tasks import train
 from ranking.features import load_features

@@ -13,7 +13,7 @@ from training_runs import worked
 
 from ranking import method_class
 from ranking.core.run_settings import OrderTrainSettings
-from ranking.experiments.order_training import make_drawing, relevances, held_out_sequences
+from ranking.experiments.order_training import held_out_sequences, make_drawing, relevances
 from ranking.features import load_features
 from ranking.jobs import worker
 from ranking.workspace.run import Run

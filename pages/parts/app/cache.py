@@ -327,7 +327,7 @@ def label_entropy(run: Run) -> LabelEntropy:
 @of_home(spinner="Reading the test sequences …", needs="scores")
 def ordered(run: Run) -> Ordered:
     """The test sequences of a sequence-ranking run in the order that its method predicts."""
-    from ranking.experiments.order_training import Ordered, make_drawing, held_out_sequences
+    from ranking.experiments.order_training import Ordered, held_out_sequences, make_drawing
 
     settings = OrderTrainSettings.from_json(run.settings)
     drawn = held_out_sequences(image_set(settings.set), settings)
