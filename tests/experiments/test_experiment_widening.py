@@ -114,12 +114,12 @@ def test_wider_cells_change_none_of_the_protocol_and_are_not_trained_again(tmp_p
 
 
 def test_a_protocol_of_before_keeps_its_grid_and_its_unit_of_C():
-    fittings = Protocol("abc", (("HOG", {}),)).to_json()
-    assert Protocol.from_json(fittings) == Protocol("abc", (("HOG", {}),)), (
+    told = Protocol("abc", (("HOG", {}),)).to_json()
+    assert Protocol.from_json(told) == Protocol("abc", (("HOG", {}),)), (
         "a new one is read as it was written"
     )
-    del fittings["widen"]
-    old = Protocol.from_json(fittings)
+    del told["widen"]
+    old = Protocol.from_json(told)
     assert not old.widen
     assert dict(old.methods) == {
         name: ({} if name == "AP-SVM" else {"unit": "paper"})

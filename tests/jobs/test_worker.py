@@ -91,16 +91,16 @@ def failures(monkeypatch: pytest.MonkeyPatch) -> list[Exception]:
 @pytest.fixture
 def stop(monkeypatch: pytest.MonkeyPatch) -> Stop:
     """Have the worker get a SIGTERM, or do something else, at a report of that kind for which a condition holds."""
-    fittings = {kind: getattr(Report, kind) for kind in ("progress", "iteration")}
+    told = {kind: getattr(Report, kind) for kind in ("progress", "iteration")}
 
     def stop(kind: str, condition: Callable[..., bool], act: Callable[[], Any] = end_this_process) -> None:
         def tell(self: Report, *given: Any) -> None:
             if kind == "progress":
-                fittings[kind](self, *given)  # so it ends at the next one
+                told[kind](self, *given)  # so it ends at the next one
             if condition(*given):
                 act()
             if kind != "progress":
-                fittings[kind](self, *given)
+                told[kind](self, *given)
 
         monkeypatch.setattr(Report, kind, tell)
 
@@ -637,7 +637,7 @@ def test_every_face_of_lost_memory_and_of_a_full_disk_is_known(monkeypatch):
     for full in (OSError(errno.EDQUOT, "?"), OSError(errno.EFBIG, "?"), OSError(short)):
         assert reason_of(full).startswith(space), full
         assert str(full) in reason_of(full)
-    for other, fittings in (
+    for other, told in (
         (OSError("no such library"), "OSError: no such library"),
         (RuntimeError("the oracle\nis silent"), "RuntimeError: the oracle is silent"),
         (ValueError("ab\n" * 1000), ("ab " * 1000)[:500]),
@@ -645,7 +645,7 @@ def test_every_face_of_lost_memory_and_of_a_full_disk_is_known(monkeypatch):
         (ValueError(short), short),
         (OSError(errno.EACCES, "?"), f"PermissionError: {OSError(errno.EACCES, '?')}"),
     ):
-        assert reason_of(other) == fittings
+        assert reason_of(other) == told
 
 
 def test_the_memory_limit_stays_below_the_system_s_own(monkeypatch):

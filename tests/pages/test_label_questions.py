@@ -440,16 +440,16 @@ def test_what_the_browser_made_up_is_told_to_it_and_not_kept(labels_here, own, o
     good = event(labels_here, 1, own.images.names[3])
     sent = [good, replace(good, number=2, label="no label")]
     log = {"events": [one.to_json() for one in sent], "shown": None, "token": ""}
-    fittings = []
+    told = []
 
     def browser(data, key, on_more):
-        fittings.extend(data["refused"])
+        told.extend(data["refused"])
         return questions.Sent.of(log)
 
     monkeypatch.setattr(questions, "sent_before", lambda key: questions.Sent.of(log))
     monkeypatch.setattr(questions, "questions", browser)
     open_questions()
-    [(session, number, why)] = fittings
+    [(session, number, why)] = told
     assert (session, number) == (good.session, 2)
     assert why
     assert AnswerStore(labels_here.home).events(labels_here.key) == [good]

@@ -133,8 +133,8 @@ def test_every_key_stands_for_one_thing():
     names = [name for left, _ in lines for name in left.split(", ")]
     assert len(names) > 100
     assert len(names) == len(set(names))
-    fittings = [value for name in names if isinstance(value := getattr(keys, name), str)]
-    assert len(fittings) == len(set(fittings))
+    told = [value for name in names if isinstance(value := getattr(keys, name), str)]
+    assert len(told) == len(set(told))
 
 
 def test_a_run_drops_settings_of_every_plugin_and_nothing_else():
@@ -198,19 +198,19 @@ def grid_with_a_button():
 
 
 def test_a_grid_is_told_only_what_its_browser_does_not_know():
-    def fittings():
+    def told():
         [component] = app.run().get("bidi_component")
         return json.loads(component.proto.json)["told"]
 
     app = AppTest.from_function(grid_with_a_button, default_timeout=120)
-    first = fittings()
+    first = told()
     assert first[1] == "a"
-    assert fittings() == first, "nothing new, nothing sent"
+    assert told() == first, "nothing new, nothing sent"
     app.button[0].click()
-    second = fittings()
+    second = told()
     assert second[1] == "c"
     assert second[0] > first[0]
-    assert fittings() == second
+    assert told() == second
 
 
 def test_no_page_renders_html_of_its_own():

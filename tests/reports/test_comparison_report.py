@@ -188,8 +188,8 @@ def test_another_home_makes_the_same_numbers(tmp_path, command, monkeypatch):
     file, page = tmp_path / "comparison.json", tmp_path / "x.html"
     file.write_text(comparison_json(here, shown))
     assert json.loads(file.read_text())["not_recreated"] == [], "these images come with the program"
-    _, fittings = command("report", file, "-o", page, home=there, code=1)
-    assert fittings.startswith("finished training runs of this comparison: ")
+    _, told = command("report", file, "-o", page, home=there, code=1)
+    assert told.startswith("finished training runs of this comparison: ")
     *_, last = command("comparison", file, "-o", page, home=there)[0].strip().splitlines()
     store = Store(there)
     made = Compared.at_home(store, [store.run(run_id) for run_id in last.split()[1:]])
@@ -203,8 +203,8 @@ def test_another_home_makes_the_same_numbers(tmp_path, command, monkeypatch):
 def test_a_set_that_is_not_here_is_named(written, shown, tmp_path, command):
     file = tmp_path / "comparison.json"
     file.write_text(HtmlFile(written).files()["comparison.json"])
-    _, fittings = command("comparison", file, home=tmp_path / "empty", code=1)
-    assert fittings.startswith(f"image set {shown.images.key}: ")
+    _, told = command("comparison", file, home=tmp_path / "empty", code=1)
+    assert told.startswith(f"image set {shown.images.key}: ")
 
 
 def test_iterations_that_were_recorded_stand_in_a_row_of_small_multiples(store, runs, shown, written):

@@ -205,8 +205,8 @@ def test_the_command_refuses_what_is_no_experiment(store, run, tmp_path, command
         ([str(changed)], "finished trials of this experiment: "),
         ([run.id, "--split", "test"], "--split: "),
     ):
-        _, fittings = command("report", *arguments, "-o", tmp_path / "x.html", home=store.home, code=1)
-        assert fittings.startswith(subject)
+        _, told = command("report", *arguments, "-o", tmp_path / "x.html", home=store.home, code=1)
+        assert told.startswith(subject)
     assert not (tmp_path / "x.html").exists()
 
 

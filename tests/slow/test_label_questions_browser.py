@@ -62,8 +62,8 @@ def requests(visit: Visit, label_home: LabelHome) -> Callable[..., Page]:
 
 
 def all_on_disk(page: Page, count: int | None = None) -> None:
-    fittings = "all on disk" if count is None else re.compile(rf"^{count} questions? so far · all on disk")
-    page.locator(".kept", has_text=fittings).wait_for()
+    told = "all on disk" if count is None else re.compile(rf"^{count} questions? so far · all on disk")
+    page.locator(".kept", has_text=told).wait_for()
 
 
 @pytest.fixture
@@ -82,8 +82,8 @@ def test_thirty_keys_at_intervals_of_30_ms_are_thirty_events_on_disk(requests, a
     assert [one.kind for one in events] == [{"1": "yes", "0": "no", "s": "skip"}[key] for key in keys]
     assert [one.label for one in events] == seen, "each key is for the label that was on the screen"
     assert len({one.session for one in events}) == 1
-    fittings = fold(events)
-    assert len(fittings.answers) + len(fittings.skipped) == len({one.label for one in events}) > 15
+    told = fold(events)
+    assert len(told.answers) + len(told.skipped) == len({one.label for one in events}) > 15
     assert any(one.inside is not None for one in events)
 
 

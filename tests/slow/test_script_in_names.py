@@ -47,8 +47,8 @@ def hostile_zip() -> bytes:
     rows = [["image", "label", "group", "split", CRITERION]]
     files: dict[str, bytes] = {f"{in_a_path('file')} broken.png": b"no image"}
     for number, patch in enumerate(PICTURES.records()):
-        name, [fittings] = f"{in_a_path('file')} {number:02}.png", patch.boxes[0].classes
-        labels = dict.fromkeys((RED if fittings == CLASSES[0] else BLUE, TAGS[number % 3], TAGS[0]))
+        name, [told] = f"{in_a_path('file')} {number:02}.png", patch.boxes[0].classes
+        labels = dict.fromkeys((RED if told == CLASSES[0] else BLUE, TAGS[number % 3], TAGS[0]))
         group, split = f"{script('group')} {number // 8}", "test" if patch.test else "train"
         rows.append([name, "; ".join(labels), group, split, str(1920 + number)])
         files[name] = patch.data

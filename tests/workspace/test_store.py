@@ -739,10 +739,10 @@ def test_runs_of_each_task_that_had_a_kind_of_its_own_have_one_of_three(tmp_path
 def test_a_file_beside_a_run_of_an_earlier_version_tells_of_its_kind_and_task(here, first, kind, task):
     run = here.create_run(kind, {"set": "abc", "method": "RankSVM", "task": task})
     file = run.folder / ROW
-    fittings = json.loads(file.read_text())
-    del fittings["settings"]["task"]
+    told = json.loads(file.read_text())
+    del told["settings"]["task"]
     file.write_text(
-        json.dumps({**fittings, "kind": first, "revision": fittings["revision"] + 1, "name": "renamed"})
+        json.dumps({**told, "kind": first, "revision": told["revision"] + 1, "name": "renamed"})
     )
     assert here.caught_up(run.id).name == "renamed"
     told_now = here.run(run.id)
@@ -797,7 +797,7 @@ def test_a_set_that_a_run_uses_stays(here):
     here.end_run(run.id, "finished")
     for change in (lambda: None, lambda: here.delete_run(run.id)):
         change()
-        with refused("image set", "one of 1 run"):
+        with refused("image set", "one used by 1 run"):
             here.delete_set(key)
     assert [row.key for row in here.image_sets()] == [key]
     here.empty_deleted()
