@@ -12,7 +12,7 @@ import streamlit as st
 from pages.parts.app import address, cache, controls, downloads, forms, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
-from pages.parts.runs import jobs_panel, order_models, run_actions, trainings
+from pages.parts.runs import jobs_panel, order_models, playback, run_actions, trainings
 from pages.parts.runs.order_models import frames_of, true_strip
 from pages.parts.views import sheets
 from pages.parts.views.strips import Strip
@@ -61,6 +61,8 @@ def steps() -> None:
         images = cache.image_set(row.key)
         task = choose_sequence(images, run, ordered[run.id])
         show_sequence(images, criterion, shown, ordered, task)
+        if address.get(keys.ORDER_VIEW) != "own":
+            playback.show_sequence(list(shown.values()), task.number)
         show_means(shown, ordered, task.number)
         offer_files(images, criterion, shown, ordered, task)
         order_models.PICKER.look_at(run)

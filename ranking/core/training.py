@@ -21,8 +21,8 @@ class ProgressEvent:
     primal: the paper's objective at the best weights so far, an upper bound. dual: a lower bound, -inf before there
     is one. seconds: time in training without callbacks. passes: products with the feature matrix so far. planes:
     constraints in the working set, 0 where the solver has none. round: of a method that is not convex, from 1; each
-    round has its own lower bound; 0 where there is one round only. weights: the best so far, for
-    `SampleMethod.score_by`; None where they score no samples. The solver goes on with the array: copy what you keep.
+    round has its own lower bound; 0 where there is one round only. weights: the best so far, for the method's
+    `score_by`; None where they score nothing. The solver goes on with the array: copy what you keep.
     """
 
     iteration: int

@@ -103,7 +103,8 @@ def _recorded(images: ImageSet, frame: Frame, album: Album) -> Markup:
         _marked(images, int(row), relevant, place, album, False)
         for place, (row, relevant) in enumerate(first)
     ]
-    value = "" if frame.average_precision is None else f", AP {frame.average_precision:.3f}"
+    ap = frame.measures["AP"]
+    value = "" if ap is None else f", AP {ap:.3f}"
     title = element("div", f"Iteration {frame.iteration:,}{value}", class_="iteration")
     return element("div", title, tiles_of(tiles, 3), class_="multiple")
 

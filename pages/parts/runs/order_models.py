@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pages.parts.app import cache, controls, keys
 from pages.parts.components.picture import data_url
 from pages.parts.importing import criteria
-from pages.parts.runs import runs, trainings
+from pages.parts.runs import playback, runs, trainings
 from pages.parts.views.strips import Frame, Strip
 from ranking import method_names
 from ranking.core import ImageSet, Ints
@@ -29,6 +29,7 @@ PICKER = trainings.Picker(
     needs="An order needs images with a number each",
     rivalry=f"{RIVAL} learns from pairs which of two images goes first. {OWN} learns from subsequences, one ranker for "
     "each length of 3 to 8, and lets the rankers vote. Both learn from the same thousand sequences.",
+    playing=lambda run: playback.show_sequence([run], 0),
 )
 MOST_BESIDE = 3
 

@@ -22,7 +22,7 @@ STYLE = f":host {{--ahead: {AHEAD}; --behind: {BEHIND}; --in-place: {IN_PLACE};}
 _mount = st.components.v2.component(
     "ranking_film",
     html='<div class="film"></div><div class="said" aria-live="polite"></div>',
-    css=STYLE + (FOLDER / "film.css").read_text(),
+    css=STYLE + (FOLDER.parent / "said.css").read_text() + (FOLDER / "film.css").read_text(),
     js=(FOLDER / "film.js").read_text(),
 )
 
