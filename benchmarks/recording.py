@@ -1,9 +1,9 @@
 """What it costs to record a training run: ``python benchmarks/recording.py``.
 
 Trains with and without a recording in turn, in one thread, as a worker does on two cores: on the sets that come with
-the program, and on synthetic features of the papers' size, a query or a seed each. The seconds are those of the processor:
-of training and measuring, without features and without the start of a process; and of them those that recording takes,
-files included.
+the program, and on synthetic features of the papers' size, a query or a seed each. The seconds are those of the
+processor: of training and measuring, without features and without the start of a process; and of them those that
+recording takes, files included.
 """
 
 from __future__ import annotations

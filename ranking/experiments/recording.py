@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ranking.core import Certificate, Floats, ProgressEvent
-from ranking.explain.playback import Playback, most_iterations
+from ranking.explain.playback import Playback, most_iterations, spread_geometrically
 
 SECONDS = 0.5  # between two recordings that are passed on, at least
 SHARE = 0.04  # of the time of training that scoring may take while it goes on
@@ -28,11 +28,12 @@ class Recorder:
 
     During training that is now and then, as far as the time allows, and once at the end. Of the most iterations that
     there is room for, the first half is kept as it comes. Where the rest is full, every other of the rest is dropped,
-    and from then on twice as many iterations are left out. write: takes the recording so far.
+    and from then on twice as many iterations are left out. write: takes the recording so far. few: so many iterations
+    are scored, at the end only, at ratios of their position.
     """
 
-    def __init__(self, write: Callable[[Playback], None]) -> None:
-        self._write = write
+    def __init__(self, write: Callable[[Playback], None], few: int | None = None) -> None:
+        self._write, self._few = write, few
         self._kept: list[Kept] = []
         self._last: ProgressEvent | None = None
         self._seen, self._stride = 0, 1
@@ -54,7 +55,7 @@ class Recorder:
         began = time.monotonic()
         self._last = event
         self._keep(event, event.weights)
-        if began >= self._next and self._kept:
+        if self._few is None and began >= self._next and self._kept:
             self._pass_on()
             took = time.monotonic() - began
             self._next = time.monotonic() + max(SECONDS, took / SHARE)
@@ -75,6 +76,8 @@ class Recorder:
             )
         before = [kept for kept in self._kept if kept.event.iteration < last.iteration]
         self._kept = [*before, Kept(replace(last, weights=None), scores[: self._samples])]
+        if self._few is not None:
+            self._kept = spread_geometrically(self._kept, self._few)
         self._pass_on()
         self.seconds += time.monotonic() - began
 

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ MOST_BYTES = 2_000_000  # of its file
 OVERHEAD = 5_000  # bytes of the file that are no scores
 TOP = 12  # samples of a ranking that are shown
 LIFTED = 6  # irrelevant samples that the most violated ranking moves up, as shown
+
+T = TypeVar("T")
 
 TYPES = {
     "iterations": np.int64,
@@ -49,8 +51,13 @@ class Playback:
         return len(self.iterations)
 
     def save(self, path: Path) -> None:
-        with open(path, "wb") as file:
-            np.savez(file, **vars(self))
+        path.write_bytes(self.content())
+
+    def content(self) -> bytes:
+        """The file, for `load`."""
+        stream = io.BytesIO()
+        np.savez(stream, **vars(self))
+        return stream.getvalue()
 
     @classmethod
     def load(cls, data: bytes, samples: int) -> Self:
@@ -225,12 +232,12 @@ def lifts(scores: Floats, relevant: npt.NDArray[np.bool_], loss: str) -> tuple[t
     return tuple((int(rows[i]), int(passed[i])) for i in first if passed[i] > 0)
 
 
-def spread_geometrically(frames: Sequence[Frame], count: int) -> list[Frame]:
-    """Return at most `count` of the frames: the first, the last, and those between at ratios of their position.
+def spread_geometrically(iterations: Sequence[T], count: int) -> list[T]:
+    """Return at most `count` of the iterations: the first, the last, and those between at ratios of their position.
 
     >>> spread_geometrically(list(range(60)), 5)
     [0, 2, 7, 21, 59]
     """
-    last = len(frames) - 1
+    last = len(iterations) - 1
     places = np.geomspace(1, last + 1, count).round().astype(int) - 1 if last > 0 else [last]
-    return [frames[place] for place in sorted({int(place) for place in places if place >= 0})]
+    return [iterations[place] for place in sorted({int(place) for place in places if place >= 0})]

@@ -70,6 +70,19 @@ def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> M
     return element("div", *rows, class_="gallery", role="group", aria_label=what)
 
 
+def iterations(findings: Findings, query: str, album: Album) -> Markup | None:
+    """A row a method of the test samples that its final model ranked first at some iterations; None where none was
+    recorded."""
+    looks = looks_of(findings.results.contenders)
+    rows = [
+        recorded_row(findings.images, method.name, frames, looks[method.name], album)
+        for method in findings.results.contenders
+        if (frames := findings.frames(query, method.name))
+    ]
+    label = f"{query}: first samples at some iterations of each method"
+    return element("div", *rows, class_="gallery", role="group", aria_label=label) if rows else None
+
+
 def value_words(ranked: Ranking) -> str:
     """The AP of a ranking, in words; that there is none where nothing is relevant."""
     return f"AP {ranked.average_precision:.3f}" if ranked.positives else "nothing relevant"

@@ -29,7 +29,7 @@ from ranking.reports.experiment_charts import (
 from ranking.reports.exports import latex, trial_rows
 from ranking.reports.figures import chart_svg, legend
 from ranking.reports.findings import Findings, notice_best, split_words
-from ranking.reports.galleries import TOP, Album, Crops, gallery
+from ranking.reports.galleries import TOP, Album, Crops, gallery, iterations
 from ranking.reports.looks import looks_of
 from ranking.reports.markup import Markup, element, joined
 from ranking.reports.page import facts, files, note, page, section, value_table
@@ -52,6 +52,7 @@ def report_html(findings: Findings, rows: list[Difference], crops: Crops, name: 
         _tabled("What was chosen", chosen_table(results)),
         _curves(findings),
         _galleries(findings, album),
+        _iterations(findings, album),
         _tabled("Time", seconds_table(results), "Where it was computed; trainings ran beside each other."),
         _files(findings, rows),
     ]
@@ -164,6 +165,20 @@ def _galleries(findings: Findings, album: Album) -> Markup:
     )
     folds = element("span", " A fold that is open is printed too.", class_="screen")
     return section("First ranked", note(text, folds), *parts)
+
+
+def _iterations(findings: Findings, album: Album) -> Markup:
+    """How the final models of each query came about; nothing where none was recorded."""
+    rows = {query: iterations(findings, query, album) for query in findings.results.queries}
+    parts = [part for query, row in rows.items() if row for part in (element("h3", query), row)]
+    if not parts:
+        return Markup("")
+    text = (
+        "The test samples that the weights of an iteration rank first, and AP on all test samples, for each method at "
+        "its chosen setting; at last the end of training. At the weights 0 all scores are equal, and irrelevant samples "
+        "come first."
+    )
+    return section("Iterations", note(text), *parts)
 
 
 def _files(findings: Findings, rows: list[Difference]) -> Markup:

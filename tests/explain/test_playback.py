@@ -130,7 +130,7 @@ def test_a_sample_that_passes_most_relevant_ones_comes_first():
 
 def test_frames_that_are_spread_keep_both_ends():
     for count in range(1, 61):
-        few = spread_geometrically(list(range(count)), 5)  # type: ignore[arg-type]
+        few = spread_geometrically(list(range(count)), 5)
         assert few[0] == 0
         assert few[-1] == count - 1
         assert len(few) <= 5

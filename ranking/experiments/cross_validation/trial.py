@@ -13,7 +13,7 @@ from ranking.core import Certificate
 from ranking.core.run_settings import Settings
 
 # Raise it whenever the same trial gives different numbers, so that no finished trial of before is taken for one of now.
-VERSION = 6
+VERSION = 7
 
 
 @dataclass(frozen=True, eq=False)
