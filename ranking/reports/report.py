@@ -168,17 +168,18 @@ def _galleries(findings: Findings, album: Album) -> Markup:
 
 
 def _iterations(findings: Findings, album: Album) -> Markup:
-    """How the final models of each query came about; nothing where none was recorded."""
-    rows = {query: iterations(findings, query, album) for query in findings.results.queries}
-    parts = [part for query, row in rows.items() if row for part in (element("h3", query), row)]
-    if not parts:
+    """How the final models of the first query came about, so that there are few more pictures; nothing where none was
+    recorded."""
+    query = findings.results.queries[0]
+    rows = iterations(findings, query, album)
+    if rows is None:
         return Markup("")
     text = (
         "The test samples that the weights of an iteration rank first, and AP on all test samples, for each method at "
-        "its chosen setting; at last the end of training. At the weights 0 all scores are equal, and irrelevant samples "
+        "its chosen setting; at last the end of training. At the weights 0 all scores are equal: irrelevant samples "
         "come first."
     )
-    return section("Iterations", note(text), *parts)
+    return section("Iterations", element("h3", query), rows, note(text))
 
 
 def _files(findings: Findings, rows: list[Difference]) -> Markup:
