@@ -99,4 +99,6 @@ def test_the_words_say_where_ap_was_highest():
         [frame(0, 0.1), frame(3, 0.7), frame(9, 0.5)], *told
     )
     assert "highest at the end of those recorded: 0.700" in words([frame(0, 0.1), frame(9, 0.7)], *told)
+    ties = words([frame(0, 0.1), frame(3, 0.7), frame(9, 0.7)], *told)
+    assert "highest at iteration 3 of those recorded, and at the end: 0.700" in ties
     assert words([frame(0, None)], *told) == ""

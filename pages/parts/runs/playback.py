@@ -130,6 +130,9 @@ def words(frames: Sequence[Frame], measure: str, of: str, learned: str) -> str:
     first = next(iteration for value, iteration in known if value == best)
     if first == last[1]:
         return f"**Notice** that {measure} on {of} is highest at the end of those recorded: {best:.3f}."
+    if last[0] == best:
+        end = f"and at the end: {best:.3f}."
+        return f"**Notice** that {measure} on {of} is highest at iteration {first:,} of those recorded, {end}"
     return (
         f"**Notice** that {measure} on {of} is highest at iteration {first:,} of those recorded: {best:.3f}. "
         f"It is {last[0]:.3f} at iteration {last[1]:,}. Training minimises the objective on the training {learned}."
