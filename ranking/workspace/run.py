@@ -189,7 +189,7 @@ class Run:
 
     @property
     def playback_file(self) -> Path:
-        """The recording of a training that ranks samples: `ranking.explain.playback`."""
+        """The recording of a training that ranks samples or orders: `ranking.explain.playback`."""
         return self.folder / "playback.npz"
 
     @property
