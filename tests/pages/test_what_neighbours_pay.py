@@ -31,8 +31,8 @@ def show(open_page):
 
 def trained(laboratory, key, query, kind, graph, **settings):
     """A HOB-SVM whose neighbours pay otherwise."""
-    requests = train_settings(key, query, "HOB-SVM", potentials=kind.name, **settings)
-    return finished(laboratory.store, {**requests, "graph": graph})
+    asked = train_settings(key, query, "HOB-SVM", potentials=kind.name, **settings)
+    return finished(laboratory.store, {**asked, "graph": graph})
 
 
 def called_approximate(app):

@@ -19,7 +19,7 @@ from training_runs import finished
 from ranking.core.run_settings import TrainSettings
 from ranking.core.text import readable
 from ranking.datasets import Thumbnails
-from ranking.explain.playback import evenly, frames_of, read_playback
+from ranking.explain.playback import frames_of, read_playback, spread_geometrically
 from ranking.jobs import jobs
 from ranking.metrics import average_precision
 from ranking.metrics.comparison import largest
@@ -215,10 +215,11 @@ def test_iterations_that_were_recorded_stand_in_a_row_of_small_multiples(store, 
     for run in runs:
         playback = read_playback(run.playback_file, len(shown.images))
         assert playback is not None
-        frames = evenly(frames_of(playback, shown.images.relevance(QUERY), shown.images.test, None), 5)
+        relevance, test = shown.images.relevance(QUERY), shown.images.test
+        frames = spread_geometrically(frames_of(playback, relevance, test, None), 5)
         count += len(frames)
         for frame in frames:
-            assert f"Iteration {frame.iteration:,}, AP {frame.average_precision:.3f}" in captions, run.id
+            assert f"Iteration {frame.iteration:,}, AP {frame.measures['AP']:.3f}" in captions, run.id
     assert len(columns) == count > len(runs)
 
 

@@ -229,6 +229,40 @@ def _frames_of(run: Run, written: int, loss: str | None) -> Sequence[Frame]:
     return frames_of(playback, relevance, images.test, loss)
 
 
+def frames_of_sequence(run: Run, number: int) -> Sequence[Frame]:
+    """What a run of orders has recorded so far of test sequence `number`, from 0; none where it was not recorded."""
+    try:
+        written = run.playback_file.stat().st_mtime_ns
+    except FileNotFoundError:
+        return ()
+    shown: Sequence[Frame] = _frames_of_sequence(run, written, number)
+    return shown
+
+
+@of_home()
+def _frames_of_sequence(run: Run, written: int, number: int) -> Sequence[Frame]:
+    from ranking.experiments.order_training import (
+        make_drawing,
+        recorded_sequences,
+        relevances,
+        held_out_sequences,
+    )
+    from ranking.explain.playback import frames_of_sequence as framed
+    from ranking.explain.playback import read_playback
+
+    settings = OrderTrainSettings.from_json(run.settings)
+    drawn = held_out_sequences(image_set(settings.set), settings)
+    recorded = recorded_sequences(drawn.sequences)
+    if number >= len(recorded):
+        return ()
+    playback = read_playback(run.playback_file, len(recorded.members))
+    if playback is None:
+        return ()
+    relevance = list(relevances(drawn._replace(sequences=recorded), make_drawing(settings.drawing)))[number]
+    part = slice(*recorded.starts[number : number + 2])
+    return framed(playback, part, drawn.samples[recorded.sequence(number)], relevance)
+
+
 @of_home()
 def comparison(shown: Sequence[Run], split: str) -> Comparison:
     """The rankings of ended runs of one image set and one query, all by the original labels."""

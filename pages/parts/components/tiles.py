@@ -159,6 +159,12 @@ def marked_tile(images: ImageSet, row: int, relevant: bool) -> Tile:
     )
 
 
+def plain_tile(images: ImageSet, row: int, right: str) -> Tile:
+    """A tile of a sample without a mark. right: what stands below it."""
+    alt = f"{right}, image {image_name(images, row)}"
+    return Tile(str(row), data_url(cache.thumbnails(images.key).crop(row)), alt, right=right)
+
+
 def shows(images: ImageSet, row: int) -> str:
     """What a sample shows, in words; of a set without classes, its numbers."""
     return _class_names(classes_of(images, row)) if images.classes else numbers_of(images, row) or "no number"

@@ -1,4 +1,4 @@
-"""The iterations of one or two training runs, to be played back: bounds, measures, and the first samples, which glide.
+"""The iterations of one or two training runs, to be played back: curves, measures, and the first samples, which glide.
 
 All of it goes to the browser once; playing asks nothing of the server.
 """
@@ -21,25 +21,30 @@ if TYPE_CHECKING:
     from ranking.explain.playback import Frame
 
 FOLDER = Path(__file__).parent
-STRIP = FOLDER.parent / "strip" / "strip.css"
-COLOURS = f":host {{--primal: {BLUE}; --dual: {VERMILLION};}}\n"  # as in the chart of a training
+STYLES = [FOLDER.parent / "strip" / "strip.css", FOLDER.parent / "said.css", FOLDER / "play_bar.css"]
+COLOURS = f":host {{--first: {BLUE}; --second: {VERMILLION};}}\n"  # as the bounds in the chart of a training
+BOUNDS = ("primal", "dual")
+NONE = "–"  # instead of a number
 
 _mount = st.components.v2.component(
     "ranking_play_bar",
     html='<div class="play" role="group" tabindex="0"></div><div class="said" aria-live="polite"></div>',
-    css=f"{COLOURS}{style(STRIP)}\n{(FOLDER / 'play_bar.css').read_text()}",
+    css=f"{COLOURS}{style(*STYLES)}",
     js=script(FOLDER / "play_bar.js"),
 )
 
 
 @dataclass(frozen=True)
 class Lane:
-    """One run. lifts: what is said above the samples that its most violated ranking moves up; "" for a method without
-    one."""
+    """One run. curves: one or two numbers of its frames, bounds or measures, that are drawn over the iterations. round:
+    what one is called; "" for a method that has one only. lifts: what is said above the samples that its most violated
+    ranking moves up; "" for a method without one."""
 
     title: str
     frames: Sequence[Frame]
-    lifts: str
+    curves: tuple[str, ...] = BOUNDS
+    round: str = ""
+    lifts: str = ""
 
 
 def play_bar(lanes: Sequence[Lane], tiles: Mapping[int, Tile], *, name: str, token: str, label: str) -> None:
@@ -53,20 +58,41 @@ def play_bar(lanes: Sequence[Lane], tiles: Mapping[int, Tile], *, name: str, tok
         "steps": sorted({frame.iteration for lane in lanes for frame in lane.frames}),
         "tiles": {str(row): tile.item() for row, tile in tiles.items()},
         "lanes": [
-            {"title": lane.title, "lifts": lane.lifts, "frames": [_frame(frame) for frame in lane.frames]}
+            {
+                "title": lane.title,
+                "lifts": lane.lifts,
+                "curves": list(lane.curves),
+                "frames": [_frame(frame, lane) for frame in lane.frames],
+            }
             for lane in lanes
         ],
     }
     _mount(key=keys.widget(name), data=data)
 
 
-def _frame(frame: Frame) -> dict[str, Any]:
+def _frame(frame: Frame, lane: Lane) -> dict[str, Any]:
+    bounds = {"primal": frame.primal, "dual": frame.dual if math.isfinite(frame.dual) else None}
+    rounds = {lane.round: f"{frame.round}"} if lane.round else {}
+    facts = {
+        "iteration": f"{frame.iteration:,}",
+        **rounds,
+        **{name: NONE if value is None else f"{value:.3f}" for name, value in frame.measures.items()},
+        **{name: _four_digits(value) for name, value in bounds.items()},
+    }
+    numbers = {**bounds, **frame.measures}
     return {
         "iteration": frame.iteration,
-        "primal": frame.primal,
-        "dual": frame.dual if math.isfinite(frame.dual) else None,
+        "facts": list(facts.items()),
+        "values": {name: numbers[name] for name in lane.curves},
         "top": [str(row) for row in frame.top],
-        "ap": frame.average_precision,
-        "precision": frame.precision,
         "lifted": [[str(lift.sample), lift.passed] for lift in frame.lifted],
     }
+
+
+def _four_digits(value: float | None) -> str:
+    """A bound as a lane shows it.
+
+    >>> _four_digits(20000.4), _four_digits(0.0012345), _four_digits(None)
+    ('20,000', '0.001234', '–')
+    """
+    return NONE if value is None else f"{float(f'{value:.4g}'):,g}"
