@@ -111,10 +111,10 @@ function laneOf(data, lane) {
   const at = framesAt(data.steps, lane.frames);
   const words = ({ iteration, primal, dual, ap, precision }) => [
     ["iteration", iteration.toLocaleString("en")],
-    ["primal", number(primal)],
-    ["dual", number(dual)],
     ["AP", ap === null ? "–" : share(ap)],
     [`P@${count}`, share(precision)],
+    ["primal", number(primal)],
+    ["dual", number(dual)],
   ];
   const paint = (step, moves) => {
     const frame = lane.frames[at[step]];
