@@ -232,7 +232,7 @@ def test_colours_stand_in_the_palette_alone():
 
 @pytest.mark.parametrize("kind", ["grid", "strip"])
 def test_each_colour_that_a_style_names_is_given(kind):
-    used = set(re.findall(r"var\(--(?!st-)([a-z-]+)", style(PARTS / "components" / kind / f"{kind}.css")))
+    used = set(re.findall(r"var\(--(?!st-)([a-z-]+)\)", style(PARTS / "components" / kind / f"{kind}.css")))
     assert used - {"columns", "narrow"} <= set(COLOURS)
     assert {"relevant", "irrelevant-label"} <= used
 
