@@ -111,10 +111,13 @@ def preferred(name: str, among: Sequence[str]) -> str:
 
 
 def describe(method: type[Method], settings: Mapping[str, Any]) -> None:
-    """What a method minimises with these settings, where its class says so; on request one sentence about it."""
-    summary = escaped(method.summary)
-    if not method.is_convex(settings):
+    """What a method minimises with these settings, where its class says so; on request more about it, and when it
+    stops."""
+    convex, summary = method.is_convex(settings), escaped(method.summary)
+    if not convex:
         summary += f"\n\n{certificate.LOCAL}"
+    if (tolerance := settings.get("tolerance")) is not None:
+        summary += f"\n\nIt {certificate.stops(tolerance, convex)} (see *More settings*)."
     if objective := method.objective_of(settings):
         st.markdown(f"${objective}$", help=summary)
     elif summary:
@@ -126,13 +129,7 @@ def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> N
 
     What is said of it stands below, so that the button stays where it is.
     """
-    tolerance = settings.method_settings.get("tolerance")
-    ends = (
-        None
-        if tolerance is None
-        else f"It {certificate.stops(tolerance, is_convex(settings))} (see *More settings*)."
-    )
-    if started := trainings.offer_start(settings, "train", width="stretch", help=ends):
+    if started := trainings.offer_start(settings, "train", width="stretch"):
         address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})
         st.rerun()
     if run is not None and changes:
