@@ -195,7 +195,7 @@ def show_ended(run: Run, obvious: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"#### {escaped(runs.short_name(run))}", width="content")
         if run.has_scores:
-            frame.next_step("Ranked images", "ranked_images", obvious=obvious, run=run.id)
+            frame.next_step("Show the ranking", "ranked_images", obvious=obvious, run=run.id)
             if runs.leans_on_neighbours(run):
                 frame.next_step("What neighbours did", "neighbours", obvious=False, run=run.id)
             if (parameters := inference_scores.address_of(run)) is not None:
