@@ -110,10 +110,13 @@ def preferred(name: str, among: Sequence[str]) -> str:
 
 
 def describe(method: type[Method], settings: Mapping[str, Any]) -> None:
-    """What a method minimises with these settings, where its class says so; on request one sentence about it."""
-    summary = escaped(method.summary)
-    if not method.is_convex(settings):
+    """What a method minimises with these settings, where its class says so; on request more about it, and when it
+    stops."""
+    convex, summary = method.is_convex(settings), escaped(method.summary)
+    if not convex:
         summary += f"\n\n{certificate.LOCAL}"
+    if (tolerance := settings.get("tolerance")) is not None:
+        summary += f"\n\nIt {certificate.stops(tolerance, convex)} (see *More settings*)."
     if objective := method.objective_of(settings):
         st.markdown(f"${objective}$", help=summary)
     elif summary:
@@ -125,6 +128,7 @@ def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> N
 
     What is said of it stands below, so that the button stays where it is.
     """
+<<<<<<< HEAD
     tolerance = settings.method_settings.get("tolerance")
     ends = (
         None
@@ -132,6 +136,9 @@ def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> N
         else f"It {certificate.stops(tolerance, is_convex(settings))} (see *More settings*)."
     )
     if started := training_runs.offer_start(settings, "train", width="stretch", help=ends):
+=======
+    if started := trainings.offer_start(settings, "train", width="stretch"):
+>>>>>>> folds
         address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})
         st.rerun()
     if run is not None and changes:
@@ -197,8 +204,13 @@ def show_ended(run: Run, obvious: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"#### {escaped(runs.short_name(run))}", width="content")
         if run.has_scores:
+<<<<<<< HEAD
             frame.next_step("Ranked images", "ranked_images", obvious=obvious, run=run.id)
             if runs.uses_graph(run):
+=======
+            frame.next_step("Show the ranking", "ranked_images", obvious=obvious, run=run.id)
+            if runs.leans_on_neighbours(run):
+>>>>>>> folds
                 frame.next_step("What neighbours did", "neighbours", obvious=False, run=run.id)
             if (parameters := inference_scores.address_of(run)) is not None:
                 frame.next_step("Most violated ranking", "most_violated", obvious=False, **parameters)

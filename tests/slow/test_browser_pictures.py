@@ -213,8 +213,8 @@ def test_training_by_keys_alone(visit, filled):
     page = ready(visit(f"/train?set={filled.digits}&query=5&features=Colour"))
     tab_until(page, "focus.closest('.st-key-train button') !== null")
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Ranked images").wait_for()
-    page.get_by_role("button", name="Ranked images").press("Enter")
+    page.get_by_role("button", name="Show the ranking").wait_for()
+    page.get_by_role("button", name="Show the ranking").press("Enter")
     ranked_grid(page).wait_for()
 
 

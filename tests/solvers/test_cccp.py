@@ -167,11 +167,11 @@ class Hiding(LinearRisk):
     """A risk of whose gap single precision hides a share of the objective; it remembers who asked for the exact one."""
 
     share: float = dataclasses.field(kw_only=True)
-    requests: list[float] = dataclasses.field(kw_only=True)
+    asked: list[float] = dataclasses.field(kw_only=True)
 
     def certify(self, weights: np.ndarray, dual: Cut) -> tuple[float, float, float]:
         primal, bound, _ = super().certify(weights, dual)
-        self.requests.append(float((primal - bound) / primal))
+        self.asked.append(float((primal - bound) / primal))
         return primal, bound, self.share * primal
 
 
@@ -191,7 +191,7 @@ def test_the_exact_gap_is_asked_for_where_rounding_may_hide_little_enough_of_it(
 
     def hiding(weights: np.ndarray) -> UpperBound:
         bound = folded(weights)
-        risk = Hiding(bound.risk.features, bound.risk.C, bound.risk.oracle, share=share, requests=exact_calls)
+        risk = Hiding(bound.risk.features, bound.risk.C, bound.risk.oracle, share=share, asked=exact_calls)
         return UpperBound(risk, bound.point)
 
     solution = cccp(hiding, end, tolerance, clock=Clock(events))

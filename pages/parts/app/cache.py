@@ -242,10 +242,10 @@ def frames_of_sequence(run: Run, number: int) -> Sequence[Frame]:
 @of_home()
 def _frames_of_sequence(run: Run, written: int, number: int) -> Sequence[Frame]:
     from ranking.experiments.order_training import (
+        held_out_sequences,
         make_drawing,
         recorded_sequences,
         relevances,
-        held_out_sequences,
     )
     from ranking.explain.playback import frames_of_sequence as framed
     from ranking.explain.playback import read_playback
