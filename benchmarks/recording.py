@@ -1,8 +1,9 @@
 """What does recording a training run cost: ``python benchmarks/recording.py``.
 
 Trains with and without a recording in turn, in one thread, as a worker does on two cores: on the bundled image sets,
-and on synthetic features of the papers' size, with one query or seed each. The times are processor seconds of training and
-evaluation, without features and without the start of a process, and of these the seconds of recording, files included.
+and on synthetic features of the papers' size, with one query or seed each. The times are processor seconds of
+training and evaluation, without features and without the start of a process, and of these the seconds of recording,
+files included.
 """
 
 from __future__ import annotations

@@ -128,17 +128,7 @@ def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> N
 
     What is said of it stands below, so that the button stays where it is.
     """
-<<<<<<< HEAD
-    tolerance = settings.method_settings.get("tolerance")
-    ends = (
-        None
-        if tolerance is None
-        else f"It {certificate.stops(tolerance, is_convex(settings))} (see *More settings*)."
-    )
-    if started := training_runs.offer_start(settings, "train", width="stretch", help=ends):
-=======
-    if started := trainings.offer_start(settings, "train", width="stretch"):
->>>>>>> folds
+    if started := training_runs.offer_start(settings, "train", width="stretch"):
         address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})
         st.rerun()
     if run is not None and changes:
@@ -204,13 +194,8 @@ def show_ended(run: Run, obvious: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"#### {escaped(runs.short_name(run))}", width="content")
         if run.has_scores:
-<<<<<<< HEAD
-            frame.next_step("Ranked images", "ranked_images", obvious=obvious, run=run.id)
-            if runs.uses_graph(run):
-=======
             frame.next_step("Show the ranking", "ranked_images", obvious=obvious, run=run.id)
-            if runs.leans_on_neighbours(run):
->>>>>>> folds
+            if runs.uses_graph(run):
                 frame.next_step("What neighbours did", "neighbours", obvious=False, run=run.id)
             if (parameters := inference_scores.address_of(run)) is not None:
                 frame.next_step("Most violated ranking", "most_violated", obvious=False, **parameters)

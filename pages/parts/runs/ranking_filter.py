@@ -46,7 +46,11 @@ class Filtered(NamedTuple):
 def choose_labels() -> str:
     """Which samples are shown by their labels and the cutoff, one of FILTERS."""
     labels = {name: each.label for name, each in FILTERS.items()}
-    help = "Errors: irrelevant samples in the top k. Misses: relevant samples below rank k."
+    help = (
+        f"Best score first. {RELEVANT_GLYPH} and a solid border: relevant. {IRRELEVANT_GLYPH} and a dashed border: "
+        "irrelevant. Errors: irrelevant samples in the top k. Misses: relevant samples below rank k. Click an image, or "
+        "move with the arrow keys and press Enter; with Shift several, with Ctrl one more."
+    )
     return controls.segments("Samples", keys.FILTER, labels, ALL, help=help)
 
 

@@ -124,17 +124,7 @@ function laneOf(data, lane) {
   const lifted = rowOf("lifted", lane.lifts);
   if (lane.lifts) root.append(lifts, lifted.root);
   const at = framesAt(data.steps, lane.frames);
-<<<<<<< HEAD
   const shown = (id, left, more) => ({ ...data.tiles[id], id, left, alt: `${more}${data.tiles[id].alt}` });
-=======
-  const words = ({ iteration, primal, dual, ap, precision }) => [
-    ["iteration", iteration.toLocaleString("en")],
-    ["AP", ap === null ? "–" : share(ap)],
-    [`P@${count}`, share(precision)],
-    ["primal", number(primal)],
-    ["dual", number(dual)],
-  ];
->>>>>>> folds
   const paint = (step, moves) => {
     const frame = lane.frames[at[step]];
     root.dataset.begun = String(Boolean(frame));
