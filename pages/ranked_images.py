@@ -109,16 +109,8 @@ def show_grid(
     top = filtered.places[filtered.places < k]
     grid.draw_line(keys.SAMPLE, choices.id_of(images, ranked, int(top[-1])) if len(top) else "", f"k = {k}")
     controls.pages(keys.PAGE, shown.pages, shown.here)
-<<<<<<< HEAD
-    st.caption(
-        f"{filter_in_words(ranked, filtered, shown.place)}Best score first. {RELEVANT_GLYPH} and a solid border: "
-        f"relevant. {IRRELEVANT_GLYPH} and a dashed border: irrelevant. {notice(ranked, filtered, corrected)}"
-        "Click an image, or move with the arrow keys and press Enter; with Shift several, with Ctrl one more."
-    )
-    tiles.explain_cards(images)
-=======
     st.caption(filter_in_words(ranked, filtered, shown.place) + notice(ranked, filtered, corrected))
->>>>>>> folds
+    tiles.explain_cards(images)
 
 
 def show_none(ranked: Ranking, split: str, words: str) -> None:

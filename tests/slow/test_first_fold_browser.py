@@ -15,7 +15,7 @@ from pages.parts.app.frame import PAGES, PLACES
 SCREEN = {"width": 1280, "height": 720}
 MOST_WORDS = 90
 WITH_PICTURES = [
-    page for place in ("Start", "Image sets", "Train", "Compare", "Inside training") for page in PLACES[place]
+    page for place in ("Start", "Data", "Train", "Compare", "Inside training") for page in PLACES[place]
 ]
 LEAST_FILLED = 0.8  # of the height of the screen, down to the foot of the picture
 # A word has two letters that stand together; what a person cannot see has none.

@@ -48,8 +48,8 @@ def choose_labels() -> str:
     labels = {name: each.label for name, each in FILTERS.items()}
     help = (
         f"Best score first. {RELEVANT_GLYPH} and a solid border: relevant. {IRRELEVANT_GLYPH} and a dashed border: "
-        "irrelevant. Errors: irrelevant samples in the top k. Misses: relevant samples below rank k. Click an image, or "
-        "move with the arrow keys and press Enter; with Shift several, with Ctrl one more."
+        "irrelevant. Errors: irrelevant samples in the top k. Misses: relevant samples below rank k. Click an image, "
+        "or move with the arrow keys and press Enter; with Shift several, with Ctrl one more."
     )
     return controls.segments("Samples", keys.FILTER, labels, ALL, help=help)
 
