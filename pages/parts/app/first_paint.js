@@ -1,7 +1,8 @@
-// The page is hidden (frame.css) until its script has ended and all that it has drawn stays where it is.
+// The page is hidden (frame.css) until its script has ended and all that it has drawn stays where it is, but for two
+// seconds at most: then a user sees what there is, although it may still move.
 (() => {
   const QUIET = 200; // milliseconds
-  const PATIENCE = 20000; // for a script that takes long
+  const PATIENCE = 2000; // milliseconds
   const begun = performance.now();
   let places = null;
   let since = begun;
@@ -18,7 +19,8 @@
     const seen = parts.map((part) => Object.values(part.getBoundingClientRect().toJSON())).join();
     if (!ended || seen !== places) since = now;
     places = seen;
-    if (now - since > QUIET || now - begun > PATIENCE) document.documentElement.dataset.whole = "";
+    if (now - since > QUIET) document.documentElement.dataset.whole = "still";
+    else if (now - begun > PATIENCE) document.documentElement.dataset.whole = "late";
     else requestAnimationFrame(look);
   }
 
