@@ -203,7 +203,7 @@ def test_first_errors_and_misses_are_those_of_the_ranking(laboratory, ranked, op
     errors = [place for place in irrelevant if (relevant > place).any()]
     misses = [place for place in relevant[::-1] if (irrelevant < place).any()]
     for name, places, mark in (
-        ("First errors", np.array(errors[:10]), "irrelevant"),
+        ("Highest-ranked irrelevant samples", np.array(errors[:10]), "irrelevant"),
         ("Misses", np.array(misses[:10]), "relevant"),
     ):
         items = grid_of(app, name)["items"]
