@@ -204,7 +204,7 @@ def test_first_errors_and_misses_are_those_of_the_ranking(laboratory, ranked, op
     misses = [place for place in relevant[::-1] if (irrelevant < place).any()]
     for name, places, mark in (
         ("Highest-ranked irrelevant samples", np.array(errors[:10]), "irrelevant"),
-        ("Misses", np.array(misses[:10]), "relevant"),
+        ("Lowest-ranked relevant samples", np.array(misses[:10]), "relevant"),
     ):
         items = grid_of(app, name)["items"]
         assert [int(item["left"]) for item in items] == (places + 1).tolist()

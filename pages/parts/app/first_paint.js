@@ -1,7 +1,7 @@
-// The page is hidden (frame.css) until its script has ended and all that it has drawn stays where it is.
+// The page is hidden (frame.css) until its script has ended and no element moves any more.
 (() => {
   const QUIET = 200; // milliseconds
-  const PATIENCE = 10000; // for a script that takes long
+  const PATIENCE = 10000; // milliseconds after which the page is shown in any case
   const begun = performance.now();
   let places = null;
   let since = begun;
