@@ -39,10 +39,10 @@ def test_the_bar_has_every_recorded_iteration_and_a_tile_of_each_sample(laborato
     for given, frame in zip(lane["frames"], frames, strict=True):
         assert given["top"] == [str(row) for row in frame.top]
         assert given["ap"] == frame.average_precision
-        for row in (*given["top"], *(row for row, _ in given["lifted"])):
+        for row in (*given["top"], *(row for row, _ in given["moved_up"])):
             assert (bar["tiles"][row]["mark"] == "relevant") == bool(relevance[int(row)])
     assert lane["frames"][-1]["ap"] == pytest.approx(run.result["test"]["AP"])
-    assert any(frame["lifted"] for frame in lane["frames"])
+    assert any(frame["moved_up"] for frame in lane["frames"])
     best = max(frame.average_precision for frame in frames)
     assert f"{best:.3f}" in captions(app)
     json.dumps(bar, allow_nan=False)
@@ -57,7 +57,7 @@ def test_an_svm_stands_beside_an_ap_svm_that_learned_the_same_and_another_can_be
     again = train_here(store, laboratory.digits, "3", "NDCG-SVM")
     app = open_page("train", run=laboratory.finished)
     [bar] = bars_of(app)
-    assert [bool(lane["lifts"]) for lane in bar["lanes"]] == [True, False]
+    assert [bool(lane["violated"]) for lane in bar["lanes"]] == [True, False]
     assert bar["token"].split() == [laboratory.finished, other.id]
     options = app.selectbox(key="widget played").options
     assert len(options) == 3, "none, and the two of the same query"

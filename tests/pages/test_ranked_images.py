@@ -150,12 +150,12 @@ def test_sample_is_marked_on_every_page(laboratory, shapes, open_page):
         turn_to(on_ranked, run=laboratory.on_shapes, sample=sample)
         split = "test" if shapes.test[row] else "train"
         assert on_ranked.segmented_control(key="widget split").value == split
-        assert grid_of(on_ranked)["told"][1:] == [sample, [sample]]
+        assert grid_of(on_ranked)["selection"][1:] == [sample, [sample]]
         turn_to(on_sets, set=laboratory.shapes, sample=sample)
         [picture] = components(on_sets, "ranking_picture")
         strong = [tuple(box["box"]) for box in picture["boxes"] if box["strong"]]
         assert strong == [tuple(shapes.boxes[row].tolist())]
-        assert components(on_sets, "ranking_image_grid")[1]["told"][1] == sample
+        assert components(on_sets, "ranking_image_grid")[1]["selection"][1] == sample
 
 
 def test_sample_leads_to_its_page(laboratory, digits, ranked, open_page):

@@ -361,9 +361,9 @@ def test_a_full_room_can_be_emptied_where_that_is_reported(anna, server, open_pa
         ("Discard the features in “waits.npy”: ", lambda: "decision" not in store.run(waits).result),
         (f"Delete the features “mine” of “{titles[anna.figures]}”: ", lambda: store.vectors_of(anna.figures)),
         ("Delete the model “net”: 5 kB", lambda: list((anna.home / "models").glob("*.onnx"))),
-        ("Empty the list of deleted runs, ", lambda: store.runs(deleted=True)),
-        ("Take away the image set “shapes”", lambda: not store.deleted_image_sets()),
-        ("Empty the list of image sets that were taken away, 1", files.exists),
+        ("Empty the run trash (", lambda: store.runs(deleted=True)),
+        ("Delete the image set “shapes”", lambda: not store.deleted_image_sets()),
+        ("Empty the image-set trash (1)", files.exists),
     ):
         press_on(app, label)
         assert not left(), label

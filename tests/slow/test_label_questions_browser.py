@@ -62,7 +62,7 @@ def requests(visit: Visit, label_home: LabelHome) -> Callable[..., Page]:
 
 
 def all_on_disk(page: Page, count: int | None = None) -> None:
-    fittings = "all on disk" if count is None else re.compile(rf"^{count} questions? so far · all on disk")
+    fittings = "all saved" if count is None else re.compile(rf"^{count} questions? so far · all on disk")
     page.locator(".kept", has_text=fittings).wait_for()
 
 
@@ -134,7 +134,7 @@ def test_an_answer_moves_the_ranking_and_stays_when_the_page_is_loaded_again(req
     pinned = page.locator(".own .row[data-said=yes]")
     assert pinned.locator(".name").inner_text() == label
     assert pinned.locator(".sign").inner_text() == "✓"
-    assert page.locator(".rival .row[data-said=yes] .name").inner_text() == label
+    assert page.locator(".baseline .row[data-said=yes] .name").inner_text() == label
     page.reload()
     ready(page)
     all_on_disk(page, 1)

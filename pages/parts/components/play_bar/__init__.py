@@ -1,6 +1,6 @@
-"""The iterations of one or two training runs, to be played back: bounds, measures, and the first samples, which glide.
+"""Playback of the iterations of one or two training runs: bounds, measures, and the top samples, which move.
 
-All of it goes to the browser once; playing asks nothing of the server.
+All data is sent to the browser once; playback needs no request to the server.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 STRIP = FOLDER.parent / "strip" / "strip.css"
-COLOURS = f":host {{--primal: {BLUE}; --dual: {VERMILLION};}}\n"  # as in the chart of a training
+COLOURS = f":host {{--primal: {BLUE}; --dual: {VERMILLION};}}\n"  # as in the chart of a training run
 
 _mount = st.components.v2.component(
     "ranking_play_bar",
@@ -34,18 +34,17 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True)
 class Lane:
-    """One run. lifts: what is said above the samples that its most violated ranking moves up; "" for a method without
-    one."""
+    """One run. violated: heading of the samples that its most violated ranking moves up; "" for a method without it."""
 
     title: str
     frames: Sequence[Frame]
-    lifts: str
+    violated: str
 
 
 def play_bar(lanes: Sequence[Lane], tiles: Mapping[int, Tile], *, name: str, token: str, label: str) -> None:
-    """Show the lanes side by side over one bar. tiles: by sample, for all that the frames show.
+    """Show the lanes side by side with one slider. tiles: by row, for all samples in the frames.
 
-    token: what is played; while it stays, so does the iteration that a person is at, also as frames are added.
+    token: identifies the runs; while it is unchanged, the shown iteration is kept, also when frames are added.
     """
     data = {
         "token": token,
@@ -53,7 +52,7 @@ def play_bar(lanes: Sequence[Lane], tiles: Mapping[int, Tile], *, name: str, tok
         "steps": sorted({frame.iteration for lane in lanes for frame in lane.frames}),
         "tiles": {str(row): tile.item() for row, tile in tiles.items()},
         "lanes": [
-            {"title": lane.title, "lifts": lane.lifts, "frames": [_frame(frame) for frame in lane.frames]}
+            {"title": lane.title, "violated": lane.violated, "frames": [_frame(frame) for frame in lane.frames]}
             for lane in lanes
         ],
     }
@@ -68,5 +67,5 @@ def _frame(frame: Frame) -> dict[str, Any]:
         "top": [str(row) for row in frame.top],
         "ap": frame.average_precision,
         "precision": frame.precision,
-        "lifted": [[str(lift.sample), lift.passed] for lift in frame.lifted],
+        "moved_up": [[str(lift.sample), lift.passed] for lift in frame.lifted],
     }

@@ -1,11 +1,11 @@
-// Plays the iterations of training runs. tile.js comes before.
+// Playback of the iterations of training runs. tile.js is included before this file.
 //
-// data: { token, label, steps: [iteration], tiles: { id: item }, lanes: [{ title, lifts, frames: [{ iteration, primal, dual,
-// top: [id], ap, precision, lifted: [[id, passed]] }] }] }. The keys: Space plays and pauses, Left and Right step, Home and
-// End. At a step each lane shows its last frame up to then. The server hears nothing of it.
+// data: { token, label, steps: [iteration], tiles: { id: item }, lanes: [{ title, violated, frames: [{ iteration, primal, dual,
+// top: [id], ap, precision, moved_up: [[id, passed]] }] }] }. The keys: Space plays and pauses, Left and Right step, Home and
+// End. At each step a lane shows its latest frame. Nothing is sent to the server.
 
 const PAUSE = 400; // milliseconds between two steps
-const WIDE = 100; // of a chart, in its own units
+const WIDE = 100; // width of a chart in its own units
 const HIGH = 40;
 
 function made(kind, name, text) {
@@ -33,7 +33,7 @@ function button(name, label, press) {
 const number = (value) => (value === null ? "–" : Number(value.toPrecision(4)).toString());
 const share = (value) => value.toFixed(3);
 
-/** Frame number of a lane at each step; -1 before its first one. */
+/** The index of a lane's frame at each step; -1 before its first frame. */
 function framesAt(steps, frames) {
   let current = -1;
   return steps.map((step) => {
@@ -42,7 +42,7 @@ function framesAt(steps, frames) {
   });
 }
 
-/** The bounds of a lane over the steps: across they stand below the handle of the bar. */
+/** The bounds of a lane over the steps, aligned with the slider. */
 function chartOf(steps, frames) {
   const svg = drawn("svg", { class: "bounds", viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", role: "img" });
   const values = frames.flatMap(({ primal, dual }) => (dual === null ? [primal] : [primal, dual]));
@@ -74,7 +74,7 @@ function chartOf(steps, frames) {
   return { svg, paint };
 }
 
-/** A row of tiles that keeps an element for each id it has ever shown, so that no picture is decoded twice. */
+/** A row of tiles that keeps the elements of all ids it has shown, so that no thumbnail is decoded twice. */
 function rowOf(name, label) {
   const root = made("div", `strip ${name}`);
   root.setAttribute("role", "list");
@@ -103,11 +103,11 @@ function laneOf(data, lane) {
   const chart = chartOf(data.steps, lane.frames);
   root.append(chart.svg);
   const count = Math.max(...lane.frames.map((frame) => frame.top.length));
-  const top = rowOf("top", `first ${count} samples`);
+  const top = rowOf("top", `top ${count} samples`);
   root.append(top.root);
-  const lifts = lane.lifts ? root.appendChild(made("div", "lifts", lane.lifts)) : null;
-  const lifted = rowOf("lifted", lane.lifts);
-  if (lifts) root.append(lifted.root);
+  const violated = lane.violated ? root.appendChild(made("div", "violated", lane.violated)) : null;
+  const movedUp = rowOf("moved-up", lane.violated);
+  if (violated) root.append(movedUp.root);
   const at = framesAt(data.steps, lane.frames);
   const words = ({ iteration, primal, dual, ap, precision }) => [
     ["iteration", iteration.toLocaleString("en")],
@@ -132,9 +132,9 @@ function laneOf(data, lane) {
     chart.svg.setAttribute("aria-label", `bounds up to iteration ${frame.iteration}: primal ${number(frame.primal)}, dual ${number(frame.dual)}`);
     const shown = (id, left, more) => ({ ...data.tiles[id], id, left, alt: `${more}${data.tiles[id].alt}` });
     top.paint(frame.top.map((id, place) => shown(id, `${place + 1}`, `rank ${place + 1}, `)), moves);
-    if (lifts) {
-      lifts.dataset.none = String(!frame.lifted.length);
-      lifted.paint(frame.lifted.map(([id, passed]) => shown(id, `↑${passed}`, `passes ${passed} relevant, `)), moves);
+    if (violated) {
+      violated.dataset.none = String(!frame.moved_up.length);
+      movedUp.paint(frame.moved_up.map(([id, passed]) => shown(id, `↑${passed}`, `passes ${passed} relevant, `)), moves);
     }
     return `${lane.title}: ${listed.map((pair) => pair.join(" ")).join(", ")}`;
   };
@@ -149,7 +149,7 @@ export default function ({ data, parentElement }) {
   const followed = state.token === data.token && state.steps[state.position] === state.steps.at(-1);
   if (state.token === data.token && !followed) {
     const same = data.steps.findLastIndex((step) => step <= state.steps[state.position]);
-    state.position = Math.max(0, same); // iterations may have been left out since
+    state.position = Math.max(0, same); // some iterations may have been dropped
   } else {
     state.position = last;
   }
@@ -205,7 +205,7 @@ export default function ({ data, parentElement }) {
     }
     paint(true);
   };
-  Object.assign(root, { go, last }); // a timer goes on when frames are added
+  Object.assign(root, { go, last }); // so that a running timer continues when frames are added
   const play = button("button", "Play", toggle);
   const back = button("button", "Previous iteration (Left)", () => by(-1));
   const on = button("button", "Next iteration (Right)", () => by(1));
@@ -226,7 +226,7 @@ export default function ({ data, parentElement }) {
   paint(false);
   root.onkeydown = (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.key === " " && event.target.tagName === "BUTTON") return; // which presses it
+    if (event.key === " " && event.target.tagName === "BUTTON") return; // the key presses the button
     const act = {
       " ": toggle,
       ArrowLeft: () => by(-1),
