@@ -24,9 +24,9 @@ from ranking.workspace.run import SAMPLES
 FEWEST, FIRST_TOP = 4, 10  # ranks that are shown
 FOLLOWED = {"one": "Selected", "all": "All shown"}
 FOLLOWING = (
-    f"{RELEVANT_GLYPH} and a solid border: relevant; {IRRELEVANT_GLYPH} and a dashed border: irrelevant. Click a thumbnail, "
-    "or move with the arrow keys and press Enter: a line connects it from row to row. A sample below the shown ranks "
-    "appears after the dots."
+    f"{RELEVANT_GLYPH} and a solid border: relevant; {IRRELEVANT_GLYPH} and a dashed border: irrelevant. Click "
+    "a thumbnail, or move with the arrow keys and press Enter: a line connects it from row to row. A sample below the "
+    "shown ranks is shown after the dots."
 )
 
 

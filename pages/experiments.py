@@ -95,4 +95,6 @@ def go_on(run: Run, done: int, planned: int) -> None:
         st.markdown(f"{done:,} of {planned:,} training runs are finished and kept.", width="content")
 
 
-frame.show_page("experiments", "Compare methods by cross-validation, as in the papers, and download the tables.", steps)
+frame.show_page(
+    "experiments", "Compare methods by cross-validation, as in the papers, and download the tables.", steps
+)

@@ -85,7 +85,7 @@ class Sheet(NamedTuple):
 
 
 def sheet_of(images: ImageSet, numbers: Ints) -> Sheet:
-    """The page in the URL, else the page of the selected sample. By default the first sample of the page is selected."""
+    """The page in the URL, else that of the selected sample. By default the first sample of the page is selected."""
     chosen = selection.row(images)
     pages = max(1, -(-len(numbers) // SHEET_SIZE))
     at = [] if chosen is None else np.flatnonzero(numbers == images.image_of[chosen])
@@ -118,7 +118,7 @@ def show_contact_sheet(images: ImageSet, numbers: Ints, sheet: Sheet) -> None:
 
 
 def show_image(images: ImageSet, sample: int) -> None:
-    """The whole image of a sample with its boxes, the sample's box with a thicker outline, and the crops to select."""
+    """The whole image of a sample with its boxes and their crops; the sample's box has a thicker outline."""
     image, name = int(images.image_of[sample]), tiles.image_name(images, sample)
     width, height = images.image_sizes[image].tolist()
     boxes = tiles.class_boxes(images, image, sample)
@@ -161,8 +161,8 @@ def show_classes(images: ImageSet) -> None:
         lambda name: address.put(**{keys.SHEET_CLASS: None if name == chosen else name}),
     )
     st.caption(
-        f"Training split: {len(images.image_names) - test_images:,} images, {len(images) - test:,} samples. Test split: "
-        f"{test_images:,} images, {test:,} samples. No image is in both. Click a bar to see the images of that "
+        f"Training split: {len(images.image_names) - test_images:,} images, {len(images) - test:,} samples. Test "
+        f"split: {test_images:,} images, {test:,} samples. No image is in both. Click a bar to see the images of that "
         f"class. **Notice**: {charts.how_even(images)}"
     )
 

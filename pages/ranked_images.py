@@ -73,14 +73,18 @@ def choose_k(ranked: Ranking) -> int:
     most = min(len(ranked), grid.PAGE_SIZE)
     if most == 1:
         return 1
-    return controls.slider("Cutoff k", keys.K, 1, most, min(DEFAULT_K, most), help="The number of samples from the top.")
+    return controls.slider(
+        "Cutoff k", keys.K, 1, most, min(DEFAULT_K, most), help="The number of samples from the top."
+    )
 
 
 def choose_view(images: ImageSet, ranked: Ranking, k: int) -> tuple[str, ranking_filter.Filtered]:
-    """What a thumbnail shows (one of VIEWS) and which samples are shown; between the two, the link to the first error."""
+    """What a thumbnail shows (one of VIEWS) and which samples are shown; between these, a button to the first error."""
     chosen = ranking_filter.choose_labels()
     with st.container(horizontal=True, vertical_alignment="center"):
-        view = controls.segments("What a thumbnail shows", keys.VIEW, VIEWS, "crop", label_visibility="collapsed")
+        view = controls.segments(
+            "What a thumbnail shows", keys.VIEW, VIEWS, "crop", label_visibility="collapsed"
+        )
         offer_first_irrelevant(images, ranked)
         filtered = ranking_filter.choose_scores(ranked, k, chosen)
     return view, filtered
@@ -173,7 +177,9 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
     name, query, shown = tiles.image_name(images, row), run.settings["query"], tiles.shows(images, row)
     crop, whole = st.columns([1, 3]) if is_part(images, row) else (None, st.container())
     if crop is not None:
-        crop.image(cache.thumbnails(images.key).crop(row), width="content", alt=f"Crop of the sample: {shown}")
+        crop.image(
+            cache.thumbnails(images.key).crop(row), width="content", alt=f"Crop of the sample: {shown}"
+        )
     with whole, frame.in_place():
         tiles.show_image(
             images,

@@ -198,6 +198,4 @@ def figures_shown(outcome: TimingOutcome) -> list[figures_file.Shown]:
     return shown
 
 
-frame.show_page(
-    "speed_lab", "Time per most violated ranking, in the paper and on this machine.", steps
-)
+frame.show_page("speed_lab", "Time per most violated ranking, in the paper and on this machine.", steps)

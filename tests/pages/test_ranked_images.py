@@ -266,7 +266,7 @@ def places_of(app):
 
 def caption_of(app):
     """What is said below the grid."""
-    return next(caption.value for caption in app.caption if "Best score first" in caption.value)
+    return next(caption.value for caption in app.caption if "Highest score first" in caption.value)
 
 
 @pytest.mark.parametrize("k", [10, 60])
@@ -296,7 +296,7 @@ def test_the_grid_shows_some_samples_with_their_ranks_among_all(laboratory, rank
         assert line_of(app)["id"] == (grid_of(app)["items"][len(last) - 1]["id"] if len(last) else "")
     choose(app.segmented_control, "filter", "all")
     assert places_of(app) == list(range(200))
-    assert " of " not in caption_of(app).partition("Best score first")[0]
+    assert " of " not in caption_of(app).partition("Highest score first")[0]
 
 
 def test_an_empty_result_says_so_in_words(laboratory, ranked, open_page, monkeypatch):

@@ -62,7 +62,7 @@ def requests(visit: Visit, label_home: LabelHome) -> Callable[..., Page]:
 
 
 def all_on_disk(page: Page, count: int | None = None) -> None:
-    fittings = "all saved" if count is None else re.compile(rf"^{count} questions? so far · all on disk")
+    fittings = "all saved" if count is None else re.compile(rf"^{count} questions? so far · all saved")
     page.locator(".kept", has_text=fittings).wait_for()
 
 
@@ -154,7 +154,7 @@ def test_what_is_pressed_while_the_server_is_dead_is_on_disk_when_it_lives_again
     server.process.kill()
     server.process.wait(10)
     seen = page.evaluate(PRESS, [["0", "1", "0"], None])
-    assert page.get_by_text("3 on the way to the disk").count()
+    assert page.get_by_text("saving 3").count()
     stored = page.evaluate(
         "Object.entries(localStorage).filter(([name]) => name.startsWith('ranking-answers-'))"
     )

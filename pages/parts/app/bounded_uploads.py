@@ -78,9 +78,7 @@ class Uploads:
         """Count `more` received bytes of an upload. HTTPException if the upload is aborted."""
         upload.arrived += more
         if upload.arrived > upload.size:
-            raise HTTPException(
-                400, "the upload is longer than its declared length: upload the file again"
-            )
+            raise HTTPException(400, "the upload is longer than its declared length: upload the file again")
         self._check(files, upload, 0)
 
     @contextlib.contextmanager

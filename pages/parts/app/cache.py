@@ -62,7 +62,9 @@ if TYPE_CHECKING:  # these imports would load compiled modules before the first 
 
 TINY = 80  # longest side in pixels of an image that is encoded without loss
 WHOLE_SIDE = 1200  # longest side in pixels of a whole image
-LARGE = 12_000_000  # pixels; decoding takes fifteen bytes per pixel, so larger images are decoded one at a time
+LARGE = (
+    12_000_000  # pixels; decoding takes fifteen bytes per pixel, so larger images are decoded one at a time
+)
 STRENGTHS = [step / 10 for step in range(21)]  # edge strengths, in multiples of the learned penalties
 MOST_PLACES = 20  # ranks that are shown of each compared ranking
 POLL_SECONDS = 3.0  # between two readings of the trials of a running experiment
@@ -154,7 +156,9 @@ def splits(images: ImageSet) -> list[str]:
 @of_home()
 def criteria(key: str) -> tuple[str, ...]:
     """The criteria of an image set; () if it has none."""
-    return home.store().image_set(key).criteria  # not the cached image set: this reads all sets, the cache holds few
+    return (
+        home.store().image_set(key).criteria
+    )  # not the cached image set: this reads all sets, the cache holds few
 
 
 @of_home()
@@ -284,9 +288,7 @@ def neighbourhood(run: Run) -> Neighbourhood:
     scores = np.concatenate([ranked.scores for ranked in rankings])
     order = np.concatenate([ranked.samples for ranked in rankings])
     if not np.allclose(made.score[order], scores, rtol=1e-6, atol=1e-9 * np.abs(scores).max()):
-        raise ValueError(
-            f"the scores of run {run.id} are not those of its stored model; train again"
-        )
+        raise ValueError(f"the scores of run {run.id} are not those of its stored model; train again")
     return made
 
 
@@ -297,9 +299,7 @@ def label_pairs(run: Run) -> LabelPairs:
     method, images = method_of(run), image_labels(run.settings["set"])
     unknown = [name for name in method.names if name not in images.names]
     if unknown:
-        raise ValueError(
-            f"the model of run {run.id} has the label {unknown[0]!r}, which its image set lacks"
-        )
+        raise ValueError(f"the model of run {run.id} has the label {unknown[0]!r}, which its image set lacks")
     columns = [images.names.index(name) for name in method.names]
     labels = images.labels[~images.test][:, columns]
     return pairs_of_labels.label_pairs(method.names, method.core, method.weights.interactions, labels)

@@ -33,8 +33,8 @@ _mount_button = st.components.v2.component(
 
 
 def guard() -> None:
-    """Register all pages and run again, once per session. If the first request of a server is a link to a page, the page
-    runs without laboratory.py, and the other pages would be unknown."""
+    """Register all pages and run again, once per session. If the first request of a server is a link to a page, the
+    page runs without laboratory.py, and the other pages would be unknown."""
     if keys.BOOTED not in st.session_state:
         st.session_state[keys.BOOTED] = True
         st.navigation(menu.all_pages())

@@ -41,7 +41,7 @@ class Gone(Exception):
 
 
 def store() -> Store:
-    """The store of the visitor's data folder; when it is first opened, the runs of crashed workers are marked as failed.
+    """The store of the visitor's data folder; when it is first opened, runs of crashed workers are marked as failed.
 
     Outside of a page run, such as in a download, the function that calls this must be wrapped in `rooms.kept`.
     """

@@ -13,7 +13,9 @@ from ranking.workspace.room_layout import SHORTEST
 from ranking.workspace.room_quotas import format_bytes, most_disk
 from ranking.workspace.rooms import new_name
 
-SHOWN = 4  # letters of the name that are shown, because the full name is a key and the page may be on a projector
+SHOWN = (
+    4  # letters of the name that are shown, because the full name is a key and the page may be on a projector
+)
 FULL = 0.5  # fraction of the storage limit from which the used storage is shown
 GUESSED = (
     f"At least {SHORTEST} letters a–z, digits and hyphens. Anyone who knows or guesses the name can open this "

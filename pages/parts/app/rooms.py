@@ -73,9 +73,7 @@ def here() -> str | None:
     if not used():
         return os.environ.get("RANKING_HOME")
     if get_script_run_ctx() is None:
-        raise RuntimeError(
-            "the URL is not available outside a page run; wrap the function in `rooms.kept`"
-        )
+        raise RuntimeError("the URL is not available outside a page run; wrap the function in `rooms.kept`")
     named = name()
     home = _find(named) if named else None
     if home is None:

@@ -142,7 +142,9 @@ def _show_kept(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
                     "This cannot be undone. Training runs keep their scores, but pages that need the features again, "
                     "such as Neighbours, will ask for the file."
                 )
-                if frame.pressed("Delete permanently", keys.widget(f"delete {features.name}"), type="primary"):
+                if frame.pressed(
+                    "Delete permanently", keys.widget(f"delete {features.name}"), type="primary"
+                ):
                     _delete(images, features)
 
 

@@ -135,7 +135,7 @@ def _row(info: ArrayInfo) -> dict[str, str]:
 
 
 def _show_model(images: ImageSet, run: Run, called: str) -> bool:
-    """Inputs, outputs and settings of a model, a plot of samples, and the decision; whether the preview could be read."""
+    """Show a model's ports and settings, a plot of samples, and the decision; whether the preview could be read."""
     preview = uploads.read_preview(run, ModelPreview.from_json)
     if preview is None:
         return False
@@ -171,7 +171,7 @@ def _show_model(images: ImageSet, run: Run, called: str) -> bool:
 
 
 def _settings(run: Run, preview: ModelPreview, before: dict[str, Any]) -> dict[str, Any] | None:
-    """The form of the model's settings, initialised with those of the preview, `before`. None if a setting is invalid."""
+    """The form of the model's settings, which starts with those of the preview, `before`. None if one is invalid."""
     before = {**{item.name: item.default for item in settings_of(OnnxModel)}, **before}
     owner = f"network {run.id}"
     outputs = list(preview.outputs)

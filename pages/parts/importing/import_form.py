@@ -69,9 +69,7 @@ def _offer_files(again: Run | None, ended: str) -> None:
     elif again is not None:
         jobs_panel.explain_end(again, ended)
         if again.settings.get("brought") is not None:
-            st.caption(
-                f"{escaped(again.settings['brought'])} was not stored. Upload it again to retry."
-            )
+            st.caption(f"{escaped(again.settings['brought'])} was not stored. Upload it again to retry.")
 
 
 def _path_of(run: Run) -> str:

@@ -19,9 +19,7 @@ def offer_delete(row: ImageSetRow) -> None:
     if row.shared or row.key in examples.set_folders():
         return
     users = len(home.store().users_of_set(row.key))
-    used = (
-        f"Used by {counted(users, 'run')}, including runs in the trash." if users else None
-    )
+    used = f"Used by {counted(users, 'run')}, including runs in the trash." if users else None
     st.button(
         "Delete this image set",
         key="delete set",

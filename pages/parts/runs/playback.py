@@ -1,4 +1,4 @@
-"""A training run played back, beside another one of the same image set and query."""
+"""Playback of a training run, beside another run with the same image set and query."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from ranking.explain.playback import Frame
 
 NONE = "none"
-OPPOSITE = {"SVM": "AP-SVM", "AP-SVM": "SVM"}  # which is shown beside which
+OPPOSITE = {"SVM": "AP-SVM", "AP-SVM": "SVM"}  # the method that is shown beside a method by default
 
 
 def show(run: Run) -> bool:
-    """The bar that plays the run back, and another one beside it; whether there is a recording to show."""
+    """The playback of a run and of another run beside it; returns whether there is a recording."""
     if not runs.set_is_here(run) or not (frames := _frames(run)):
         return False
     listed = comparable(run)
@@ -41,7 +41,7 @@ def show(run: Run) -> bool:
     with frame.picture("course"):
         play_bar(
             [
-                Lane(runs.short_name(each), frames, lifts(each))
+                Lane(runs.short_name(each), frames, violated_heading(each))
                 for each, frames in zip(shown, recorded, strict=True)
             ],
             {row: tiles.marked_tile(images, row, bool(relevance[row])) for row in sorted(rows)},
@@ -55,8 +55,8 @@ def show(run: Run) -> bool:
     return True
 
 
-def lifts(run: Run) -> str:
-    """What stands above the samples that the most violated ranking of a run moves up; "" where it has none."""
+def violated_heading(run: Run) -> str:
+    """The heading of the samples that the most violated ranking of a run moves up; "" if it has none."""
     if runs.loss_of(run) is None:
         return ""
     return "Training samples moved up by the most violated ranking"
@@ -74,16 +74,15 @@ def words(frames: Sequence[Frame], tested: bool) -> str:
     best, last = max(known, key=lambda pair: pair[0]), known[-1]
     first = next(iteration for value, iteration in known if value == best[0])
     if first == last[1]:
-        return f"**Notice** that AP on the {part} samples is highest at the end of those recorded: {best[0]:.3f}."
+        return f"**Notice** that AP on the {part} samples is highest at the last recorded iteration: {best[0]:.3f}."
     return (
-        f"**Notice** that AP on the {part} samples is highest at iteration {first:,} of those recorded: "
-        f"{best[0]:.3f}. It is {last[0]:.3f} at iteration {last[1]:,}. "
-        "Training minimises the objective on the training samples."
+        f"**Notice** that AP on the {part} samples is highest at recorded iteration {first:,}: {best[0]:.3f}. It is "
+        f"{last[0]:.3f} at iteration {last[1]:,}. Training minimises the objective on the training samples."
     )
 
 
 def comparable(run: Run) -> list[Run]:
-    """The runs of the same image set and query that have ended with a recording, the newest first."""
+    """The ended runs with a recording and the same image set and query, newest first."""
     return [
         each
         for each in home.store().runs(set_key=run.settings["set"], task=SAMPLES)
@@ -95,7 +94,7 @@ def comparable(run: Run) -> list[Run]:
 
 
 def opposite(run: Run, listed: Sequence[Run]) -> str | None:
-    """The id of the finished run that has the opposite method and learned from the same features; None without one."""
+    """The id of the finished run with the opposite method and the same features; None without one."""
     method = OPPOSITE.get(run.settings["method"])
     seen = ("features", "projection")
     for each in listed:

@@ -1,6 +1,6 @@
-"""Predicted orders of a sequence as film strips below the true order. A line joins the position of each image in the two
-orders, so crossing lines are misordered pairs. Images of equal grade have no order, and their lines do not cross. One
-strip can be rearranged by hand."""
+"""Predicted orders of a sequence as film strips below the true order. A line joins the positions of each image in the
+two orders, so crossing lines are misordered pairs. Images of equal grade have no order, and their lines do not cross.
+One strip can be rearranged by hand."""
 
 from __future__ import annotations
 

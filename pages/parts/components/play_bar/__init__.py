@@ -52,7 +52,11 @@ def play_bar(lanes: Sequence[Lane], tiles: Mapping[int, Tile], *, name: str, tok
         "steps": sorted({frame.iteration for lane in lanes for frame in lane.frames}),
         "tiles": {str(row): tile.item() for row, tile in tiles.items()},
         "lanes": [
-            {"title": lane.title, "violated": lane.violated, "frames": [_frame(frame) for frame in lane.frames]}
+            {
+                "title": lane.title,
+                "violated": lane.violated,
+                "frames": [_frame(frame) for frame in lane.frames],
+            }
             for lane in lanes
         ],
     }
