@@ -131,7 +131,7 @@ def some_of(choices: Sequence[str]) -> Callable[[str], list[str]]:
 
 
 def lecture() -> str | None:
-    """The lecture mode: PICTURE (the main figure only) or NOTES (the whole page); None if it is off."""
+    """The lecture mode, "on" (only the main figure) or "notes" (the whole page); None if it is off."""
     return read(keys.LECTURE, one_of([PICTURE, NOTES]), None)
 
 

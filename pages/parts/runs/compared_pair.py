@@ -122,7 +122,7 @@ def mover(pair: Pair, number: int, values: Floats | Ints) -> Tile:
     )
 
 
-def drawn_points(relevance: Ints, places: Ints) -> Ints:
+def plotted_points(relevance: Ints, places: Ints) -> Ints:
     """The indices of the samples in a scatter plot: all if there are few; else at most MOST_POINTS relevant and as many
     irrelevant samples, evenly spaced by their ranks (n,) in one of the rankings, including the first and the last."""
     if len(relevance) <= 2 * MOST_POINTS:
@@ -143,7 +143,7 @@ def show_scores(pair: Pair, sample: int) -> None:
         pair.compared.images.ids[pair.compared.compared.samples],
         pair.compared.compared.relevance,
     )
-    plotted = drawn_points(relevance, pair.places[0])
+    plotted = plotted_points(relevance, pair.places[0])
     for name, relevant, colour, symbol in (
         ("irrelevant", False, VERMILLION, "x-thin-open"),
         ("relevant", True, GREEN, "circle"),

@@ -284,5 +284,5 @@ def bring_in() -> None:
 
 
 def counted(count: int, task: str) -> str:
-    """Count runs of a task in words; runs of all tasks are called trainings."""
-    return in_number(count, CALLED[task].partition(" of ")[0])
+    """Return a number of runs of a task as text."""
+    return in_number(count, CALLED[task])
