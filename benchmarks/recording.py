@@ -1,25 +1,35 @@
 """What does recording a training run cost: ``python benchmarks/recording.py``.
 
-Trains with and without a recording in turn, on the bundled scenes. The seconds are processor seconds of training and
-evaluation, without features; and the share of recording, including its files.
+Trains with and without a recording in turn, in one thread, as a worker does on two cores: on the bundled image sets,
+and on synthetic features of the papers' size, with one query or seed each. The times are processor seconds of
+training and evaluation, without features and without the start of a process, and of these the seconds of recording,
+files included.
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
+import numpy as np
+from synthetic import SHAPE, Shape, correlated, scattered
+from threadpoolctl import threadpool_limits
 from timing import machine, options_of, parser, table
 
-from ranking.core.run_settings import TrainSettings
+from ranking import Query, make_method
+from ranking.core.run_settings import AnyTrainSettings, OrderTrainSettings, TrainSettings
 from ranking.datasets import load_image_set
 from ranking.experiments import recording, tasks
 from ranking.experiments.recording import Recorder
 from ranking.explain.playback import Playback
 from ranking.features import default_names, load_features
 from ranking.workspace.examples import folder_of
+
+SYNTHETIC = {"scattered": scattered, "correlated": correlated}
+Train = Callable[[Recorder | None], object]
 
 
 class Kept:
@@ -33,47 +43,117 @@ class Kept:
         self.iterations = len(playback)
 
 
+def row_of(name: str, training_runs: Sequence[Train], repeats: int, kept: Kept) -> list[str]:
+    """Medians over the trainings, of the median of each."""
+    without, with_it, own = [], [], []
+    for train in training_runs:
+        train(None)  # compiles, and reads the features
+        times: dict[bool, list[float]] = {False: [], True: []}
+        spent = []
+        for _ in range(repeats):
+            for recorder in (None, Recorder(kept)):
+                began = time.process_time()
+                train(recorder)
+                times[recorder is not None].append(time.process_time() - began)
+                if recorder is not None:
+                    spent.append(recorder.seconds)
+        without.append(median(times[False]))
+        with_it.append(median(times[True]))
+        own.append(median(spent))
+    share = median(part / whole for part, whole in zip(own, with_it, strict=True))
+    return [
+        name,
+        f"{median(without):.3f} s",
+        f"{median(with_it):.3f} s",
+        f"{1000 * median(own):.1f} ms",
+        f"{share:.1%}",
+        f"{kept.iterations}",
+        f"{kept.file.stat().st_size:,}",
+    ]
+
+
+def on_examples(
+    methods: Sequence[str], queries: Sequence[str], place: Path
+) -> Iterator[tuple[str, list[Train]]]:
+    """Trainings on the sets that come with the program."""
+    for name, make in (("Action figures", samples_settings), ("Timeline cars", sequences_settings)):
+        images = load_image_set(folder_of(name))
+        features = tuple((each, {}) for each in default_names(images))
+        load_features(images, features, place)
+        for method in methods:
+            if settings := make(images.key, features, method, queries):
+                yield (
+                    f"{name}: {method}",
+                    [
+                        lambda recorder, images=images, each=each: tasks.train(
+                            images, each, place, recorder=recorder
+                        )
+                        for each in settings
+                    ],
+                )
+
+
+def samples_settings(key: str, features, method: str, queries: Sequence[str]) -> list[AnyTrainSettings]:  # type: ignore[no-untyped-def]
+    if method not in ("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM"):
+        return []
+    return [TrainSettings(key, features, query, method, {}, graph=None) for query in queries]
+
+
+def sequences_settings(key: str, features, method: str, queries: Sequence[str]) -> list[AnyTrainSettings]:  # type: ignore[no-untyped-def]
+    if method not in ("RankSVM", "MidRank"):
+        return []
+    return [
+        OrderTrainSettings(key, features, "year", method, {}, {"seed": seed}) for seed in range(len(queries))
+    ]
+
+
+def at_papers_size(methods: Sequence[str], seeds: int, shape: Shape) -> Iterator[tuple[str, list[Train]]]:
+    """Trainings of linear methods on synthetic features of all of whose samples they learn."""
+    for kind, make in SYNTHETIC.items():
+        made = [make(seed, shape) for seed in range(seeds)]
+        queries = [Query(features, relevant.astype(np.int64)) for features, relevant in made]
+        for method in methods:
+            if method in ("SVM", "AP-SVM"):
+                yield (
+                    f"{kind}: {method}",
+                    [lambda recorder, q=q, m=method: fit(m, q, recorder) for q in queries],
+                )
+
+
+def fit(name: str, query: Query, recorder: Recorder | None) -> None:
+    method = make_method(name)
+    if recorder is None:
+        method.fit([query])
+        method.score(query)
+        return
+    recorder.begin(len(query.features), lambda weights, rounds: method.score_by(query, np.stack(weights)))
+    method.fit([query], recorder.keep)
+    recorder.end(method.certificate, method.score(query))
+
+
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--repeats", type=int, default=5)
-    arguments.add_argument("--query", default="walking")
-    arguments.add_argument("--methods", default="SVM,AP-SVM,HOB-SVM,HOAP-SVM")
-    options = options_of(arguments, repeats=1, methods="SVM")
+    arguments.add_argument("--queries", default="walking,phoning,riding bike,jumping,playing instrument")
+    arguments.add_argument("--methods", default="SVM,AP-SVM,HOB-SVM,HOAP-SVM,RankSVM,MidRank")
+    arguments.add_argument("--samples", type=int, default=SHAPE.samples)
+    options = options_of(arguments, repeats=1, methods="SVM", queries="walking", samples=300)
     recording.time.monotonic = time.process_time  # type: ignore[attr-defined]
-    folder = folder_of("Action figures")
-    images, rows = load_image_set(folder), []
-    features = tuple((name, {}) for name in default_names(images))
-    with tempfile.TemporaryDirectory() as scratch:
+    methods, queries = options.methods.split(","), options.queries.split(",")
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch, threadpool_limits(1):
         place = Path(scratch)
-        load_features(images, features, place)
-        for method in options.methods.split(","):
-            settings = TrainSettings(images.key, features, options.query, method, {}, graph=None)
-            tasks.train(images, settings, place)  # compiles
-            kept, without, with_it, own = Kept(place / "playback.npz"), [], [], []
-            for _ in range(options.repeats):
-                for recorder in (None, Recorder(kept)):
-                    began = time.process_time()
-                    tasks.train(images, settings, place, recorder=recorder)
-                    took = time.process_time() - began
-                    if recorder is None:
-                        without.append(took)
-                    else:
-                        with_it.append(took)
-                        own.append(recorder.seconds)
-            shares = [part / whole for part, whole in zip(own, with_it, strict=True)]
-            rows.append(
-                [
-                    method,
-                    f"{median(without):.2f} s",
-                    f"{median(with_it):.2f} s",
-                    f"{1000 * median(own):.0f} ms",
-                    f"{median(shares):.1%}",
-                    f"{kept.iterations}",
-                    f"{kept.file.stat().st_size:,}",
-                ]
-            )
-    print(f"{machine()}; {len(images)} samples, query {options.query}, median of {options.repeats}\n")
-    print(table(["method", "without", "with", "recording", "share", "iterations", "bytes"], rows))
+        kept = Kept(place / "playback.npz")
+        shape = SHAPE._replace(
+            samples=options.samples, relevant=SHAPE.relevant * options.samples // SHAPE.samples
+        )
+        for name, training_runs in (
+            *on_examples(methods, queries, place),
+            *at_papers_size(methods, len(queries), shape),
+        ):
+            rows.append(row_of(name, training_runs, options.repeats, kept))
+    print(f"{machine()}; medians over {len(queries)} queries or seeds, each of {options.repeats} trainings\n")
+    print(table(["training", "without", "with", "recording", "share", "iterations", "bytes"], rows))
 
 
 if __name__ == "__main__":

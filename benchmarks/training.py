@@ -21,12 +21,13 @@ import copy
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import dlib
 import numpy as np
 import scipy.sparse
 from liblinear.liblinearutil import parameter, problem, train
+from synthetic import SHAPE, Shape, correlated, scattered
 from threadpoolctl import threadpool_limits
 from timing import machine, milliseconds, options_of, parser, table
 
@@ -39,41 +40,6 @@ from ranking.solvers import LinearRisk
 
 C = 1000.0
 TOLERANCE = 1e-3
-
-
-class Shape(NamedTuple):
-    samples: int
-    relevant: int
-    features: int
-
-
-def scattered(seed: int, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
-    generator = np.random.default_rng(seed)
-    relevant = _relevant(generator, shape)
-    features = np.maximum(generator.standard_normal((shape.samples, shape.features)) - 0.5, 0)
-    normal = generator.standard_normal(shape.features)
-    pattern = np.maximum(normal * (generator.random(shape.features) < 0.1), 0)
-    features[relevant] += 0.5 * pattern * generator.random((shape.relevant, 1))
-    return _normalised(features), relevant
-
-
-def correlated(seed: int, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
-    generator = np.random.default_rng(seed)
-    relevant = _relevant(generator, shape)
-    factors = generator.standard_normal((shape.samples, 40))
-    factors[relevant, :2] += (1.0, 0.7)
-    features = factors @ generator.standard_normal((40, shape.features)) / np.sqrt(40)
-    return _normalised(features + generator.standard_normal((shape.samples, shape.features))), relevant
-
-
-def _relevant(generator: np.random.Generator, shape: Shape) -> np.ndarray:
-    relevant = np.zeros(shape.samples, dtype=bool)
-    relevant[generator.choice(shape.samples, shape.relevant, replace=False)] = True
-    return relevant
-
-
-def _normalised(features: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(features / np.linalg.norm(features, axis=1, keepdims=True), dtype=np.float32)
 
 
 class DlibProblem:
@@ -232,7 +198,7 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--seeds", type=int, default=5)
     arguments.add_argument(
-        "--shape", nargs=3, type=int, default=(3347, 227, 2404), help="samples, relevant ones, features"
+        "--shape", nargs=3, type=int, default=SHAPE, help="samples, relevant ones, features"
     )
     options = options_of(arguments, seeds=1, shape=(300, 30, 100))
     rows: list[list[str]] = []

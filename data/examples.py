@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from drawing.drawn import GeneratedSource
+from drawing.generated import GeneratedSource
 from drawing.painting import QUALITY
 from drawing.sets import SETS
 from PIL import Image

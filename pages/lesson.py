@@ -175,7 +175,8 @@ def show_summary(step: Step, both: Both) -> None:
     lessons.offer_training(both.trained[LESSON.methods[-1]], "train it yourself")
     st.caption(
         f"{lesson_comparison.intervals(pair)} {lesson_comparison.why(pair)} “{LESSON.query}” and "
-        f"{listed(LESSON.features)} were chosen, of ten queries and five sets of features, as an example where AP differs."
+        f"{listed(LESSON.features)} were chosen, of ten queries and five sets of features, "
+        "as an example where AP differs."
     )
 
 

@@ -13,7 +13,7 @@ from pages.parts.app import address, cache, controls, downloads, forms, frame, k
 from pages.parts.app.frame import escaped
 from pages.parts.components import film, tiles
 from pages.parts.components.film import Strip
-from pages.parts.runs import jobs_panel, order_models, run_actions, training_runs
+from pages.parts.runs import jobs_panel, order_models, playback, run_actions, training_runs
 from pages.parts.runs.order_models import frames_of, true_strip
 from pages.parts.views import sheets
 from ranking import method_class, method_names
@@ -64,6 +64,8 @@ def steps() -> None:
         task = choose_sequence(images, run, ordered[run.id])
         show_sequence(images, criterion, shown, ordered, task)
     with means:
+        if address.get(keys.ORDER_VIEW) != "own":
+            playback.show_sequence(list(shown.values()), task.number)
         show_means(shown, ordered, task.number)
         offer_files(images, criterion, shown, ordered, task)
         order_models.PICKER.look_at(run)

@@ -113,11 +113,7 @@ def show_grid(
     top = filtered.places[filtered.places < k]
     grid.draw_line(keys.SAMPLE, choices.id_of(images, ranked, int(top[-1])) if len(top) else "", f"k = {k}")
     controls.pages(keys.PAGE, shown.pages, shown.here)
-    st.caption(
-        f"{filter_in_words(ranked, filtered, shown.place)}Highest score first. {RELEVANT_GLYPH} and a solid border: "
-        f"relevant. {IRRELEVANT_GLYPH} and a dashed border: irrelevant. {notice(ranked, filtered, corrected)}"
-        "Click a thumbnail, or move with the arrow keys and press Enter; Shift selects a range, Ctrl adds one."
-    )
+    st.caption(filter_in_words(ranked, filtered, shown.place) + notice(ranked, filtered, corrected))
     tiles.explain_cards(images)
 
 

@@ -112,10 +112,13 @@ def preferred(name: str, among: Sequence[str]) -> str:
 
 
 def describe(method: type[Method], settings: Mapping[str, Any]) -> None:
-    """Show the objective of a method with these settings, with its summary as help; only the summary without one."""
-    summary = escaped(method.summary)
-    if not method.is_convex(settings):
+    """Show the objective of a method with these settings, with its summary and stopping criterion as help; only these
+    without an objective."""
+    convex, summary = method.is_convex(settings), escaped(method.summary)
+    if not convex:
         summary += f"\n\n{certificate.LOCAL}"
+    if (tolerance := settings.get("tolerance")) is not None:
+        summary += f"\n\nIt {certificate.stops(tolerance, convex)} (see *More settings*)."
     if objective := method.objective_of(settings):
         st.markdown(f"${objective}$", help=summary)
     elif summary:
@@ -127,13 +130,7 @@ def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> N
 
     The note on these changes is below the button, so that the button does not move.
     """
-    tolerance = settings.method_settings.get("tolerance")
-    ends = (
-        None
-        if tolerance is None
-        else f"It {certificate.stops(tolerance, is_convex(settings))} (see *More settings*)."
-    )
-    if started := training_runs.offer_start(settings, "train", width="stretch", help=ends):
+    if started := training_runs.offer_start(settings, "train", width="stretch"):
         address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})
         st.rerun()
     if run is not None and changes:
@@ -199,7 +196,7 @@ def show_ended(run: Run, obvious: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"#### {escaped(runs.short_name(run))}", width="content")
         if run.has_scores:
-            frame.next_step("Ranked images", "ranked_images", obvious=obvious, run=run.id)
+            frame.next_step("Show the ranking", "ranked_images", obvious=obvious, run=run.id)
             if runs.uses_graph(run):
                 frame.next_step("Effect of neighbours", "neighbours", obvious=False, run=run.id)
             if (parameters := inference_scores.address_of(run)) is not None:

@@ -36,7 +36,7 @@ class HtmlFile(HTMLParser):
         return {name: b64decode(link.partition(",")[2]).decode() for name, link in links.items()}
 
     def count(self, tag: str, class_: str | None = None) -> int:
-        return sum(class_ in (None, fittings.get("class")) for fittings in self.all(tag))
+        return sum(class_ in (None, told.get("class")) for told in self.all(tag))
 
 
 def look_over(text: str) -> HtmlFile:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drawing.action_figures import ActionFigures
-from drawing.drawn import GeneratedSource
+from drawing.generated import GeneratedSource
 from drawing.label_scenes import LabelScenes
 from drawing.timeline_cars import TimelineCars
 

@@ -21,8 +21,8 @@ class ProgressEvent:
     primal: the paper's objective at the best weights so far, an upper bound. dual: a lower bound, -inf before there
     is one. seconds: training time without callbacks. passes: number of products with the feature matrix so far.
     planes: constraints in the working set, 0 for solvers without one. round: round of a non-convex method, from 1;
-    each round has its own lower bound; 0 for methods without rounds. weights: the best so far, for
-    `SampleMethod.score_by`; None where they score no samples. The solver keeps changing this array: copy what you keep.
+    each round has its own lower bound; 0 for methods without rounds. weights: the best so far, for the method's
+    `score_by`; None where they score nothing. The solver keeps changing this array: copy what you keep.
     """
 
     iteration: int

@@ -9,17 +9,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ranking.core import Features, Floats, ImageSet, Ints, OnProgress, OnStep
+from ranking.core import Features, Floats, ImageSet, Ints, OnProgress, OnStep, SequenceSet
 from ranking.core.errors import InputError
 from ranking.core.run_settings import AblationSettings, OrderTrainSettings
 from ranking.core.settings import settings_of
 from ranking.core.text import readable
 from ranking.datasets.sequences import GROUPS, Drawing, Drawn, dense_ranks, draw_sequences
+from ranking.experiments.recording import Recorder
 from ranking.experiments.task import Measured, Task
 from ranking.features import load_features
 from ranking.features.projection import Projection, fit_projection, projected
 from ranking.methods.order_method import OrderMethod
 from ranking.metrics import kendall_tau, ndcg, ranking_order
+
+RECORDED = 5  # test sequences
+RECORDED_MEMBERS = 40  # of them together
 
 
 class OrderMeasures(NamedTuple):
@@ -71,12 +75,27 @@ class OrderTask(Task[OrderTrainSettings, OrderData]):
     def fit(self, method: Any, data: OrderData, on_progress: OnProgress, warm_start: Any) -> None:
         method.fit(data.drawn["train"].sequences, on_progress=on_progress)
 
+    def record(self, recorder: Recorder, method: Any, data: OrderData) -> None:
+        sequences = recorded_sequences(data.drawn["test"].sequences)
+        if len(sequences):
+            rows, members = np.unique(sequences.members, return_inverse=True)
+            features, grades = sequences.features[rows], sequences.grades[rows]
+            few = SequenceSet(features, grades, members, sequences.starts)
+            recorder.begin(len(members), lambda weights, rounds: method.score_by(few, weights, rounds))
+
     def measure(self, method: Any, data: OrderData) -> Measured:
         scores = {part: method.score_sequences(drawn.sequences) for part, drawn in data.drawn.items()}
         metrics = {
             part: mean_measures(drawn, scores[part], data.drawing) for part, drawn in data.drawn.items()
         }
         return Measured(metrics, scores["test"])
+
+
+def recorded_sequences(sequences: SequenceSet) -> SequenceSet:
+    """Return the first test sequences, of which training records the scores: at most RECORDED, and of so few members
+    that searching for their best orders takes little time. It grows with the cube of a sequence's length."""
+    ends = sequences.starts[1 : RECORDED + 1]
+    return sequences.part(np.arange(np.count_nonzero(ends <= RECORDED_MEMBERS)))
 
 
 def features_to_order(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ranking.core import Certificate, Floats, ProgressEvent
-from ranking.explain.playback import Playback, most_iterations
+from ranking.explain.playback import Playback, most_iterations, spread_geometrically
 
 SECONDS = 0.5  # least interval between two writes of the recording
 SHARE = 0.04  # largest share of the training time for scoring
@@ -17,12 +17,9 @@ SHARE = 0.04  # largest share of the training time for scoring
 
 @dataclass(eq=False)
 class Kept:
-    """An iteration. weights: until it is scored, scores: then."""
+    """A reported iteration. Its event has weights until there are scores (n,)."""
 
-    iteration: int
-    primal: float
-    dual: float
-    weights: Floats | None
+    event: ProgressEvent
     scores: Floats | None = None
 
 
@@ -32,19 +29,22 @@ class Recorder:
     This happens during training at intervals, as far as the time allows, and once at the end. The first half of the
     kept iterations are the first ones of the run. When the rest is full, every second one of the rest is dropped, and
     from then on twice as many iterations are skipped. write: receives the recording so far.
+    few: score this number of iterations only, at the end, spread geometrically.
     """
 
-    def __init__(self, write: Callable[[Playback], None]) -> None:
-        self._write = write
+    def __init__(self, write: Callable[[Playback], None], few: int | None = None) -> None:
+        self._write, self._few = write, few
         self._kept: list[Kept] = []
+        self._last: ProgressEvent | None = None
         self._seen, self._stride = 0, 1
-        self._most = self._first = 0
+        self._samples = self._most = self._first = 0
         self._next = time.monotonic() + SECONDS
         self.seconds = 0.0  # spent on recording
 
-    def begin(self, samples: int, score: Callable[[Floats], Floats]) -> None:
-        """Record scores of so many samples. score: weights (t, size) to scores (t, samples)."""
-        self._score = score
+    def begin(self, samples: int, score: Callable[[Sequence[Floats], Sequence[int]], Floats]) -> None:
+        """Record so many scores at each iteration. score: the weights of t iterations, and the round of each, to scores
+        (t, samples)."""
+        self._score, self._samples = score, samples
         self._most = most_iterations(samples)
         self._first = self._most // 2
 
@@ -53,32 +53,44 @@ class Recorder:
         if event.weights is None or self._most < 2:
             return
         began = time.monotonic()
+        self._last = event
         self._keep(event, event.weights)
-        if began >= self._next and self._kept:
+        if self._few is None and began >= self._next and self._kept:
             self._pass_on()
             took = time.monotonic() - began
             self._next = time.monotonic() + max(SECONDS, took / SHARE)
         self.seconds += time.monotonic() - began
 
     def end(self, certificate: Certificate | None, scores: Floats) -> None:
-        """Record the end: the bounds that are proven, and the scores (samples,) of the method."""
-        if not self._kept or certificate is None:
+        """Record the end: the scores of the method, of which the first `samples` are recorded, and the bounds that are
+        proven. A certificate of fewer iterations than were reported sums up several problems, as that of MidRank: the
+        bounds last reported then stay.
+        """
+        last = self._last
+        if not self._kept or last is None or certificate is None:
             return
         began = time.monotonic()
-        before = [kept for kept in self._kept if kept.iteration < certificate.iterations]
-        last = Kept(certificate.iterations, certificate.primal, certificate.dual, None, scores)
-        self._kept = [*before, last]
+        if certificate.iterations >= last.iteration:
+            last = replace(
+                last, iteration=certificate.iterations, primal=certificate.primal, dual=certificate.dual
+            )
+        before = [kept for kept in self._kept if kept.event.iteration < last.iteration]
+        self._kept = [*before, Kept(replace(last, weights=None), scores[: self._samples])]
+        if self._few is not None:
+            self._kept = spread_geometrically(self._kept, self._few)
         self._pass_on()
         self.seconds += time.monotonic() - began
 
     def _keep(self, event: ProgressEvent, weights: Floats) -> None:
         kept, first = self._kept, self._first
-        again = bool(kept) and kept[-1].iteration == event.iteration  # a solver begins where one has ended
+        again = (
+            bool(kept) and kept[-1].event.iteration == event.iteration
+        )  # a solver begins where one has ended
         if not again:
             number, self._seen = self._seen, self._seen + 1
             if number >= first and (number - first) % self._stride:
                 return
-        entry = Kept(event.iteration, event.primal, event.dual, weights.copy())
+        entry = Kept(replace(event, weights=weights.copy()))
         if again:
             kept[-1] = entry
             return
@@ -91,15 +103,18 @@ class Recorder:
 
     def _pass_on(self) -> None:
         waiting = [kept for kept in self._kept if kept.scores is None]
-        weights = [kept.weights for kept in waiting if kept.weights is not None]
-        if weights:
-            for kept, scores in zip(waiting, self._score(np.stack(weights)), strict=True):
-                kept.scores, kept.weights = scores.astype(np.float32), None
+        weights = [kept.event.weights for kept in waiting if kept.event.weights is not None]
+        if waiting:
+            scored = self._score(weights, [kept.event.round for kept in waiting])
+            for kept, scores in zip(waiting, scored, strict=True):
+                kept.event, kept.scores = replace(kept.event, weights=None), scores.astype(np.float32)
+        events = [kept.event for kept in self._kept]
         self._write(
             Playback(
-                np.array([kept.iteration for kept in self._kept]),
-                np.array([kept.primal for kept in self._kept], np.float64),
-                np.array([kept.dual for kept in self._kept], np.float64),
+                np.array([event.iteration for event in events]),
+                np.array([event.round for event in events]),
+                np.array([event.primal for event in events], np.float64),
+                np.array([event.dual for event in events], np.float64),
                 np.stack([np.asarray(kept.scores, np.float32) for kept in self._kept]),
             )
         )

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ranking.core import Bools, Features, ImageSet, Ints, OnProgress, OnStep, Query
 from ranking.core.errors import InputError
 from ranking.core.run_settings import TrainSettings
@@ -75,7 +77,9 @@ class SampleTask(Task[TrainSettings, SampleData]):
         )
 
     def record(self, recorder: Recorder, method: Any, data: SampleData) -> None:
-        recorder.begin(len(data.images), lambda weights: method.score_by(data.everything, weights))
+        recorder.begin(
+            len(data.images), lambda weights, rounds: method.score_by(data.everything, np.stack(weights))
+        )
 
     def measure(self, method: Any, data: SampleData) -> Measured:
         scores = method.score(data.everything)

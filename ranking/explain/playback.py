@@ -1,14 +1,14 @@
-"""The recording of a training run: its bounds and the scores of all samples at some iterations, and what pages show
-of each."""
+"""The recording of a training run: its bounds and the scores of all samples, or of the members of a few test sequences,
+at some iterations; and what pages show of each."""
 
 from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,23 +16,33 @@ import numpy.typing as npt
 from ranking.core import Floats, Ints
 from ranking.core.errors import InputError
 from ranking.files.archives import check_array, open_zip, read_entry
+from ranking.metrics import kendall_tau, ranking_order
 from ranking.metrics.ranked import Ranking
 
 MOST = 60  # iterations of a recording
 MOST_BYTES = 2_000_000  # of its file
-OVERHEAD = 4_000  # bytes of the file that are no scores
+OVERHEAD = 5_000  # bytes of the file that are no scores
 TOP = 12  # samples of a ranking that are shown
 LIFTED = 6  # irrelevant samples that the most violated ranking moves up, as shown
 
-TYPES = {"iterations": np.int64, "primal": np.float64, "dual": np.float64, "scores": np.float32}
+T = TypeVar("T")
+
+TYPES = {
+    "iterations": np.int64,
+    "rounds": np.int64,
+    "primal": np.float64,
+    "dual": np.float64,
+    "scores": np.float32,
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Playback:
-    """iterations (t,) rise strictly, t at most MOST. primal, dual (t,): the bounds; a dual may be -inf. scores: (t, n)
-    float32, of all samples of the image set."""
+    """iterations (t,) rise strictly, t at most MOST. rounds (t,): 0 where a method has one only; the first recordings
+    have no rounds, and are read as 0. primal, dual (t,): the bounds; a dual may be -inf. scores: (t, n) float32."""
 
     iterations: Ints
+    rounds: Ints
     primal: Floats
     dual: Floats
     scores: npt.NDArray[np.float32]
@@ -41,13 +51,18 @@ class Playback:
         return len(self.iterations)
 
     def save(self, path: Path) -> None:
-        with open(path, "wb") as file:
-            np.savez(file, **vars(self))
+        path.write_bytes(self.content())
+
+    def content(self) -> bytes:
+        """The file, for `load`."""
+        stream = io.BytesIO()
+        np.savez(stream, **vars(self))
+        return stream.getvalue()
 
     @classmethod
     def load(cls, data: bytes, samples: int) -> Self:
         """Return the recording in the bytes of a file, which may come from anywhere. InputError unless it is one of
-        `samples` samples."""
+        `samples` scores an iteration."""
         if len(data) > MOST_BYTES:
             raise InputError("recording", f"at most {MOST_BYTES:,} bytes", len(data))
         names = [field.name for field in fields(cls)]
@@ -57,11 +72,13 @@ class Playback:
             for name in names:
                 entry = f"{name}.npy"
                 if entry not in entries:
+                    if name == "rounds":
+                        continue
                     raise InputError("recording", entry, "none")
                 content = read_entry(archive, entry)
                 check_array(io.BytesIO(content), len(content), entry)
                 arrays[name] = np.load(io.BytesIO(content), allow_pickle=False)
-        read = cls(**arrays)
+        read = cls(**{"rounds": np.zeros(arrays["iterations"].shape, np.int64), **arrays})
         read._check(samples)
         return read
 
@@ -82,8 +99,9 @@ class Playback:
         if self.iterations[0] < 0 or (np.diff(self.iterations) <= 0).any():
             raise InputError("iterations of a recording", "numbers from 0 that rise", "others")
         bounded = np.isfinite(self.dual) | np.isneginf(self.dual)
-        if not (np.isfinite(self.primal).all() and bounded.all() and np.isfinite(self.scores).all()):
-            raise InputError("numbers of a recording", "finite numbers", "others")
+        finite = np.isfinite(self.primal).all() and bounded.all() and np.isfinite(self.scores).all()
+        if not finite or (self.rounds < 0).any():
+            raise InputError("numbers of a recording", "finite numbers, and rounds from 0", "others")
 
 
 def most_iterations(samples: int) -> int:
@@ -102,12 +120,12 @@ def read_playback(file: Path, samples: int) -> Playback | None:
     try:
         with open(file, "rb") as stream:
             data = stream.read(MOST_BYTES + 1)
+        return Playback.load(data, samples)
     except FileNotFoundError:
         return None
-    try:
-        return Playback.load(data, samples)
-    except (ValueError, zipfile.BadZipFile) as error:
-        raise InputError(file.name, "a recording", f"a damaged file ({error})", "train again") from error
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        why = error.strerror if isinstance(error, OSError) else error  # without the path
+        raise InputError(file.name, "a recording", f"a damaged file ({why})", "train again") from error
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -123,49 +141,75 @@ class Lift(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """A recorded iteration. top: the test samples that it ranks first, at most TOP, and which of them are relevant.
+    """A recorded iteration. top: the samples that are shown, the first one first. measures: by name; None where it is
+    not defined.
 
-    average_precision: of the test samples, None where none is relevant. lifted: the most lifted first, at most LIFTED.
+    Of a ranking of samples also which of `top` are relevant, and `lifted`: the most lifted first, at most LIFTED.
     """
 
     iteration: int
+    round: int
     primal: float
     dual: float
     top: Ints
-    relevant: tuple[bool, ...]
-    average_precision: float | None
-    lifted: tuple[Lift, ...]
-
-    @property
-    def precision(self) -> float:
-        """P@k of the k samples of `top`."""
-        return sum(self.relevant) / len(self.relevant)
+    measures: Mapping[str, float | None]
+    relevant: tuple[bool, ...] = ()
+    lifted: tuple[Lift, ...] = ()
 
 
 def frames_of(
     playback: Playback, relevance: Ints, test: npt.NDArray[np.bool_], loss: str | None
 ) -> list[Frame]:
-    """Return a frame per recorded iteration. relevance, test: (n,). loss: that of the method's most violated ranking;
-    None: no sample is lifted. A set without test samples shows its training samples."""
+    """Return a frame per recorded iteration, of the test samples: the TOP first ones, AP, and P@k of those.
+
+    relevance, test: (n,). loss: that of the method's most violated ranking; None: no sample is lifted. A set without
+    test samples shows its training samples.
+    """
     shown, learn = np.flatnonzero(test if test.any() else ~test), np.flatnonzero(~test)
     both = 0 < np.count_nonzero(relevance[learn]) < len(learn)
     frames = []
     for i in range(len(playback)):
         scores = playback.scores[i].astype(np.float64)
         ranked = Ranking.of(shown, relevance[shown], scores[shown])
+        relevant = tuple(bool(each) for each in ranked.relevance[:TOP] > 0)
         lifted = lifts(scores[learn], relevance[learn] > 0, loss) if loss is not None and both else ()
         frames.append(
             Frame(
-                int(playback.iterations[i]),
-                float(playback.primal[i]),
-                float(playback.dual[i]),
+                *_reported(playback, i),
                 ranked.samples[:TOP],
-                tuple(bool(each) for each in ranked.relevance[:TOP] > 0),
-                ranked.average_precision if ranked.positives else None,
+                {
+                    "AP": ranked.average_precision if ranked.positives else None,
+                    f"P@{len(relevant)}": sum(relevant) / len(relevant),
+                },
+                relevant,
                 tuple(Lift(int(learn[row]), passed) for row, passed in lifted),
             )
         )
     return frames
+
+
+def frames_of_sequence(playback: Playback, part: slice, samples: Ints, relevance: Ints) -> list[Frame]:
+    """Return a frame per recorded iteration, of one sequence: all of its samples, and Kendall's tau.
+
+    part: of the scores, which are those of the sequence. samples, relevance: (n,) of its members.
+    """
+    frames = []
+    for i in range(len(playback)):
+        scores = playback.scores[i, part].astype(np.float64)
+        order = ranking_order(relevance, scores)
+        tau = kendall_tau(relevance, scores)
+        frames.append(Frame(*_reported(playback, i), samples[order], {"Kendall tau": tau}))
+    return frames
+
+
+def _reported(playback: Playback, i: int) -> tuple[int, int, float, float]:
+    """Return the iteration, the round and the bounds of a recorded iteration."""
+    return (
+        int(playback.iterations[i]),
+        int(playback.rounds[i]),
+        float(playback.primal[i]),
+        float(playback.dual[i]),
+    )
 
 
 def lifts(scores: Floats, relevant: npt.NDArray[np.bool_], loss: str) -> tuple[tuple[int, int], ...]:
@@ -188,12 +232,12 @@ def lifts(scores: Floats, relevant: npt.NDArray[np.bool_], loss: str) -> tuple[t
     return tuple((int(rows[i]), int(passed[i])) for i in first if passed[i] > 0)
 
 
-def evenly(frames: Sequence[Frame], count: int) -> list[Frame]:
-    """Return at most `count` of the frames: the first, the last, and those between at ratios of their position.
+def spread_geometrically(iterations: Sequence[T], count: int) -> list[T]:
+    """Return at most `count` of the iterations: the first, the last, and those between at ratios of their position.
 
-    >>> evenly(list(range(60)), 5)
+    >>> spread_geometrically(list(range(60)), 5)
     [0, 2, 7, 21, 59]
     """
-    last = len(frames) - 1
+    last = len(iterations) - 1
     places = np.geomspace(1, last + 1, count).round().astype(int) - 1 if last > 0 else [last]
-    return [frames[place] for place in sorted({int(place) for place in places if place >= 0})]
+    return [iterations[place] for place in sorted({int(place) for place in places if place >= 0})]

@@ -159,10 +159,16 @@ class HighOrderMethod(LinearMethod):
         self._check_columns(query)
         return self._model_by(query, self._fitted().weights, potentials or self.potentials_of(query))
 
-    def _model_by(self, query: Query, weights: Floats, terms: Potentials) -> tuple[Floats, Floats]:
+    def _model_by(
+        self,
+        query: Query,
+        weights: Floats,
+        terms: Potentials,
+        product: Callable[[Block, Floats], Floats] = Block.exact_scores,
+    ) -> tuple[Floats, Floats]:
         """Return the same by the weights (d + d2,) of the solver; (n, t) and (m, t) by weights (d + d2, t)."""
         unary, pairwise = np.split(weights, [query.features.shape[1]])
-        scores = Block(query.features, SCALE).exact_scores(unary)
+        scores = product(Block(query.features, SCALE), unary)
         if query.graph is None:
             return scores, np.empty((0, *scores.shape[1:]))
         if query.graph.affinity.shape[1] != len(pairwise):
@@ -172,7 +178,7 @@ class HighOrderMethod(LinearMethod):
                 query.graph.affinity.shape[1],
                 "make the graphs of training and of this query from the same features",
             )
-        penalty = Block(terms.features(query.graph.affinity), self.eta).exact_scores(pairwise)
+        penalty = product(Block(terms.features(query.graph.affinity), self.eta), pairwise)
         return scores, np.minimum(penalty, terms.highest)
 
     def score(self, query: Query) -> Floats:
@@ -181,7 +187,7 @@ class HighOrderMethod(LinearMethod):
 
     def score_by(self, query: Query, weights: Floats) -> Floats:
         terms = self.potentials_of(query)
-        unary, penalty = self._model_by(query, weights.T, terms)
+        unary, penalty = self._model_by(query, weights.T, terms, Block.scores)
         pairs = zip(np.ascontiguousarray(unary.T), np.ascontiguousarray(penalty.T), strict=True)
         return np.stack([terms.max_marginals(*pair).difference for pair in pairs])
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ranking.core import Floats
+from ranking.core import Floats, SequenceSet
 from ranking.core.errors import InputError
 from ranking.methods.order_method import Arrays, OrderMethod
 
@@ -25,6 +26,11 @@ class LinearOrder(OrderMethod):
     def scores_of(self, features: Floats) -> Floats:
         scores: Floats = features @ self.direction
         return scores
+
+    def score_by(self, sequences: SequenceSet, weights: Sequence[Floats], rounds: Sequence[int]) -> Floats:
+        directions = np.stack(weights)[:, : sequences.features.shape[1]]  # without an intercept
+        scores: Floats = (sequences.features @ directions.T).T
+        return scores[:, sequences.members]
 
     def arrays(self) -> Arrays:
         return {"direction": self.direction}

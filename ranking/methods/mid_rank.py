@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
@@ -82,6 +83,7 @@ class MidRank(MidRankSettings):
 
     start: RankSVM | None = field(default=None, init=False, repr=False)
     rankers: dict[int, LengthRanker] = field(default_factory=dict, init=False, repr=False)
+    planned: range = field(default=range(0), init=False, repr=False)  # lengths that training goes through
     best_length: int = field(default=0, init=False, repr=False)  # 0 unless fusion chose one
 
     def __post_init__(self) -> None:
@@ -108,9 +110,9 @@ class MidRank(MidRankSettings):
         shortest, longest = min(self.shortest, longest_possible), min(self.longest, longest_possible)
         reports = RoundReports(on_progress)
         self.start = RankSVM(C=self.start_C).fit(sequences, reports)
-        self.rankers, self.best_length = {}, 0
+        self.rankers, self.best_length, self.planned = {}, 0, range(shortest, longest + 1)
         proven: list[Certificate] = []
-        for number, length in enumerate(range(shortest, longest + 1), start=1):
+        for number, length in enumerate(self.planned, start=1):
             reports.begin(number)
             problem = self.problem(sequences, length)
             solution = sdca(problem, self.tolerance, self.max_iterations, reports, self.seed)
@@ -182,7 +184,10 @@ class MidRank(MidRankSettings):
 
     def window_scores(self, length: int, features: Features) -> WindowScores:
         """Return the scores of the ranker of one length for samples (n, d)."""
-        theta, level = self.rankers[length]
+        return self._window_scores(length, self.rankers[length], features)
+
+    def _window_scores(self, length: int, ranker: LengthRanker, features: Features) -> WindowScores:
+        theta, level = ranker
         offset = self.constant * level if self.constant_in_search == "counted" else 0.0
         if self.representation == MAX_POOLED:
             return WindowScores(
@@ -193,38 +198,78 @@ class MidRank(MidRankSettings):
     def rankings(self, sequences: SequenceSet) -> Rankings:
         """Return the orders of all rankers for all sequences; scores by position are computed once for the pool."""
         assert self.start is not None
-        sizes = np.diff(sequences.starts)
-        owner = np.repeat(np.arange(len(sizes)), sizes)
-        begin = sequences.starts[:-1][owner]
-        scores = sequences.features @ self.start.direction
-        first = np.lexsort((-scores[sequences.members], owner)) - begin
+        first = orders_by(sequences, self.start.direction)
         orders = np.repeat(first[None], len(self.rankers), axis=0)
-        values = np.full((len(self.rankers), len(sizes)), np.nan)
+        values = np.full((len(self.rankers), len(sequences)), np.nan)
         for row, length in enumerate(self.rankers):
-            enough = sizes >= length
-            inside = enough[owner]
-            best = best_permutations(
-                self.window_scores(length, sequences.features),
-                sequences.members[inside],
-                np.concatenate([[0], np.cumsum(sizes[enough])]),
-                first[inside],
-                self.trees,
-                self.seed,
+            self._search(
+                sequences, first, self.window_scores(length, sequences.features), orders[row], values[row]
             )
-            orders[row, inside], values[row, enough] = best.orders, best.values
         return Rankings(self.lengths, first, orders, values)
+
+    def _search(
+        self, sequences: SequenceSet, first: Ints, scores: WindowScores, orders: Ints, values: Floats
+    ) -> None:
+        """Write the orders (N,) and the values (m,) of a ranker; none for sequences that are shorter than it."""
+        sizes = np.diff(sequences.starts)
+        enough = sizes >= scores.length
+        inside = np.repeat(enough, sizes)
+        best = best_permutations(
+            scores,
+            sequences.members[inside],
+            np.concatenate([[0], np.cumsum(sizes[enough])]),
+            first[inside],
+            self.trees,
+            self.seed,
+        )
+        orders[inside], values[enough] = best.orders, best.values
 
     def score_sequences(self, sequences: SequenceSet) -> Floats:
         return scores_of_orders(self.fused(self.rankings(sequences), sequences.starts), sequences.starts)
 
+    def score_by(self, sequences: SequenceSet, weights: Sequence[Floats], rounds: Sequence[int]) -> Floats:
+        """Return (t, N) the scores of the models that training would have left, had it been stopped at t reports.
+
+        In round 0 that is RankSVM. In round r the rankers of the first r - 1 lengths have been trained, and `weights`
+        are theta of the next one, and last the level of its constant.
+        """
+        scores = np.empty((len(weights), len(sequences.members)))
+        trained = self.rankings(sequences) if any(rounds) else None
+        for row, (vector, number) in enumerate(zip(weights, rounds, strict=True)):
+            if trained is None or number == 0:
+                orders = orders_by(sequences, vector)
+            else:
+                length, before = self.planned[number - 1], number - 1
+                ranker = LengthRanker(vector[:-1].reshape(-1, sequences.features.shape[1]), float(vector[-1]))
+                own, value = trained.first.copy(), np.full(len(sequences), np.nan)
+                self._search(
+                    sequences,
+                    trained.first,
+                    self._window_scores(length, ranker, sequences.features),
+                    own,
+                    value,
+                )
+                rankings = Rankings(
+                    tuple(self.planned[:number]),
+                    trained.first,
+                    np.vstack([trained.orders[:before], own]),
+                    np.vstack([trained.values[:before], value]),
+                )
+                orders = self._fused(rankings, sequences.starts, self.planned[0])
+            scores[row] = scores_of_orders(orders, sequences.starts)
+        return scores
+
     def fused(self, rankings: Rankings, starts: Ints) -> Ints:
         """Return (N,) one order per sequence, from 0 to its length; `first` where no ranker has one."""
+        return self._fused(rankings, starts, self.best_length)
+
+    def _fused(self, rankings: Rankings, starts: Ints, best_length: int) -> Ints:
         fused = rankings.first.copy()
         judged = ~np.isnan(rankings.values).all(axis=0)
         sizes = np.diff(starts)
         inside = np.repeat(judged, sizes)
         if self.fusion == "best length":
-            fused[inside] = rankings.orders[self.lengths.index(self.best_length), inside]
+            fused[inside] = rankings.orders[rankings.lengths.index(best_length), inside]
             return fused
         ends = np.concatenate([[0], np.cumsum(sizes[judged])])
         judged_orders = rankings.orders[:, inside], rankings.values[:, judged], ends
@@ -276,3 +321,12 @@ class MidRank(MidRankSettings):
             raise InputError(
                 "best length", f"one of {list(self.rankers)}, which were trained", self.best_length
             )
+
+
+def orders_by(sequences: SequenceSet, direction: Floats) -> Ints:
+    """Return (N,) each sequence, from 0 to its length, by falling inner products with `direction` (d,)."""
+    sizes = np.diff(sequences.starts)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    scores = sequences.features @ direction
+    orders: Ints = np.lexsort((-scores[sequences.members], owner)) - sequences.starts[:-1][owner]
+    return orders

@@ -106,6 +106,13 @@ class OrderMethod(Method):
         """
         return self.score(Query(sequences.features))[sequences.members]
 
+    def score_by(self, sequences: SequenceSet, weights: Sequence[Floats], rounds: Sequence[int]) -> Floats:
+        """Return (t, N) the scores of every member at t reports of training, for methods whose reports have weights.
+
+        weights, rounds: of the reports. The order of the scores is that which a stop there would have left.
+        """
+        raise NotImplementedError(self.name)
+
     def save(self, path: Path | str) -> None:
         """Write settings, certificate and the model as one .npz file without code."""
         if not self.columns:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ranking.explain.playback import evenly, frames_of, read_playback
+from ranking.explain.playback import frames_of, read_playback, spread_geometrically
 from ranking.metrics.comparison import largest
 from ranking.reports import comparison_files, comparison_words, page
 from ranking.reports.compared import TOP, Compared, settings_facts
@@ -77,7 +77,7 @@ def _training(shown: Compared, looks: dict[str, Look], album: Album) -> list[Mar
     for name, run in zip(shown.names, shown.runs, strict=True):
         playback = read_playback(run.playback_file, len(shown.images))
         if playback is not None:
-            frames = evenly(frames_of(playback, relevance, test, None), ITERATIONS)
+            frames = spread_geometrically(frames_of(playback, relevance, test, None), ITERATIONS)
             rows.append(recorded_row(shown.images, name, frames, looks[name], album))
     if not rows:
         return []

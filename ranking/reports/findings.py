@@ -7,6 +7,8 @@ import statistics
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
+
 from ranking.core import Floats, ImageSet
 from ranking.core.run_settings import ExperimentSettings
 from ranking.experiments.cross_validation.curves import GridCurve, grid_curves
@@ -15,6 +17,7 @@ from ranking.experiments.cross_validation.protocol import PATH
 from ranking.experiments.cross_validation.results import Results, higher
 from ranking.experiments.cross_validation.tables import point_words
 from ranking.experiments.cross_validation.trial_store import TrialStore
+from ranking.explain.playback import Frame, frames_of
 from ranking.metrics.ranked import Ranking
 from ranking.reports.at_home import results_at_home, trials_of
 from ranking.workspace.store import Store
@@ -67,6 +70,20 @@ class Findings:
             return None
         held = self.plan.splits.all[fold].held
         return Ranking.of(held, self.images.relevance(query)[held], scores)
+
+    def frames(self, query: str, compared_method: str) -> list[Frame]:
+        """How the final model of a method at its chosen setting ranked the test samples at some iterations; none where
+        that was not recorded."""
+        if self.scores(query, compared_method, None) is None:
+            return []
+        held, point = self.plan.splits.all[None].held, self.results.chosen(query, compared_method)
+        assert point is not None
+        recording = self.trials.recording(self.results.keys[query, compared_method, point, None], len(held))
+        if recording is None:
+            return []
+        relevance = self.images.relevance(query)[held]
+        frames = frames_of(recording, relevance, np.ones(len(held), np.bool_), None)
+        return [frame._replace(top=held[frame.top]) for frame in frames]
 
     def rankings(self, query: str, fold: int | None) -> dict[str, Ranking]:
         """Return the rankings of all methods that have one, in the order of the methods."""

@@ -68,6 +68,19 @@ def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> M
     return element("div", *rows, class_="gallery", role="group", aria_label=what)
 
 
+def iterations(findings: Findings, query: str, album: Album) -> Markup | None:
+    """A row a method of the test samples that its final model ranked first at some iterations; None where none was
+    recorded."""
+    looks = line_styles_of(findings.results.compared_methods)
+    rows = [
+        recorded_row(findings.images, method.name, frames, looks[method.name], album)
+        for method in findings.results.compared_methods
+        if (frames := findings.frames(query, method.name))
+    ]
+    label = f"{query}: first samples at some iterations of each method"
+    return element("div", *rows, class_="gallery", role="group", aria_label=label) if rows else None
+
+
 def value_words(ranked: Ranking) -> str:
     """Format the AP of a ranking, or say that no sample is relevant."""
     return f"AP {ranked.average_precision:.3f}" if ranked.positives else "nothing relevant"
@@ -101,7 +114,8 @@ def _recorded(images: ImageSet, frame: Frame, album: Album) -> Markup:
         _marked(images, int(row), relevant, place, album, False)
         for place, (row, relevant) in enumerate(first)
     ]
-    value = "" if frame.average_precision is None else f", AP {frame.average_precision:.3f}"
+    ap = frame.measures["AP"]
+    value = "" if ap is None else f", AP {ap:.3f}"
     title = element("div", f"Iteration {frame.iteration:,}{value}", class_="iteration")
     return element("div", title, tiles_of(tiles, 3), class_="multiple")
 

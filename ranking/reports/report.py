@@ -29,7 +29,7 @@ from ranking.reports.experiment_charts import (
 from ranking.reports.exports import latex, trial_rows
 from ranking.reports.figures import chart_svg, legend
 from ranking.reports.findings import Findings, notice_best, split_words
-from ranking.reports.galleries import TOP, Album, Crops, gallery
+from ranking.reports.galleries import TOP, Album, Crops, gallery, iterations
 from ranking.reports.line_styles import line_styles_of
 from ranking.reports.markup import Markup, element, joined
 from ranking.reports.page import facts, files, note, page, section, value_table
@@ -54,6 +54,7 @@ def report_html(findings: Findings, rows: list[Difference], crops: Crops, name: 
         _tabled("Chosen settings", chosen_table(results)),
         _curves(findings),
         _galleries(findings, album),
+        _iterations(findings, album),
         _tabled("Time", seconds_table(results), "On the machine that computed it; runs were concurrent."),
         _files(findings, rows),
     ]
@@ -169,6 +170,21 @@ def _galleries(findings: Findings, album: Album) -> Markup:
     )
     folds = element("span", " Open folds are printed too.", class_="screen")
     return section("Top of each ranking", note(text, folds), *parts)
+
+
+def _iterations(findings: Findings, album: Album) -> Markup:
+    """How the final models of the first query came about, so that there are few more pictures; nothing where none was
+    recorded."""
+    query = findings.results.queries[0]
+    rows = iterations(findings, query, album)
+    if rows is None:
+        return Markup("")
+    text = (
+        "The test samples that the weights of an iteration rank first, and AP on all test samples, for each method at "
+        "its chosen setting; at last the end of training. At the weights 0 all scores are equal: irrelevant samples "
+        "come first."
+    )
+    return section("Iterations", element("h3", query), rows, note(text))
 
 
 def _files(findings: Findings, rows: list[Difference]) -> Markup:

@@ -5,7 +5,8 @@ minimum of that risk. It need not reach it: cutting planes give the most that a 
 round has gained that much, the next bound is more useful. The objective never rises. It has converged where the risk
 that touches it can fall no further than the tolerance: the dual of that risk is a lower bound on that risk. It is no
 bound on the objective itself, and does not prove a local optimum: where several such risks touch, as where labellings
-tie, only the one that was used is known to go no lower.
+tie, only the one that was used is known to go no lower. Where the search of a round that proves this has met lower
+weights than it began with, one more round begins there, so that the end is the best point met.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class _Descent:
         stopped = False
         while not stopped and self.iterations < max_iterations:
             stopped = self.run(max_iterations)
-            if self.certificate is not None or not self.move():
+            if not self.move():
                 break
         return stopped
 
@@ -100,8 +101,10 @@ class _Descent:
 
     def move(self) -> bool:
         """Begin the next round where this one ended, if that is better; return whether progress is possible."""
-        if self.jump(self._search.best.weights):
+        if self._search.best is not self._bound.point and self.jump(self._search.best.weights):
             return True
+        if self.certificate is not None:
+            return False
         was, self._patient = self._patient, True  # rounding hides the gain: close the gap instead
         return not was
 

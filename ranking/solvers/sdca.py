@@ -71,7 +71,10 @@ class PositionHinges:
 
     def dual(self, alpha: Floats) -> float:
         """Return the lower bound for 0 <= alpha <= costs."""
-        theta, level = self.weights(alpha)
+        return self.bound(alpha, *self.weights(alpha))
+
+    def bound(self, alpha: Floats, theta: Floats, level: float) -> float:
+        """Return `dual` where the weights of alpha are known."""
         return float(alpha.sum()) - 0.5 * self.mu * (float(np.vdot(theta, theta)) + level**2)
 
 
@@ -114,7 +117,10 @@ def _ascended(
     work = problem if len(problem.features) >= problem.features.shape[1] else _turned(problem)
     ascent = _Ascent(work)
     generator = np.random.default_rng(seed)
-    best, best_primal, bound = (1.0, np.zeros_like(ascent.alpha)), np.inf, -np.inf
+    best, best_primal, bound = ascent.alpha, np.inf, -np.inf
+    weights = np.zeros(
+        problem.blocks.shape[0] * problem.features.shape[1] + 1
+    )  # theta, and the level of the constant
     iteration = passes = 0
     stopped = False
     gaps: list[float] = []
@@ -122,12 +128,14 @@ def _ascended(
         while True:
             theta, level = work.weights(ascent.alpha)
             margins = work.margins(work.blocks.T @ theta, level)
-            bound = max(bound, work.dual(ascent.alpha))
+            bound = max(bound, work.bound(ascent.alpha, theta, level))
             length, primal = _best_length(work, theta, level, margins)
             if primal < best_primal:
-                best, best_primal = (length, ascent.alpha.copy()), primal
+                best, best_primal = ascent.alpha.copy(), primal
+                own = (theta, level) if work is problem else problem.weights(best)
+                weights = length * _flat(*own)
             passes += 1
-            clock.report(iteration, best_primal, bound, passes)
+            clock.report(iteration, best_primal, bound, passes, weights=weights)
             gaps.append(best_primal - bound)
             closed = relative_gap(best_primal, bound) <= SAFETY * tolerance
             if closed or iteration >= max_iterations or stalled(gaps, slow):
@@ -136,11 +144,9 @@ def _ascended(
             iteration += 1
     except StopTraining:
         stopped = True  # what was reached so far is the result, and its certificate says how far that is
-    length, alpha = best
-    theta, level = problem.weights(alpha)
-    theta, level = length * theta, length * level
+    theta, level = weights[:-1].reshape(len(problem.blocks), -1), float(weights[-1])
     primal = problem.primal(theta, level)
-    dual = min(primal, max(problem.dual(ascent.alpha), problem.dual(alpha)))  # they may cross by rounding
+    dual = min(primal, max(problem.dual(ascent.alpha), problem.dual(best)))  # they may cross by rounding
     converged = relative_gap(primal, dual) <= tolerance
     certificate = Certificate(primal, dual, primal - dual, iteration, clock.seconds, converged)
     return PositionWeights(theta, level, certificate, stopped)
@@ -162,7 +168,8 @@ def _by_planes(
 
     def report(event: ProgressEvent) -> None:
         bounds = min(before.primal, mu * event.primal), max(before.dual, mu * event.dual)
-        clock.report(before.iterations + event.iteration, *bounds, event.passes, event.planes)
+        iteration = before.iterations + event.iteration
+        clock.report(iteration, *bounds, event.passes, event.planes, weights=event.weights)
 
     start = _flat(ascended.theta, ascended.level)
     ended = planes_of_weights(hinges, start, 1.0 / mu, tolerance, max_iterations, report)

@@ -190,7 +190,7 @@ class Run:
 
     @property
     def playback_file(self) -> Path:
-        """The recording of a run that ranks samples: `ranking.explain.playback`."""
+        """The recording of a run that ranks samples or sequences: `ranking.explain.playback`."""
         return self.folder / "playback.npz"
 
     @property

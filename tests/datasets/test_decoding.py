@@ -36,15 +36,15 @@ def encoded(kind="JPEG", orientation=None, size=SIDES, **options):
     exif[0x010E] = SECRET.decode()
     if orientation is not None:
         exif[decoding.ORIENTATION] = orientation
-    fittings = {"exif": exif, "icc_profile": SECRET, **options}
+    told = {"exif": exif, "icc_profile": SECRET, **options}
     if kind == "JPEG":
-        fittings |= {"comment": SECRET, "quality": 98}
+        told |= {"comment": SECRET, "quality": 98}
     if kind == "PNG":
-        fittings["pnginfo"] = PngImagePlugin.PngInfo()
-        fittings["pnginfo"].add_text("Comment", SECRET.decode())
+        told["pnginfo"] = PngImagePlugin.PngInfo()
+        told["pnginfo"].add_text("Comment", SECRET.decode())
     if kind == "WEBP":
-        fittings["xmp"] = SECRET
-    return in_memory(lambda stream: picture(size).save(stream, kind, **fittings)) + SECRET
+        told["xmp"] = SECRET
+    return in_memory(lambda stream: picture(size).save(stream, kind, **told)) + SECRET
 
 
 def brought(tmp_path, data, *boxes, **details):
@@ -65,8 +65,8 @@ KINDS = [
 def test_nothing_but_pixels_is_stored_and_what_lost_nothing_loses_nothing(tmp_path, kind, options, extension):
     data = encoded(kind, **options)
     assert data.count(SECRET) >= 3
-    fittings = brought(tmp_path, data)
-    stored = decode(fittings, Limits())
+    told = brought(tmp_path, data)
+    stored = decode(told, Limits())
     assert stored.extension == extension
     assert SECRET not in stored.data
     reopened = Image.open(io.BytesIO(stored.data))
@@ -76,7 +76,7 @@ def test_nothing_but_pixels_is_stored_and_what_lost_nothing_loses_nothing(tmp_pa
     difference = np.abs(np.asarray(reopened.convert("RGB"), int) - np.asarray(stored.picture, int)).max()
     assert difference <= 12
     assert (difference == 0) == (extension == ".webp"), "what lost nothing before loses nothing"
-    image = check(fittings).image
+    image = check(told).image
     assert all(SECRET not in small for small in (*image.crops, image.thumbnail))
 
 
@@ -118,8 +118,8 @@ LYING = SIDES[::-1]
     ],
 )
 def test_boxes_say_whether_an_image_is_turned(tmp_path, orientation, claimed, upright, size):
-    fittings = brought(tmp_path, encoded("JPEG", orientation), size=claimed, upright=upright)
-    assert decode(fittings, Limits()).picture.size == size
+    told = brought(tmp_path, encoded("JPEG", orientation), size=claimed, upright=upright)
+    assert decode(told, Limits()).picture.size == size
 
 
 def test_half_a_turn_is_the_source_s_to_say(tmp_path):
@@ -132,8 +132,8 @@ def test_broken_exif_turns_nothing(tmp_path):
     data = encoded("JPEG", 6)
     place = data.index(b"Exif\0\0") + 6
     for broken in (b"II*\0\xff\xff\xff\xff", b"????????", b"MM\0*\0\0\0\x04"):
-        fittings = brought(tmp_path, data[:place] + broken + data[place + 8 :], upright=True)
-        assert decode(fittings, Limits()).picture.size == SIDES
+        told = brought(tmp_path, data[:place] + broken + data[place + 8 :], upright=True)
+        assert decode(told, Limits()).picture.size == SIDES
 
 
 def test_the_hash_is_of_what_came_and_of_how_it_is_turned(tmp_path, monkeypatch):

@@ -12,8 +12,9 @@ from ranking.core import ProgressEvent
 from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.plan import paths_of
 from ranking.experiments.cross_validation.trial import Trial
-from ranking.experiments.cross_validation.unit import train_trial, train_unit, unit_of
+from ranking.experiments.cross_validation.unit import RECORDED, train_trial, train_unit, unit_of
 from ranking.methods.hoap_svm import Surrogate
+from ranking.methods.linear import Start
 from ranking.methods.oracles import by_query, ranking_cut
 from ranking.metrics import evaluate
 from ranking.solvers import Solution, WorkingSet
@@ -185,3 +186,30 @@ def test_only_what_is_missing_or_needed_is_trained():
         ([hoap_10], [hob, hoap, hob_10, hoap_10]),  # all that it begins from
     ):
         assert of(unit_of(PATH, [keys[one] for one in missing])) == trained
+
+
+@pytest.mark.parametrize("method", ["SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM"])
+def test_a_test_is_recorded_with_the_scores_of_its_iterations_and_a_fold_is_not(made, method):
+    graph = method.startswith("HO")
+    trial = Trial("jump", method, {"C": 10.0}, None, "samples")
+    events = list[ProgressEvent]()
+    [trained] = train_unit(made, (trial,), events.append)
+    recording, held = trained.recording, made.held_out("jump", None, graph)
+    assert 2 <= len(recording) <= RECORDED
+    assert recording.iterations[-1] == trained.outcome.certificate.iterations
+    assert np.array_equal(recording.scores[-1], trained.scores.astype(np.float32))
+    reported = {event.iteration: event for event in events if event.weights is not None}
+    for i in range(len(recording) - 1):
+        event = reported[recording.iterations[i]]
+        assert recording.primal[i] == event.primal
+        scores = scores_of(made, method, event.weights, held)
+        np.testing.assert_allclose(recording.scores[i], scores, rtol=1e-4, atol=1e-5, err_msg=str(i))
+    assert train_unit(made, (replace(trial, fold=0),))[0].recording is None
+
+
+def scores_of(made: Material, name: str, weights: np.ndarray, held: Query) -> np.ndarray:
+    """The scores of a method that had ended with these weights."""
+    method = make_method(name, C=10.0)
+    method.fit_samples(made.training_set("jump", None, name.startswith("HO")), None, Start(weights))
+    method.solution = replace(method.solution, weights=weights)
+    return method.score(held)

@@ -102,9 +102,9 @@ def test_hoap_begins_with_the_hob_of_its_own_point_unless_it_begins_otherwise():
 
 def test_trials_are_counted_over_queries_folds_and_points(monkeypatch):
     settings: dict[str, Any] = {"methods": (SVM,), "folds": 3, "queries": ("jump", "run")}
-    monkeypatch.setattr(plan_module, "MOST_TRAININGS", 12)
+    monkeypatch.setattr(plan_module, "MAX_TRAINING_RUNS", 12)
     assert len(planned(images(60), **settings).validation) == 12
-    monkeypatch.setattr(plan_module, "MOST_TRAININGS", 11)
+    monkeypatch.setattr(plan_module, "MAX_TRAINING_RUNS", 11)
     with refused("trials", 12):
         planned(images(60), **settings)
 

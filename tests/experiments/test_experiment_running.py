@@ -199,7 +199,7 @@ def test_a_set_without_test_samples_ends_with_its_folds(tmp_path):
     results = run_experiment(plan, lambda: material(plan, image_set), TrialStore(tmp_path))
     assert len(results.outcomes) == 2 * 2
     assert plan.most_tests == 0
-    assert on_test_table(results).rows[0].values == (None, None)
+    assert on_test_table(results).rows[0].values == (None,)
 
 
 def test_the_time_left_is_estimated_from_cells_of_its_kind(monkeypatch):

@@ -29,15 +29,13 @@ def found(
     values: dict[float, float], grid: tuple[float, ...] = (1.0, 10.0, 100.0), **changes: Any
 ) -> Results:
     """Results of SVM on two folds whose mean at each C is the value there."""
-    requests = protocol(
-        IMAGES, methods=(("SVM", {}),), grids={"C": grid}, folds=2, **{"widen": True, **changes}
-    )
+    asked = protocol(IMAGES, methods=(("SVM", {}),), grids={"C": grid}, folds=2, **{"widen": True, **changes})
     outcomes = {
         ("jump", "SVM", (("C", C),), fold): Outcome({"AP": value}, 0.0, PROVEN)
         for C, value in values.items()
         for fold in range(2)
     }
-    return Results(requests, ("jump",), tuple(compared_methods_of(requests)), outcomes, {})
+    return Results(asked, ("jump",), tuple(compared_methods_of(asked)), outcomes, {})
 
 
 def tried(results: Results) -> list[float]:
@@ -62,14 +60,14 @@ def test_a_grid_goes_on_beyond_the_end_where_the_best_is_twice_at_most():
 
 def test_a_grid_goes_on_beyond_a_corner_too():
     grids = {"C": (1.0, 10.0), "eta": (0.1, 1.0)}
-    requests = protocol(IMAGES, methods=(("HOB-SVM", {}),), grids=grids, folds=2, widen=True)
+    asked = protocol(IMAGES, methods=(("HOB-SVM", {}),), grids=grids, folds=2, widen=True)
     outcomes = {
         ("jump", "HOB-SVM", (("C", C), ("eta", eta)), fold): Outcome({"AP": C * eta / 100}, 0.0, PROVEN)
         for C in grids["C"]
         for eta in grids["eta"]
         for fold in range(2)
     }
-    results = Results(requests, ("jump",), tuple(compared_methods_of(requests)), outcomes, {})
+    results = Results(asked, ("jump",), tuple(compared_methods_of(asked)), outcomes, {})
     tried = {tuple(value for _, value in point) for point in results.points("jump", "HOB-SVM")}
     assert tried == {(C, eta) for C in (1.0, 10.0, 100.0) for eta in (0.1, 1.0, 10.0)}
 
@@ -114,12 +112,10 @@ def test_wider_cells_change_none_of_the_protocol_and_are_not_trained_again(tmp_p
 
 
 def test_a_protocol_of_before_keeps_its_grid_and_its_unit_of_C():
-    fittings = Protocol("abc", (("HOG", {}),)).to_json()
-    assert Protocol.from_json(fittings) == Protocol("abc", (("HOG", {}),)), (
-        "a new one is read as it was written"
-    )
-    del fittings["widen"]
-    old = Protocol.from_json(fittings)
+    told = Protocol("abc", (("HOG", {}),)).to_json()
+    assert Protocol.from_json(told) == Protocol("abc", (("HOG", {}),)), "a new one is read as it was written"
+    del told["widen"]
+    old = Protocol.from_json(told)
     assert not old.widen
     assert dict(old.methods) == {
         name: ({} if name == "AP-SVM" else {"unit": "paper"})
@@ -136,8 +132,8 @@ def test_the_small_experiment_finds_no_difference_where_there_is_none(tmp_path):
     generator = np.random.default_rng(8)
     features = generator.standard_normal((len(drawn), 120)) + 1.2 * drawn.labels @ np.eye(3, 120)
     features /= np.linalg.norm(features, axis=1, keepdims=True)
-    requests = Protocol(drawn.key, (("HOG", {}),), (("SVM", {}), ("AP-SVM", {})), grids=SMALL_GRIDS)
-    plan = plan_of(requests, drawn)
+    asked = Protocol(drawn.key, (("HOG", {}),), (("SVM", {}), ("AP-SVM", {})), grids=SMALL_GRIDS)
+    plan = plan_of(asked, drawn)
     relevance = {query: drawn.relevance(query) for query in plan.queries}
     none = np.empty((0, 2), int)
     sides = {fold: (Side(one.learn, none), Side(one.held, none)) for fold, one in plan.splits.all.items()}

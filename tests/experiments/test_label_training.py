@@ -78,8 +78,8 @@ def test_settings_that_make_no_training_are_refused(labelled, tmp_path):
         ({"features": ()}, "feature"),
         ({"min_images": 100}, "labels of Patches"),
     ):
-        requests = replace(SETTINGS, **change)
-        assert name in str(refusal(train, labelled, requests, tmp_path)), change
+        asked = replace(SETTINGS, **change)
+        assert name in str(refusal(train, labelled, asked, tmp_path)), change
 
 
 def images_of(image_of, labels, test):

@@ -9,18 +9,22 @@ import pytest
 from refusals import refusal, refused
 from training_runs import Listener
 
-from ranking.core import SequenceSet
+from ranking.core import OnProgress, ProgressEvent, SequenceSet, StopTraining
 from ranking.core.run_settings import OrderTrainSettings
 from ranking.datasets.sequences import Drawn, dense_ranks, draw_sequences
 from ranking.experiments import order_training
 from ranking.experiments.order_training import (
     NAMES,
+    RECORDED,
     Ordered,
     held_out_sequences,
     make_drawing,
+    recorded_sequences,
     relevances,
 )
+from ranking.experiments.recording import Recorder
 from ranking.experiments.tasks import train
+from ranking.explain.playback import Playback
 from ranking.features import load_features
 from ranking.methods.order_method import OrderMethod
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
@@ -107,5 +111,54 @@ def test_settings_that_make_no_training_are_refused(painted, tmp_path, monkeypat
         ({"criterion": "age"}, "age"),
         ({"drawing": {"lenght": 3}}, "lenght"),
     ):
-        requests = replace(SETTINGS, **change)
-        assert name in str(refusal(train, painted, requests, tmp_path)), change
+        changed = replace(SETTINGS, **change)
+        assert name in str(refusal(train, painted, changed, tmp_path)), change
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("MidRank", GIVEN),
+        ("MidRank", {**GIVEN, "fusion": "best length"}),
+        ("MidRank", {**GIVEN, "representation": "max-pooled difference", "constant_in_search": "counted"}),
+        ("RankSVM", {}),
+        ("SVR", {}),
+    ],
+)
+def test_a_recording_has_the_orders_that_a_stop_at_each_iteration_leaves(painted, tmp_path, name, given):
+    settings = replace(SETTINGS, method=name, method_settings=given)
+    passed: list[Playback] = []
+    heard = Listener()
+    trained = train(painted, settings, tmp_path, recorder=Recorder(passed.append), **heard.listeners())
+    playback = passed[-1]
+    drawn = held_out_sequences(painted, settings)
+    few = recorded_sequences(drawn.sequences)
+    assert len(few) == RECORDED
+    assert playback.scores.shape[1] == len(few.members) == 25
+    assert np.array_equal(playback.scores[-1], trained.scores[:25].astype(np.float32))
+    assert set(playback.iterations.tolist()) <= {event.iteration for event in heard.iterations}
+    orders = set[tuple[int, ...]]()
+    for i in range(0, len(playback) - 1, 3):
+        stopped = train(painted, settings, tmp_path, on_iteration=stop_at(int(playback.iterations[i])))
+        for number in range(len(few)):
+            part = slice(*few.starts[number : number + 2])
+            left, recorded = (np.argsort(-scores[part]) for scores in (stopped.scores, playback.scores[i]))
+            assert recorded.tolist() == left.tolist(), (i, number)
+            orders.add(tuple(recorded))
+    assert len(orders) > 2, "they change"
+
+
+def stop_at(iteration: int) -> OnProgress:
+    def listen(event: ProgressEvent) -> None:
+        if event.iteration == iteration:
+            raise StopTraining
+
+    return listen
+
+
+def test_long_sequences_are_recorded_as_far_as_their_orders_are_found_in_little_time():
+    for length, count in ((3, 5), (8, 5), (9, 4), (20, 2), (40, 1), (41, 0)):
+        starts = np.arange(11) * length
+        members = np.arange(10 * length)
+        sequences = SequenceSet(np.zeros((len(members), 1)), np.zeros(len(members), int), members, starts)
+        assert len(recorded_sequences(sequences)) == count, length

@@ -32,29 +32,29 @@ def digits(tmp_path_factory):
 
 
 def test_a_training_without_a_store(digits, tmp_path):
-    heard, requests = Listener(), list[np.ndarray]()
-    trained = train(digits, SETTINGS, tmp_path, on_scores=requests.append, **heard.listeners())
+    heard, asked = Listener(), list[np.ndarray]()
+    trained = train(digits, SETTINGS, tmp_path, on_scores=asked.append, **heard.listeners())
     assert heard.steps == ["Colour", "Training", "fitted"]
     assert trained.certificate.relative_gap <= 0.05
     assert trained.scores.shape == (1797,)
     relevance = digits.relevance("3")
     for part, rows in (("train", ~digits.test), ("test", digits.test)):
         assert trained.metrics[part] == evaluate(relevance[rows], trained.scores[rows])
-    assert len(requests) == len(heard.iterations) > 0, "the scores that it asked with, at every iteration"
-    assert {scores.shape for scores in requests} == {(np.count_nonzero(~digits.test),)}
-    assert not requests[0].any(), "training begins with weights 0"
+    assert len(asked) == len(heard.iterations) > 0, "the scores that it asked with, at every iteration"
+    assert {scores.shape for scores in asked} == {(np.count_nonzero(~digits.test),)}
+    assert not asked[0].any(), "training begins with weights 0"
     relevant = relevance[~digits.test] > 0
-    assert requests[-1][relevant].mean() > requests[-1][~relevant].mean()
+    assert asked[-1][relevant].mean() > asked[-1][~relevant].mean()
     again = train(digits, SETTINGS, tmp_path, warm_start=trained.method)
     assert again.certificate.iterations < trained.certificate.iterations
 
 
 def test_every_method_that_asks_for_rankings_tells_with_which_scores_and_no_other_one(labelled, tmp_path):
     for name in method_names(ranks="samples"):
-        few, requests = {"C": 0.1, "tolerance": 0.05}, list[np.ndarray]()
+        few, asked = {"C": 0.1, "tolerance": 0.05}, list[np.ndarray]()
         settings = replace(SETTINGS, query="red", method=name, method_settings=few, graph="none")
-        method = train(labelled, settings, tmp_path, on_scores=requests.append).method
-        assert (requests == []) == (method.loss is None), name
+        method = train(labelled, settings, tmp_path, on_scores=asked.append).method
+        assert (asked == []) == (method.loss is None), name
 
 
 def test_a_class_without_training_sample_is_refused_and_one_without_test_sample_is_counted(

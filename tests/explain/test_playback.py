@@ -15,18 +15,20 @@ from ranking.explain.playback import (
     MOST_BYTES,
     TOP,
     Playback,
-    evenly,
     frames_of,
+    frames_of_sequence,
     lifts,
     most_iterations,
     read_playback,
+    spread_geometrically,
 )
-from ranking.metrics import average_precision
+from ranking.metrics import average_precision, kendall_tau
 
 
 def recording(count: int = 4, samples: int = 30, seed: int = 0) -> Playback:
     scores = np.random.default_rng(seed).normal(size=(count, samples)).astype(np.float32)
-    return Playback(np.arange(count) * 2, np.linspace(3, 2, count), np.linspace(-1, 2, count), scores)
+    iterations, rounds = np.arange(count) * 2, np.arange(count) // 2
+    return Playback(iterations, rounds, np.linspace(3, 2, count), np.linspace(-1, 2, count), scores)
 
 
 def in_file(playback: Playback) -> bytes:
@@ -70,7 +72,9 @@ HOSTILE = {
     "code": (changed(scores=PICKLED), "scores.npy"),
     "an array lacks": (packed({"scores.npy": npy(np.zeros((4, 30), np.float32))}), "recording"),
     "no iterations": (
-        in_file(Playback(np.arange(0), np.zeros(0), np.zeros(0), np.zeros((0, 30), np.float32))),
+        in_file(
+            Playback(np.arange(0), np.arange(0), np.zeros(0), np.zeros(0), np.zeros((0, 30), np.float32))
+        ),
         "iterations of a recording",
     ),
     "too many": (in_file(recording(MOST + 1)), "iterations of a recording"),
@@ -80,6 +84,7 @@ HOSTILE = {
     "other numbers": (changed(scores=npy(np.zeros((4, 30)))), "scores of a recording"),
     "not a number": (changed(scores=npy(np.full((4, 30), np.nan, np.float32))), "numbers of a recording"),
     "infinite": (changed(primal=npy(np.full(4, np.inf))), "numbers of a recording"),
+    "a round below 0": (changed(rounds=npy(np.array([0, 0, -1, 1]))), "numbers of a recording"),
     "a dual above all": (changed(dual=npy(np.full(4, np.inf))), "numbers of a recording"),
 }
 
@@ -103,9 +108,9 @@ def test_a_frame_ranks_the_test_samples_by_the_scores_of_its_iteration():
             scores = made.scores[i]
             order = rows[np.argsort(-scores[rows])][:TOP]
             assert frame.top.tolist() == order.tolist(), seed
-            assert frame.average_precision == average_precision(relevance[rows], scores[rows])
-            assert frame.precision == pytest.approx(relevance[order].mean())
-            assert (frame.iteration, frame.primal, frame.dual) == (2 * i, made.primal[i], made.dual[i])
+            assert frame.measures["AP"] == average_precision(relevance[rows], scores[rows])
+            assert frame.measures[f"P@{len(order)}"] == pytest.approx(relevance[order].mean())
+            assert frame[:4] == (2 * i, i // 2, made.primal[i], made.dual[i])
             lifted = [lift.sample for lift in frame.lifted]
             assert not test[lifted].any(), "the most violated ranking is one of training samples"
             assert not relevance[lifted].any()
@@ -123,9 +128,38 @@ def test_a_sample_that_passes_most_relevant_ones_comes_first():
     assert lifts(100 * scores, relevant, "ap") == (), "with scores as far apart as this nothing is violated"
 
 
-def test_evenly_keeps_both_ends():
+def test_frames_that_are_spread_keep_both_ends():
     for count in range(1, 61):
-        few = evenly(list(range(count)), 5)  # type: ignore[arg-type]
+        few = spread_geometrically(list(range(count)), 5)
         assert few[0] == 0
         assert few[-1] == count - 1
         assert len(few) <= 5
+
+
+def test_the_first_recordings_have_no_rounds(tmp_path):
+    made = recording()
+    parts = {name: array for name, array in unpacked(in_file(made)).items() if name != "rounds.npy"}
+    back = Playback.load(packed(parts), 30)
+    assert not back.rounds.any()
+    assert np.array_equal(back.scores, made.scores)
+
+
+def test_a_folder_in_place_of_a_recording_is_refused_without_its_path(tmp_path):
+    (tmp_path / "playback.npz").mkdir()
+    with refused("playback.npz") as caught:
+        read_playback(tmp_path / "playback.npz", 30)
+    assert str(tmp_path) not in str(caught.value)
+
+
+def test_a_frame_of_a_sequence_has_all_of_it_by_the_scores_of_its_iteration():
+    for seed in range(10):
+        made, random = recording(seed=seed), np.random.default_rng(seed)
+        samples, relevance = random.permutation(100)[:6], random.integers(0, 4, 6)
+        frames = frames_of_sequence(made, slice(8, 14), samples, relevance)
+        assert len(frames) == len(made)
+        for i, frame in enumerate(frames):
+            scores = made.scores[i, 8:14]
+            assert frame.top.tolist() == samples[np.argsort(-scores)].tolist(), seed
+            assert frame.measures == {"Kendall tau": kendall_tau(relevance, scores)}
+            assert frame[:4] == (2 * i, i // 2, made.primal[i], made.dual[i])
+            assert (frame.relevant, frame.lifted) == ((), ())

@@ -13,9 +13,9 @@ def some_yolo(root, classes=CLASSES):
         "train/empty": "",
         "val/a": "0 .5 .5 1 1 0.93\n",
     }
-    fittings = {"data.yaml": "path: ../x\ntrain: images/train\nnames:\n  0: {}\n  1: {}\n".format(*classes)}
-    fittings |= {f"labels/{name}.txt": rows for name, rows in labels.items()}
-    return lay(root, fittings | {f"images/{name}.jpg": None for name in labels})
+    told = {"data.yaml": "path: ../x\ntrain: images/train\nnames:\n  0: {}\n  1: {}\n".format(*classes)}
+    told |= {f"labels/{name}.txt": rows for name, rows in labels.items()}
+    return lay(root, told | {f"images/{name}.jpg": None for name in labels})
 
 
 FOLDERS = {"YOLO": some_yolo}

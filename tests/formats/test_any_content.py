@@ -28,7 +28,7 @@ def test_anything_is_read_or_refused(tmp_path, source):
     """What is told of it can be shown and kept. Any other error than ValueError fails."""
     place = {**FOLDERS, **FILES}[source](tmp_path / "x")
     files = [path for path in (tmp_path / "x").rglob("*.*") if path.suffix not in IMAGE_SUFFIXES]
-    good, fittings = {path: path.read_bytes() for path in files}, []
+    good, told = {path: path.read_bytes() for path in files}, []
     for seed in range(60 if source in FOLDERS else 15):
         draw = random.Random(seed)
         share = draw.choice([0.02, 0.1, 0.3])
@@ -40,9 +40,9 @@ def test_anything_is_read_or_refused(tmp_path, source):
             path.write_bytes(PIECE.sub(piece, content))
         if source in FOLDERS:
             preview = preview_import(str(place), None, {})
-            fittings += [json.dumps(preview.to_json()), preview.refused]
+            told += [json.dumps(preview.to_json()), preview.refused]
         with contextlib.suppress(ValueError):
             setting = "folder" if source in FOLDERS else "file"
             for item in make_source(source, **{setting: str(place)}).records():
-                fittings += vars(item).values() if isinstance(item, Problem) else [item.name]
-    assert all(text.isprintable() for text in fittings)
+                told += vars(item).values() if isinstance(item, Problem) else [item.name]
+    assert all(text.isprintable() for text in told)

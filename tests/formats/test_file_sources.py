@@ -218,8 +218,8 @@ def test_files_that_are_refused(tmp_path, source, name):
     file = tmp_path / name
     for content, subject, came in REFUSED[source, name]:
         lay(tmp_path, {name: content})
-        fittings, why = refusal(len, make_source(source, file=str(file)))
-        assert (fittings.removeprefix(f"{file}, "), why) == (subject, came)
+        told, why = refusal(len, make_source(source, file=str(file)))
+        assert (told.removeprefix(f"{file}, "), why) == (subject, came)
 
 
 def test_corel5k_that_is_none(tmp_path):

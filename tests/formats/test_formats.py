@@ -51,9 +51,9 @@ def test_exports(tmp_path, tool):
     folder = lay(tmp_path / "x", {**files, f"{images}1.jpg": None, f"{images}2.jpg": None})
     source = tool.partition(" ")[0]
     assert list(detect(open_tree(folder))) == [source]
-    fittings, problems = read(source, folder)
+    told, problems = read(source, folder)
     assert problems == []
-    assert {name: image.boxes[0].classes for name, image in fittings.items()} == {
+    assert {name: image.boxes[0].classes for name, image in told.items()} == {
         "1": ("cat",),
         "2": ("dog",),
     }

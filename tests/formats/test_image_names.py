@@ -21,9 +21,9 @@ def tree_of(names: list[str]) -> Any:
     return SimpleNamespace(names=tuple(sorted(names)))
 
 
-def one_by_one(names: list[str], fittings: str, beside: str, part: str | None) -> list[str]:
+def one_by_one(names: list[str], told: str, beside: str, part: str | None) -> list[str]:
     """The images that fit best, each compared with the name."""
-    parts = [image_name(one) for one in fittings.split("/") if one not in ("", ".", "..")]
+    parts = [image_name(one) for one in told.split("/") if one not in ("", ".", "..")]
     images = [name for name in names if is_image(name)]
     found = [name for name in images if parts and base(name) == parts[-1]]
     whole = bool(found)

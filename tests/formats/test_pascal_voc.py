@@ -126,12 +126,12 @@ def split_of(voc, **settings):
         ({"trainval": "abc", "test": "cd"}, {}, "ab", "cd", ["1 image in both: c"]),
     ],
 )
-def test_lists(four, lists, settings, train, test, fittings):
+def test_lists(four, lists, settings, train, test, told):
     for name, images in lists.items():
         four.list(name, *images)
     *split, problems = split_of(four, **settings)
     assert split == [train, test]
-    assert [row.came for row in problems if row.file == "ImageSets"] == fittings
+    assert [row.came for row in problems if row.file == "ImageSets"] == told
     assert {row.file for row in problems} <= {"ImageSets", "1 annotation", "2 annotations"}, "of no list"
 
 
@@ -428,5 +428,5 @@ def test_annotations_of_real_photographs(real_data, inside, title, count, classe
     images, problems = read("PASCAL VOC", real_data / inside)
     assert problems == []
     assert (len(images), sum(image.test for image in images.values())) == (count, test_images)
-    fittings = Counter(name for image in images.values() for box in image.boxes for name in box.classes)
-    assert fittings == classes
+    told = Counter(name for image in images.values() for box in image.boxes for name in box.classes)
+    assert told == classes

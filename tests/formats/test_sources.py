@@ -31,11 +31,11 @@ from ranking.formats.tree_source import TreeSource, detect, tree_sources
 @pytest.fixture(params=source_names(), scope="module")
 def make(request, tmp_path_factory):
     place, name = tmp_path_factory.mktemp("files"), request.param
-    requests = {item.name for item in settings_of(source_class(name))}
+    asked = {item.name for item in settings_of(source_class(name))}
     given = {}
-    if "file" in requests:
+    if "file" in asked:
         given["file"] = str(FILES[name](place))
-    elif "folder" in requests:
+    elif "folder" in asked:
         given["folder"] = str(FOLDERS[name](place / name))
     return lambda **settings: make_source(name, **given, **settings)
 

@@ -91,16 +91,16 @@ def failures(monkeypatch: pytest.MonkeyPatch) -> list[Exception]:
 @pytest.fixture
 def stop(monkeypatch: pytest.MonkeyPatch) -> Stop:
     """Have the worker get a SIGTERM, or do something else, at a report of that kind for which a condition holds."""
-    fittings = {kind: getattr(Report, kind) for kind in ("progress", "iteration")}
+    told = {kind: getattr(Report, kind) for kind in ("progress", "iteration")}
 
     def stop(kind: str, condition: Callable[..., bool], act: Callable[[], Any] = end_this_process) -> None:
         def tell(self: Report, *given: Any) -> None:
             if kind == "progress":
-                fittings[kind](self, *given)  # so it ends at the next one
+                told[kind](self, *given)  # so it ends at the next one
             if condition(*given):
                 act()
             if kind != "progress":
-                fittings[kind](self, *given)
+                told[kind](self, *given)
 
         monkeypatch.setattr(Report, kind, tell)
 
@@ -150,7 +150,7 @@ def training(digits: ImageSet, **changes: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def requests(digits: ImageSet, images: ImageSet, dated_images: ImageSet) -> dict[str, dict[str, Any]]:
+def asked(digits: ImageSet, images: ImageSet, dated_images: ImageSet) -> dict[str, dict[str, Any]]:
     """Settings of each kind of run, of trainings by their task, for small image sets."""
     colour, drawing = (("Colour", {"bins": 2}),), {"length": 5, "train": 30, "test": 20}
     labels = LabelTrainSettings(images.key, colour, "C-star p@k", {"core_size": 2, "C": 10.0}, min_images=4)
@@ -475,14 +475,14 @@ def test_a_cancelled_training_keeps_its_recording(store, digits, stop):
 # -------------------------------------------------------------------------------------- the other kinds
 
 
-def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, requests):
+def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, asked):
     steps = ["Reading the image set", "Training", SAVING, MEASURING]
     for task, measure, chance in (
         ("samples", "AP", 0.1),
         ("labels", "BEP", 0.5),
         ("orders", "pair accuracy", 0.5),
     ):
-        run = here(store, requests[task])
+        run = here(store, asked[task])
         assert (run.state, run.reason) == ("finished", "")
         assert run.result["certificate"]["converged"] is True
         assert all(chance < run.result[part][measure] <= 1.0 for part in ("train", "test"))
@@ -494,29 +494,29 @@ def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, re
     assert np.load(run.scores_file).shape == (20 * 5,)
 
 
-def test_a_model_is_kept_before_it_is_measured(store, requests, monkeypatch):
+def test_a_model_is_kept_before_it_is_measured(store, asked, monkeypatch):
     for task, measure in (
         ("samples", "training.evaluate_or_count"),
         ("labels", "label_training.label_metrics"),
         ("orders", "order_training.mean_measures"),
     ):
         monkeypatch.setattr(f"ranking.experiments.{measure}", raising(MemoryError()))
-        run = here(store, requests[task])
+        run = here(store, asked[task])
         assert run.state == "failed"
         assert run.reason == with_last_gap(run, WEIGHTS_ALONE.format(reason_of(MemoryError())))
         assert method_class(run.settings["method"]).load(run.model_file).certificate.converged
         assert (run.has_model, run.has_scores) == (False, False)
 
 
-def test_a_study_ends_with_its_curves_and_a_timing_with_its_times(store, dated_images, requests, monkeypatch):
-    run = here(store, requests["midrank"], "study")
+def test_a_study_ends_with_its_curves_and_a_timing_with_its_times(store, dated_images, asked, monkeypatch):
+    run = here(store, asked["midrank"], "study")
     assert (run.state, run.reason) == ("finished", "")
     settings = AblationSettings.from_json(run.settings)
     expected = MidRankStudy().run(settings, Context(dated_images, store.features))
     assert AblationResult.from_json(run.result) == AblationResult.from_json(expected)
     assert events_of(run, "progress")[-1]["what"] == "Training MidRank"
     monkeypatch.setattr("ranking.experiments.timing_studies.SHARES", (1.0,))
-    run = here(store, requests["timing"], "study")
+    run = here(store, asked["timing"], "study")
     assert (run.state, run.reason) == ("finished", "")
     assert len(TimingOutcome.from_json(run.result).points) == 8
     assert told_last(run) == ("Timed", 8, 8)
@@ -527,8 +527,8 @@ def told_last(run: Run) -> tuple[Any, ...]:
     return last["what"], last["done"], last["total"]
 
 
-def test_a_simulation_ends_with_its_curves_and_keeps_finished_folds(store, images, requests, stop):
-    run = here(store, requests["asking"], "study")
+def test_a_simulation_ends_with_its_curves_and_keeps_finished_folds(store, images, asked, stop):
+    run = here(store, asked["asking"], "study")
     assert (run.state, run.reason) == ("finished", "")
     settings = SimulationSettings.from_json(run.settings)
     whole = LabellingSimulation().run(settings, Context(images, store.features))["curves"]
@@ -537,24 +537,24 @@ def test_a_simulation_ends_with_its_curves_and_keeps_finished_folds(store, image
     assert told_last(run) == ("Fold 3 of 3: asking C-star p@k, core first", 3, 3)
     for step, folds in (("Fold 3 of 3: asking", 2), ("Fold 1 of 3: training", 0)):
         stop("progress", lambda what, done, total, step=step: what.startswith(step))
-        run = here(store, requests["asking"], "study")
+        run = here(store, asked["asking"], "study")
         assert (run.state, run.reason, run.parts_done) == ("cancelled", cancel_reason(run), folds)
         assert told_last(run)[0].startswith(step), "it stopped within that step"
         kept = [curve["folds"] for curve in run.result.get("curves", [])]
         assert kept == [curve["folds"][:folds] for curve in whole if folds]
     stop("progress", lambda what, done, total: what.startswith("Fold 2 of 3"), raising(MemoryError()))
-    run = here(store, requests["asking"], "study")
+    run = here(store, asked["asking"], "study")
     assert (run.state, run.reason, run.parts_done) == ("failed", reason_of(MemoryError()), 1)
 
 
 # ------------------------------------------------------------------------------------------------- cancel
 
 
-def test_learning_that_is_stopped_keeps_the_best_weights(store, digits, requests, stop):
+def test_learning_that_is_stopped_keeps_the_best_weights(store, digits, asked, stop):
     endless = {"C": 1e6, "tolerance": 1e-7, "max_iterations": 1_000_000}
     stop("iteration", lambda event: event.iteration >= 3)
     for task, settings in (("samples", endless), ("labels", {**endless, "core_size": 2})):
-        run = here(store, {**requests[task], "method_settings": settings})
+        run = here(store, {**asked[task], "method_settings": settings})
         assert (run.state, run.reason) == ("cancelled", with_last_gap(run, BEST_KEPT))
         certificate = run.result["certificate"]
         assert (certificate["iterations"], certificate["converged"]) == (3, False)
@@ -563,13 +563,13 @@ def test_learning_that_is_stopped_keeps_the_best_weights(store, digits, requests
         assert run.has_model
         assert run.has_scores == (task == "samples")
     stop("iteration", lambda event: event.round == 2)
-    longer = {**requests["orders"]["method_settings"], "longest": 5, "tolerance": 1e-7}
-    run = here(store, {**requests["orders"], "method_settings": longer})
+    longer = {**asked["orders"]["method_settings"], "longest": 5, "tolerance": 1e-7}
+    run = here(store, {**asked["orders"], "method_settings": longer})
     assert (run.state, run.reason) == ("cancelled", with_last_gap(run, BEST_KEPT))
     assert method_class("MidRank").load(run.model_file).lengths == (3, 4)
 
 
-def test_an_error_after_the_stop_is_told_as_an_error(store, requests, stop, failures):
+def test_an_error_after_the_stop_is_told_as_an_error(store, asked, stop, failures):
     error = RuntimeError("it broke while it stopped")
 
     def end_and_break():
@@ -577,11 +577,11 @@ def test_an_error_after_the_stop_is_told_as_an_error(store, requests, stop, fail
         raise error
 
     stop("progress", lambda *_: True, end_and_break)
-    assert here(store, requests["timing"], "study").state == "failed"
+    assert here(store, asked["timing"], "study").state == "failed"
     assert failures == [error]
 
 
-def test_what_is_stopped_before_it_has_learnt_keeps_nothing(store, requests, stop):
+def test_what_is_stopped_before_it_has_learnt_keeps_nothing(store, asked, stop):
     kept = sorted(store.features.iterdir())
     for kind, changes, step, reason in (
         ("samples", {"features": [["HOG", {}]]}, "HOG", NO_WEIGHTS),
@@ -589,7 +589,7 @@ def test_what_is_stopped_before_it_has_learnt_keeps_nothing(store, requests, sto
         ("timing", {}, "", NOTHING_TO_KEEP),
     ):
         stop("progress", lambda what, done, total, step=step: what.endswith(step))
-        run = here(store, {**requests[kind], **changes}, "train" if kind == "samples" else "study")
+        run = here(store, {**asked[kind], **changes}, "train" if kind == "samples" else "study")
         assert (run.state, run.reason, run.result) == ("cancelled", reason, {}), kind
         assert not run.model_file.exists()
         assert told_last(run)[1] < 100, "at one of the next images"
@@ -637,7 +637,7 @@ def test_every_face_of_lost_memory_and_of_a_full_disk_is_known(monkeypatch):
     for full in (OSError(errno.EDQUOT, "?"), OSError(errno.EFBIG, "?"), OSError(short)):
         assert reason_of(full).startswith(space), full
         assert str(full) in reason_of(full)
-    for other, fittings in (
+    for other, told in (
         (OSError("no such library"), "OSError: no such library"),
         (RuntimeError("the oracle\nis silent"), "RuntimeError: the oracle is silent"),
         (ValueError("ab\n" * 1000), ("ab " * 1000)[:500]),
@@ -645,7 +645,7 @@ def test_every_face_of_lost_memory_and_of_a_full_disk_is_known(monkeypatch):
         (ValueError(short), short),
         (OSError(errno.EACCES, "?"), f"PermissionError: {OSError(errno.EACCES, '?')}"),
     ):
-        assert reason_of(other) == fittings
+        assert reason_of(other) == told
 
 
 def test_the_memory_limit_stays_below_the_system_s_own(monkeypatch):
@@ -707,7 +707,7 @@ def test_calls_that_name_no_run_or_one_at_work_are_refused(store, trained, capfd
     assert store.run(run.id).state == "queued"
 
 
-def test_settings_that_make_no_sense_are_a_plain_reason(store, requests, failures, capfd):
+def test_settings_that_make_no_sense_are_a_plain_reason(store, asked, failures, capfd):
     for kind, change, name in (
         ("samples", {"set": "f" * 64}, "ffff"),
         ("samples", {"warm_start": "../../../x"}, "../../../x"),
@@ -722,7 +722,7 @@ def test_settings_that_make_no_sense_are_a_plain_reason(store, requests, failure
         ("import", {"source": "Postcards"}, "Postcards"),
     ):
         kinds = {"samples": "train", "labels": "train", "orders": "train", "import": "import"}
-        run = here(store, {**requests[kind], **change}, kinds.get(kind, "study"))
+        run = here(store, {**asked[kind], **change}, kinds.get(kind, "study"))
         assert run.state == "failed", change
         assert isinstance(failures[-1], ValueError), change
         assert run.reason == reason_of(failures[-1])

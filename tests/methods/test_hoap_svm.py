@@ -165,6 +165,10 @@ def test_the_objective_never_rises_from_round_to_round(
     assert len(values) >= (1 if at_optimum else 2)
     assert (np.diff(values) <= 1e-12 * values[0]).all()
     assert (np.diff([event.primal for event in events]) <= 0).all()
+    reached = [objective(event.weights, queries, C=20.0) for event in events if event.weights is not None]
+    assert method.certificate.primal <= min(reached) * (1 + 1e-12), (
+        "it ends at the best weights that were reported"
+    )
     if not at_optimum:
         assert values[-1] < 0.99 * values[0]
     assert method.certificate.primal == pytest.approx(values[-1], rel=1e-12)

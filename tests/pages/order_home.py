@@ -53,8 +53,8 @@ def train_orders_here(
     **settings: Any,
 ) -> Run:
     features = (("Colour", {"bins": 3}),)
-    requests = OrderTrainSettings(key, features, criterion, method, settings, drawing or DRAWING)
-    return worked(store, store.create_run("train", requests.to_json()), worker.train)
+    asked = OrderTrainSettings(key, features, criterion, method, settings, drawing or DRAWING)
+    return worked(store, store.create_run("train", asked.to_json()), worker.train)
 
 
 def film_of(app: Any) -> dict[str, Any]:

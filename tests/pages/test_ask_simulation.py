@@ -50,16 +50,16 @@ def measured(curves: list[FoldCurve]) -> dict[str, Any]:
     return {"curves": [curve.to_json() for curve in curves]}
 
 
-def begun(home: LabelHome, **requests: Any) -> Run:
+def begun(home: LabelHome, **asked: Any) -> Run:
     """A simulation of which a worker has not heard yet."""
     models = tuple((name, {}) for name in MODELS)
-    settings = SimulationSettings(home.key, (("HOG", {}),), models, STRATEGIES, **requests)
+    settings = SimulationSettings(home.key, (("HOG", {}),), models, STRATEGIES, **asked)
     return jobs.start_once(home.store, "study", settings.to_json())
 
 
-def simulated(home: LabelHome, curves: list[FoldCurve], **requests: Any) -> Run:
+def simulated(home: LabelHome, curves: list[FoldCurve], **asked: Any) -> Run:
     """A simulation that has finished."""
-    run = begun(home, **requests)
+    run = begun(home, **asked)
     home.store.end_run(run.id, "finished", result=measured(curves))
     return home.store.run(run.id)
 

@@ -95,8 +95,8 @@ def test_rows_are_the_first_places_and_the_table_has_paired_intervals(baselines,
             assert cell.startswith("**") == (interval.value == found.values[measure].max())
         if number:
             less = found.difference("AP", number, 0)
-            fittings = f"{comparison_words.of_difference(less)} {sign_of(less)}".rstrip()
-            assert cells[3].strip("*") == fittings
+            told = f"{comparison_words.of_difference(less)} {sign_of(less)}".rstrip()
+            assert cells[3].strip("*") == told
 
 
 @pytest.mark.parametrize(

@@ -165,8 +165,8 @@ def test_names_go_through_settings_and_equal_titles_are_told_apart(laboratory, o
     other = kept_here(laboratory.store, laboratory.shapes, vectors[:, ::-1])
     third = kept_here(laboratory.store, laboratory.shapes, vectors[::-1].copy(), "HOG")
     features = feature_choice.named(["HOG", own, other, third])
-    fittings = [
+    told = [
         f"{title} (own {name[4:12]})"
         for title, name in (("resnet.npy", own), ("resnet.npy", other), ("HOG", third))
     ]
-    assert list(feature_choice.by_words(features, laboratory.shapes)) == ["HOG", *fittings]
+    assert list(feature_choice.by_words(features, laboratory.shapes)) == ["HOG", *told]

@@ -21,7 +21,7 @@ SAMPLES = ("laboratory", keys.RUN, "neighbours")
 LABELS, ORDERS = ("labels_here", keys.LABEL_RUN, "own"), ("orders_here", keys.ORDER_RUN, "own")
 # By place of the menu, or by page: the home that has something to show, and what names it in the address.
 SHOWN = {
-    **dict.fromkeys(("Start", "Lessons", "Image sets", "Train", "Compare", "Inside training"), SAMPLES),
+    **dict.fromkeys(("Start", "Lessons", "Data", "Train", "Compare", "Inside training"), SAMPLES),
     **dict.fromkeys(("Labels", "labels_lesson"), LABELS),
     **dict.fromkeys(("Sequences", "pairs_lesson"), ORDERS),
 }

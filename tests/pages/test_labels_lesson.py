@@ -107,14 +107,14 @@ def test_a_file_of_other_scenes_or_of_none_names_the_command_that_makes_it_again
 
 def test_scenes_are_those_whose_first_answer_helps_much(stored):
     rows, taught = labels_lesson_data.examples(), labels_lesson_data.taught()
-    requests = []
+    asked = []
     for row in rows[:CHOSEN]:
         found = np.abs(inference(OWN, row, {})[1])
         label = taught.labelling_model(OWN, row).question_tree(taught.position({}), depth=0).label
         assert found[label] == pytest.approx(found.min())
         assert stored["labels"][row, label]
-        requests.append(label)
-    assert len(set(requests)) == CHOSEN
+        asked.append(label)
+    assert len(set(asked)) == CHOSEN
     assert rows[CHOSEN:] == [0, 1, 2]
 
 
@@ -172,8 +172,8 @@ def check_answer(stored, app, row, answer):
 def check_question(stored, app, row, done):
     """The label of the question has the closest maxima."""
     text, names, taught = texts(app), stored["names"], labels_lesson_data.taught()
-    requests, _ = taught.labelling_model(OWN, row).play(taught.position({}), stored["labels"][row], done)
-    answers = {label: bool(stored["labels"][row, label]) for label in requests}
+    asked, _ = taught.labelling_model(OWN, row).play(taught.position({}), stored["labels"][row], done)
+    answers = {label: bool(stored["labels"][row, label]) for label in asked}
     found = np.round(np.abs(inference(OWN, row, answers)[1]), 9)
     found[list(answers)] = np.nan
     [label] = [names.index(name) for name in quoted_in(headline_of(app))]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from order_home import DRAWING, HOSTILE, Recomputed, film_of
 from PIL import Image
-from shown import kinds, numbers_in, page_of, press, texts
+from shown import captions, components, kinds, numbers_in, page_of, press, texts, warnings
 
 from pages.parts.app import cache, home, menu
 from pages.parts.app.frame import escaped
@@ -254,3 +254,30 @@ def test_scores_of_another_length_and_other_kinds_of_run_are_refused(orders_here
     samples = orders_here.store.create_run("train", {"set": orders_here.key})
     with pytest.raises(ValueError, match=f"got: {samples.called}$"):
         runs.kept_of_task(samples.id, "orders")
+
+
+def test_a_recorded_sequence_is_played_back_beside_another_training(orders_here, open_page):
+    store = orders_here.store
+    runs_here = [store.run(run_id) for run_id in (orders_here.own, orders_here.baseline)]
+    for number in (1, 5):
+        app = open_page("orders", sequence=str(number))
+        [bar] = components(app, "ranking_play_bar")
+        assert [lane["curves"] for lane in bar["lanes"]] == [["Kendall tau"]] * 2
+        for lane, run in zip(bar["lanes"], runs_here, strict=True):
+            ordered, last = cache.ordered(run), lane["frames"][-1]
+            samples = ordered.samples(number - 1)
+            assert last["top"] == [str(row) for row in samples[ordered.order(number - 1)]]
+            assert last["values"]["Kendall tau"] == pytest.approx(ordered.measures.tau[number - 1])
+            assert set(last["top"]) <= set(bar["tiles"])
+        facts = [dict(frame["facts"]) for frame in bar["lanes"][0]["frames"]]
+        assert sorted({fact["ranker"] for fact in facts}) == ["0", "1", "2"], "RankSVM, and lengths 3 and 4"
+        assert "ranker" not in dict(bar["lanes"][1]["frames"][0]["facts"])
+    for parameters in ({"sequence": "6"}, {"sequence": "1", "order_view": "own"}):
+        app = open_page("orders", **parameters)
+        assert not components(app, "ranking_play_bar"), "none was recorded, or it would tell the order"
+        assert ("choose sequence 1" in captions(app)) == (parameters["sequence"] == "6")
+    runs_here[0].playback_file.write_bytes(b"PK")
+    app = open_page("orders", sequence="1")
+    [bar] = components(app, "ranking_play_bar")
+    assert len(bar["lanes"]) == 1
+    assert "playback.npz" in warnings(app)

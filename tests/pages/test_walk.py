@@ -31,7 +31,7 @@ def test_a_folder_is_imported_looked_at_and_kept(visit: Visit, tmp_path: Path) -
     page.get_by_role("heading", name="Image photo_00").wait_for()
     page.get_by_role("button", name="Train on this image set").click()
     train(page, HOSTILE[:20])
-    page.get_by_role("button", name="Look at the ranked images").click()
+    page.get_by_role("button", name="Show the ranking").click()
     page.locator(".tile").first.wait_for()
     assert metric(page, "AP") == 1.0
     assert page.get_by_text("<img src=http://evil.example").count(), "shown as it is written"

@@ -19,7 +19,7 @@ from training_runs import finished
 from ranking.core.run_settings import TrainSettings
 from ranking.core.text import readable
 from ranking.datasets import Thumbnails
-from ranking.explain.playback import evenly, frames_of, read_playback
+from ranking.explain.playback import frames_of, read_playback, spread_geometrically
 from ranking.jobs import jobs
 from ranking.metrics import average_precision
 from ranking.metrics.comparison import largest
@@ -188,8 +188,8 @@ def test_another_home_makes_the_same_numbers(tmp_path, command, monkeypatch):
     file, page = tmp_path / "comparison.json", tmp_path / "x.html"
     file.write_text(comparison_json(here, shown))
     assert json.loads(file.read_text())["not_recreated"] == [], "these images come with the program"
-    _, fittings = command("report", file, "-o", page, home=there, code=1)
-    assert fittings.startswith("finished training runs of this comparison: ")
+    _, told = command("report", file, "-o", page, home=there, code=1)
+    assert told.startswith("finished training runs of this comparison: ")
     *_, last = command("comparison", file, "-o", page, home=there)[0].strip().splitlines()
     store = Store(there)
     made = Compared.at_home(store, [store.run(run_id) for run_id in last.split()[1:]])
@@ -203,8 +203,8 @@ def test_another_home_makes_the_same_numbers(tmp_path, command, monkeypatch):
 def test_a_set_that_is_not_here_is_named(written, shown, tmp_path, command):
     file = tmp_path / "comparison.json"
     file.write_text(HtmlFile(written).files()["comparison.json"])
-    _, fittings = command("comparison", file, home=tmp_path / "empty", code=1)
-    assert fittings.startswith(f"image set {shown.images.key}: ")
+    _, told = command("comparison", file, home=tmp_path / "empty", code=1)
+    assert told.startswith(f"image set {shown.images.key}: ")
 
 
 def test_iterations_that_were_recorded_stand_in_a_row_of_small_multiples(store, runs, shown, written):
@@ -215,10 +215,11 @@ def test_iterations_that_were_recorded_stand_in_a_row_of_small_multiples(store, 
     for run in runs:
         playback = read_playback(run.playback_file, len(shown.images))
         assert playback is not None
-        frames = evenly(frames_of(playback, shown.images.relevance(QUERY), shown.images.test, None), 5)
+        relevance, test = shown.images.relevance(QUERY), shown.images.test
+        frames = spread_geometrically(frames_of(playback, relevance, test, None), 5)
         count += len(frames)
         for frame in frames:
-            assert f"Iteration {frame.iteration:,}, AP {frame.average_precision:.3f}" in captions, run.id
+            assert f"Iteration {frame.iteration:,}, AP {frame.measures['AP']:.3f}" in captions, run.id
     assert len(columns) == count > len(runs)
 
 

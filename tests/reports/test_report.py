@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hostile_set import CLASSES, SCRIPT, TITLE, requests, run_here, store_of
+from hostile_set import CLASSES, SCRIPT, TITLE, asked, run_here, store_of
 from html_file import HtmlFile, look_over
 
 from pages.parts.studies.experiment_tables import as_markdown
@@ -36,7 +36,7 @@ def store(tmp_path_factory):
 @pytest.fixture(scope="module")
 def run(store):
     [row] = store.image_sets()
-    return run_here(store, requests(store.image_set(row.key)), f"mine {SCRIPT}")
+    return run_here(store, asked(store.image_set(row.key)), f"mine {SCRIPT}")
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +80,34 @@ def test_galleries_show_the_first_by_each_method_and_mark_the_irrelevant(written
     classes = [str(tile.get("class")) for tile in HtmlFile(written).all("div")]
     ranked = [findings.rankings(query, fold).values() for query in CLASSES for fold in findings.splits]
     first = [one.relevance[:8] for each in ranked for one in each]
+    frames = [
+        frame
+        for method in findings.results.compared_methods
+        for frame in findings.frames(CLASSES[0], method.name)
+    ]
+    first += [np.array(frame.relevant[:6], int) for frame in frames]
     assert sum(name.startswith("tile ") for name in classes) == sum(map(len, first))
     assert classes.count("tile wrong") == sum((grades == 0).sum() for grades in first) > 0
+
+
+def test_final_models_are_shown_at_the_iterations_that_were_recorded(written, findings):
+    page = HtmlFile(written)
+    columns = [tile for tile in page.all("div") if tile.get("class") == "multiple"]
+    count = 0
+    for method in findings.results.compared_methods:
+        for query in CLASSES:
+            frames, ranked = findings.frames(query, method.name), findings.ranking(query, method.name, None)
+            assert 2 <= len(frames) <= 5
+            assert frames[-1].measures["AP"] == pytest.approx(ranked.average_precision)
+            assert frames[-1].top.tolist() == ranked.samples[: len(frames[-1].top)].tolist()
+            point = findings.results.chosen(query, method.name)
+            certificate = findings.results.outcomes[query, method.name, point, None].certificate
+            assert frames[-1].iteration == certificate.iterations
+        frames = findings.frames(CLASSES[0], method.name)
+        count += len(frames)
+        for frame in frames:
+            assert f"Iteration {frame.iteration:,}, AP {frame.measures['AP']:.3f}" in page.text, method.name
+    assert len(columns) == count
 
 
 def test_a_ranking_of_a_fold_is_that_of_its_cell(findings):
@@ -154,7 +180,7 @@ def test_test_images_of_one_group_are_drawn_together(findings, monkeypatch):
 
 
 def test_a_part_of_an_experiment_is_shown_as_a_part(store, findings):
-    settings = replace(requests(findings.images), grids={"C": (1.0, 10.0, 100.0), "eta": (0.1, 1.0)})
+    settings = replace(asked(findings.images), grids={"C": (1.0, 10.0, 100.0), "eta": (0.1, 1.0)})
     part = Findings.at_home(store, settings)
     assert 0 < part.done < part.planned
     page = HtmlFile(report_html(part, differences(part), Thumbnails(part.images.folder)))
@@ -173,7 +199,7 @@ def test_ten_queries_by_four_methods_stay_below_twenty_megabytes(findings):
     page = report_html(findings, differences(findings), Photographs())
     pictures = len(HtmlFile(page).all("symbol"))
     rest = len(page) - pictures * 8_000
-    most = 10 * 6 * 8 * 4  # if no two methods agreed on any sample
+    most = 10 * 6 * 8 * 4 + 5 * 6 * 4  # if no two methods agreed on any sample, nor any two iterations
     assert rest / 1e6 * 20 + most * 8_000 * 1.02 / 1e6 < 20.0
 
 
@@ -205,8 +231,8 @@ def test_the_command_refuses_what_is_no_experiment(store, run, tmp_path, command
         ([str(changed)], "finished trials of this experiment: "),
         ([run.id, "--split", "test"], "--split: "),
     ):
-        _, fittings = command("report", *arguments, "-o", tmp_path / "x.html", home=store.home, code=1)
-        assert fittings.startswith(subject)
+        _, told = command("report", *arguments, "-o", tmp_path / "x.html", home=store.home, code=1)
+        assert told.startswith(subject)
     assert not (tmp_path / "x.html").exists()
 
 

@@ -118,7 +118,7 @@ def test_several_are_selected_and_stay_so_on_other_pages(visit, filled):
     chosen = [number for number in range(12) if tiles.nth(number).get_attribute("aria-selected") == "true"]
     assert chosen == [3, 5, 6, 9]
     sample = sample_of(ready(page))
-    page.get_by_role("link", name="Image sets", exact=True).click()
+    page.get_by_role("link", name="Data", exact=True).click()
     page.get_by_role("heading", name=f"Image {sample.partition('#')[0]}").wait_for()
     page.get_by_text("4 samples selected").wait_for()
     page.get_by_role("listbox", name=re.compile("^Images")).get_by_role("option").nth(2).click()
@@ -213,8 +213,8 @@ def test_training_by_keys_alone(visit, filled):
     page = ready(visit(f"/train?set={filled.digits}&query=5&features=Colour"))
     tab_until(page, "focus.closest('.st-key-train button') !== null")
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Ranked images").wait_for()
-    page.get_by_role("button", name="Ranked images").press("Enter")
+    page.get_by_role("button", name="Show the ranking").wait_for()
+    page.get_by_role("button", name="Show the ranking").press("Enter")
     ranked_grid(page).wait_for()
 
 

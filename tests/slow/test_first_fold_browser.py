@@ -10,12 +10,13 @@ import pytest
 from browsing import Page, Server, settle
 from walking import served
 
-from pages.parts.app.frame import PAGES, PLACES
+from pages.parts.app.menu import PAGES, PLACES
 
 SCREEN = {"width": 1280, "height": 720}
 MOST_WORDS = 90
+VISITS = 5  # until a page is whole in time
 WITH_PICTURES = [
-    page for place in ("Start", "Image sets", "Train", "Compare", "Inside training") for page in PLACES[place]
+    page for place in ("Start", "Data", "Train", "Compare", "Inside training") for page in PLACES[place]
 ]
 LEAST_FILLED = 0.8  # of the height of the screen, down to the foot of the picture
 # A word has two letters that stand together; what a person cannot see has none.
@@ -80,7 +81,7 @@ def painted(visit):
     """Opens a page on the projector and waits until its words stay."""
 
     def open_it(address: str) -> Page:
-        page = visit(address, viewport=SCREEN)
+        page = visit(address.replace("/start", "/", 1), viewport=SCREEN)  # where the start page stands
         page.locator("h1").first.wait_for()
         words = None
         while words != (words := page.evaluate(WORDS)):
@@ -99,7 +100,13 @@ def test_a_first_fold_has_few_words(painted, name):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_nothing_moves_after_the_first_paint(painted, name):
-    assert painted(f"/{name}").evaluate(SHIFTS) == []
+    """A page that takes long is shown before it stands still, so on a busy machine it is opened again."""
+    for _ in range(VISITS):
+        page = painted(f"/{name}")
+        if page.evaluate("document.documentElement.dataset.whole") == "still":
+            assert page.evaluate(SHIFTS) == []
+            return
+    pytest.fail(f"in {VISITS} visits the page was not whole within two seconds")
 
 
 @pytest.mark.parametrize("name", WITH_PICTURES)

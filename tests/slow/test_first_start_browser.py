@@ -20,13 +20,13 @@ def test_from_a_new_home_to_a_ranking(visit):
     page = visit("/")
     page.get_by_role("button", name="Why optimise AP?").click()
     page.locator(".tile").first.wait_for()
-    page.get_by_role("link", name="Image sets", exact=True).click()
+    page.get_by_role("link", name="Data", exact=True).click()
     page.get_by_role("heading", name="Image scene-00000").wait_for()
     page.get_by_role("button", name="Train on this image set").click()
     train(page, "walking — ")
     page.get_by_role("heading", name="AP-SVM on “walking”").wait_for()
     page.get_by_text("Converged.").wait_for()
-    page.get_by_role("button", name="Ranked images").click()
+    page.get_by_role("button", name="Show the ranking").click()
     page.get_by_role("listbox", name="Ranked").get_by_role("option").first.wait_for()
     assert page.get_by_role("listbox", name="Ranked").get_by_role("option").count() == 200
     assert metric(page, "AP") > 0.2

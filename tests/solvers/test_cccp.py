@@ -80,6 +80,25 @@ def test_rounds_gain_as_much_as_they_leave_and_keep_planes_that_hold(seed: int, 
     assert kept == [len(planes) + 1 for planes in folded.offered] or not keeps
 
 
+@pytest.mark.parametrize("keeps", [False, True])
+def test_the_end_is_the_best_point_that_was_reported_however_training_ends(keeps: bool) -> None:
+    """It begins near the optimum, so that a round proves that no more is gained before it gains much."""
+    for seed in range(6):
+        near = 1.03 * cccp(Folded(seed, True), START, 1e-9).weights
+        events = Heard()
+        solutions = [(events, cccp(Folded(seed, keeps), near, 0.3, clock=Clock(events)))]
+        for number in range(1, len(events)):
+            stopped = Heard(lambda heard: len(heard) == number)  # noqa: B023
+            solutions.append((stopped, cccp(Folded(seed, keeps), near, 0.3, clock=Clock(stopped))))
+            few = Heard()
+            solutions.append((few, cccp(Folded(seed, keeps), near, 0.3, number, Clock(few))))
+        for reported, solution in solutions:
+            folded = Folded(seed, keeps)
+            reached = min(folded.objective(event.weights) for event in reported if event.weights is not None)
+            assert folded.objective(solution.weights) <= reached * (1 + 1e-12), seed
+            assert solution.certificate.primal == pytest.approx(folded.objective(solution.weights), rel=1e-12)
+
+
 def test_training_ends_in_any_round_where_it_is_stopped_or_its_iterations_run_out() -> None:
     for number in (1, 2, 3):
         events = Heard(lambda heard: heard[-1].round == number)  # noqa: B023
@@ -148,11 +167,11 @@ class Hiding(LinearRisk):
     """A risk of whose gap single precision hides a share of the objective; it remembers who asked for the exact one."""
 
     share: float = dataclasses.field(kw_only=True)
-    requests: list[float] = dataclasses.field(kw_only=True)
+    asked: list[float] = dataclasses.field(kw_only=True)
 
     def certify(self, weights: np.ndarray, dual: Cut) -> tuple[float, float, float]:
         primal, bound, _ = super().certify(weights, dual)
-        self.requests.append(float((primal - bound) / primal))
+        self.asked.append(float((primal - bound) / primal))
         return primal, bound, self.share * primal
 
 
@@ -172,7 +191,7 @@ def test_the_exact_gap_is_asked_for_where_rounding_may_hide_little_enough_of_it(
 
     def hiding(weights: np.ndarray) -> UpperBound:
         bound = folded(weights)
-        risk = Hiding(bound.risk.features, bound.risk.C, bound.risk.oracle, share=share, requests=exact_calls)
+        risk = Hiding(bound.risk.features, bound.risk.C, bound.risk.oracle, share=share, asked=exact_calls)
         return UpperBound(risk, bound.point)
 
     solution = cccp(hiding, end, tolerance, clock=Clock(events))

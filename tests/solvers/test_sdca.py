@@ -93,3 +93,19 @@ def test_compiled_and_interpreted_kernels_agree(monkeypatch: pytest.MonkeyPatch)
     compiled = sdca(hinges, 1e-4)
     assert interpret(monkeypatch, [module])
     np.testing.assert_allclose(sdca(hinges, 1e-4).theta, compiled.theta, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("columns", "mu"), [(4, 2.0), (40, 2.0), (2, 1e-6)])
+def test_the_weights_of_a_report_have_the_primal_that_it_reports(columns: int, mu: float) -> None:
+    """With more samples than features, with fewer, and where cutting planes take over."""
+    hinges, psis = problem(columns=columns, mu=mu)
+    arguments = psis, hinges.deltas, hinges.costs, hinges.mu, hinges.constant
+    events = Heard()
+    solution = sdca(hinges, 1e-5, 1000, events)
+    assert len(events) > 3
+    assert any(event.planes for event in events) == (columns == 2)
+    for event in events:
+        assert event.weights is not None
+        primal = reference.subsequence_primal(event.weights[:-1], float(event.weights[-1]), *arguments)
+        assert event.primal == pytest.approx(primal, rel=1e-6), event.iteration
+    np.testing.assert_allclose(events[-1].weights[:-1], solution.theta.ravel(), rtol=1e-9, atol=1e-12)

@@ -265,8 +265,8 @@ def checked_in(folder: Path) -> Callable[[], Store]:
 
 def finished_import(here: Store, run: Run, size: int) -> str:
     built = patches(run.draft, size)
-    fittings = {"key": built.key, "title": built.title, "images": size, "samples": size, "problems": 0}
-    here.end_run(run.id, "finished", result={**fittings, "classes": dict.fromkeys(built.classes, 1)})
+    told = {"key": built.key, "title": built.title, "images": size, "samples": size, "problems": 0}
+    here.end_run(run.id, "finished", result={**told, "classes": dict.fromkeys(built.classes, 1)})
     return built.key
 
 
@@ -446,8 +446,8 @@ def test_a_home_of_the_version_before_opens(tmp_path, monkeypatch, lost):
             "alter table run drop column version; drop table correction; pragma user_version = 6;"
         )
     for file in tmp_path.glob(f"runs/*/{ROW}"):
-        fittings = json.loads(file.read_text())
-        file.write_text(json.dumps({name: value for name, value in fittings.items() if name != "version"}))
+        told = json.loads(file.read_text())
+        file.write_text(json.dumps({name: value for name, value in told.items() if name != "version"}))
     with monkeypatch.context() as patch:
         patch.setattr(home, "MIGRATIONS", home.MIGRATIONS[:6])
         patch.setattr(database_copies, "MIGRATIONS", home.MIGRATIONS)
@@ -542,11 +542,11 @@ def test_a_row_that_no_run_of_ours_has_is_not_taken_in(tmp_path, change):
 
 
 @pytest.mark.parametrize("told", [b"{", b"\xff", json.dumps({"source": "\ud800"}).encode(), None], ids=str)
-def test_a_set_that_does_not_tell_its_row_is_whole_without(tmp_path, fittings):
+def test_a_set_that_does_not_tell_its_row_is_whole_without(tmp_path, told):
     here = Store(tmp_path)
     key = keep(here, 4)
     file = tmp_path / "sets" / key / ROW
-    file.unlink() if fittings is None else file.write_bytes(fittings)
+    file.unlink() if told is None else file.write_bytes(told)
     (tmp_path / DATABASE).unlink()
     again = opened(tmp_path)
     [row] = again.image_sets()

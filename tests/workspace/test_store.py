@@ -690,7 +690,7 @@ def test_settings_and_results_have_a_version_and_newer_ones_are_not_misread(here
 
 
 def test_runs_of_each_task_that_had_a_kind_of_its_own_have_one_of_three(tmp_path, monkeypatch):
-    requests = {"set": "abc", "method": "RankSVM", "method_settings": {}}
+    asked = {"set": "abc", "method": "RankSVM", "method_settings": {}}
     kinds = ("train", "label", "order", "experiment", "asking", "study", "timing", "features", "import")
     with monkeypatch.context() as patch:
         patch.setattr(home, "MIGRATIONS", home.MIGRATIONS[:6])
@@ -699,7 +699,7 @@ def test_runs_of_each_task_that_had_a_kind_of_its_own_have_one_of_three(tmp_path
         for name, kind in zip("abcdfghij", kinds, strict=True):
             database.execute(
                 "insert into run (id, kind, state, settings, created) values (?, ?, 'finished', ?, 1.0)",
-                (name * 10, kind, json.dumps(requests)),
+                (name * 10, kind, json.dumps(asked)),
             )
         database.execute(
             "insert into run (id, kind, state, settings, created) values ('eeeeeeeeee', 'label', 'finished', '}', 1.0)"
@@ -716,11 +716,11 @@ def test_runs_of_each_task_that_had_a_kind_of_its_own_have_one_of_three(tmp_path
         ("import", "features"),
         ("import", "images"),
     ]
-    assert here.run("b" * 10).settings == {**requests, "task": "labels"}
-    assert here.run("d" * 10).settings == {**requests, "task": "experiment"}
+    assert here.run("b" * 10).settings == {**asked, "task": "labels"}
+    assert here.run("d" * 10).settings == {**asked, "task": "experiment"}
     for task, name in (("labels", "b"), ("orders", "c"), ("midrank", "g"), ("features", "i")):
         assert ids(here.runs(set_key="abc", task=task)) == [name * 10]
-    assert here.run("a" * 10).settings == here.run("j" * 10).settings == requests
+    assert here.run("a" * 10).settings == here.run("j" * 10).settings == asked
     with pytest.raises(InputError):
         here.run("e" * 10)
 
@@ -739,11 +739,9 @@ def test_runs_of_each_task_that_had_a_kind_of_its_own_have_one_of_three(tmp_path
 def test_a_file_beside_a_run_of_an_earlier_version_tells_of_its_kind_and_task(here, first, kind, task):
     run = here.create_run(kind, {"set": "abc", "method": "RankSVM", "task": task})
     file = run.folder / ROW
-    fittings = json.loads(file.read_text())
-    del fittings["settings"]["task"]
-    file.write_text(
-        json.dumps({**fittings, "kind": first, "revision": fittings["revision"] + 1, "name": "renamed"})
-    )
+    told = json.loads(file.read_text())
+    del told["settings"]["task"]
+    file.write_text(json.dumps({**told, "kind": first, "revision": told["revision"] + 1, "name": "renamed"}))
     assert here.caught_up(run.id).name == "renamed"
     told_now = here.run(run.id)
     assert (told_now.kind, told_now.task, told_now.settings) == (kind, task, run.settings)
@@ -797,7 +795,7 @@ def test_a_set_that_a_run_uses_stays(here):
     here.end_run(run.id, "finished")
     for change in (lambda: None, lambda: here.delete_run(run.id)):
         change()
-        with refused("image set", "one of 1 run"):
+        with refused("image set", "one used by 1 run"):
             here.delete_set(key)
     assert [row.key for row in here.image_sets()] == [key]
     here.empty_deleted()

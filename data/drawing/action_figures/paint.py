@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drawing.action_figures.scene import Scene
-from drawing.drawn import Steps
+from drawing.generated import Steps
 
 INDOORS_AT_NIGHT = (0.88, 0.84, 0.88)
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from drawing.action_figures.paint import steps_of
 from drawing.action_figures.scene import NAMES, make_scene, scene_action
-from drawing.drawn import Drawn, GeneratedSource, polygons_of
+from drawing.generated import Drawn, GeneratedSource, polygons_of
 from ranking.core import SourceBox
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drawing.action_figures.paint import weather_steps
-from drawing.drawn import Steps
+from drawing.generated import Steps
 from drawing.label_scenes.canvas import Canvas
 
 OUT_OF_FOCUS = 2.6  # pixels, behind a portrait

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from drawing.drawn import Drawn, GeneratedSource, polygons_of
+from drawing.generated import Drawn, GeneratedSource, polygons_of
 from drawing.label_scenes.paint import steps_of
 from drawing.label_scenes.places import compose
 from drawing.label_scenes.story import tell_story

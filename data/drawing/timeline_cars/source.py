@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from drawing.drawn import Drawn, GeneratedSource, polygons_of
+from drawing.generated import Drawn, GeneratedSource, polygons_of
 from drawing.ground import HEIGHT, WIDTH
 from drawing.sketch import Sketch, clear
 from drawing.timeline_cars.body import draw_body, of_kind

@@ -233,6 +233,42 @@ def _frames_of(run: Run, written: int, loss: str | None) -> Sequence[Frame]:
     return frames_of(playback, relevance, images.test, loss)
 
 
+def frames_of_sequence(run: Run, number: int) -> Sequence[Frame]:
+    """The recording of a sequence-ranking run so far for the test sequence with index `number`; () without one."""
+    try:
+        written = run.playback_file.stat().st_mtime_ns
+    except FileNotFoundError:
+        return ()
+    shown: Sequence[Frame] = _frames_of_sequence(run, written, number)
+    return shown
+
+
+@of_home()
+def _frames_of_sequence(run: Run, written: int, number: int) -> Sequence[Frame]:
+    from ranking.experiments.order_training import (
+        held_out_sequences,
+        make_drawing,
+        recorded_sequences,
+        relevances,
+    )
+    from ranking.explain.playback import frames_of_sequence as framed
+    from ranking.explain.playback import read_playback
+
+    settings = OrderTrainSettings.from_json(run.settings)
+    held_out = held_out_sequences(image_set(settings.set), settings)
+    recorded = recorded_sequences(held_out.sequences)
+    if number >= len(recorded):
+        return ()
+    playback = read_playback(run.playback_file, len(recorded.members))
+    if playback is None:
+        return ()
+    relevance = list(relevances(held_out._replace(sequences=recorded), make_drawing(settings.drawing)))[
+        number
+    ]
+    part = slice(*recorded.starts[number : number + 2])
+    return framed(playback, part, held_out.samples[recorded.sequence(number)], relevance)
+
+
 @of_home()
 def comparison(shown: Sequence[Run], split: str) -> Comparison:
     """The rankings of ended runs with the same image set and query, all with the original labels."""

@@ -1,7 +1,8 @@
-// The page is hidden (frame.css) until its script has ended and no element moves any more.
+// The page is hidden (frame.css) until its script has ended and no element moves any more, but for two seconds at most:
+// then the page is shown although its elements may still move.
 (() => {
   const QUIET = 200; // milliseconds
-  const PATIENCE = 10000; // milliseconds after which the page is shown in any case
+  const PATIENCE = 2000; // milliseconds
   const begun = performance.now();
   let places = null;
   let since = begun;
@@ -18,7 +19,8 @@
     const seen = parts.map((part) => Object.values(part.getBoundingClientRect().toJSON())).join();
     if (!ended || seen !== places) since = now;
     places = seen;
-    if (now - since > QUIET || now - begun > PATIENCE) document.documentElement.dataset.whole = "";
+    if (now - since > QUIET) document.documentElement.dataset.whole = "still";
+    else if (now - begun > PATIENCE) document.documentElement.dataset.whole = "late";
     else requestAnimationFrame(look);
   }
 

@@ -42,11 +42,11 @@ class Tile:
         return {**vars(self), "glyph": GLYPHS[self.mark]}
 
 
-def style(own: Path) -> str:
-    """The style of a component with tiles: the colours as variables, the style of all tiles, and its own style."""
+def style(*own: Path) -> str:
+    """The style of a component with tiles: the colours as variables, the style of all tiles, and its own files."""
     variables = "".join(f"--{name}: {colour};" for name, colour in COLOURS.items())
-    shared = Path(__file__).with_name("tile.css")
-    return f":host {{{variables}}}\n{shared.read_text()}\n{own.read_text()}"
+    files = (Path(__file__).with_name("tile.css"), *own)
+    return "\n".join([f":host {{{variables}}}", *(file.read_text() for file in files)])
 
 
 def script(own: Path) -> str:

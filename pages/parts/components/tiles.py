@@ -158,6 +158,12 @@ def marked_tile(images: ImageSet, row: int, relevant: bool) -> Tile:
     )
 
 
+def plain_tile(images: ImageSet, row: int, right: str) -> Tile:
+    """A tile of a sample without a mark. right: the text below it."""
+    alt = f"{right}, image {image_name(images, row)}"
+    return Tile(str(row), data_url(cache.thumbnails(images.key).crop(row)), alt, right=right)
+
+
 def shows(images: ImageSet, row: int) -> str:
     """The classes of a sample; in a set without classes, its criteria."""
     return _class_names(classes_of(images, row)) if images.classes else numbers_of(images, row) or "no value"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pages.parts.app import cache, controls, home, keys
 from pages.parts.components.film import Frame, Strip
-from pages.parts.runs import runs, sets, training_runs
+from pages.parts.runs import playback, runs, sets, training_runs
 from ranking import method_names
 from ranking.core import ImageSet, Ints
 from ranking.core.run_settings import OrderTrainSettings
@@ -28,6 +28,7 @@ PICKER = training_runs.Picker(
     needs="An order needs images with a number each",
     rivalry=f"{BASELINE} learns from pairs which of two images is first. {OWN} learns from subsequences, one ranker "
     "for each length of 3 to 8, and lets the rankers vote. Both learn from the same thousand sequences.",
+    playing=lambda run: playback.show_sequence([run], 0),
 )
 MOST_BESIDE = 3
 

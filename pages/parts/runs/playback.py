@@ -1,9 +1,9 @@
-"""Playback of a training run, beside another run with the same image set and query."""
+"""Playback of training runs: two runs with the same image set and query, or two orders of a test sequence."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
@@ -11,7 +11,9 @@ from pages.parts.app import cache, controls, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.play_bar import Lane, play_bar
+from pages.parts.components.tile import Tile
 from pages.parts.runs import runs
+from ranking.core.text import written
 from ranking.workspace.run import SAMPLES, Run
 
 if TYPE_CHECKING:
@@ -19,40 +21,104 @@ if TYPE_CHECKING:
 
 NONE = "none"
 OPPOSITE = {"SVM": "AP-SVM", "AP-SVM": "SVM"}  # the method that is shown beside a method by default
+LANES = 2  # runs side by side
+RANKERS = (
+    "Each ranker has its own objective and bounds. Ranker 0 is RankSVM, whose order is the start of the search; the "
+    "others are for subsequences of increasing length. The order is that of all rankers so far."
+)
+
+
+class Recorded(NamedTuple):
+    """A run and its recorded iterations, at least one."""
+
+    run: Run
+    frames: Sequence[Frame]
+
+    @property
+    def round(self) -> str:
+        """The name of a round; "" if there is a single one."""
+        if not any(frame.round for frame in self.frames):
+            return ""
+        return "ranker" if runs.is_convex(self.run) else "round"
 
 
 def show(run: Run) -> bool:
     """The playback of a run and of another run beside it; returns whether there is a recording."""
     if not runs.set_is_here(run) or not (frames := _frames(run)):
         return False
-    listed = comparable(run)
-    shown, recorded = [run], [frames]
-    if listed:
+    recorded = [Recorded(run, frames)]
+    if listed := comparable(run):
         names = {NONE: "no run", **runs.labels(listed)}
-        label = "Compare with"
-        chosen = controls.select(label, keys.PLAYED, names, opposite(run, listed) or NONE)
+        chosen = controls.select("Compare with", keys.PLAYED, names, opposite(run, listed) or NONE)
         for candidate in listed:
             if candidate.id == chosen and (second := _frames(candidate)):
-                shown, recorded = [run, candidate], [frames, second]
+                recorded.append(Recorded(candidate, second))
     images = cache.image_set(run.settings["set"])
     relevance = images.relevance(run.settings["query"], run.corrections)
-    rows = {int(row) for each in recorded for frame in each for row in frame.top}
-    rows |= {lift.sample for each in recorded for frame in each for lift in frame.lifted}
     with frame.picture("course"):
-        play_bar(
+        _play(
+            recorded,
             [
-                Lane(runs.short_name(each), frames, violated_heading(each))
-                for each, frames in zip(shown, recorded, strict=True)
+                Lane(
+                    runs.short_name(each.run),
+                    each.frames,
+                    round=each.round,
+                    violated=violated_heading(each.run),
+                )
+                for each in recorded
             ],
-            {row: tiles.marked_tile(images, row, bool(relevance[row])) for row in sorted(rows)},
-            name="play bar",
-            token=" ".join(each.id for each in shown),
-            label=f"Training of {' and '.join(runs.short_name(each) for each in shown)}, iteration by iteration",
+            {row: tiles.marked_tile(images, row, bool(relevance[row])) for row in _rows(recorded)},
+            "iteration by iteration",
         )
-    scales = "Each run has its own objective: compare AP, not primal and dual. " if len(shown) > 1 else ""
-    st.caption(f"{scales}{words(frames, bool(images.test.any()))}")
+    scales = "Each run has its own objective: compare AP, not primal and dual. " if len(recorded) > 1 else ""
+    part = "test" if images.test.any() else "training"
+    st.caption(f"{scales}{words(frames, 'AP', f'the {part} samples', 'samples')}")
     tiles.explain_cards(images)
     return True
+
+
+def show_sequence(listed: Sequence[Run], number: int) -> None:
+    """The playback of the orders of the test sequence with index `number` by the first LANES runs that recorded it; a
+    note if only other sequences are recorded."""
+    known = [Recorded(run, frames) for run in listed if (frames := _frames_of_sequence(run, number))]
+    recorded = known[:LANES]
+    if not recorded:
+        if any(run.playback_file.exists() for run in listed):
+            st.caption("Playback is available for the first test sequences: choose sequence 1.")
+        return
+    run, frames = recorded[0]
+    images = cache.image_set(run.settings["set"])
+    values, [measure] = images.numbers_of(run.settings["criterion"]), frames[0].measures
+    _play(
+        recorded,
+        [
+            Lane(runs.short_name(each.run), each.frames, curves=(measure,), round=each.round)
+            for each in recorded
+        ],
+        {row: tiles.plain_tile(images, row, written(float(values[row]))) for row in _rows(recorded)},
+        f"test sequence {number + 1} iteration by iteration",
+    )
+    rankers = f" {RANKERS}" if recorded[0].round else ""
+    st.caption(f"{words(frames, measure, 'this sequence', 'sequences')}{rankers}")
+
+
+def _play(recorded: Sequence[Recorded], lanes: Sequence[Lane], shown: Mapping[int, Tile], what: str) -> None:
+    ids = [each.run.id for each in recorded]
+    titles = " and ".join(lane.title for lane in lanes)
+    play_bar(
+        lanes,
+        shown,
+        name=f"play bar {ids[0]}",
+        token=" ".join([*ids, what]),
+        label=f"Training of {titles}, {what}",
+    )
+
+
+def _rows(recorded: Sequence[Recorded]) -> list[int]:
+    """The samples in the frames."""
+    frames = [frame for each in recorded for frame in each.frames]
+    rows = {int(row) for frame in frames for row in frame.top}
+    return sorted(rows | {lift.sample for frame in frames for lift in frame.lifted})
 
 
 def violated_heading(run: Run) -> str:
@@ -62,22 +128,23 @@ def violated_heading(run: Run) -> str:
     return "Training samples moved up by the most violated ranking"
 
 
-def words(frames: Sequence[Frame], tested: bool) -> str:
-    """What to notice: at which recorded iteration AP is highest."""
-    values = [frame.average_precision for frame in frames]
-    part = "test" if tested else "training"
-    known = [
-        (value, frame.iteration) for value, frame in zip(values, frames, strict=True) if value is not None
-    ]
+def words(frames: Sequence[Frame], measure: str, of: str, learned: str) -> str:
+    """What to notice: the recorded iteration with the highest value of a measure. of: what is measured. learned: what
+    the run is trained on."""
+    values = [(frame.measures[measure], frame.iteration) for frame in frames]
+    known = [(value, iteration) for value, iteration in values if value is not None]
     if not known:
         return ""
-    best, last = max(known, key=lambda pair: pair[0]), known[-1]
-    first = next(iteration for value, iteration in known if value == best[0])
+    best, last = max(value for value, _ in known), known[-1]
+    first = next(iteration for value, iteration in known if value == best)
     if first == last[1]:
-        return f"**Notice** that AP on the {part} samples is highest at the last recorded iteration: {best[0]:.3f}."
+        return f"**Notice** that {measure} on {of} is highest at the last recorded iteration: {best:.3f}."
+    if last[0] == best:
+        end = f"and at the end: {best:.3f}."
+        return f"**Notice** that {measure} on {of} is highest at recorded iteration {first:,} {end}"
     return (
-        f"**Notice** that AP on the {part} samples is highest at recorded iteration {first:,}: {best[0]:.3f}. It is "
-        f"{last[0]:.3f} at iteration {last[1]:,}. Training minimises the objective on the training samples."
+        f"**Notice** that {measure} on {of} is highest at recorded iteration {first:,}: {best:.3f}. "
+        f"It is {last[0]:.3f} at iteration {last[1]:,}. Training minimises the objective on the training {learned}."
     )
 
 
@@ -108,5 +175,16 @@ def _frames(run: Run) -> Sequence[Frame]:
     try:
         return cache.frames(run, runs.loss_of(run))
     except home.Gone as error:
-        st.warning(escaped(str(error)), icon=":material/warning:")
-        return ()
+        return _warned(error)
+
+
+def _frames_of_sequence(run: Run, number: int) -> Sequence[Frame]:
+    try:
+        return cache.frames_of_sequence(run, number)
+    except home.Gone as error:
+        return _warned(error)
+
+
+def _warned(error: home.Gone) -> Sequence[Frame]:
+    st.warning(escaped(str(error)), icon=":material/warning:")
+    return ()

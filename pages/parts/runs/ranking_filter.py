@@ -46,7 +46,11 @@ class Filtered(NamedTuple):
 def choose_labels() -> str:
     """The filter by label and cutoff, a key of FILTERS."""
     labels = {name: each.label for name, each in FILTERS.items()}
-    help = "Errors: irrelevant samples in the top k. Missed: relevant samples below rank k."
+    help = (
+        f"Highest score first. {RELEVANT_GLYPH} and a solid border: relevant. {IRRELEVANT_GLYPH} and a dashed border: "
+        "irrelevant. Errors: irrelevant samples in the top k. Missed: relevant samples below rank k. Click a "
+        "thumbnail, or move with the arrow keys and press Enter; Shift selects a range, Ctrl adds one."
+    )
     return controls.segments("Samples", keys.FILTER, labels, ALL, help=help)
 
 

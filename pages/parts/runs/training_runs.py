@@ -37,6 +37,7 @@ class Picker:
     source: str
     needs: str
     rivalry: str
+    playing: Callable[[Run], None] = lambda run: None
 
     def named(self) -> Run | None:
         """The run in the URL; None if there is no run of the task."""
@@ -82,7 +83,7 @@ class Picker:
             with st.container(border=True, horizontal_alignment="center"):
                 learn = "learns" if len(live) == 1 else "learn"
                 st.markdown(f"#### {escaped(f'{names} {learn} to {goal}')}", text_alignment="center")
-                watch(live)
+                watch(live, self.playing)
             run_actions.bring_back(task=self.task)
             frame.end_page()
         if listed:
@@ -114,7 +115,7 @@ class Picker:
         """The listed runs that are running, and the result of the run that this tab started last, until it is shown or
         another run is started."""
         live = [run for run in listed if run.state not in ENDED]
-        watch(live)
+        watch(live, self.playing)
         run_id = st.session_state.get(keys.STARTED)
         if run_id is None or run_id in [run.id for run in live]:
             return
@@ -212,12 +213,20 @@ def start(settings: AnyTrainSettings) -> Run:
     return run
 
 
-def watch(live: Sequence[Run]) -> None:
-    """The running runs, the oldest on top; the page runs again when one ends."""
+def watch(live: Sequence[Run], playing: Callable[[Run], None]) -> None:
+    """The running runs, the oldest on top; the page runs again when one ends.
+
+    playing: as in `Picker`.
+    """
+
+    def show(run: Run, seen: list[jobs_panel.Event]) -> None:
+        _show_iteration(run, seen)
+        playing(run)
+
     for run in sorted(live, key=lambda run: run.created):
         changed = ", ".join(runs.differing(run))
         st.caption(f"{escaped(runs.short_name(run))}{f' · {escaped(changed)}' if changed else ''}")
-        jobs_panel.watch(run, lambda seen, run=run: _show_iteration(run, seen))
+        jobs_panel.watch(run, lambda seen, run=run: show(run, seen))
 
 
 def _show_iteration(run: Run, seen: list[jobs_panel.Event]) -> None:

@@ -49,9 +49,9 @@ def run_experiment(
             units = (unit_of(path, missing) for path in unfinished)
             with closing(train()(units)) as finished:
                 for results in finished:
-                    for trial, outcome, scores in results:
+                    for trial, outcome, scores, recording in results:
                         if trial.key in missing:
-                            store.keep(trial.key, outcome, scores)
+                            store.keep(trial.key, outcome, scores, recording)
                             on_progress(pace.trained(trial, outcome))
     return results_of(plan, store)
 

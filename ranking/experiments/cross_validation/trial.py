@@ -14,7 +14,7 @@ from ranking.core import Certificate
 from ranking.core.run_settings import Settings
 
 # Raise it whenever the same trial gives different results, so that finished trials of earlier versions are not reused.
-VERSION = 6
+VERSION = 7
 
 
 @dataclass(frozen=True, eq=False)

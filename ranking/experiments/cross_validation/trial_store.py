@@ -20,8 +20,10 @@ from ranking.core.errors import InputError, explained
 from ranking.core.json_numbers import json_numbers
 from ranking.experiments.cross_validation import old_trials
 from ranking.experiments.cross_validation.trial import Outcome
+from ranking.explain.playback import Playback, read_playback
 
 FOLDER = "experiments"  # of a data folder
+RECORDINGS = "recordings"  # the folder of the recordings of some trials, which have their names
 PARTIAL = ".part"  # the end of the name of a file that is being written
 UNREAD = ("states", "claims", "ends")  # folders of earlier versions, which took up to 2 GB
 
@@ -76,8 +78,18 @@ class TrialStore:
             raise InputError("trial", "a finished trial", key[:12], "run its experiment first")
         return np.frombuffer(scores, "<f8").astype(np.float64)
 
-    def keep(self, key: str, outcome: Outcome, scores: Floats) -> None:
+    def recording(self, key: str, held: int) -> Playback | None:
+        """Return the recording of a trial with `held` held-out samples; None if it has none. InputError for a damaged
+        one."""
+        files = [folder / RECORDINGS / key for folder in self._folders]
+        with explained(self._explained):
+            return next((read_playback(file, held) for file in files if file.exists()), None)
+
+    def keep(self, key: str, outcome: Outcome, scores: Floats, recording: Playback | None = None) -> None:
         """Store the result of a trial."""
+        if recording is not None:  # first: a finished trial has all that it will have
+            (self._folder / RECORDINGS).mkdir(exist_ok=True)
+            self._write(self._folder / RECORDINGS / key, recording.content())
         record = {
             "measures": dict(outcome.measures),
             "seconds": outcome.seconds,

@@ -8,26 +8,34 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from ranking.core import Floats, OnProgress, StopTraining
+import numpy as np
+
+from ranking.core import Floats, OnProgress, ProgressEvent, StopTraining
 from ranking.core.errors import InputError
 from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.protocol import BEGINS, uses_graph
 from ranking.experiments.cross_validation.trial import Outcome, Trial
+from ranking.experiments.recording import Recorder
+from ranking.explain.playback import Playback
 from ranking.methods import make_method
 from ranking.methods.linear import LinearMethod, Start
 from ranking.methods.training_set import TrainingSet
 from ranking.metrics import evaluate_or_count
 from ranking.solvers import Solution
 
+RECORDED = 5  # iterations of a test, which reports show
+
 Unit = tuple[Trial, ...]  # the trials to train, each after its warm starts
 
 
 class Trained(NamedTuple):
-    """The result of a trial. scores: (h,) of the held-out samples."""
+    """The result of a trial. scores: (h,) of the held-out samples. recording: of their scores, where the trial is a
+    test; None elsewhere, and for methods that cannot be recorded."""
 
     trial: Trial
     outcome: Outcome
     scores: Floats
+    recording: Playback | None = None
 
 
 def unit_of(path: tuple[Trial, ...], missing: Collection[str]) -> Unit:
@@ -64,15 +72,31 @@ def train_trial(
     method: Any = make_method(trial.method, **trial.settings)
     if not isinstance(method, LinearMethod):
         raise InputError("method", "a linear method, such as those of the SVM family", trial.method)
-    method.fit_samples(samples, on_progress, _start(trial, method, samples, solutions))
+    recordings: list[Playback] = []
+    recorder = Recorder(recordings.append, RECORDED)
+    if trial.fold is None:
+        recorder.begin(
+            len(material.sides[None][1].rows),
+            lambda weights, rounds: method.score_by(
+                material.held_out(trial.query, None, graph), np.stack(weights)
+            ),
+        )
+
+    def listen(event: ProgressEvent) -> None:
+        recorder.keep(event)
+        if on_progress is not None:
+            on_progress(event)
+
+    method.fit_samples(samples, listen, _start(trial, method, samples, solutions))
     assert method.solution is not None
     if method.solution.stopped:
         raise StopTraining
     held = material.held_out(trial.query, trial.fold, graph)
     assert held.relevance is not None
     scores, certificate = method.score(held), method.solution.certificate
+    recorder.end(certificate, scores)
     outcome = Outcome(evaluate_or_count(held.relevance, scores), certificate.seconds, certificate)
-    return Trained(trial, outcome, scores), method.solution
+    return Trained(trial, outcome, scores, recordings[0] if recordings else None), method.solution
 
 
 def _start(

@@ -76,8 +76,8 @@ def test_rows_are_matched_by_ids_in_any_order(tmp_path, names, ids):
     numbers = [f"{number:03d}" for number in range(3)]
     images = cards(tmp_path / "set", [1] * 3, names and [names.format(number) for number in numbers])
     desk, rows = Desk(tmp_path, images), vectors_of(images)
-    fittings = np.array([ids.format(number) for number in numbers])
-    assert desk.npz(x=rows[[2, 0, 1]], id=fittings[[2, 0, 1]]).matched == f"by “id”: {IDS}"
+    told = np.array([ids.format(number) for number in numbers])
+    assert desk.npz(x=rows[[2, 0, 1]], id=told[[2, 0, 1]]).matched == f"by “id”: {IDS}"
     assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
 
 

@@ -42,7 +42,7 @@ class Strip:
 _mount = st.components.v2.component(
     "ranking_film",
     html='<div class="film"></div><div class="said" aria-live="polite"></div>',
-    css=STYLE + (FOLDER / "film.css").read_text(),
+    css=STYLE + (FOLDER.parent / "said.css").read_text() + (FOLDER / "film.css").read_text(),
     js=(FOLDER / "film.js").read_text(),
 )
 

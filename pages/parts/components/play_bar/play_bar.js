@@ -1,12 +1,14 @@
 // Playback of the iterations of training runs. tile.js is included before this file.
 //
-// data: { token, label, steps: [iteration], tiles: { id: item }, lanes: [{ title, violated, frames: [{ iteration, primal, dual,
-// top: [id], ap, precision, moved_up: [[id, passed]] }] }] }. The keys: Space plays and pauses, Left and Right step, Home and
-// End. At each step a lane shows its latest frame. Nothing is sent to the server.
+// data: { token, label, steps: [iteration], tiles: { id: item }, lanes: [{ title, violated, curves: [name], frames: [{
+// iteration, facts: [[name, text]], values: { name: number | null }, top: [id], moved_up: [[id, passed]] }] }] }. The keys:
+// Space plays and pauses, Left and Right step, Home and End. At each step a lane shows its latest frame. Nothing is sent
+// to the server.
 
 const PAUSE = 400; // milliseconds between two steps
 const WIDE = 100; // width of a chart in its own units
 const HIGH = 40;
+const LOOKS = ["first", "second"]; // of the curves of a chart
 
 function made(kind, name, text) {
   const element = document.createElement(kind);
@@ -21,17 +23,18 @@ function drawn(kind, attributes) {
   return element;
 }
 
-function button(name, label, press) {
-  const element = made("button", name);
+function button(text, label, press) {
+  const element = made("button", "button", text);
   element.type = "button";
-  element.setAttribute("aria-label", label);
-  element.title = label;
+  name(element, label);
   element.onclick = press;
   return element;
 }
 
-const number = (value) => (value === null ? "–" : Number(value.toPrecision(4)).toString());
-const share = (value) => value.toFixed(3);
+function name(element, label, keys = "") {
+  element.setAttribute("aria-label", label);
+  element.title = `${label}${keys}`;
+}
 
 /** The index of a lane's frame at each step; -1 before its first frame. */
 function framesAt(steps, frames) {
@@ -42,34 +45,40 @@ function framesAt(steps, frames) {
   });
 }
 
-/** The bounds of a lane over the steps, aligned with the slider. */
-function chartOf(steps, frames) {
-  const svg = drawn("svg", { class: "bounds", viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", role: "img" });
-  const values = frames.flatMap(({ primal, dual }) => (dual === null ? [primal] : [primal, dual]));
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const last = Math.max(1, steps.length - 1);
-  const at = (frame, value) => {
-    const x = (WIDE * steps.indexOf(frame.iteration)) / last;
-    const y = HIGH - 1 - ((HIGH - 2) * (value - low)) / (high - low || 1);
-    return `${x},${y}`;
+// ---------------------------------------------------------------------------------------------------------
+// A lane
+// ---------------------------------------------------------------------------------------------------------
+
+/** A curve of a chart, thin, but thick up to an iteration. at: maps a frame and its value to a point. */
+function curveOf(svg, look, curve, frames, at) {
+  const known = frames.filter((frame) => frame.values[curve] !== null);
+  const points = known.map((frame) => at(frame, frame.values[curve]));
+  svg.append(drawn("polyline", { class: `${look} ahead`, points: points.join(" ") }));
+  const line = svg.appendChild(drawn("polyline", { class: look, points: "" }));
+  return (iteration) => {
+    const count = known.filter((frame) => frame.iteration <= iteration).length;
+    line.setAttribute("points", points.slice(0, count).join(" "));
   };
-  const known = { primal: frames, dual: frames.filter((frame) => frame.dual !== null) };
-  const lines = {};
-  for (const name of ["primal", "dual"]) {
-    const points = known[name].map((frame) => at(frame, frame[name]));
-    svg.append(drawn("polyline", { class: `${name} ahead`, points: points.join(" ") }));
-    lines[name] = svg.appendChild(drawn("polyline", { class: name, points: "" }));
-    lines[name].upTo = (count) => points.slice(0, known[name].filter((_, index) => index < count).length).join(" ");
-  }
+}
+
+/** The curves of a lane over the steps, aligned with the slider. */
+function chartOf(steps, { curves, frames }) {
+  const svg = drawn("svg", { class: "curves", viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", role: "img" });
+  const values = frames.flatMap((frame) => curves.map((curve) => frame.values[curve])).filter((value) => value !== null);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const across = (step) => (WIDE * step) / Math.max(1, steps.length - 1);
+  const at = (frame, value) => {
+    const y = HIGH - 1 - ((HIGH - 2) * (value - low)) / (high - low || 1);
+    return `${across(steps.indexOf(frame.iteration))},${y}`;
+  };
+  const lines = curves.map((curve, index) => curveOf(svg, LOOKS[index], curve, frames, at));
   const cursor = svg.appendChild(drawn("line", { class: "cursor", y1: 0, y2: HIGH, x1: 0, x2: 0 }));
-  const paint = (step, iteration) => {
-    for (const name of ["primal", "dual"]) {
-      const count = known[name].filter((frame) => frame.iteration <= iteration).length;
-      lines[name].setAttribute("points", lines[name].upTo(count));
-    }
-    const x = (WIDE * step) / last;
-    cursor.setAttribute("x1", x);
-    cursor.setAttribute("x2", x);
+  const paint = (step, frame) => {
+    for (const line of lines) line(frame.iteration);
+    cursor.setAttribute("x1", across(step));
+    cursor.setAttribute("x2", across(step));
+    const now = frame.facts.filter(([fact]) => curves.includes(fact)).map((fact) => fact.join(" "));
+    svg.setAttribute("aria-label", `${curves.join(" and ")} up to iteration ${frame.iteration}: ${now.join(", ")}`);
   };
   return { svg, paint };
 }
@@ -96,147 +105,159 @@ function rowOf(name, label) {
   return { root, paint };
 }
 
+/** A number of a frame, preceded by the line style of its curve if it has one. */
+function factOf([name, text], curves) {
+  const fact = made("span", ["fact", ...LOOKS.filter((_, index) => curves[index] === name)].join(" "));
+  fact.append(made("span", "name", name), made("span", "number", text));
+  return fact;
+}
+
+/** One run: `paint` shows its frame at a step, and returns it as text. */
 function laneOf(data, lane) {
   const root = made("section", "lane");
-  root.append(made("div", "title", lane.title));
-  const facts = root.appendChild(made("div", "facts"));
-  const chart = chartOf(data.steps, lane.frames);
-  root.append(chart.svg);
+  const facts = made("div", "facts");
+  const chart = chartOf(data.steps, lane);
   const count = Math.max(...lane.frames.map((frame) => frame.top.length));
   const top = rowOf("top", `top ${count} samples`);
-  root.append(top.root);
-  const violated = lane.violated ? root.appendChild(made("div", "violated", lane.violated)) : null;
+  root.append(made("div", "title", lane.title), facts, chart.svg, top.root);
+  const violated = made("div", "violated", lane.violated);
   const movedUp = rowOf("moved-up", lane.violated);
-  if (violated) root.append(movedUp.root);
+  if (lane.violated) root.append(violated, movedUp.root);
   const at = framesAt(data.steps, lane.frames);
-  const words = ({ iteration, primal, dual, ap, precision }) => [
-    ["iteration", iteration.toLocaleString("en")],
-    ["primal", number(primal)],
-    ["dual", number(dual)],
-    ["AP", ap === null ? "–" : share(ap)],
-    [`P@${count}`, share(precision)],
-  ];
+  const shown = (id, left, more) => ({ ...data.tiles[id], id, left, alt: `${more}${data.tiles[id].alt}` });
   const paint = (step, moves) => {
     const frame = lane.frames[at[step]];
     root.dataset.begun = String(Boolean(frame));
     if (!frame) return "";
-    const listed = words(frame);
-    facts.replaceChildren(
-      ...listed.map(([name, value]) => {
-        const fact = made("span", `fact ${name}`);
-        fact.append(made("span", "name", name), made("span", "number", value));
-        return fact;
-      }),
-    );
-    chart.paint(step, frame.iteration);
-    chart.svg.setAttribute("aria-label", `bounds up to iteration ${frame.iteration}: primal ${number(frame.primal)}, dual ${number(frame.dual)}`);
-    const shown = (id, left, more) => ({ ...data.tiles[id], id, left, alt: `${more}${data.tiles[id].alt}` });
+    facts.replaceChildren(...frame.facts.map((fact) => factOf(fact, lane.curves)));
+    chart.paint(step, frame);
     top.paint(frame.top.map((id, place) => shown(id, `${place + 1}`, `rank ${place + 1}, `)), moves);
-    if (violated) {
-      violated.dataset.none = String(!frame.moved_up.length);
-      movedUp.paint(frame.moved_up.map(([id, passed]) => shown(id, `↑${passed}`, `passes ${passed} relevant, `)), moves);
-    }
-    return `${lane.title}: ${listed.map((pair) => pair.join(" ")).join(", ")}`;
+    violated.dataset.none = String(!frame.moved_up.length);
+    movedUp.paint(frame.moved_up.map(([id, passed]) => shown(id, `↑${passed}`, `passes ${passed} relevant, `)), moves);
+    return `${lane.title}: ${frame.facts.map((fact) => fact.join(" ")).join(", ")}`;
   };
   return { root, paint };
 }
 
-export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".play");
-  const said = parentElement.querySelector(".said");
-  const state = (root.state ??= { token: null, position: 0, steps: [], timer: null });
+// ---------------------------------------------------------------------------------------------------------
+// The bar
+// ---------------------------------------------------------------------------------------------------------
+
+/** The step to show: the previous one, or the last one if the previous one was the last or belongs to another token. */
+function positionIn(data, state) {
   const last = data.steps.length - 1;
-  const followed = state.token === data.token && state.steps[state.position] === state.steps.at(-1);
-  if (state.token === data.token && !followed) {
-    const same = data.steps.findLastIndex((step) => step <= state.steps[state.position]);
-    state.position = Math.max(0, same); // some iterations may have been dropped
-  } else {
-    state.position = last;
-  }
-  if (state.token !== data.token) {
-    clearInterval(state.timer);
-    state.timer = null;
-  }
-  state.token = data.token;
-  state.steps = data.steps;
-  root.setAttribute("aria-label", `${data.label}. Space plays and pauses, Left and Right step.`);
+  if (state.token !== data.token || state.position === state.steps.length - 1) return last;
+  const before = data.steps.findLastIndex((step) => step <= state.steps[state.position]);
+  return Math.max(0, before); // some iterations may have been dropped
+}
 
-  const slider = made("input", "position");
-  slider.type = "range";
-  slider.min = 0;
-  slider.max = last;
-  slider.setAttribute("aria-label", "Iteration");
-  const where = made("output", "where");
-  const lanes = data.lanes.map((lane) => laneOf(data, lane));
+function pause(state) {
+  clearInterval(state.timer);
+  state.timer = null;
+}
 
-  const paint = (moves) => {
-    slider.value = state.position;
-    where.textContent = `Iteration ${data.steps[state.position].toLocaleString("en")} of ${data.steps[last].toLocaleString("en")}`;
-    slider.setAttribute("aria-valuetext", where.textContent);
-    state.words = lanes.map((lane) => lane.paint(state.position, moves)).filter(Boolean);
-    const playing = state.timer !== null;
-    play.textContent = playing ? "❚❚" : "▶";
-    play.setAttribute("aria-label", playing ? "Pause" : "Play");
-    play.title = playing ? "Pause (Space)" : "Play (Space)";
-  };
+/** The player, which moves along the steps. A running timer uses `root.player`, so it continues when frames are added. */
+function playerOf(root, state, last, paint, announce) {
   const go = (position) => {
     state.position = Math.max(0, Math.min(last, position));
     paint(true);
   };
-  const pause = () => {
-    clearInterval(state.timer);
-    state.timer = null;
+  const jump = (position) => {
+    pause(state);
+    go(position);
   };
-  const by = (step) => {
-    pause();
-    go(state.position + step);
-    said.textContent = [where.textContent, ...state.words].join("; ");
+  const step = (position) => {
+    jump(position);
+    announce();
   };
   const tick = () => {
-    if (!root.isConnected) return pause();
-    if (state.position >= root.last) pause();
-    root.go(state.position + 1);
+    if (!root.isConnected) return pause(state);
+    if (state.position >= root.player.last) pause(state);
+    root.player.go(state.position + 1);
   };
   const toggle = () => {
-    if (state.timer !== null) pause();
+    if (state.timer !== null) pause(state);
     else {
       if (state.position === last) state.position = 0;
       state.timer = setInterval(tick, PAUSE);
     }
     paint(true);
   };
-  Object.assign(root, { go, last }); // so that a running timer continues when frames are added
-  const play = button("button", "Play", toggle);
-  const back = button("button", "Previous iteration (Left)", () => by(-1));
-  const on = button("button", "Next iteration (Right)", () => by(1));
-  back.textContent = "‹";
-  on.textContent = "›";
-  slider.oninput = () => {
-    pause();
-    go(Number(slider.value));
+  return { last, go, jump, step, toggle };
+}
+
+/** Buttons, a slider, and the current iteration. */
+function barOf(data, state, player) {
+  const root = made("div", "bar");
+  const play = button("▶", "Play", () => player().toggle());
+  const back = button("‹", "Previous iteration (Left)", () => player().step(state.position - 1));
+  const on = button("›", "Next iteration (Right)", () => player().step(state.position + 1));
+  const slider = made("input", "position");
+  slider.type = "range";
+  slider.min = 0;
+  slider.max = data.steps.length - 1;
+  slider.setAttribute("aria-label", "Iteration");
+  slider.oninput = () => player().jump(Number(slider.value));
+  const where = made("output", "where");
+  root.append(play, back, slider, on, where);
+  const paint = () => {
+    const [now, end] = [data.steps[state.position], data.steps.at(-1)].map((step) => step.toLocaleString("en"));
+    slider.value = state.position;
+    where.textContent = `Iteration ${now} of ${end}`;
+    slider.setAttribute("aria-valuetext", where.textContent);
+    play.textContent = state.timer === null ? "▶" : "❚❚";
+    name(play, state.timer === null ? "Play" : "Pause", " (Space)");
+    return where.textContent;
   };
-  const bar = made("div", "bar");
-  bar.append(play, back, slider, on, where);
+  return { root, paint };
+}
+
+/** Replace the elements of `root`; if a button or the slider had the focus, it gets the focus again. */
+function replace(root, ...elements) {
+  const inputs = () => [...root.querySelectorAll("button, input")];
+  const focused = inputs().indexOf(root.getRootNode().activeElement);
+  root.replaceChildren(...elements);
+  if (focused >= 0) inputs()[focused]?.focus();
+}
+
+function press(event, state, player) {
+  if (event.altKey || event.ctrlKey || event.metaKey) return;
+  if (event.key === " " && event.target.tagName === "BUTTON") return; // the key presses the button
+  const act = {
+    " ": player.toggle,
+    ArrowLeft: () => player.step(state.position - 1),
+    ArrowRight: () => player.step(state.position + 1),
+    Home: () => player.step(0),
+    End: () => player.step(player.last),
+  }[event.key];
+  if (!act) return;
+  event.preventDefault();
+  event.stopPropagation();
+  act();
+}
+
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".play");
+  const said = parentElement.querySelector(".said");
+  const state = (root.state ??= { token: null, position: 0, steps: [], timer: null });
+  const position = positionIn(data, state);
+  if (state.token !== data.token) pause(state);
+  Object.assign(state, { token: data.token, steps: data.steps, position });
+  root.setAttribute("aria-label", `${data.label}. Space plays and pauses, Left and Right step.`);
+
+  const lanes = data.lanes.map((lane) => laneOf(data, lane));
+  const bar = barOf(data, state, () => root.player);
+  let words = [];
+  const paint = (moves) => {
+    words = [bar.paint(), ...lanes.map((lane) => lane.paint(state.position, moves)).filter(Boolean)];
+  };
+  const announce = () => {
+    said.textContent = words.join("; ");
+  };
+  root.player = playerOf(root, state, data.steps.length - 1, paint, announce);
+  root.onkeydown = (event) => press(event, state, root.player);
   const beside = made("div", "lanes");
   beside.append(...lanes.map((lane) => lane.root));
-  const focused = root.contains(root.getRootNode().activeElement) ? root.getRootNode().activeElement : null;
-  const again = focused && focused !== root ? [...root.querySelectorAll("button, input")].indexOf(focused) : -1;
-  root.replaceChildren(bar, beside);
-  if (again >= 0) root.querySelectorAll("button, input")[again]?.focus();
+  replace(root, bar.root, beside);
   paint(false);
-  root.onkeydown = (event) => {
-    if (event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.key === " " && event.target.tagName === "BUTTON") return; // the key presses the button
-    const act = {
-      " ": toggle,
-      ArrowLeft: () => by(-1),
-      ArrowRight: () => by(1),
-      Home: () => by(-state.position),
-      End: () => by(last - state.position),
-    }[event.key];
-    if (!act) return;
-    event.preventDefault();
-    event.stopPropagation();
-    act();
-  };
 }

@@ -1,0 +1,137 @@
+"""The animated picture of the README: ``python data/tour.py`` films the running app into data/tour.webp.
+
+It starts the app on a new data folder, chooses a class, trains, plays the training back, shows the
+ranking and opens its first error. Needs the extra [dev] and a Chromium.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import urlopen
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).parents[1]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+SCREEN = {"width": 1280, "height": 720}
+SIZE = (960, 540)  # of the film
+QUALITY = 70
+LONG, SHORT = 1800, 220  # milliseconds that a frame is shown
+CLASS, STEPS = "riding horse", 22
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """Serve the app on a new data folder; yields its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with tempfile.TemporaryDirectory() as home:
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
+        options = ["--server.address=127.0.0.1", "--server.headless=true"]
+        process = subprocess.Popen(
+            [*command, *options],
+            cwd=ROOT,
+            env={**os.environ, "RANKING_HOME": home},
+            stdout=subprocess.DEVNULL,
+        )
+        try:
+            for _ in range(120):
+                time.sleep(0.5)
+                try:
+                    urlopen(f"http://127.0.0.1:{port}/_stcore/health").close()
+                    break
+                except OSError:
+                    continue
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait()
+
+
+class Film:
+    """Screenshots of a page, each with the milliseconds that it is shown."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._frames: list[tuple[Image.Image, int]] = []
+
+    def shoot(self, milliseconds: int) -> None:
+        image = Image.open(io.BytesIO(self._page.screenshot())).convert("RGB")
+        self._frames.append((image.resize(SIZE, Image.Resampling.LANCZOS), milliseconds))
+
+    def save(self, file: Path) -> None:
+        (first, _), *rest = self._frames
+        first.save(
+            file,
+            save_all=True,
+            append_images=[image for image, _ in rest],
+            duration=[milliseconds for _, milliseconds in self._frames],
+            loop=0,
+            quality=QUALITY,
+            method=6,
+        )
+
+
+def settle(page: Page) -> None:
+    page.locator("h1").first.wait_for()
+    page.locator('[data-testid=stApp][data-test-script-state="notRunning"]').wait_for()
+    page.wait_for_timeout(1500)
+
+
+def film(page: Page, address: str) -> Film:
+    made = Film(page)
+    page.goto(f"{address}/train")
+    settle(page)
+    made.shoot(LONG)
+    page.get_by_role("combobox", name="Query").click()
+    page.wait_for_timeout(600)
+    made.shoot(LONG)
+    page.get_by_role("option", name=CLASS).click()
+    settle(page)
+    made.shoot(LONG)
+    page.get_by_test_id("stBaseButton-primary").first.click()
+    page.wait_for_url("**run=*")
+    settle(page)
+    bar = page.locator(".play").first
+    bar.focus()
+    page.keyboard.press("Home")
+    page.wait_for_timeout(600)
+    made.shoot(LONG)
+    for _ in range(STEPS):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(120)
+        made.shoot(SHORT)
+    page.keyboard.press("End")
+    page.wait_for_timeout(600)
+    made.shoot(LONG)
+    page.get_by_role("button", name="Show the ranking").click()
+    settle(page)
+    made.shoot(LONG)
+    page.get_by_role("button", name="First ✗").click()
+    settle(page)
+    made.shoot(2 * LONG)
+    return made
+
+
+def main() -> None:
+    with served() as address, sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        page = browser.new_page(viewport=SCREEN)
+        film(page, address).save(Path(__file__).with_suffix(".webp"))
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
