@@ -95,10 +95,10 @@ def test_the_words_say_where_ap_was_highest():
 
     told = "AP", "the test samples", "samples"
 
-    assert "highest at iteration 3 of those recorded: 0.700. It is 0.500 at iteration 9" in words(
+    assert "highest at recorded iteration 3: 0.700. It is 0.500 at iteration 9" in words(
         [frame(0, 0.1), frame(3, 0.7), frame(9, 0.5)], *told
     )
-    assert "highest at the end of those recorded: 0.700" in words([frame(0, 0.1), frame(9, 0.7)], *told)
+    assert "highest at the last recorded iteration: 0.700" in words([frame(0, 0.1), frame(9, 0.7)], *told)
     ties = words([frame(0, 0.1), frame(3, 0.7), frame(9, 0.7)], *told)
-    assert "highest at iteration 3 of those recorded, and at the end: 0.700" in ties
+    assert "highest at recorded iteration 3 and at the end: 0.700" in ties
     assert words([frame(0, None)], *told) == ""
