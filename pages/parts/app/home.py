@@ -95,7 +95,7 @@ def adopt_examples(opened: Store) -> None:
 def or_gone() -> Iterator[None]:
     """Turn errors about data that is missing or cannot be read into Gone, which pages show; other errors are bugs.
 
-    FullError stays as it is, because pages then offer to free up storage."""
+    FullError is not changed, because pages then offer to free up storage."""
     try:
         yield
     except FullError:

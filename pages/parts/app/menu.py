@@ -96,7 +96,7 @@ def show_again() -> None:
 
 
 def draw(key: str) -> None:
-    """The places, and below them the tabs of the one that is shown, if it has any. All carry the address on."""
+    """Show the sections, and below them the tabs of the current section. All links keep the URL parameters."""
     here = st.session_state[keys.PAGE_SHOWN]
     with st.container(gap=None, key=key):
         with st.container(horizontal=True, vertical_alignment="center"):
