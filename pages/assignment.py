@@ -1,4 +1,4 @@
-"""Ranking as assignment: precision at k, a c-star and AP on a few samples, each solved in every way."""
+"""Ranking as assignment: precision at k, a c-star and AP on a few samples, each solved by all solvers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pages.parts.views.assignments import (
 )
 from ranking.inference.assignment import ENUMERATION, AssignmentSolution, permutation_matrix, solutions
 
-FEWEST, MOST = 4, 6  # samples: all are solved exactly within a blink
+FEWEST, MOST = 4, 6  # samples: so few that each problem is solved exactly without a noticeable delay
 MOST_SEED = 999
 VIOLATED, PREDICTION = "most violated ranking", "prediction"
 
@@ -35,7 +35,7 @@ def steps() -> None:
         example, seed = choose()
         by_solver = {solution.solver: solution for solution in solutions(example.problem, seed)}
         heading = st.container()
-        solution = by_solver[controls.segments("Ranking found by", keys.SOLVER, list(by_solver), ENUMERATION)]
+        solution = by_solver[controls.segments("Solver", keys.SOLVER, list(by_solver), ENUMERATION)]
         order = " ".join(example.ranking(solution.positions))
         heading.markdown(f"## {order}: {measure_of(example)} {solution.value:.3f}")
         show_matrices(example, solution)
@@ -45,7 +45,7 @@ def steps() -> None:
 
 
 def choose() -> tuple[Example, int]:
-    """The example that the URL asks for, and its seed; ends the page where no sample is relevant."""
+    """The example in the URL and its seed; ends the page if no sample is relevant."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = controls.segments("Measure or model", keys.ASSIGNMENT, PROBLEMS, PRECISION)
         aim = controls.segments("Find the", keys.ASSIGNMENT_AIM, (VIOLATED, PREDICTION), VIOLATED)
@@ -70,7 +70,7 @@ def choose() -> tuple[Example, int]:
 
 
 def show_matrices(example: Example, solution: AssignmentSolution) -> None:
-    """The linear term with the cells of the ranking; the two matrices of the quadratic term in ranked order."""
+    """The linear term with the cells of the ranking, and the two matrices of the quadratic term in ranked order."""
     problem, n = example.problem, len(example.scores)
     P = permutation_matrix(solution.positions)
     ranks = [str(rank) for rank in range(1, n + 1)]
@@ -109,7 +109,7 @@ def show_solvers(example: Example, results: list[AssignmentSolution]) -> None:
     st.markdown("\n".join(lines))
     st.caption(f"{notice_solvers(example, results)} {note_of(example)}")
     if example.kind == AP:
-        frame.next_step("Another score makes AP fast: Most violated ranking", "most_violated", obvious=False)
+        frame.next_step("Most violated ranking: a score for which AP is fast", "most_violated", obvious=False)
 
 
 frame.show_page(

@@ -1,4 +1,4 @@
-"""Compare rankings: two to four rankings of the same images below each other, with confidence intervals."""
+"""Compare rankings: two to four rankings of the same images, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ranking.reports.comparison import comparison_html
 from ranking.reports.line_styles import Look
 from ranking.workspace.run import SAMPLES
 
-FEWEST, FIRST_TOP = 4, 10  # places that are shown
-FOLLOWED = {"one": "The selected one", "all": "All shown"}
+FEWEST, FIRST_TOP = 4, 10  # ranks that are shown
+FOLLOWED = {"one": "Selected", "all": "All shown"}
 FOLLOWING = (
-    f"{RELEVANT_GLYPH} and a solid border: relevant; {IRRELEVANT_GLYPH} and a dashed one: irrelevant. Click an image, "
-    "or move with the arrow keys and press Enter: a line follows it from row to row. Dots stand before a sample that "
-    "is further down."
+    f"{RELEVANT_GLYPH} and a solid border: relevant; {IRRELEVANT_GLYPH} and a dashed border: irrelevant. Click "
+    "a thumbnail, or move with the arrow keys and press Enter: a line connects it from row to row. A sample below the "
+    "shown ranks is shown after the dots."
 )
 
 
@@ -38,8 +38,7 @@ def steps() -> None:
     compared = cache.comparison(chosen, split)
     if not compared.relevance.any():
         st.info(
-            "No sample of this split is relevant to the query, so nothing tells a good ranking from a bad one. Choose "
-            "the other split.",
+            "No sample in this split is relevant to the query, so rankings cannot be compared. Choose the other split.",
             icon=":material/info:",
         )
         frame.end_page()
@@ -51,7 +50,7 @@ def steps() -> None:
 
 @st.fragment
 def look(shown: Compared, looks: list[Look]) -> None:
-    """All that answers to a click, without the choice of training runs running again."""
+    """The part of the page that depends on clicks: it runs again without the choice of training runs."""
     with frame.in_place():
         sample = selected(shown)
         with frame.picture("rows"):
@@ -68,7 +67,7 @@ def look(shown: Compared, looks: list[Look]) -> None:
 
 
 def selected(shown: Compared) -> int:
-    """The number of the selected sample; at first the first mistake of the first ranking that makes one."""
+    """The index of the selected sample; by default the first error of the first ranking that has one."""
     row = selection.row(shown.images)
     if row is not None:
         number = int(np.searchsorted(shown.compared.samples, row))
@@ -81,12 +80,12 @@ def selected(shown: Compared) -> int:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# All rankings below each other
+# Rows: one ranking below another
 # ---------------------------------------------------------------------------------------------------------
 
 
 def show_rows(shown: Compared, looks: list[Look], sample: int) -> int:
-    """The first places of each ranking, with what to notice and how many to show below them; returns that number."""
+    """The first ranks of each ranking; below them, how many to show, which is returned, and what to notice."""
     most_shown = min(cache.MOST_PLACES, len(shown.compared.samples))
     place_of_rows = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -119,7 +118,7 @@ def show_rows(shown: Compared, looks: list[Look], sample: int) -> int:
 
 
 def notes_of(shown: Compared, number: int) -> tuple[str, str]:
-    """What stands beside a row."""
+    """The texts beside a row: AP and the first error."""
     ranked = shown.compared.rankings[number]
     return f"AP {ranked.average_precision:.3f}", comparison_words.first_wrong(ranked)
 
@@ -135,18 +134,18 @@ def show_selected(shown: Compared, sample: int) -> None:
             images,
             int(images.image_of[row]),
             tiles.relevance_boxes(images, shown.query, row),
-            f"Image {name} with the box of the selected sample, which shows {shows}",
+            f"Image {name} with the box of the selected sample ({shows})",
             "selected image",
         )
     with right:
         glyph = f"{tiles.glyph(relevant)} {tiles.judged(relevant)}"
-        st.markdown(f"#### The selected sample: {glyph}, shows {escaped(shows)}")
+        st.markdown(f"#### Selected sample: {glyph}, shows {escaped(shows)}")
         st.markdown(f"Ranks: {comparison_words.of_places(shown.names, shown.compared, sample)}")
         best = "top" if relevant else "end"
         st.caption(
-            f"Image {escaped(name)}; of {len(shown.compared.samples):,} {shown.split} samples, best rank first. "
-            f"**Notice** which method brings it nearest to the {best}, where it belongs. What does that method go by "
-            "that the others do not: the order of all samples (AP-SVM, HOAP-SVM), or who else is in the image "
+            f"Image {escaped(name)}; {len(shown.compared.samples):,} {shown.split} samples. "
+            f"**Notice** which method ranks it nearest to the {best}, where it belongs. What does that method use "
+            "that the others do not: the order of all samples (AP-SVM, HOAP-SVM), or the other samples in the image "
             "(HOB-SVM, HOAP-SVM)?"
         )
 
@@ -170,12 +169,12 @@ def show_measures(shown: Compared, curves: go.Figure, top: int) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# To take along
+# Downloads
 # ---------------------------------------------------------------------------------------------------------
 
 
 def offer_files(shown: Compared, curves: go.Figure, sample: int, top: int) -> None:
-    """Downloads, made when they are asked for."""
+    """Downloads, which are created on a click."""
     name = f"comparison-{'-'.join(run.id for run in shown.runs)}-{shown.split}"
     thumbnails = cache.thumbnails(shown.images.key)
     notes = ["\n".join(notes_of(shown, number)) for number in range(len(shown.runs))]
@@ -184,7 +183,7 @@ def offer_files(shown: Compared, curves: go.Figure, sample: int, top: int) -> No
     measures = comparison_files.measures_of(top)
     files = {
         ("Report as HTML", "report.html"): lambda: comparison_html(shown, thumbnails, comparison_json, top),
-        ("Recipe as JSON", "json"): lambda: comparison_json,
+        ("Comparison file (JSON)", "json"): lambda: comparison_json,
         ("Rows as PNG", "png"): lambda: sheets.comparison_sheet(
             thumbnails, shown.compared, shown.names, notes, top, sample, headline
         ),
@@ -204,8 +203,8 @@ def offer_files(shown: Compared, curves: go.Figure, sample: int, top: int) -> No
         listed = [run for run in same if run.settings["query"] == shown.query and run.has_scores]
         compared_runs.offer_missing(listed, primary=False)
     st.caption(
-        "The report is one file with all of this, which needs no network and prints well. The recipe makes the same "
-        "comparison again: `python -m ranking comparison FILE.json`."
+        "The report is a single HTML file that works offline and prints well. The comparison file reproduces this "
+        "comparison: `python -m ranking comparison FILE.json`."
     )
 
 

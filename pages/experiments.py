@@ -1,4 +1,4 @@
-"""Experiments: methods compared by cross-validation on one's own images, with the tables of the high-order paper."""
+"""Experiments: methods compared by cross-validation on an image set, with the tables of the high-order paper."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def steps() -> None:
 
 
 def choose_set(named: Run | None) -> ImageSetRow:
-    """One of the sets whose samples have classes."""
+    """Choose an image set whose samples have classes."""
     known = {row.key: row for row in home.store().image_sets() if row.classes}
     if not known:
         frame.way_on("An experiment needs images with classes", "Import images", "image_sets")
@@ -43,8 +43,8 @@ def choose_set(named: Run | None) -> ImageSetRow:
 
 
 def choose_experiment(row: ImageSetRow, named: Run | None) -> Run | None:
-    """An experiment on a set: the one that is named, or the newest that goes on or has trainings; None where there is
-    none. One that went on under another id later is not listed again."""
+    """Choose an experiment on an image set: by default `named`, else the newest that is running or has training runs;
+    None without any. An experiment that was resumed under a new id is listed once."""
     listed, seen = [], set[str]()
     for run in home.store().runs(set_key=row.key, task=experiment_form.PAGE.task):
         settings = repr(sorted(run.settings.items(), key=lambda item: item[0]))
@@ -55,22 +55,22 @@ def choose_experiment(row: ImageSetRow, named: Run | None) -> Run | None:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# One that is there
+# The chosen experiment
 # ---------------------------------------------------------------------------------------------------------
 
 
 def invite() -> None:
-    st.markdown("#### Which method ranks these images best, and is that more than chance?")
+    st.markdown("#### Which method ranks these images best, and is the difference significant?")
     st.caption(
-        "The experiment of the high-order paper (section 5) on your own images: each method is trained at each setting "
-        "of a grid on all folds but one, and ranks that one. The setting with the best mean is trained once more on "
-        "all training samples, and ranks the test samples, which have chosen nothing. All methods see equal folds. "
-        "Press **Start the experiment** below."
+        "The experiment of the high-order paper (section 5) on your own images: each method is trained at every grid "
+        "point on all folds but one and ranks the held-out fold. The grid point with the best mean is retrained on "
+        "all training samples and ranks the test samples, which played no part in model selection. All methods use "
+        "the same folds. Press **Start the experiment** below."
     )
 
 
 def show_ended(run: Run) -> None:
-    """What came of it; how to go on with one that did not finish."""
+    """The results of an experiment that has ended, and how to resume it if it did not finish."""
     if run.state not in ENDED:
         return
     with frame.in_place():
@@ -82,9 +82,9 @@ def show_ended(run: Run) -> None:
 
 
 def go_on(run: Run, done: int, planned: int) -> None:
-    """The button that takes an experiment up where it stopped, under the same name."""
+    """The button that resumes an experiment where it stopped, under the same name."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        if frame.pressed("Go on with it", "go on", type="primary", icon=":material/play_arrow:"):
+        if frame.pressed("Resume", "go on", type="primary", icon=":material/play_arrow:"):
             again = jobs.start_once(home.store(), "study", run.settings)
             if run.name:
                 home.store().name_run(again.id, run.name)
@@ -92,7 +92,9 @@ def go_on(run: Run, done: int, planned: int) -> None:
                 home.store().star_run(again.id, True)
             address.put(**{keys.EXPERIMENT: again.id})
             st.rerun()
-        st.markdown(f"{done:,} of {planned:,} trainings are there and stay.", width="content")
+        st.markdown(f"{done:,} of {planned:,} training runs are finished and kept.", width="content")
 
 
-frame.show_page("experiments", "Compare methods as the papers do, and take the tables along.", steps)
+frame.show_page(
+    "experiments", "Compare methods by cross-validation, as in the papers, and download the tables.", steps
+)

@@ -1,4 +1,4 @@
-"""Image sets: choose or import one, look at its images and boxes."""
+"""Image sets: choose or import an image set, and browse its images and boxes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pages.parts.runs import sets
 from pages.parts.views import charts
 from ranking.core import ImageSet, Ints
 
-SHEET_SIZE = 48  # images of a contact sheet: larger than crops, so fewer
-MOST_SELECTED = 12  # samples, of those that are selected, are shown
+SHEET_SIZE = 48  # images per page of the contact sheet: fewer than crops, because images are larger
+MOST_SELECTED = 12  # selected samples that are shown
 
 
 def steps() -> None:
     home_repair.show()
     if not home.store().image_sets():
-        importing.show()  # before the page ends for lack of a set
+        importing.show()  # now, because without an image set the page ends below
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
     with left:
         row = sets.choose()
@@ -30,7 +30,7 @@ def steps() -> None:
         if row.classes:
             frame.next_step("Train on this image set", "train", obvious=address.get(keys.IMPORT) is None)
         else:
-            frame.next_step("Put its samples in order", "orders", order_set=row.key)
+            frame.next_step("Rank its sequences", "orders", order_set=row.key)
     importing.show()
     images = cache.image_set(row.key)
     custom_features.show(images)
@@ -52,7 +52,7 @@ def steps() -> None:
 
 
 def choose_images(images: ImageSet) -> Ints:
-    """(m,) numbers of the images that the contact sheet shows: of one split, with one class, or all."""
+    """(m,) indices of the images that the contact sheet shows: those of a split, those with a class, or all."""
     wide, narrow = st.columns([3, 2], vertical_alignment="bottom")
     splits = [split for split in ("train", "test") if (images.image_test == (split == "test")).any()]
     kept = np.ones(len(images.image_names), bool)
@@ -60,18 +60,22 @@ def choose_images(images: ImageSet) -> Ints:
         counts = zip(images.classes, images.labels.sum(axis=0), strict=True)
         shown = {name: f"{name} — {count:,} samples" for name, count in counts}
         with wide:
-            query = controls.select("Images that show", keys.SHEET_CLASS, shown, placeholder="any class")
+            query = controls.select("Class", keys.SHEET_CLASS, shown, placeholder="any class")
         if query is not None:
             kept = np.isin(np.arange(len(kept)), images.image_of[images.relevance(query) > 0])
     with narrow:
-        split = controls.segments("Only of the split", keys.SHEET_SPLIT, splits)
+        split = controls.segments("Split", keys.SHEET_SPLIT, splits)
     if split is not None:
         kept &= images.image_test == (split == "test")
     return np.flatnonzero(kept)
 
 
 class Sheet(NamedTuple):
-    """A page of the contact sheet, from 1, of how many; the page of the selected image; its images; the sample."""
+    """A page of the contact sheet.
+
+    page: from 1, of `pages`. here: the page of the selected image. shown: indices of its images. sample: the selected
+    row.
+    """
 
     page: int
     pages: int
@@ -81,7 +85,7 @@ class Sheet(NamedTuple):
 
 
 def sheet_of(images: ImageSet, numbers: Ints) -> Sheet:
-    """The page of the address, else that of the selected sample; without one the first of the page is selected."""
+    """The page in the URL, else that of the selected sample. By default the first sample of the page is selected."""
     chosen = selection.row(images)
     pages = max(1, -(-len(numbers) // SHEET_SIZE))
     at = [] if chosen is None else np.flatnonzero(numbers == images.image_of[chosen])
@@ -94,9 +98,9 @@ def sheet_of(images: ImageSet, numbers: Ints) -> Sheet:
 
 
 def show_contact_sheet(images: ImageSet, numbers: Ints, sheet: Sheet) -> None:
-    """One page of the images `numbers`."""
+    """One page of the images with the indices `numbers`."""
     if not len(numbers):
-        st.info("No image of this split shows this class. Choose another class or split.", icon="🔍")
+        st.info("No image in this split shows this class. Choose another class or split.", icon="🔍")
         return
     grid.image_grid(
         tiles.image_tiles(images, sheet.shown),
@@ -108,13 +112,13 @@ def show_contact_sheet(images: ImageSet, numbers: Ints, sheet: Sheet) -> None:
     controls.pages(keys.SHEET, sheet.pages, sheet.here)
     st.caption(
         f"{len(numbers):,} of {len(images.image_names):,} images, with their split and number of boxes. "
-        "Click one to see its boxes."
+        "Click an image to see its boxes."
     )
     tiles.explain_cards(images)
 
 
 def show_image(images: ImageSet, sample: int) -> None:
-    """The image of a sample, whole, with its boxes, that of the sample drawn thicker; and the boxes to choose from."""
+    """The whole image of a sample with its boxes and their crops; the sample's box has a thicker outline."""
     image, name = int(images.image_of[sample]), tiles.image_name(images, sample)
     width, height = images.image_sizes[image].tolist()
     boxes = tiles.class_boxes(images, image, sample)
@@ -126,8 +130,8 @@ def show_image(images: ImageSet, sample: int) -> None:
     if numbers := tiles.numbers_of(images, sample):
         st.markdown(f"**{escaped(numbers)}**")
     st.caption(
-        f"{width} × {height} pixels, in the {split} split. **Notice** that a sample is a box, not an image: "
-        f"this image has {len(boxes)}."
+        f"{width} × {height} pixels, in the {split} split. **Notice** that a sample is a bounding box, "
+        f"not an image. This image has {len(boxes)}."
     )
     rows = tiles.samples_of(images, image)
     if len(rows) > 1:
@@ -140,12 +144,13 @@ def show_image(images: ImageSet, sample: int) -> None:
             key="boxes",
         )
         st.caption(
-            "Its boxes, each a sample. The selected one is drawn thicker above, and is selected on all pages."
+            "The boxes of this image; each is a sample. The selected box has a thicker outline above and stays "
+            "selected on all pages."
         )
 
 
 def show_classes(images: ImageSet) -> None:
-    """Classes with their counts, and the split. A click on a bar has the sheet show that class."""
+    """The number of samples per class and split. A click on a bar filters the contact sheet by that class."""
     st.subheader("Classes and split", anchor=False)
     test_images, test = int(images.image_test.sum()), int(images.test.sum())
     chosen = address.get(keys.SHEET_CLASS)
@@ -156,9 +161,9 @@ def show_classes(images: ImageSet) -> None:
         lambda name: address.put(**{keys.SHEET_CLASS: None if name == chosen else name}),
     )
     st.caption(
-        f"{len(images.image_names) - test_images:,} images with {len(images) - test:,} samples to train on, "
-        f"{test_images:,} images with {test:,} samples to test on; no image is in both. Click a bar to see the images "
-        f"of that class. **Notice**: {charts.how_even(images)}"
+        f"Training split: {len(images.image_names) - test_images:,} images, {len(images) - test:,} samples. Test "
+        f"split: {test_images:,} images, {test:,} samples. No image is in both. Click a bar to see the images of that "
+        f"class. **Notice**: {charts.how_even(images)}"
     )
 
 

@@ -147,7 +147,7 @@ def ask(own: LabellingSession, baseline_session: LabellingSession | None, beside
         if truth and own.truth is not None:
             data["truth"] = np.flatnonzero(own.truth).tolist()
         if baseline_session is not None:
-            data["rival"] = baseline_data(baseline_session, fold(events), beside, data["tree"]["label"])
+            data["baseline"] = baseline_data(baseline_session, fold(events), beside, data["tree"]["label"])
 
         def raise_k() -> None:
             address.put(**{keys.LABEL_K: str(data["k"] + 1)})

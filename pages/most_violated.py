@@ -42,12 +42,12 @@ def steps() -> None:
 
 
 def watch_training() -> None:
-    """While the chosen training goes on: how far it is, and the way to its newest scores."""
+    """While the chosen training run is running: its progress, and a button that loads its newest scores."""
     run = address.read(keys.RUN, home.store().run, None)
     if address.get(keys.SCORES) not in (None, chosen_scores.MODEL) or run is None or run.state in ENDED:
         return
     jobs_panel.watch(run)
-    st.button("Take the scores that it has now", icon=":material/refresh:", key=keys.widget("newest scores"))
+    st.button("Refresh scores", icon=":material/refresh:", key=keys.widget("newest scores"))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def watch_training() -> None:
 
 
 def show_ranking(problem: InferenceProblem, ranks: Ints, given: Scores) -> None:
-    """The right ranking, the prediction and the most violated one, as patterns and as numbers."""
+    """The correct, the predicted and the most violated ranking, as patterns and with their values."""
     rankings = inference_words.three(problem, ranks)
     worth = {name: problem.value_of(ranks_of) for name, ranks_of in rankings.items()}
     st.markdown(f"## {inference_words.headline(problem, worth)}")
@@ -81,9 +81,9 @@ def show_ranking(problem: InferenceProblem, ranks: Ints, given: Scores) -> None:
 
 @st.fragment
 def step_through(problem: InferenceProblem, traces: dict[str, Trace], given: Scores) -> None:
-    """What answers to a click, without the rest of the page running again."""
+    """The part of the page that depends on clicks: it runs again without the rest."""
     with frame.in_place():
-        st.markdown("## How is it found?")
+        st.markdown("## Step through the algorithm")
         left, right = st.columns([4, 5], gap="medium", vertical_alignment="bottom")
         with left:
             names = {name: NAMES[name] for name in traces}
@@ -100,7 +100,7 @@ def step_through(problem: InferenceProblem, traces: dict[str, Trace], given: Sco
 
 
 def choose_step(trace: Trace) -> int:
-    """How many steps are done: by buttons, or by hand."""
+    """The number of steps that are done, chosen with buttons or typed."""
     count = len(trace.steps)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         return controls.stepper(
@@ -116,7 +116,7 @@ def choose_step(trace: Trace) -> int:
 
 
 def show_step(problem: InferenceProblem, trace: Trace, done: int, given: Scores) -> None:
-    """What is known after the last step, and what that step did."""
+    """What is known after `done` steps, and the effect of the last step."""
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
         figure = inference_charts.possible_ranks(problem, trace, done)
@@ -154,7 +154,8 @@ def show_bins(problem: InferenceProblem, trace: Trace) -> None:
     bins = bins_of(problem)
     if bins is None:
         st.info(
-            "No grid can tell these scores apart: counting leaves them to SELECT.", icon=":material/info:"
+            "The scores are too close together for any grid of bins, so the algorithm falls back to SELECT.",
+            icon=":material/info:",
         )
         return
     words = inference_words.notice_bins(problem, bins, trace)
@@ -164,15 +165,15 @@ def show_bins(problem: InferenceProblem, trace: Trace) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# What it takes
+# Operation counts
 # ---------------------------------------------------------------------------------------------------------
 
 
 def show_counts(problem: InferenceProblem, traces: dict[str, Trace]) -> None:
-    st.markdown("## What does it take?")
+    st.markdown("## Operation counts")
     st.markdown(inference_words.counts_table(problem, traces))
     st.caption(inference_words.notice_counts(traces))
-    frame.next_step("How long does that take?", "speed_lab", obvious=False)
+    frame.next_step("Inference timing", "speed_lab", obvious=False)
 
 
 def offer_files(problem: InferenceProblem, traces: dict[str, Trace]) -> None:
@@ -190,7 +191,7 @@ def offer_files(problem: InferenceProblem, traces: dict[str, Trace]) -> None:
 
 
 def csv_text(traces: dict[str, Trace]) -> str:
-    """One line a step of each algorithm; places and ranks from 1."""
+    """One line per step of each algorithm; positions and ranks start at 1."""
     return rows_csv(
         [
             {

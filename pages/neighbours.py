@@ -1,4 +1,4 @@
-"""Neighbours: what they did to each sample of a training run, and which samples are neighbours of which."""
+"""Neighbours: their effect on each sample of a training run, and the similarity graph."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def steps() -> None:
 
 @st.fragment
 def look(run: Run, images: ImageSet, model: Neighbourhood, split: str) -> None:
-    """What answers to a click, without the rest of the page running again."""
+    """The part of the page that depends on clicks: it runs again without the rest."""
     test = split == "test"
     with frame.in_place():
         neighbours.show_measures(model, test)

@@ -1,4 +1,4 @@
-"""Ranked images: the samples of a training run by score, highest first."""
+"""Ranked images: the samples sorted by the score of a training run, highest first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ranking.metrics.ranked import Ranking, first_irrelevant
 from ranking.workspace.run import Run
 
 DEFAULT_K = 10
-MOST_SHOWN = 10  # errors, and misses
+MOST_SHOWN = 10  # highest-ranked irrelevant samples, and lowest-ranked relevant samples
 VIEWS = {"crop": "Crop", "whole": "Whole image"}
 
 
@@ -40,7 +40,7 @@ def steps() -> None:
 
 @st.fragment
 def look(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
-    """What answers to k and to a click, without the rest of the page running again."""
+    """The part of the page that depends on k and on clicks: it runs again without the rest."""
     with frame.in_place():
         with frame.picture("cutoff"):
             left, right = st.columns([2, 3], gap="large", vertical_alignment="bottom")
@@ -53,7 +53,7 @@ def look(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
         with left:
             view, filtered = choose_view(images, ranked, k)
         shown = choices.where(images, ranked, among=filtered.places)
-        with right:  # first what answers to a click: the browser has painted the grid's part of it already
+        with right:  # before the grid, whose own response to a click the browser has painted already
             show_selected(run, images, ranked, shown.place)
             with frame.in_place():
                 chosen = selection.rows(images)
@@ -73,14 +73,18 @@ def choose_k(ranked: Ranking) -> int:
     most = min(len(ranked), grid.PAGE_SIZE)
     if most == 1:
         return 1
-    return controls.slider("Cutoff k", keys.K, 1, most, min(DEFAULT_K, most), help="Samples from the top.")
+    return controls.slider(
+        "Cutoff k", keys.K, 1, most, min(DEFAULT_K, most), help="The number of samples from the top."
+    )
 
 
 def choose_view(images: ImageSet, ranked: Ranking, k: int) -> tuple[str, ranking_filter.Filtered]:
-    """What a tile shows, one of VIEWS, and which samples have one; between them the way to the first error."""
+    """What a thumbnail shows (one of VIEWS) and which samples are shown; between these, a button to the first error."""
     chosen = ranking_filter.choose_labels()
     with st.container(horizontal=True, vertical_alignment="center"):
-        view = controls.segments("What a tile shows", keys.VIEW, VIEWS, "crop", label_visibility="collapsed")
+        view = controls.segments(
+            "What a thumbnail shows", keys.VIEW, VIEWS, "crop", label_visibility="collapsed"
+        )
         offer_first_irrelevant(images, ranked)
         filtered = ranking_filter.choose_scores(ranked, k, chosen)
     return view, filtered
@@ -96,7 +100,7 @@ def show_grid(
     view: str,
     corrected: Mapping[str, bool],
 ) -> None:
-    """One page of what is shown of the ranking as thumbnails, with a line after the last of the first k."""
+    """One page of the filtered ranking as thumbnails, with a line below the top k."""
     if not len(filtered.places):
         show_none(ranked, split, filtered.words)
         return
@@ -114,7 +118,7 @@ def show_grid(
 
 
 def show_none(ranked: Ranking, split: str, words: str) -> None:
-    """That a filter leaves nothing, and the way back."""
+    """Report that no sample passes the filter, with a button that shows all samples."""
     st.info(
         f"None of the {counted(len(ranked), f'{split} sample')} is shown: there are no {words}.",
         icon=":material/info:",
@@ -127,7 +131,7 @@ def show_none(ranked: Ranking, split: str, words: str) -> None:
 
 
 def filter_in_words(ranked: Ranking, filtered: ranking_filter.Filtered, place: int) -> str:
-    """How many of the samples are shown, and that the selected one is not; "" where all are."""
+    """How many of the samples are shown, and whether the selected sample is among them; "" without a filter."""
     if not filtered.words:
         return ""
     count = f"**{len(filtered.places):,} of {counted(len(ranked), 'sample')}**"
@@ -138,15 +142,15 @@ def filter_in_words(ranked: Ranking, filtered: ranking_filter.Filtered, place: i
 
 
 def notice(ranked: Ranking, filtered: ranking_filter.Filtered, corrected: Mapping[str, bool]) -> str:
-    """What to look at in the grid, and what the mark of a correction means where there is one."""
+    """What to notice in the grid, and the meaning of the mark for corrected labels if there are any."""
     mark = f"✎ {RELEVANT_GLYPH} or ✎ {IRRELEVANT_GLYPH}: the corrected label. " if corrected else ""
     if filtered.words:
         return mark
-    return f"{mark}**Notice** the first dashed border: everything before it is relevant. "
+    return f"{mark}**Notice** the first dashed border: everything above it is relevant. "
 
 
 def offer_first_irrelevant(images: ImageSet, ranked: Ranking) -> None:
-    """A button to where the ranking goes wrong for the first time; nothing where it never does."""
+    """A button that selects the first error of the ranking; nothing if there is no error."""
     first = first_irrelevant(ranked.relevance)
     if first is not None:
         st.button(
@@ -159,7 +163,7 @@ def offer_first_irrelevant(images: ImageSet, ranked: Ranking) -> None:
 
 
 def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> None:
-    """The selected sample, large, in its whole image."""
+    """The crop of the selected sample, and its whole image."""
     row = int(ranked.samples[place])
     image, relevant = int(images.image_of[row]), bool(ranked.relevance[place])
     st.markdown(
@@ -169,42 +173,44 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
     name, query, shown = tiles.image_name(images, row), run.settings["query"], tiles.shows(images, row)
     crop, whole = st.columns([1, 3]) if is_part(images, row) else (None, st.container())
     if crop is not None:
-        crop.image(cache.thumbnails(images.key).crop(row), width="content", alt=f"The sample alone: {shown}")
+        crop.image(
+            cache.thumbnails(images.key).crop(row), width="content", alt=f"Crop of the sample: {shown}"
+        )
     with whole, frame.in_place():
         tiles.show_image(
             images,
             image,
             tiles.relevance_boxes(images, query, row, run.corrections),
-            f"Image {name} with the box of the selected sample, which shows {shown}",
+            f"Image {name} with the box of the selected sample ({shown})",
             "selected image",
         )
     width, height = images.image_sizes[image].tolist()
     st.caption(
         f"Image {escaped(name)}, {width} × {height} pixels, shows {escaped(shown)}. **Notice** what the method may "
-        f"have taken for “{escaped(query)}”."
+        f"have mistaken for “{escaped(query)}”."
     )
 
 
 def offer_pages(run: Run, images: ImageSet, row: int) -> None:
-    """Links to what other pages show of the selected sample, or of the run's scores."""
+    """Links to the pages that show the selected sample's neighbours, or use the run's scores."""
     if runs.uses_graph(run):
         st.page_link(
             "pages/neighbours.py",
-            label="What its neighbours did to it",
+            label="Effect of its neighbours",
             icon=":material/hub:",
             query_params=address.changed(**{keys.SAMPLE: str(images.ids[row])}),
         )
     if (link := inference_scores.address_of(run)) is not None:
         st.page_link(
             "pages/most_violated.py",
-            label="Most violated ranking by its scores",
+            label="Most violated ranking for these scores",
             icon=":material/priority_high:",
             query_params=address.changed(**link),
         )
 
 
 def is_part(images: ImageSet, row: int) -> bool:
-    """Whether a sample is so small a part of its image that it needs to be shown alone too."""
+    """Whether a sample covers less than half of its image, so that its crop is shown too."""
     left, top, right, bottom = images.boxes[row].tolist()
     width, height = images.image_sizes[images.image_of[row]].tolist()
     return (right - left) * (bottom - top) < 0.5 * width * height
@@ -215,14 +221,14 @@ def show_curve(ranked: Ranking, k: int) -> None:
         return
     charts.precision_recall(*ranked.curve, k, keys.widget("precision-recall curve"))
     st.caption(
-        "Precision and recall at every cutoff of the ranking; the diamond is the chosen k, AP the area "
-        "below. **Notice** where the curve leaves the top: from there on, finding more costs wrong images."
+        "Precision and recall at every cutoff. The diamond marks the chosen k; AP is the area under the curve. "
+        "**Notice** where the curve leaves the top: beyond that point, higher recall costs precision."
     )
 
 
 def show_errors(images: ImageSet, ranked: Ranking, corrected: Mapping[str, bool]) -> None:
-    """The highest irrelevant samples that a relevant one stands below, and the lowest relevant ones below an irrelevant
-    one: none where all relevant samples stand first."""
+    """The highest-ranked irrelevant samples above a relevant sample, and the lowest-ranked relevant samples below an
+    irrelevant sample; none if all relevant samples are ranked first."""
     relevant, irrelevant = np.flatnonzero(ranked.relevance), np.flatnonzero(ranked.relevance == 0)
     first = irrelevant[irrelevant < relevant.max(initial=0)][:MOST_SHOWN]
     last = relevant[relevant > irrelevant.min(initial=len(ranked.relevance))][-MOST_SHOWN:][::-1]
@@ -231,18 +237,18 @@ def show_errors(images: ImageSet, ranked: Ranking, corrected: Mapping[str, bool]
         none = f"No sample of this split is {'relevant' if len(irrelevant) else 'irrelevant'}."
     left, right = st.columns(2, gap="medium")
     with left:
-        show_few(images, ranked, corrected, first, "First errors", none)
+        show_few(images, ranked, corrected, first, "Highest-ranked irrelevant samples", none)
         if len(first):
             st.caption(
                 f"The first {IRRELEVANT_GLYPH} from the top. **Notice** what they share with the relevant samples: "
-                "shape, colour, or what stands around them? Is one of them labelled incorrectly?"
+                "shape, colour or background? Is one of them labelled incorrectly?"
             )
     with right:
-        show_few(images, ranked, corrected, last, "Misses", none)
+        show_few(images, ranked, corrected, last, "Lowest-ranked relevant samples", none)
         if len(last):
             st.caption(
-                f"The last {RELEVANT_GLYPH}, the lowest first. **Notice** why they are hard to find: an unusual view, "
-                "something in front, a tiny box?"
+                f"The last {RELEVANT_GLYPH}, lowest first. **Notice** why they are hard to find: an unusual view, "
+                "an occlusion, a tiny box?"
             )
 
 
@@ -254,7 +260,7 @@ def show_few(
     name: str,
     otherwise: str,
 ) -> None:
-    """A few places as tiles below their name; a click selects the sample everywhere."""
+    """The samples at `places` as thumbnails below a heading; a click selects the sample on all pages."""
     st.subheader(name, anchor=False)
     if len(places):
         shown = tiles.ranked_tiles(images, ranked, places.tolist(), corrected=corrected)
@@ -264,7 +270,7 @@ def show_few(
 
 
 def offer_files(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
-    """Downloads, made when they are asked for. The charts have their own camera button."""
+    """Downloads, which are created on a click. The charts have their own camera button."""
     name, title = f"ranking-{run.id}-{split}", export.title_of(run, images, ranked, split)
     with st.container(horizontal=True):
         downloads.offer("Ranking as CSV", lambda: export.csv_text(images, {split: ranked}), f"{name}.csv")
@@ -275,7 +281,7 @@ def offer_files(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None
             )
         if st.button("Compare with others", icon=":material/compare_arrows:"):
             st.switch_page("pages/compare.py", query_params=address.changed(**{keys.COMPARED: None}))
-        if st.button("Back to its training", icon=":material/show_chart:"):
+        if st.button("Back to the training run", icon=":material/show_chart:"):
             st.switch_page("pages/train.py", query_params=st.query_params.to_dict())
 
 

@@ -24,8 +24,8 @@ SIZES = {
     "figures too, a third": TimingSettings(share=1 / 3),
     "figures too, all": TimingSettings(),
 }
-SECONDS = dict(zip(SIZES, (5, 20, 30, 80), strict=True))  # of processor time, about
-ROW, AROUND = 52, 90  # pixels of a chart of calls: of an algorithm, and what stands around them
+SECONDS = dict(zip(SIZES, (5, 20, 30, 80), strict=True))  # approximate processor time
+ROW, AROUND = 52, 90  # height in pixels of a chart of calls: per algorithm, and of axes and margins
 
 
 def steps() -> None:
@@ -36,7 +36,7 @@ def steps() -> None:
         kind, _, loss = choose_view().partition(" ")
         st.markdown(f"## {headline(kind, loss, outcome)}")
     if run is not None and run.state not in ENDED:
-        st.markdown("**Measuring …** all algorithms answer the same calls, in turn.")
+        st.markdown("**Measuring …** all algorithms run the same calls in turn.")
         jobs_panel.watch(run)
     elif outcome is None:
         if run is not None:
@@ -58,7 +58,7 @@ def steps() -> None:
 
 
 def given(run: Run) -> dict[str, str]:
-    """Return no parameters: the address of a timing holds only its id."""
+    """Return no parameters, because the URL of a timing has only its id."""
     return {}
 
 
@@ -74,7 +74,7 @@ PAGE = StudyPage(TimingSettings.task, keys.TIMING, None, "Measured", "Measure ag
 
 
 def outcome_of(run: Run | None) -> TimingOutcome | None:
-    """Return what a run has measured; None where it has measured nothing yet."""
+    """Return the measurements of a run; None if it has not finished."""
     if run is None or run.state != "finished":
         return None
     with home.or_gone():
@@ -83,12 +83,12 @@ def outcome_of(run: Run | None) -> TimingOutcome | None:
 
 def choose_view() -> str:
     views = timing_words.views()
-    return controls.segments("What is shown", keys.TIMED, views, next(iter(views)))
+    return controls.segments("View", keys.TIMED, views, next(iter(views)))
 
 
 def headline(kind: str, loss: str, outcome: TimingOutcome | None) -> str:
     if kind == "figure":
-        return f"{timing_words.figure_name(loss)}: what a training spends on most violated rankings"
+        return f"{timing_words.figure_name(loss)}: time per training run spent on most violated rankings"
     return timing_words.headline(loss, table_point(outcome, loss))
 
 
@@ -107,13 +107,13 @@ def show_form(label: str, look: Literal["primary", "secondary"]) -> None:
                 required=True,
                 key=keys.widget("timing size"),
                 width="content",
-                help="Samples are synthetic: times depend on how many there are and how well they are told apart, not "
-                "on what they show. With fewer the fixed costs of a call hide what the algorithms differ by.",
+                help="Samples are synthetic, because times depend on their number and separability, not on their "
+                "content. With few samples, the fixed cost per call hides the differences between the algorithms.",
             )
         )
         settings = SIZES[size]
         PAGE.offer_start("Measure", settings, "start timing", type=look)
-    share = "as many samples as the paper" if settings.share == 1 else "fewer samples than the paper"
+    share = "as many samples as in the paper" if settings.share == 1 else "fewer samples than in the paper"
     st.caption(
         f"It takes about {jobs_panel.in_minutes(SECONDS[size])} on two idle cores, with {share} (3,347 people, 227 of "
         f"them phoning, 2,404 features each). Every time is the median of {settings.rounds} rounds."
@@ -123,7 +123,7 @@ def show_form(label: str, look: Literal["primary", "secondary"]) -> None:
 def show_table(loss: str, outcome: TimingOutcome | None) -> None:
     point = table_point(outcome, loss)
     if point is None and loss not in timing_words.PAPER:
-        show_unmeasured("The paper has no table of this loss.")
+        show_unmeasured("The paper has no table for this loss.")
         return
     with frame.picture("calls"):
         figure = timing_charts.calls_of(loss, point)
@@ -139,8 +139,8 @@ def show_table(loss: str, outcome: TimingOutcome | None) -> None:
     paper = ""
     if loss in timing_words.PAPER:
         paper = (
-            f"“Paper”: {timing_words.TABLES[loss]} as printed in {timing_words.PRINTED_IN}, on a machine that it "
-            "does not name; means and deviations over all iterations and ten actions."
+            f"“Paper”: {timing_words.TABLES[loss]} as printed in {timing_words.PRINTED_IN}, on an unspecified "
+            "machine; means and standard deviations over all iterations and ten actions."
         )
     st.caption(f"{paper}{of}")
 
@@ -149,9 +149,9 @@ def show_figure(loss: str, outcome: TimingOutcome | None) -> None:
     axes = timing_charts.axes_of([] if outcome is None else outcome.points, loss)
     if not axes[SAMPLES]:
         show_unmeasured(
-            f"The paper draws {timing_words.FIGURES[loss]} and prints no numbers of it."
+            f"The paper plots {timing_words.FIGURES[loss]} without printing its numbers."
             if loss in timing_words.FIGURES
-            else "The paper has no figure of this loss."
+            else "The paper has no figure for this loss."
         )
         return
     figures = timing_charts.figures_of(axes)
@@ -168,7 +168,7 @@ def show_figure(loss: str, outcome: TimingOutcome | None) -> None:
 
 def show_unmeasured(paper: str) -> None:
     st.info(
-        f"{paper} So there is nothing to show before it was measured here: choose “figures too” and press *Measure*.",
+        f"{paper} There is nothing to show until you measure it: choose “figures too” and press *Measure*.",
         icon=":material/info:",
     )
 
@@ -176,9 +176,9 @@ def show_unmeasured(paper: str) -> None:
 def show_method(run: Run, outcome: TimingOutcome) -> None:
     made = ", where this example was made" if run.id in examples.run_folders() else ""
     st.caption(
-        f"Measured on {escaped(outcome.machine)}{made}. Medians of {run.settings.get('rounds', 5)} rounds in which all "
-        "take turns, summed over the calls of a complete training (of long trainings 60 calls, evenly, stand for "
-        "all)."
+        f"Measured on {escaped(outcome.machine)}{made}. Medians over {run.settings.get('rounds', 5)} rounds in which "
+        "all algorithms take turns, summed over the calls of a complete training run (long runs are represented by 60 "
+        "evenly spaced calls)."
     )
 
 
@@ -198,6 +198,4 @@ def figures_shown(outcome: TimingOutcome) -> list[figures_file.Shown]:
     return shown
 
 
-frame.show_page(
-    "speed_lab", "How long it takes to find one most violated ranking: in the paper and as measured.", steps
-)
+frame.show_page("speed_lab", "Time per most violated ranking, in the paper and on this machine.", steps)

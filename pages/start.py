@@ -1,4 +1,4 @@
-"""The start page: one image to move through a ranking, and links to the other pages."""
+"""The start page: a small ranking in which one image can be moved, and links to the other pages."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def steps() -> None:
             frame.next_step(label, page, obvious=False)
     room_view.show()
     with frame.in_place():
-        home.store()  # below the picture: a new home copies the examples now, and no page waits for that
+        home.store()  # last, because a new workspace copies the examples now, and the chart need not wait for that
 
 
 @st.fragment
 def play() -> None:
-    """A small ranking whose measures follow the image that moves."""
+    """A small ranking whose measures are updated as the image moves."""
     with frame.picture("ranking"), frame.in_place():
         images, thumbnails = cache.ready_made()
         st.markdown(
@@ -50,7 +50,7 @@ def play() -> None:
 
 
 def people(images: ImageSet) -> Ranking:
-    """The test samples of a set, the relevant ones first: nothing is trained here."""
+    """The test samples of an image set, relevant samples first, without any training."""
     rows = np.flatnonzero(images.test)
     relevance = images.relevance(QUERY)[rows]
     order = np.argsort(-relevance, kind="stable")

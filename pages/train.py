@@ -1,4 +1,4 @@
-"""Train: choose what to learn from and how, start, watch the bounds meet, come back later."""
+"""Train: choose an image set, a query and a method, start a training run, and watch its bounds converge."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from ranking.features import feature_class, feature_names
 from ranking.workspace.run import ENDED, SAMPLES, Run
 from ranking.workspace.store import ImageSetRow
 
-FIRST_METHOD = "AP-SVM"  # where it is there
+FIRST_METHOD = "AP-SVM"  # the default, if it is registered
 
 
 def steps() -> None:
     run = runs.chosen() or show_newest()
-    with st.container(key="train-layout"):  # frame.css places them; on a phone they follow one another
+    with st.container(key="train-layout"):  # frame.css lays these out; on a phone they are stacked
         task, view, details = st.container(), st.container(), st.container(key="settings-train")
     with task:
         row = sets.choose()
@@ -62,8 +62,10 @@ def steps() -> None:
 
 
 def show_newest() -> Run | None:
-    """The newest training run with scores, on the image set of the address where that names one, which the address
-    names from now on; None where there is none, where the address tells what to train, or a person is here already."""
+    """The newest training run with scores (on the image set in the URL, if there is one), which is written to the URL.
+
+    None if there is no such run, if the URL already has training settings, or if the visitor is already on the page.
+    """
     named = any(address.get(name) is not None for name in (keys.RUN, keys.QUERY, keys.METHOD, keys.FEATURES))
     if named or st.session_state.get(keys.PAGE_DONE) == st.session_state[keys.PAGE_SHOWN]:
         return None
@@ -88,9 +90,9 @@ def choose_task(row: ImageSetRow) -> tuple[str, str]:
 
 
 def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
-    """What the method minimises, its settings, and what it sees of an image."""
+    """Show the objective of the method, and choose its settings and features."""
     images, chosen_class = cache.image_set(row.key), method_class(method)
-    summary = st.container()  # above the settings on which it depends
+    summary = st.container()  # above the settings that it depends on
     values = forms.settings_form("method", [(method, chosen_class)], f"More settings of {method}")[method]
     graph = graph_choice.choose(images, method)
     with st.expander("Features"):
@@ -105,13 +107,13 @@ def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
 
 
 def preferred(name: str, among: Sequence[str]) -> str:
-    """`name` where there is one, else the first."""
+    """`name` if it is in `among`, else the first."""
     return name if name in among else among[0]
 
 
 def describe(method: type[Method], settings: Mapping[str, Any]) -> None:
-    """What a method minimises with these settings, where its class says so; on request more about it, and when it
-    stops."""
+    """Show the objective of a method with these settings, with its summary and stopping criterion as help; only these
+    without an objective."""
     convex, summary = method.is_convex(settings), escaped(method.summary)
     if not convex:
         summary += f"\n\n{certificate.LOCAL}"
@@ -124,39 +126,39 @@ def describe(method: type[Method], settings: Mapping[str, Any]) -> None:
 
 
 def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> None:
-    """The button that starts a run, which is then shown. `changes`: how it differs from `run`.
+    """The button that starts a training run, which is then shown. `changes`: how `settings` differ from those of `run`.
 
-    What is said of it stands below, so that the button stays where it is.
+    The note on these changes is below the button, so that the button does not move.
     """
     if started := training_runs.offer_start(settings, "train", width="stretch"):
         address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})
         st.rerun()
     if run is not None and changes:
         st.info(
-            f"Like **{escaped(runs.short_name(run))}** but **{escaped('; '.join(changes))}**: "
-            "press **Train** to see what that does.",
+            f"Like **{escaped(runs.short_name(run))}**, except **{escaped('; '.join(changes))}**. "
+            "Press **Train** to see the effect.",
             icon=":material/compare_arrows:",
         )
 
 
 def is_convex(settings: TrainSettings) -> bool:
-    """Whether the objective is, by the method and its settings."""
+    """Whether the objective is convex for this method and its settings."""
     return bool(method_class(settings.method).is_convex(settings.method_settings))
 
 
 def invite(settings: TrainSettings) -> None:
     convex = is_convex(settings)
-    heading = "#### Press **Train** and watch two bounds meet"
+    heading = "#### Press **Train** and watch the bounds converge"
     caption = (
-        "The *primal* is the objective at the weights found so far; the *dual* proves how low any "
-        "weights could bring it. Training ends when the gap between them is below the tolerance."
+        "The *primal* is the objective at the best weights so far. The *dual* is a proven lower bound for any "
+        "weights. Training stops when the gap is below the tolerance."
     )
     if not convex:
-        heading = "#### Press **Train** and watch the objective go down in steps"
+        heading = "#### Press **Train** and watch the objective decrease in rounds"
         caption = (
-            "Each round minimises a convex problem that lies above the *objective* and touches it at the current "
-            "weights; the *dual* proves how low that problem can be brought, not the objective. Training ends "
-            "where a round can gain less than the tolerance."
+            "Each round minimises a convex upper bound that touches the *objective* at the current weights. The "
+            "*dual* is a lower bound on this convex problem, not on the objective. Training stops when a round can "
+            "gain less than the tolerance."
         )
     with st.container(border=True):
         st.markdown(heading)
@@ -175,28 +177,28 @@ def show_live(run: Run) -> None:
 
 
 def show_changes(run: Run) -> None:
-    """Where a run was started as another with something changed: what, and what came of it."""
+    """If a run was started with some settings of an earlier run changed: the changes, and the change in test AP."""
     before = address.read(keys.LIKE, home.store().run, None)
     if before is None or before.task != SAMPLES:
         return
     changes = runs.differences(runs.settings_given(before), runs.settings_given(run))
-    text = f"Like **{escaped(runs.short_name(before))}** but **{escaped('; '.join(changes) or 'nothing changed')}**."
+    text = f"Like **{escaped(runs.short_name(before))}**, except **{escaped('; '.join(changes) or 'no changes')}**."
     if run.has_scores and before.has_scores:
         text += f" T{runs.measured(before)[1:]} → {runs.measured(run).removeprefix('test AP ')}."
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(text, width="content")
         link = address.changed(**{keys.RUN: before.id})
-        st.page_link("pages/train.py", label="Show that one", query_params=link, width="content")
+        st.page_link("pages/train.py", label="Show that run", query_params=link, width="content")
 
 
 def show_ended(run: Run, obvious: bool) -> None:
-    """A training that has ended: `obvious`, whether the next step is to look at its ranking."""
+    """A training run that has ended. obvious: whether the ranking is the obvious next step."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"#### {escaped(runs.short_name(run))}", width="content")
         if run.has_scores:
             frame.next_step("Show the ranking", "ranked_images", obvious=obvious, run=run.id)
             if runs.uses_graph(run):
-                frame.next_step("What neighbours did", "neighbours", obvious=False, run=run.id)
+                frame.next_step("Effect of neighbours", "neighbours", obvious=False, run=run.id)
             if (parameters := inference_scores.address_of(run)) is not None:
                 frame.next_step("Most violated ranking", "most_violated", obvious=False, **parameters)
     show_changes(run)
@@ -209,15 +211,15 @@ def show_ended(run: Run, obvious: bool) -> None:
         certificate.show_projection(run)
     elif run.has_scores:
         st.warning(
-            "What this training says it measured is not in numbers that can be shown: delete it in the table below.",
+            "The stored measures of this run are not valid numbers. Delete the run in the table below.",
             icon=":material/warning:",
         )
     if run.state == "failed":
-        st.caption("Change a setting, or press **Train** to try the same again.")
+        st.caption("Change a setting, or press **Train** to retry with the same settings.")
 
 
 def show_course(run: Run, seen: list[jobs_panel.Event]) -> None:
-    """A training from iteration to iteration: played back where it has a recording, and its bounds."""
+    """A training run by iteration: its playback, if it has a recording, and its bounds."""
     played = False
     with frame.in_place():
         played = playback.show(run)

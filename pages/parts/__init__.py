@@ -1,1 +1,1 @@
-"""What the pages share: the address, caches, the image grid, charts, forms and the job panel."""
+"""The common parts of the pages: frame, components, charts, forms and the job panel."""

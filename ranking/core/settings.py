@@ -17,8 +17,9 @@ KINDS = {int: "a whole number", float: "a number", str: "text", bool: "True or F
 class Setting:
     """One setting of a plug-in.
 
-    formula: where it enters the objective, as LaTeX. log: steps are powers of ten. usual: the range that a form
-    offers, where that is narrower than minimum to maximum. advanced: shown on request only.
+    formula: where it enters the objective, as LaTeX. choices: the allowed values, or these with the labels that a form
+    shows. log: steps are powers of ten. usual: the range that a form offers, if it is narrower than minimum to maximum.
+    advanced: shown on request only.
     """
 
     name: str
@@ -26,7 +27,7 @@ class Setting:
     label: str
     help: str
     formula: str = ""
-    choices: tuple[Any, ...] = ()
+    choices: tuple[Any, ...] | dict[Any, str] = ()
     minimum: float | None = None
     maximum: float | None = None
     log: bool = False
@@ -36,6 +37,10 @@ class Setting:
     @property
     def kind(self) -> type:
         return type(self.default)
+
+    def shown(self, choice: Any) -> str:
+        """Return the label of one of the choices."""
+        return self.choices[choice] if isinstance(self.choices, dict) else str(choice)
 
     def check(self, owner: str, value: Any) -> None:
         """Raise InputError about "NAME of OWNER" unless `value` is allowed."""

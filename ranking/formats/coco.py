@@ -77,7 +77,7 @@ class Coco(TreeSource):
         label="Crowds",
         help="How to handle boxes around groups of objects (iscrowd = 1). They do not show a single object of their "
         "class.",
-        choices=("leave out", "keep"),
+        choices={"leave out": "ignore", "keep": "keep"},
         advanced=True,
     )
 

@@ -107,7 +107,7 @@ class PascalVoc(TreeSource):
         label="Difficult objects",
         help="How to handle detection boxes that are marked as difficult to recognise. The VOC challenge ignores them. "
         "Action lists name their objects, difficult or not.",
-        choices=("leave out", "keep"),
+        choices={"leave out": "ignore", "keep": "keep"},
         advanced=True,
     )
     train_list: str = setting(

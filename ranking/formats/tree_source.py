@@ -55,9 +55,9 @@ class TreeSource(Source):
     split: str = setting(
         "as named",
         label="Split",
-        help="Which images form the test split. As named: files or folders named test, otherwise val. Draw: a random "
-        "share of all images.",
-        choices=("as named", "draw"),
+        help="Which images form the test split: those in files or folders named test, otherwise val; or a random share "
+        "of all images.",
+        choices={"as named": "from the names", "draw": "random"},
         advanced=True,
     )
     test_share: float = share_of_test(0.4, "The share of images in a random test split.", advanced=True)

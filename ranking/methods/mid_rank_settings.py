@@ -87,7 +87,8 @@ class MidRankSettings(OrderMethod):
         "size hardly matters.",
     )  # fmt: skip
     constant_in_search: str = setting(
-        "left out", label="Constant in the search", choices=("left out", "counted"), advanced=True,
+        "left out", label="Constant in the search", advanced=True,
+        choices={"left out": "omitted", "counted": "added"},
         help="Omitted, as in eq. 3, or added to the score of every window, which loses its gain in training.",
     )  # fmt: skip
     start_C: float = setting(

@@ -142,13 +142,13 @@ def choose(page: Page, key: str, option: str, milliseconds: int = MILLISECONDS) 
 
 
 def bring_in(page: Page, folder: Path) -> None:
-    page.get_by_text("Import images of your own").click()
+    page.get_by_text("Import your own images").click()
     settle(page)
     page.get_by_label("Folder or ZIP file").fill(str(folder))
     page.get_by_label("Folder or ZIP file").press("Tab")
     settle(page)
-    page.get_by_role("button", name="Look at it").click()
-    page.get_by_text("nothing is stored yet").wait_for()
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_text("Nothing is stored yet").wait_for()
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_role("button", name="Undo").wait_for()
 

@@ -82,7 +82,7 @@ def test_rows_are_the_first_places_and_the_table_has_paired_intervals(baselines,
         assert f"{first}" in row["notes"][1].split()
     assert len({(row["colour"], row["dash"]) for row in shown["rows"]}) == 3
     selected = shown["rows"][0]["tiles"][shown["rows"][0]["flagged"]]["id"]
-    assert shown["told"][1] == selected, "at first the first mistake is selected"
+    assert shown["selection"][1] == selected, "at first the first mistake is selected"
 
     assert comparison_words.verdict(NAMES, found) in plain_texts(app)
     [text] = [plain(each) for each in app.markdown if each.value.startswith("|  | AP |")]
@@ -123,7 +123,7 @@ def test_chosen_sample_is_followed_and_stands_after_the_dots_where_it_is_further
     sample = str(images.ids[compared.rankings[0].samples[99]])
     app = open_page("compare", compared=baselines.all, sample=sample)
     shown = rows_of(app)
-    assert shown["told"][1] == sample
+    assert shown["selection"][1] == sample
     beyond = shown["beyond"][0]
     assert (beyond["id"], beyond["left"]) == (sample, "100")
     assert "SVM **100**" in texts(app)
@@ -160,7 +160,7 @@ def test_equal_rankings_without_a_mistake_have_nothing_to_flag_or_to_move(baseli
     app = open_page("compare", compared=f"{first},{again}")
     shown = rows_of(app)
     assert [row["flagged"] for row in shown["rows"]] == [None, None]
-    assert shown["told"][1] == shown["rows"][0]["tiles"][0]["id"], "the first is selected"
+    assert shown["selection"][1] == shown["rows"][0]["tiles"][0]["id"], "the first is selected"
     assert not components(app, "ranking_image_grid")
 
 
@@ -266,7 +266,7 @@ def test_where_nothing_is_ranked_a_button_leads_to_training(empty_home, open_pag
 def test_table_of_runs_leads_to_the_comparison(baselines, open_page):
     app = open_page("train", run=baselines.svm, set=baselines.laboratory.figures)
     assert app.button(key="compare runs").disabled, "one alone cannot be compared"
-    app.session_state["selected trainings"] = (baselines.svm, [baselines.svm, baselines.hob_svm])
+    app.session_state["selected training runs"] = (baselines.svm, [baselines.svm, baselines.hob_svm])
     app.run()
     press(app, "compare runs")
     assert set(address(app)["compared"].split(",")) == {baselines.svm, baselines.hob_svm}

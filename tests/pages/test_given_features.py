@@ -69,8 +69,8 @@ def test_each_page_that_shows_pictures_says_once_why_there_are_none(laboratory, 
     ):
         app = open_page(page, **query)
         assert [*app.warning, *app.error] == [], page
-        assert captions(app).count("no pictures") == 1, page
-    assert "no pictures" not in captions(open_page("image_sets", set=laboratory.shapes))
+        assert captions(app).count("no images") == 1, page
+    assert "no images" not in captions(open_page("image_sets", set=laboratory.shapes))
 
 
 def test_a_set_whose_source_is_gone_opens(laboratory, cards, open_page):

@@ -68,9 +68,9 @@ def test_pages_of_the_contact_sheet_and_what_another_set_forgets(laboratory, ope
     assert chart["layout"]["yaxis"]["ticktext"][::-1] == numbers, (
         "classes that are numbers: the first is on top"
     )
-    assert "take set away" in button_keys(app)
+    assert "delete set" in button_keys(app)
     figures = open_page("image_sets", set=laboratory.figures)
-    assert "take set away" not in button_keys(figures), "it comes with the program"
+    assert "delete set" not in button_keys(figures), "it comes with the program"
     app.get("pagination")[0].set_value(2).run()
     assert address(app)["sheet"] == "2"
     assert whole_image(app)["alt"].startswith("Image 0048")
@@ -180,7 +180,7 @@ def test_imports_that_failed_give_the_reason_in_the_form_and_are_numbered(labora
     [error] = app.error
     assert "expected \\*a folder\\*" in error.value
     [form] = [part for part in app.expander if part.error]
-    assert [button.key for button in form.button] == ["look at path", "close import", "start import"]
+    assert [button.key for button in form.button] == ["preview path", "close import", "start import"]
     assert "my *zoo*.zip" in text_of(app), "the upload has to be dropped once more"
     second = failed(1e9 + 7)
     tries = [importing._which_try(run) for run in (first, second)]
@@ -200,7 +200,7 @@ def test_an_import_of_a_known_set_leaves_nothing_to_decide(laboratory, open_page
     assert any("**shapes**" in info.value for info in app.info)
     assert not {"keep import", "discard import"} & set(button_keys(app))
     assert laboratory.store.run(again.id).result["decision"] == "kept"
-    press(app, "look at known set")
+    press(app, "show known set")
     assert address(app) == {"set": laboratory.shapes}
 
 

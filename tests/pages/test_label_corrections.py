@@ -113,7 +113,7 @@ def test_undo_in_a_second_tab_takes_back_what_its_button_names(
     assert not second.warning
     press(first, UNDO)
     assert list(corrections.standing(laboratory.digits, "3")) == [three]
-    assert "undone already" in first.warning[0].value
+    assert "already been undone" in first.warning[0].value
     assert first.button(key=UNDO).label == "Undo: 1 sample marked as relevant"
 
 
@@ -181,7 +181,7 @@ def test_a_run_with_corrections_is_measured_by_them_and_says_so(laboratory, digi
     )
     assert "rank " in tile["alt"]
     assert "corrected labels = 4" in runs.telling(run)
-    assert "by corrected labels" in runs.name_of(run)
+    assert "with corrected labels" in runs.name_of(run)
     assert "4 corrected labels" in export.title_of(run, digits, cache.ranking(run, "test"), "test")
     turn_to(app, run=laboratory.finished)
     assert "corrected" not in captions(app).replace("correct it", "")

@@ -163,7 +163,7 @@ def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(ow
     [race] = charts_of(app)
     for line, name in zip(race["data"], looks, strict=True):
         assert (line["name"], line["line"]["color"], line["line"]["dash"]) == (name, *looks[name][:2])
-    bars = {model["title"]: model["colour"] for model in (data["own"], data["rival"])}
+    bars = {model["title"]: model["colour"] for model in (data["own"], data["baseline"])}
     assert bars == {name: look.colour for name, look in looks.items()}
     assert {player.title: player.look for player in label_models.players(baseline.run, own.run)} == looks
     assert page.TOGETHER in text_of(app)
@@ -177,7 +177,7 @@ def test_addresses_that_are_not_understood_are_reported_and_the_rest_is_followed
     data = sent_to(app)
     assert data["stamp"]["run"] == labels_here.baseline
     assert data["stamp"]["strategy"] == "closest maxima", "the independent model has no core"
-    assert (data["truth"], data["rival"]) == (None, None), "they are shown on request alone"
+    assert (data["truth"], data["baseline"]) == (None, None), "they are shown on request alone"
     assert page.ALONE in text_of(app)
 
 
@@ -341,7 +341,7 @@ def test_models_of_one_method_are_named_by_their_settings_and_play_against_each_
     assert numbers_in(without) == [0]
     options = app.selectbox(key="widget label_run").options
     assert [without in option for option in options] == [True, False, False]
-    players = [sent_to(app)[side] for side in ("own", "rival")]
+    players = [sent_to(app)[side] for side in ("own", "baseline")]
     assert [numbers_in(player["title"]) for player in players] == [[5], [0]], "labels in the core"
     assert players[0]["colour"] != players[1]["colour"]
     assert [line["name"] for line in charts_of(app)[0]["data"]] == [player["title"] for player in players]
@@ -365,7 +365,7 @@ def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_rival(
     assert started[-1].settings["method"] == "C-star p@k"
     for part in ("set", "features", "min_images"):
         assert started[-1].settings[part] == baseline.run.settings[part]
-    assert sent_to(app)["rival"] is None
+    assert sent_to(app)["baseline"] is None
     press(app, "undo just deleted")
     assert labels_here.store.run(labels_here.own).deleted is None
 

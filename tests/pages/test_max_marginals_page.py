@@ -90,7 +90,7 @@ def test_measures_grid_and_movers_are_those_with_and_without_neighbours(
     press(app, "widget go to Hurt most")
     chosen = address(app)["sample"]
     assert chosen == figures.ids[moved[0]]
-    assert grid_named(app, "Ranked test")["told"][1] == chosen, "a click selects everywhere"
+    assert grid_named(app, "Ranked test")["selection"][1] == chosen, "a click selects everywhere"
 
 
 def test_selected_sample_has_its_ranks_labellings_and_parts(laboratory, open_page, neighbourhood, figures):

@@ -198,7 +198,7 @@ def grid_with_a_button():
 def test_a_grid_is_told_only_what_its_browser_does_not_know():
     def told():
         [component] = app.run().get("bidi_component")
-        return json.loads(component.proto.json)["told"]
+        return json.loads(component.proto.json)["selection"]
 
     app = AppTest.from_function(grid_with_a_button, default_timeout=120)
     first = told()

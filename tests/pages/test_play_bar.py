@@ -39,11 +39,11 @@ def test_the_bar_has_every_recorded_iteration_and_a_tile_of_each_sample(laborato
         assert given["top"] == [str(row) for row in frame.top]
         assert dict(given["facts"])["AP"] == f"{frame.measures['AP']:.3f}"
         assert given["values"]["primal"] == frame.primal
-        for row in (*given["top"], *(row for row, _ in given["lifted"])):
+        for row in (*given["top"], *(row for row, _ in given["moved_up"])):
             assert (bar["tiles"][row]["mark"] == "relevant") == bool(relevance[int(row)])
     assert lane["curves"] == ["primal", "dual"]
     assert dict(lane["frames"][-1]["facts"])["AP"] == f"{run.result['test']['AP']:.3f}"
-    assert any(frame["lifted"] for frame in lane["frames"])
+    assert any(frame["moved_up"] for frame in lane["frames"])
     best = max(frame.measures["AP"] for frame in frames)
     assert f"{best:.3f}" in captions(app)
     json.dumps(bar, allow_nan=False)
@@ -58,7 +58,7 @@ def test_an_svm_stands_beside_an_ap_svm_that_learned_the_same_and_another_can_be
     again = train_here(store, laboratory.digits, "3", "NDCG-SVM")
     app = open_page("train", run=laboratory.finished)
     [bar] = bars_of(app)
-    assert [bool(lane["lifts"]) for lane in bar["lanes"]] == [True, False]
+    assert [bool(lane["violated"]) for lane in bar["lanes"]] == [True, False]
     assert bar["token"].split()[:2] == [laboratory.finished, other.id]
     options = app.selectbox(key="widget played").options
     assert len(options) == 3, "none, and the two of the same query"
@@ -95,10 +95,10 @@ def test_the_words_say_where_ap_was_highest():
 
     told = "AP", "the test samples", "samples"
 
-    assert "highest at iteration 3 of those recorded: 0.700. It is 0.500 at iteration 9" in words(
+    assert "highest at recorded iteration 3: 0.700. It is 0.500 at iteration 9" in words(
         [frame(0, 0.1), frame(3, 0.7), frame(9, 0.5)], *told
     )
-    assert "highest at the end of those recorded: 0.700" in words([frame(0, 0.1), frame(9, 0.7)], *told)
+    assert "highest at the last recorded iteration: 0.700" in words([frame(0, 0.1), frame(9, 0.7)], *told)
     ties = words([frame(0, 0.1), frame(3, 0.7), frame(9, 0.7)], *told)
-    assert "highest at iteration 3 of those recorded, and at the end: 0.700" in ties
+    assert "highest at recorded iteration 3 and at the end: 0.700" in ties
     assert words([frame(0, None)], *told) == ""

@@ -150,12 +150,12 @@ def test_sample_is_marked_on_every_page(laboratory, shapes, open_page):
         turn_to(on_ranked, run=laboratory.on_shapes, sample=sample)
         split = "test" if shapes.test[row] else "train"
         assert on_ranked.segmented_control(key="widget split").value == split
-        assert grid_of(on_ranked)["told"][1:] == [sample, [sample]]
+        assert grid_of(on_ranked)["selection"][1:] == [sample, [sample]]
         turn_to(on_sets, set=laboratory.shapes, sample=sample)
         [picture] = components(on_sets, "ranking_picture")
         strong = [tuple(box["box"]) for box in picture["boxes"] if box["strong"]]
         assert strong == [tuple(shapes.boxes[row].tolist())]
-        assert components(on_sets, "ranking_image_grid")[1]["told"][1] == sample
+        assert components(on_sets, "ranking_image_grid")[1]["selection"][1] == sample
 
 
 def test_sample_leads_to_its_page(laboratory, digits, ranked, open_page):
@@ -203,8 +203,8 @@ def test_first_errors_and_misses_are_those_of_the_ranking(laboratory, ranked, op
     errors = [place for place in irrelevant if (relevant > place).any()]
     misses = [place for place in relevant[::-1] if (irrelevant < place).any()]
     for name, places, mark in (
-        ("First errors", np.array(errors[:10]), "irrelevant"),
-        ("Misses", np.array(misses[:10]), "relevant"),
+        ("Highest-ranked irrelevant samples", np.array(errors[:10]), "irrelevant"),
+        ("Lowest-ranked relevant samples", np.array(misses[:10]), "relevant"),
     ):
         items = grid_of(app, name)["items"]
         assert [int(item["left"]) for item in items] == (places + 1).tolist()
@@ -266,7 +266,7 @@ def places_of(app):
 
 def caption_of(app):
     """What is said below the grid."""
-    return next(caption.value for caption in app.caption if "Best score first" in caption.value)
+    return next(caption.value for caption in app.caption if "Highest score first" in caption.value)
 
 
 @pytest.mark.parametrize("k", [10, 60])
@@ -296,7 +296,7 @@ def test_the_grid_shows_some_samples_with_their_ranks_among_all(laboratory, rank
         assert line_of(app)["id"] == (grid_of(app)["items"][len(last) - 1]["id"] if len(last) else "")
     choose(app.segmented_control, "filter", "all")
     assert places_of(app) == list(range(200))
-    assert " of " not in caption_of(app).partition("Best score first")[0]
+    assert " of " not in caption_of(app).partition("Highest score first")[0]
 
 
 def test_an_empty_result_says_so_in_words(laboratory, ranked, open_page, monkeypatch):

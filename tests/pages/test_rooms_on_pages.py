@@ -30,7 +30,7 @@ from ranking.workspace.store import Store
 from ranking.workspace.uploads import keep_network
 
 ANNA, BERT, TEACHER = "room-of-anna", "room-of-bert", "of-the-teacher"
-SPACE = "Make space in this room"
+SPACE = "Free up storage"
 
 
 @pytest.fixture
@@ -355,13 +355,13 @@ def test_a_full_room_can_be_emptied_where_that_is_reported(anna, server, open_pa
     assert any(in_use in caption.value for caption in app.caption), "what cannot be removed at once"
     for label, left in (
         # but links to what is kept
-        ("Remove computed features", lambda: [f for f in store.features.iterdir() if f.stat().st_nlink == 1]),
+        ("Delete computed features", lambda: [f for f in store.features.iterdir() if f.stat().st_nlink == 1]),
         ("Discard the features in “waits.npy”: ", lambda: "decision" not in store.run(waits).result),
         (f"Delete the features “mine” of “{titles[anna.figures]}”: ", lambda: store.vectors_of(anna.figures)),
         ("Delete the model “net”: 5 kB", lambda: list((anna.home / "models").glob("*.onnx"))),
-        ("Empty the list of deleted runs, ", lambda: store.runs(deleted=True)),
-        ("Take away the image set “shapes”", lambda: not store.deleted_image_sets()),
-        ("Empty the list of image sets that were taken away, 1", files.exists),
+        ("Empty the run trash (", lambda: store.runs(deleted=True)),
+        ("Delete the image set “shapes”", lambda: not store.deleted_image_sets()),
+        ("Empty the image-set trash (1)", files.exists),
     ):
         press_on(app, label)
         assert not left(), label

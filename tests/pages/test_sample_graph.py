@@ -110,7 +110,7 @@ def test_pages_hold_every_component_and_follow_the_sample(
     sample = pages[2][0]
     turn_to(app, neighbours_view="graph", run=laboratory.neighbours, sample=sample)
     assert shown() == pages[2]
-    assert components(app, "ranking_sample_graph")[0]["told"][1] == sample
+    assert components(app, "ranking_sample_graph")[0]["selection"][1] == sample
     assert neighbours.moved(neighbourhood, row_of[sample]) in texts(app)
 
 

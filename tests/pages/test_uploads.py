@@ -119,11 +119,11 @@ def test_a_home_that_cannot_take_the_file_gives_the_reason(laboratory, open_page
 
 def test_a_typed_path_is_looked_at_not_shared_and_still_there_after_a_failure(laboratory, started, open_page):
     app = open_page("image_sets")
-    press(app, "look at path")
+    press(app, "preview path")
     assert not started, "there is no path yet"
     assert len(app.error) == 1
     app.text_input(key=PATH).input(" /some/where ").run()
-    press(app, "look at path")
+    press(app, "preview path")
     [run] = started
     assert run.settings == {"look": "/some/where", "source": None, "source_settings": {}, "brought": None}
     assert address(app)["import"] == run.id
@@ -171,7 +171,7 @@ def test_what_is_in_a_file_is_shown(laboratory, dropped):
     assert {tile["left"] for tile in shown} == {"disc", "square", HOSTILE}
     assert shown[0]["src"].startswith("data:image/webp;base64,")
     assert ["missing" in file for file in dropped.dataframe[0].value["file"]] == [True]
-    assert len(laboratory.store.image_sets()) == 3, "nothing is stored yet"
+    assert len(laboratory.store.image_sets()) == 3, "Nothing is stored yet"
 
 
 def test_a_look_waits_until_it_is_discarded_also_where_its_file_is_damaged(started, dropped, open_page):
@@ -183,7 +183,7 @@ def test_a_look_waits_until_it_is_discarded_also_where_its_file_is_damaged(start
         look.look_file.unlink() if content is None else look.look_file.write_text(content)
         app.run()
         assert len(app.error) == 1, content
-        assert "import brought" not in button_keys(app)
+        assert "import previewed" not in button_keys(app)
     press(app, "discard look")
     assert not look.folder.exists()
     assert f"widget decide {look.id}" not in button_keys(app)
@@ -202,17 +202,17 @@ def test_another_format_is_tried_as_soon_as_it_is_chosen(laboratory, started, dr
     [error] = errors(dropped)
     assert str(laboratory.home) not in error, "why it cannot be read so"
     assert "PASCAL VOC: " in text_of(dropped), "what it could be instead"
-    assert "import brought" not in button_keys(dropped)
+    assert "import previewed" not in button_keys(dropped)
 
 
 def test_changed_settings_are_tried_before_everything_is_imported_with_them(
     laboratory, started, dropped, look, monkeypatch
 ):
     choose(dropped.selectbox, f"look {started[0].id}.PASCAL VOC.difficult", "keep")
-    assert "import brought" not in button_keys(dropped)
-    press(dropped, "look again")
+    assert "import previewed" not in button_keys(dropped)
+    press(dropped, "preview again")
     again = look(dropped)
-    press(dropped, "import brought")
+    press(dropped, "import previewed")
     run = started[2]
     for asked in (again, run):
         assert asked.settings["source_settings"]["difficult"] == "keep"
@@ -268,21 +268,21 @@ def test_columns_are_named_and_another_role_of_one_begins_another_look(bring, st
         assert column_box(german, first, role).options[1:] == COLUMNS, "and none"
     set_columns(german, first, box_0="links", box_1="oben")
     assert column_box(german, first, "numbers 0").value == ["breit", "hoch"], "a column has one role"
-    assert "import brought" not in button_keys(german)
-    press(german, "look again")
+    assert "import previewed" not in button_keys(german)
+    press(german, "preview again")
     half = look(german)
     assert len(german.error) == 1, "a box has four numbers"
     assert boxes_of(german, half) == ["links", "oben", "", ""], "what was chosen stays"
-    assert "import brought" not in button_keys(german)
+    assert "import previewed" not in button_keys(german)
     set_columns(german, half, box_2="breit", box_3="hoch")
     column_box(german, half, "box_form").select("left, top, width, height").run()
-    press(german, "look again")
+    press(german, "preview again")
     again = look(german)
     settings = again.settings["source_settings"]
     assert (settings["box_columns"], settings["number_columns"]) == ("links, oben, breit, hoch", "-")
     assert json.loads(again.look_file.read_text())["read_as"] in text_of(german), "settings overrule reasons"
     assert boxes_of(german, again) == COLUMNS[2:]
-    press(german, "import brought")
+    press(german, "import previewed")
     done = look(german)
     assert home.store().image_set(done.result["key"]).boxes.tolist()[:2] == [[0, 2, 20, 17], [1, 2, 21, 17]]
 
@@ -294,12 +294,12 @@ def test_a_file_that_no_source_knows_is_explained_by_a_person(bring, started, lo
     assert len(app.error) == 1
     kind = f"read as {started[0].id}"
     assert app.selectbox(key=f"widget {kind}").value is None
-    assert {"discard look", "import brought"} & set(button_keys(app)) == {"discard look"}
+    assert {"discard look", "import previewed"} & set(button_keys(app)) == {"discard look"}
     choose(app.selectbox, kind, "Table of images")
     table = look(app)
     assert app.error
     set_columns(app, table, image_0="wo", labels_0=["was"])
-    press(app, "look again")
+    press(app, "preview again")
     look(app)
     assert not app.error
     assert {tile["left"] for tile in tiles(app)} == {f"Tier {n}" for n in range(6)}
@@ -331,19 +331,19 @@ def test_a_kept_import_is_undone_restored_and_deleted_for_good(laboratory, open_
     assert is_here()
     assert address(app)["set"] == key
     assert not {"undo import", "widget undo delete of set"} & set(button_keys(app))
-    press(app, "take set away")
+    press(app, "delete set")
     press(app, f"widget restore set {key}")
     assert is_here()
     run = store.create_run("train", train_settings(key))
     store.end_run(run.id, "failed", "no")
-    press(app, "take set away")
+    press(app, "delete set")
     assert is_here(), "a run uses it by now"
     assert counts_in(app.warning)[0][-1:] == [1], "so many runs"
-    assert app.run().button(key="take set away").disabled
+    assert app.run().button(key="delete set").disabled
     store.delete_run(run.id)
     store.empty_deleted()
     app.run()
-    press(app, "take set away")
+    press(app, "delete set")
     press(app, "empty sets")
     assert counts_in(app.toast) == [[1]]
     assert not (store.home / "sets" / key).exists()

@@ -14,7 +14,7 @@ from ranking.workspace.store import Store
 
 
 def uploader(app):
-    [uploader] = [box for box in app.file_uploader if box.label == "Drop features here"]
+    [uploader] = [box for box in app.file_uploader if box.label == "Upload features"]
     return uploader
 
 

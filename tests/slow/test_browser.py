@@ -22,7 +22,7 @@ def test_trainings_are_chosen_by_key_deleted_brought_back_and_taken_along(visit,
         page.get_by_role("heading", name=f"NDCG-SVM on “{query}”", exact=True).wait_for()
         page.get_by_text("Converged.").wait_for()
     newest = page.url
-    page.get_by_role("button", name="Start again with one thing changed").wait_for()
+    page.get_by_role("button", name="Reuse these settings").wait_for()
     grid = page.get_by_test_id("stDataFrame")
     grid.scroll_into_view_if_needed()
     page.mouse.click(grid.bounding_box()["x"] + 200, grid.bounding_box()["y"] + 50)  # into the first row

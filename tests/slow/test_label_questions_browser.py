@@ -62,8 +62,8 @@ def asked(visit: Visit, label_home: LabelHome) -> Callable[..., Page]:
 
 
 def all_on_disk(page: Page, count: int | None = None) -> None:
-    told = "all on disk" if count is None else re.compile(rf"^{count} questions? so far · all on disk")
-    page.locator(".kept", has_text=told).wait_for()
+    fittings = "all saved" if count is None else re.compile(rf"^{count} questions? so far · all saved")
+    page.locator(".kept", has_text=fittings).wait_for()
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_an_answer_moves_the_ranking_and_stays_when_the_page_is_loaded_again(ask
     pinned = page.locator(".own .row[data-said=yes]")
     assert pinned.locator(".name").inner_text() == label
     assert pinned.locator(".sign").inner_text() == "✓"
-    assert page.locator(".rival .row[data-said=yes] .name").inner_text() == label
+    assert page.locator(".baseline .row[data-said=yes] .name").inner_text() == label
     page.reload()
     ready(page)
     all_on_disk(page, 1)
@@ -154,7 +154,7 @@ def test_what_is_pressed_while_the_server_is_dead_is_on_disk_when_it_lives_again
     server.process.kill()
     server.process.wait(10)
     seen = page.evaluate(PRESS, [["0", "1", "0"], None])
-    assert page.get_by_text("3 on the way to the disk").count()
+    assert page.get_by_text("saving 3").count()
     stored = page.evaluate(
         "Object.entries(localStorage).filter(([name]) => name.startsWith('ranking-answers-'))"
     )

@@ -71,8 +71,8 @@ def test_keys_step_and_each_step_shows_what_that_iteration_ranks_first(runs, vis
     page.keyboard.press("ArrowLeft")
     assert slider.input_value() == "4"
     assert len(ids_of(page, 0)) == TOP
-    assert page.locator(".play .lane").nth(0).locator(".strip.lifted .tile").count() > 0
-    assert page.locator(".play .lane").nth(1).locator(".strip.lifted").count() == 0, (
+    assert page.locator(".play .lane").nth(0).locator(".strip.moved-up .tile").count() > 0
+    assert page.locator(".play .lane").nth(1).locator(".strip.moved-up").count() == 0, (
         "an SVM has no such ranking"
     )
 

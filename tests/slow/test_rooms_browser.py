@@ -34,10 +34,10 @@ def room_of(page: Page) -> str:
 def test_two_visitors_have_rooms_and_links_copies_and_bookmarks_lead_back(visit, server):
     anna, bert = visit("/"), visit("/", permissions=["clipboard-read", "clipboard-write"])
     for page in (anna, bert):
-        page.get_by_role("heading", name=re.compile("^Your room: ")).wait_for()
+        page.get_by_role("heading", name=re.compile("^Your workspace: ")).wait_for()
     assert room_of(anna) != room_of(bert)
 
-    bert.get_by_role("button", name="Copy the address").click()
+    bert.get_by_role("button", name="Copy the link").click()
     bert.get_by_role("button", name="Copied").wait_for()
     copied = bert.evaluate("navigator.clipboard.readText()")
     assert copied == f"{server.url}/?room={room_of(bert)}"
@@ -58,7 +58,7 @@ def test_two_visitors_have_rooms_and_links_copies_and_bookmarks_lead_back(visit,
     stolen = visit(f"{address.path}?{address.query}".replace(room, room_of(bert)))
     stolen.get_by_text(f"'{run.id}'").first.wait_for()
     again = visit(f"/?room={room}")
-    again.get_by_role("heading", name=f"Your room: {room[:4]}…").wait_for()
+    again.get_by_role("heading", name=f"Your workspace: {room[:4]}…").wait_for()
     again.get_by_role("link", name="Train", exact=True).click()
     again.get_by_text("Training runs", exact=True).wait_for()
     assert room_of(again) == room

@@ -31,7 +31,7 @@ def status_of(server, path: str, headers: str, body: bytes, token: str) -> int:
 
 def test_what_is_no_upload_of_the_page_is_refused_and_a_closed_tab_frees_its_files(server, visit, tmp_path):
     page = visit("/image_sets")
-    page.get_by_text("Import images of your own").click()
+    page.get_by_text("Import your own images").click()
     (tmp_path / "pictures.zip").write_bytes(b"PK half")
     with page.expect_response(lambda answer: answer.request.method == "PUT") as answered:
         page.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(tmp_path / "pictures.zip")

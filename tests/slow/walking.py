@@ -114,7 +114,7 @@ def tab_until(page: Page, what: str) -> None:
 
 def bring(page: Page, data: bytes, name: str) -> None:
     """Drop a ZIP file on the page of image sets."""
-    page.get_by_text("Import images of your own").click()
+    page.get_by_text("Import your own images").click()
     zone = page.get_by_test_id("stFileUploaderDropzone").first
     zone.wait_for()
     settle(page)

@@ -1,1 +1,1 @@
-"""The frame, the menu, the address, rooms, caches and what a page is handed out as."""
+"""The frame of the pages: menu, URL parameters, workspaces, caches, forms and downloads."""

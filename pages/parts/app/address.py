@@ -1,8 +1,8 @@
-"""The address (URL) is the truth about what a page shows; widgets are made from it and write to it.
+"""The URL determines what a page shows; widgets are initialised from it and write to it.
 
-`get` and `read` read it, `put` and `amend` change it, and `bound` ties a widget to one name of it. What is not
-in the address has its default. A value that cannot be read is dropped with a complaint that `complaints` hands
-over: the page goes on with the default.
+`get` and `read` read parameters, `put` and `amend` change them, and `bound` ties a widget to one parameter. A parameter
+that the URL lacks has its default. A value that cannot be read is replaced by the default, and `complaints` returns a
+message about it.
 """
 
 from __future__ import annotations
@@ -18,27 +18,28 @@ T = TypeVar("T")
 Parse = Callable[[str], Any]
 Show = Callable[[Any], str]
 
-PICTURE, NOTES = "on", "notes"  # what keys.LECTURE may be
+PICTURE, NOTES = "on", "notes"  # the values of keys.LECTURE
 
 
 def get(name: str) -> str | None:
-    """What the address says of `name`, or what something else that it names implies of it."""
+    """The value of `name` in the URL, or the value that a run in the URL implies."""
     implied: dict[str, str] = st.session_state.get(keys.IMPLIED, {})
     return st.query_params.get(name, implied.get(name))
 
 
 def imply(values: dict[str, str]) -> None:
-    """What the address need not say, because a training run that it names says it; for this run of the page."""
+    """Set the values that a training run in the URL implies, for this run of the page."""
     st.session_state[keys.IMPLIED] = values
 
 
 def put(**changes: str | None) -> None:
-    """Change the address; None drops a name. What depended on a changed name is dropped (keys.depends)."""
+    """Change parameters of the URL; None drops one. Parameters that depend on a changed one are dropped
+    (keys.depends)."""
     _set(changed(**changes))
 
 
 def changed(**changes: str | None) -> dict[str, str]:
-    """The address as `put` would make it, for a link."""
+    """The parameters that `put` would set, for a link."""
     before = st.query_params.to_dict()
     new = [name for name, value in changes.items() if before.get(name) != value]
     kept = {name: value for name, value in before.items() if not any(keys.depends(name, on) for on in new)}
@@ -46,29 +47,29 @@ def changed(**changes: str | None) -> dict[str, str]:
 
 
 def amend(**changes: str | None) -> None:
-    """Have the address say more, or less, about the same thing: nothing else is dropped."""
+    """Change parameters of the URL without dropping those that depend on them."""
     after = {**st.query_params.to_dict(), **changes}
     _set({name: value for name, value in after.items() if value is not None})
 
 
 def only(**names: str) -> dict[str, str]:
-    """An address that names these and nothing else but the room, for a link."""
+    """These parameters and the workspace, for a link."""
     room = st.query_params.get(keys.ROOM)
     return names if room is None else {keys.ROOM: room, **names}
 
 
 def _set(address: dict[str, str]) -> None:
-    if address != st.query_params.to_dict():  # each change is a step for the browser's Back
+    if address != st.query_params.to_dict():  # each change is an entry in the browser's history
         st.query_params.from_dict(address)
 
 
 def complain(message: str) -> None:
-    """Say, above the page, that part of the address was not understood."""
+    """Show a message about the URL above the page."""
     st.session_state.setdefault(keys.COMPLAINTS, []).append(message)
 
 
 def complaints() -> list[str]:
-    """What was not understood on the way to the address as it is now: a page that runs again says it again."""
+    """The messages about the current URL; a page that runs again shows them again."""
     new: list[str] = st.session_state.pop(keys.COMPLAINTS, [])
     before, where = st.session_state.get(keys.COMPLAINED, ([], None))
     here = st.query_params.to_dict()
@@ -78,25 +79,25 @@ def complaints() -> list[str]:
 
 
 def read(name: str, parse: Callable[[str], T], default: T) -> T:
-    """The value of `name`; the default, with a complaint, where the text cannot be parsed (ValueError)."""
+    """The value of `name`; the default, with a message, if the text cannot be parsed (ValueError)."""
     text = get(name)
     if text is None:
         return default
     try:
         return parse(text)
     except ValueError as error:
-        instead = "Going on without it." if default is None else f"Showing {_shown(default)} instead."
-        complain(f"The address asks for {name} = {text[:60]!r}: {error}. {instead}")
+        instead = "It is ignored." if default is None else f"Showing {_shown(default)} instead."
+        complain(f"Invalid URL parameter {name} = {text[:60]!r}: {error}. {instead}")
         if name in st.query_params:
             amend(**{name: None})
         return default
 
 
 def bound(name: str, parse: Parse, default: Any, show: Show = str) -> dict[str, Any]:
-    """Keyword arguments that tie a widget to `name`: it shows the address's value and writes to it."""
+    """Keyword arguments that tie a widget to the URL parameter `name`: it shows the value and writes to it."""
     key = keys.widget(name)
     value = read(name, parse, default)
-    # What another page's widget of that name shows is still there, and would not be what this one shows.
+    # The session still has the value of another page's widget with this name, which this widget must not show.
     arriving = st.session_state.get(keys.PAGE_DONE) != st.session_state.get(keys.PAGE_SHOWN)
     if arriving or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
@@ -104,7 +105,7 @@ def bound(name: str, parse: Parse, default: Any, show: Show = str) -> dict[str, 
 
 
 def one_of(choices: Sequence[T], show: Show = str) -> Callable[[str], T]:
-    """A parser that accepts the shown form of one of `choices`."""
+    """A parser of the text of one of `choices`."""
 
     def parse(text: str) -> T:
         for choice in choices:
@@ -130,7 +131,7 @@ def some_of(choices: Sequence[str]) -> Callable[[str], list[str]]:
 
 
 def lecture() -> str | None:
-    """How a lecture shows the page: its picture alone, or with all notes beside; None outside of lectures."""
+    """The lecture mode, "on" (only the main figure) or "notes" (the whole page); None if it is off."""
     return read(keys.LECTURE, one_of([PICTURE, NOTES]), None)
 
 

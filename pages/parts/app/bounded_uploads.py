@@ -1,8 +1,7 @@
-"""What uploads may hold of the server's memory: Streamlit keeps each file whole until its browser tab is forgotten.
+"""Limits on the server memory of uploads, because Streamlit keeps each file in memory until its browser tab is closed.
 
-A file comes as a PUT to an address that the page was given for it. Middleware of the server lets through what is for an
-address that was given out, and what a tab and the server have room for; a task of the server forgets the files of tabs
-that are closed.
+A file arrives as a PUT request to a URL that was issued to the page. Middleware accepts requests only to issued URLs,
+and only within the limits per tab and per server; a background task frees the files of closed tabs.
 """
 
 from __future__ import annotations
@@ -23,25 +22,25 @@ from streamlit.runtime import Runtime, get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadFileUrlInfo
 
-OF_TAB = 250_000_000  # bytes: a file of the largest size, and some of its own images
+OF_TAB = 250_000_000  # bytes: one file of the maximum size, and some of its images
 OF_SERVER = 2_000_000_000
 AFTER_SECONDS, LOOK_SECONDS = (
     30.0,
     5.0,
-)  # how long a tab may be away before its files go, and how often that is asked
-SILENT_SECONDS = 30.0  # an upload from which nothing arrives for so long is cut off
-MOST_GIVEN = 1000  # addresses of a tab that are remembered
+)  # how long a tab may be disconnected before its files are freed, and how often this is checked
+SILENT_SECONDS = 30.0  # an upload is aborted after this time without data
+MOST_GIVEN = 1000  # issued URLs that are remembered per tab
 UPLOAD = re.compile(r".*/_stcore/upload_file/(?P<tab>[^/]+)/(?P<file>[^/]+)")
 
 
 def largest() -> str:
-    """How large one file may be, for people: by Streamlit's setting, and never more than a tab may hold."""
+    """The maximum size of a file as text: Streamlit's setting, at most the limit per tab."""
     return f"{min(st.get_option('server.maxUploadSize'), OF_TAB // 2**20):,} MB"
 
 
 @dataclass(eq=False)
 class Upload:
-    """A file on its way from a tab: the declared length of its request, and how many bytes of that have arrived."""
+    """An upload in progress: its tab, its file, the declared length of its request, and the bytes received so far."""
 
     tab: str
     file: str
@@ -50,8 +49,8 @@ class Upload:
 
 
 class Uploads:
-    """The files that tabs have uploaded, and those on their way. Bytes count from when they arrive: none is reserved,
-    so an upload that only says how long it is takes no space from others."""
+    """The uploaded files and the uploads in progress of all tabs. Only received bytes count: none are reserved, so an
+    upload that only declares a length takes no space from other uploads."""
 
     def __init__(self) -> None:
         self._given: dict[str, list[str]] = {}
@@ -59,7 +58,7 @@ class Uploads:
         self._away: dict[str, float] = {}
 
     def watch(self, files: MemoryUploadedFileManager) -> None:
-        """Note from now on which addresses are given out."""
+        """Record all URLs that are issued from now on."""
         give = files.get_upload_urls
 
         def noted(tab: str, names: Sequence[str]) -> list[UploadFileUrlInfo]:
@@ -70,24 +69,21 @@ class Uploads:
         files.get_upload_urls = noted  # type: ignore[method-assign]
 
     def begin(self, files: MemoryUploadedFileManager, upload: Upload) -> None:
-        """HTTPException where an upload is refused. One to an address that holds a file takes its place: the file is
-        removed."""
+        """Accept an upload, which replaces any earlier file at its URL. HTTPException if it is refused."""
         held = files.get_files(upload.tab, [upload.file])
         self._check(files, upload, upload.size - sum(len(file.data) for file in held))
         files.remove_file(upload.tab, upload.file)
 
     def arrive(self, files: MemoryUploadedFileManager, upload: Upload, more: int) -> None:
-        """Count so many bytes more of an upload. HTTPException where it is cut off."""
+        """Count `more` received bytes of an upload. HTTPException if the upload is aborted."""
         upload.arrived += more
         if upload.arrived > upload.size:
-            raise HTTPException(
-                400, "the upload is longer than the length that it declared: upload the file again"
-            )
+            raise HTTPException(400, "the upload is longer than its declared length: upload the file again")
         self._check(files, upload, 0)
 
     @contextlib.contextmanager
     def coming(self, upload: Upload) -> Iterator[None]:
-        """While a file is on its way."""
+        """Count an upload as in progress while the context is open."""
         self._coming.add(upload)
         try:
             yield
@@ -95,8 +91,8 @@ class Uploads:
             self._coming.remove(upload)
 
     def forget_closed(self, runtime: Runtime, files: MemoryUploadedFileManager, now: float) -> None:
-        """Free the files of tabs that have been away for AFTER_SECONDS. What is still on its way from one is cut off
-        when more of it arrives."""
+        """Free the files of tabs that have been disconnected for AFTER_SECONDS. Their uploads in progress are aborted
+        when more data arrives."""
         for tab in {*files.file_storage, *self._given}:
             if runtime.is_active_session(tab):
                 self._away.pop(tab, None)
@@ -106,10 +102,10 @@ class Uploads:
                 self._given.pop(tab, None)
 
     def _check(self, files: MemoryUploadedFileManager, upload: Upload, more: int) -> None:
-        """HTTPException where an address was not given out, or there is no space for so many bytes more."""
+        """HTTPException if the URL was not issued, or if `more` bytes exceed a limit."""
         if upload.file not in self._given.get(upload.tab, ()):
             raise HTTPException(
-                403, "this upload address is not valid: reload the page and upload the file there"
+                403, "this upload URL is not valid: reload the page and upload the file there"
             )
         held = sum(len(file.data) for file in list(files.file_storage.get(upload.tab, {}).values()))
         arrived = sum(each.arrived for each in self._coming if each.tab == upload.tab)
@@ -119,14 +115,14 @@ class Uploads:
             )
         held = sum(stat.byte_length for stats in files.get_stats().values() for stat in stats)
         if held + sum(each.arrived for each in self._coming) + more > OF_SERVER:
-            raise HTTPException(413, "the server holds the most uploads that it may: try again in a minute")
+            raise HTTPException(413, "the server has reached its limit for uploads: try again in a minute")
 
 
 UPLOADS = Uploads()
 
 
 class BoundedUploads:
-    """Middleware that refuses uploads which `UPLOADS` has no room for, and cuts them off where that shows later."""
+    """Middleware that refuses uploads that exceed the limits of `UPLOADS`, and aborts those that do so later."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -156,12 +152,12 @@ class BoundedUploads:
             return message
 
         with UPLOADS.coming(upload):
-            await self._app(scope, counted, send)  # which answers with the HTTPException of `counted`
+            await self._app(scope, counted, send)  # responds with the HTTPException of `counted`
 
 
 def _declared(headers: Headers) -> int:
-    """How long the body of a request is, as it says. HTTPException where it does not, or is sent in chunks, which makes
-    any length that it says void."""
+    """The declared length of a request's body. HTTPException without one, or if the body is sent in chunks, which makes
+    a declared length void."""
     length = ",".join(headers.getlist("content-length"))
     if "transfer-encoding" in headers or not re.fullmatch("[0-9]{1,15}", length):
         raise HTTPException(411, "an upload must declare its length, and must not be sent in chunks")
@@ -170,7 +166,7 @@ def _declared(headers: Headers) -> int:
 
 @contextlib.asynccontextmanager
 async def forgetting(app: st.App) -> AsyncIterator[None]:
-    """While the server runs: note which addresses are given out, and free the files of closed tabs."""
+    """Record issued URLs and free the files of closed tabs while the server runs."""
     files = _files()
     UPLOADS.watch(files)
 

@@ -1,5 +1,5 @@
-"""Caches of image sets, runs and experiments, keyed by the home and by ids, never by arrays: Streamlit samples large
-arrays when it hashes them, and would return stale answers."""
+"""Caches of image sets, runs and experiments, keyed by the data folder and by ids, never by arrays: Streamlit hashes
+only a sample of a large array, and would return stale results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from ranking.workspace.run import ENDED, Run
 from ranking.workspace.run_files import projection_of, read_scores
 from ranking.workspace.store import Store
 
-if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
+if TYPE_CHECKING:  # these imports would load compiled modules before the first page is shown
     from ranking.core import Features
     from ranking.experiments.cross_validation.plan import Plan
     from ranking.experiments.order_training import Ordered
@@ -60,18 +60,20 @@ if TYPE_CHECKING:  # what this imports would load compiled parts before the firs
     from ranking.reports.differences import Difference
     from ranking.reports.findings import Findings
 
-TINY = 80  # longest side of an image of which every pixel counts
-WHOLE_SIDE = 1200  # longest side of an image that is shown whole
-LARGE = 12_000_000  # pixels; decoding one takes fifteen bytes each for a moment, so larger ones go one after the other
-STRENGTHS = [step / 10 for step in range(21)]  # of the edges, in multiples of the learned penalties
-MOST_PLACES = 20  # places of each of several rankings that are shown
-POLL_SECONDS = 3.0  # between two readings of the trials of an experiment that is running
+TINY = 80  # longest side in pixels of an image that is encoded without loss
+WHOLE_SIDE = 1200  # longest side in pixels of a whole image
+LARGE = (
+    12_000_000  # pixels; decoding takes fifteen bytes per pixel, so larger images are decoded one at a time
+)
+STRENGTHS = [step / 10 for step in range(21)]  # edge strengths, in multiples of the learned penalties
+MOST_PLACES = 20  # ranks that are shown of each compared ranking
+POLL_SECONDS = 3.0  # between two readings of the trials of a running experiment
 
 _large_image_lock = threading.Lock()
 
 
 class NoFeatures(home.Gone):
-    """The features of a run are not in the store's cache: it was trained elsewhere, or somebody tidied up."""
+    """The features of a run are not in the store's cache: it was trained elsewhere, or they were removed."""
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -86,12 +88,12 @@ def image_set(key: str) -> ImageSet:
 
 @st.cache_resource(show_spinner=False, max_entries=EACH)
 def _image_set_at(home: str, key: str) -> ImageSet:
-    """home: where the set lies, so that what many rooms are lent is here once."""
+    """home: the folder with the image set, so that a set that many workspaces share is cached once."""
     return Store(home).image_set(key)
 
 
 class GuardedThumbnails(Thumbnails):
-    """Thumbnails whose files may go away between two reads: what cannot be read comes as Gone."""
+    """Thumbnails whose files may be removed between two reads; Gone if one cannot be read."""
 
     def crop(self, i: int) -> bytes:
         with home.or_gone():
@@ -113,7 +115,7 @@ def _thumbnails_at(home: str, key: str) -> Thumbnails:
 
 
 def ready_made() -> tuple[ImageSet, Thumbnails]:
-    """The scenes that come with the program, from where they lie, which needs no home; Gone where they did not."""
+    """The bundled scenes, read from the program's own folder without any store; Gone if they are missing."""
     folder = examples.folder_of("Action figures")
     if not folder.is_dir():
         raise home.Gone(home.NO_EXAMPLES)
@@ -128,39 +130,41 @@ def _ready_made(folder: str) -> tuple[ImageSet, Thumbnails]:
 
 @of_home(entries=64)
 def whole_image(key: str, image: int) -> str:
-    """Image number `image` as a data URL, its longest side at most WHOLE_SIDE."""
+    """The image with index `image` as a data URL, its longest side at most WHOLE_SIDE."""
     return shrunk(image_set(key), image)
 
 
 def shrunk(images: ImageSet, image: int) -> str:
-    """Image number `image` of a set as a data URL, its longest side at most WHOLE_SIDE."""
+    """The image with index `image` as a data URL, its longest side at most WHOLE_SIDE."""
     width, height = (int(side) for side in images.image_sizes[image])
     with _large_image_lock if width * height > LARGE else nullcontext():
-        picture = images.open_image(image)
-        picture.thumbnail((WHOLE_SIDE, WHOLE_SIDE), Image.Resampling.LANCZOS)
+        opened = images.open_image(image)
+        opened.thumbnail((WHOLE_SIDE, WHOLE_SIDE), Image.Resampling.LANCZOS)
     stream = io.BytesIO()
-    if max(picture.size) <= TINY:
-        picture.save(stream, "WEBP", lossless=True)
+    if max(opened.size) <= TINY:
+        opened.save(stream, "WEBP", lossless=True)
         return data_url(stream.getvalue())
-    picture.save(stream, "JPEG", quality=88)  # in a twentieth of the time that WebP takes: one waits for it
+    opened.save(stream, "JPEG", quality=88)  # twenty times faster than WebP, and the visitor is waiting
     return data_url(stream.getvalue(), "image/jpeg")
 
 
 def splits(images: ImageSet) -> list[str]:
-    """Test and train, whichever has samples."""
+    """Those of the splits "test" and "train" that have samples."""
     return [split for split in ("test", "train") if (images.test == (split == "test")).any()]
 
 
 @of_home()
 def criteria(key: str) -> tuple[str, ...]:
-    """By what the samples of an image set can be put in order; () where that cannot be known."""
-    return home.store().image_set(key).criteria  # not from the cache, which holds few: all sets are looked at
+    """The criteria of an image set; () if it has none."""
+    return (
+        home.store().image_set(key).criteria
+    )  # not the cached image set: this reads all sets, the cache holds few
 
 
 @of_home()
 def image_labels(key: str) -> LabelSet:
-    """The images of a set with all labels that any of their samples shows, and no features."""
-    images = home.store().image_set(key)  # not from the cache, which holds few: all sets are looked at
+    """The images of a set with the labels of all their samples, without features."""
+    images = home.store().image_set(key)  # not the cached image set: this reads all sets, the cache holds few
     return label_set(images, np.zeros((len(images), 0), np.float32))
 
 
@@ -170,14 +174,14 @@ def image_labels(key: str) -> LabelSet:
 
 
 def features_of(run: Run, described: Named) -> Features:
-    """(n, d) the features that a run learned from, before any projection; NoFeatures where they are not kept. Those of
-    an example are computed when they are first needed, in about a second."""
+    """(n, d) features that a run learned from, before any projection; NoFeatures if they are not stored. The features
+    of a bundled example are computed when they are first needed, in about a second."""
     images = image_set(run.settings["set"])
     features = cached_features(images, described, home.store().features)
     if features is None and run.id in examples.run_folders():
         features = load_features(images, described, home.common().features)
     if features is None:
-        raise NoFeatures(f"the features of training {run.id} are not kept here; compute them once more")
+        raise NoFeatures(f"the features of run {run.id} are not stored in this workspace; compute them again")
     return features
 
 
@@ -188,25 +192,25 @@ def method_of(run: Run) -> Any:
 
 @of_home()
 def projection(run: Run) -> Projection | None:
-    """The projection through which a run's method sees features; None where it sees them as they are."""
+    """The projection of a run's features; None without one."""
     return projection_of(run)
 
 
 @of_home(needs="scores")
 def ranking(run: Run, split: str) -> Ranking:
-    """The samples of a split as a run ranks them, with the labels that it was measured by."""
+    """The ranking of a split by a run, with the labels that the run was evaluated with."""
     return _ranked(run, split, run.corrections)
 
 
 def _ranked(run: Run, split: str, corrections: Sequence[str]) -> Ranking:
     images = image_set(run.settings["set"])
-    scores = read_scores(run.scores_file, f"training {run.id}", len(images))
+    scores = read_scores(run.scores_file, f"run {run.id}", len(images))
     rows = np.flatnonzero(images.test if split == "test" else ~images.test)
     return Ranking.of(rows, images.relevance(run.settings["query"], corrections)[rows], scores[rows])
 
 
 def frames(run: Run, loss: str | None) -> Sequence[Frame]:
-    """What a run has recorded so far, an entry per iteration; none where it has no recording. loss: that of its most
+    """The recording of a run so far, one frame per iteration; () without a recording. loss: the loss of its most
     violated ranking."""
     try:
         written = run.playback_file.stat().st_mtime_ns
@@ -218,7 +222,7 @@ def frames(run: Run, loss: str | None) -> Sequence[Frame]:
 
 @of_home()
 def _frames_of(run: Run, written: int, loss: str | None) -> Sequence[Frame]:
-    """written: when, so that the recording of a run that goes on is read again."""
+    """written: the time of the last change, so that the recording of a running run is read again."""
     from ranking.explain.playback import frames_of, read_playback
 
     images = image_set(run.settings["set"])
@@ -230,7 +234,7 @@ def _frames_of(run: Run, written: int, loss: str | None) -> Sequence[Frame]:
 
 
 def frames_of_sequence(run: Run, number: int) -> Sequence[Frame]:
-    """What a run of orders has recorded so far of test sequence `number`, from 0; none where it was not recorded."""
+    """The recording of a sequence-ranking run so far for the test sequence with index `number`; () without one."""
     try:
         written = run.playback_file.stat().st_mtime_ns
     except FileNotFoundError:
@@ -251,57 +255,59 @@ def _frames_of_sequence(run: Run, written: int, number: int) -> Sequence[Frame]:
     from ranking.explain.playback import read_playback
 
     settings = OrderTrainSettings.from_json(run.settings)
-    drawn = held_out_sequences(image_set(settings.set), settings)
-    recorded = recorded_sequences(drawn.sequences)
+    held_out = held_out_sequences(image_set(settings.set), settings)
+    recorded = recorded_sequences(held_out.sequences)
     if number >= len(recorded):
         return ()
     playback = read_playback(run.playback_file, len(recorded.members))
     if playback is None:
         return ()
-    relevance = list(relevances(drawn._replace(sequences=recorded), make_drawing(settings.drawing)))[number]
+    relevance = list(relevances(held_out._replace(sequences=recorded), make_drawing(settings.drawing)))[
+        number
+    ]
     part = slice(*recorded.starts[number : number + 2])
-    return framed(playback, part, drawn.samples[recorded.sequence(number)], relevance)
+    return framed(playback, part, held_out.samples[recorded.sequence(number)], relevance)
 
 
 @of_home()
 def comparison(shown: Sequence[Run], split: str) -> Comparison:
-    """The rankings of ended runs of one image set and one query, all by the original labels."""
+    """The rankings of ended runs with the same image set and query, all with the original labels."""
     return Comparison.of([_ranked(run, split, ()) for run in shown])
 
 
-@of_home(spinner="Drawing images again …")
+@of_home(spinner="Resampling images …")
 def redrawn(shown: Sequence[Run], split: str) -> Resampled:
-    """Their measures, and the same on images of the split that are drawn again; Gone where there are too few."""
+    """Their measures, also on resampled images of the split (bootstrap); Gone if there are too few images."""
     compared = comparison(shown, split)
     units = blocks_of(image_set(shown[0].settings["set"]), compared.samples)
     cutoffs = range(1, min(MOST_PLACES, len(compared.samples)) + 1)
     return intervals.resample(compared.relevance, compared.scores, units, cutoffs=cutoffs)
 
 
-@of_home(entries=SOME, spinner="Ranking with weaker and stronger neighbours …", needs="model")
+@of_home(entries=SOME, spinner="Ranking at different edge strengths …", needs="model")
 def strength_curve(run: Run) -> EdgeStrengthCurve:
-    """The test samples of a run ranked with weaker and stronger neighbours. Only for a method that uses a graph."""
+    """The test samples of a run ranked at each of STRENGTHS. Only for a method that uses the similarity graph."""
     from ranking.explain.edge_strength import edge_strength_curve
 
     images = image_set(run.settings["set"])
     described = TrainSettings.from_json(run.settings).features
-    load_features(images, described, home.common().features)  # computes them where they are not kept
+    load_features(images, described, home.common().features)  # computes them if they are not stored
     return edge_strength_curve(neighbourhood(run), True, images.image_of, STRENGTHS)
 
 
 @of_home(needs="model")
 def direction(run: Run) -> Floats | None:
-    """(d,) the direction, in the space of the features before any projection, in which the scores of a run's method
-    grow; None where it has no weights."""
+    """(d,) direction in which the scores of a run's method increase, in the feature space before any projection; None
+    if the method has no weights."""
     direction = score_direction(method_of(run))
     through = projection(run)
     return direction if direction is None or through is None else through.before(direction)
 
 
-@of_home(entries=SOME, spinner="Asking the neighbours …", needs="model")
+@of_home(entries=SOME, spinner="Computing max-marginals …", needs="model")
 def neighbourhood(run: Run) -> Neighbourhood:
-    """What its neighbours did to each sample of a run's image set; Gone where its method is not the one that gave its
-    scores."""
+    """The effect of neighbours on each sample of a run's image set; Gone if the run's scores are not those of its
+    stored method."""
     from ranking.experiments.training import query_of
     from ranking.explain.neighbourhood import Neighbourhood
 
@@ -318,22 +324,18 @@ def neighbourhood(run: Run) -> Neighbourhood:
     scores = np.concatenate([ranked.scores for ranked in rankings])
     order = np.concatenate([ranked.samples for ranked in rankings])
     if not np.allclose(made.score[order], scores, rtol=1e-6, atol=1e-9 * np.abs(scores).max()):
-        raise ValueError(
-            f"the scores of training {run.id} are not those of the method that it left; train again"
-        )
+        raise ValueError(f"the scores of run {run.id} are not those of its stored model; train again")
     return made
 
 
-@of_home(spinner="Counting which labels come together …", needs="model")
+@of_home(spinner="Counting label co-occurrences …", needs="model")
 def label_pairs(run: Run) -> LabelPairs:
-    """What a label-ranking run learned of pairs, beside how often its training images have both; Gone where its method
-    is not of the set's labels."""
+    """The learned interactions of a label-ranking run, and the co-occurrences of labels in its training images; Gone if
+    the set lacks a label of its method."""
     method, images = method_of(run), image_labels(run.settings["set"])
     unknown = [name for name in method.names if name not in images.names]
     if unknown:
-        raise ValueError(
-            f"the method of training {run.id} knows {unknown[0]!r}, which is no label of its set"
-        )
+        raise ValueError(f"the model of run {run.id} has the label {unknown[0]!r}, which its image set lacks")
     columns = [images.names.index(name) for name in method.names]
     labels = images.labels[~images.test][:, columns]
     return pairs_of_labels.label_pairs(method.names, method.core, method.weights.interactions, labels)
@@ -341,17 +343,17 @@ def label_pairs(run: Run) -> LabelPairs:
 
 @of_home(needs="model")
 def label_ranker(run: Run) -> tuple[LabelRanker, LabelSet]:
-    """The method of a label-ranking run, and the images of its set as it sees them."""
+    """The method of a label-ranking run, and the images of its set with the run's features and labels."""
     images, settings = image_set(run.settings["set"]), LabelTrainSettings.from_json(run.settings)
     features = projected(projection(run), features_of(run, settings.features))
     method, shown = method_of(run), label_set(images, features, settings.min_images)
-    method.prediction(shown.part([0]))  # a ValueError says which labels or features it knows instead
+    method.prediction(shown.part([0]))  # raises a ValueError if its labels or features differ
     return method, shown
 
 
 @of_home()
 def label_entropy(run: Run) -> LabelEntropy:
-    """The probabilities of single labels by a label-ranking run, fitted on its training images."""
+    """The label probabilities of a label-ranking run, fitted on its training images."""
     from ranking.explain.question_strategies import LabelEntropy
 
     method, shown = label_ranker(run)
@@ -360,18 +362,18 @@ def label_entropy(run: Run) -> LabelEntropy:
 
 @of_home(spinner="Reading the test sequences …", needs="scores")
 def ordered(run: Run) -> Ordered:
-    """The test sequences of a sequence-ranking run in the order that its method predicts."""
+    """The test sequences of a sequence-ranking run in the predicted order."""
     from ranking.experiments.order_training import Ordered, held_out_sequences, make_drawing
 
     settings = OrderTrainSettings.from_json(run.settings)
-    drawn = held_out_sequences(image_set(settings.set), settings)
-    scores = read_scores(run.scores_file, f"training {run.id}", len(drawn.sequences.members))
-    return Ordered.of(drawn, scores, make_drawing(settings.drawing))
+    held_out = held_out_sequences(image_set(settings.set), settings)
+    scores = read_scores(run.scores_file, f"run {run.id}", len(held_out.sequences.members))
+    return Ordered.of(held_out, scores, make_drawing(settings.drawing))
 
 
 @of_home(entries=SOME, needs="model")
 def mid_rank(run: Run) -> tuple[MidRank, Features]:
-    """The MidRank of a sequence-ranking run, and (n, d) the features of the pool of its test sequences."""
+    """The MidRank model of a sequence-ranking run, and the (n, d) features of its pool of test samples."""
     from ranking.experiments.order_training import held_out_sequences
 
     settings = OrderTrainSettings.from_json(run.settings)
@@ -381,7 +383,7 @@ def mid_rank(run: Run) -> tuple[MidRank, Features]:
 
 @of_home(spinner="Searching …")
 def tree_search(run: Run, number: int, length: int, trees: int) -> TreeSearch:
-    """The search of a MidRank's ranker of one length for the best order of test sequence `number`, from 0."""
+    """The search of MidRank's ranker of one length for the best order of the test sequence with index `number`."""
     from ranking.explain.tree_search import tree_search as search
 
     method, features = mid_rank(run)
@@ -394,17 +396,17 @@ def tree_search(run: Run, number: int, length: int, trees: int) -> TreeSearch:
 
 
 def findings(run: Run) -> Findings:
-    """What is there of an experiment; of one that is running, as of a few seconds ago."""
+    """The results of an experiment so far; if it is running, they are at most POLL_SECONDS old."""
     return _findings(*_as_of(run))
 
 
 def differences(run: Run) -> list[Difference]:
-    """By what each two methods of an experiment differ on each query, with the intervals on the test samples."""
+    """The differences between each two methods of an experiment per query, with intervals on the test samples."""
     return _differences(*_as_of(run))
 
 
 def _as_of(run: Run) -> tuple[str, str]:
-    """The settings of an experiment, and what changes when there is more of it."""
+    """The settings of an experiment, and a key that changes when there are more results."""
     ended = run.state in ENDED
     when = f"{run.state} {run.parts_done}" if ended else f"{time.monotonic() // POLL_SECONDS}"
     return json.dumps(run.settings, sort_keys=True), when
@@ -428,7 +430,7 @@ def _plan(settings: str) -> Plan:
     return plan_of(protocol, image_set(protocol.set))
 
 
-@of_home(spinner="Drawing test images again …")
+@of_home(spinner="Resampling test images …")
 def _differences(settings: str, when: str) -> list[Difference]:
     from ranking.reports.differences import differences
 
@@ -448,11 +450,11 @@ def inference_problem(token: str, _scores: Floats, _relevant: Bools, loss: str) 
 
 
 def inference_trace(token: str, problem: InferenceProblem, algorithm: str) -> Trace:
-    """All steps of an algorithm on the problem of that token and its loss."""
+    """All steps of an algorithm on the problem with this token and loss."""
     return _inference_trace(token, problem.loss.name, algorithm, problem)
 
 
-@st.cache_resource(show_spinner="Looking for the most violated ranking …", max_entries=64)
+@st.cache_resource(show_spinner="Searching for the most violated ranking …", max_entries=64)
 def _inference_trace(token: str, loss: str, algorithm: str, _problem: InferenceProblem) -> Trace:
     from ranking.explain.inference_steps import trace_of
 

@@ -1,7 +1,7 @@
-"""Colours that stay apart for colour-blind eyes (Okabe and Ito 2008).
+"""Colours that colour-blind people can distinguish (Okabe and Ito 2008).
 
-Each has a contrast of at least 3 to 1 on the light and on the dark background. Colour never speaks alone:
-a glyph, a dash or a label says the same.
+Each has a contrast of at least 3 to 1 on the light and on the dark background. Colour is never the only cue:
+a glyph, a dash or a label has the same meaning.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ GREEN = "#009E73"
 VERMILLION = "#D55E00"
 PURPLE = "#CC79A7"
 GREY = "#808080"
-DARK_BLUE, DARK_GREEN, DARK_VERMILLION = "#004F7C", "#00694D", "#A84300"  # white text on them can be read
-DARK_GREY = "#5F5F5F"  # here too
+DARK_BLUE, DARK_GREEN, DARK_VERMILLION = "#004F7C", "#00694D", "#A84300"  # dark enough for white text
+DARK_GREY = "#5F5F5F"  # dark enough for white text
 
 RELEVANT, IRRELEVANT = GREEN, VERMILLION
 RELEVANT_LABEL, IRRELEVANT_LABEL = DARK_GREEN, DARK_VERMILLION
 RELEVANT_GLYPH, IRRELEVANT_GLYPH = "✓", "✗"
-OF_CLASSES = (BLUE, VERMILLION, GREEN, PURPLE, GREY)  # a label always stands beside them
+OF_CLASSES = (BLUE, VERMILLION, GREEN, PURPLE, GREY)  # always beside a label

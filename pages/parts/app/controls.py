@@ -1,4 +1,4 @@
-"""Widgets tied to the address: each shows the value of a name of it, and writes to it."""
+"""Widgets tied to the URL: each shows the value of a URL parameter and writes to it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import streamlit as st
 from pages.parts.app import address, keys
 
 T = TypeVar("T")
-Options = Sequence[T] | Mapping[T, str]  # as they are, or each with what is shown of it
+Options = Sequence[T] | Mapping[T, str]  # values, or values with their labels
 
 
 def segments(label: str, name: str, options: Options[T], default: T | None = None, **looks: Any) -> T:
-    """One of a few options, side by side; without a default none need be chosen."""
+    """One of a few options, side by side; without a default, no option has to be chosen."""
     chosen: T = st.segmented_control(
         label, list(options), required=default is not None, **_one_of(name, options, default), **looks
     )
@@ -22,7 +22,7 @@ def segments(label: str, name: str, options: Options[T], default: T | None = Non
 
 
 def select(label: str, name: str, options: Options[T], default: T | None = None, **looks: Any) -> T:
-    """One of many options, from a list; without a default none need be chosen."""
+    """One of many options, from a list; without a default, no option has to be chosen."""
     if default is None:
         looks["index"] = None
     chosen: T = st.selectbox(label, list(options), **_one_of(name, options, default), **looks)
@@ -42,7 +42,7 @@ def several(label: str, name: str, options: Options[str], default: Sequence[str]
 
 
 def pills(label: str, name: str, options: Sequence[str]) -> list[str]:
-    """Some of a few options, side by side and in their order; all of them at first."""
+    """Some of a few options, side by side and in their order; by default all."""
     bound = address.bound(name, address.some_of(list(options)), list(options), ",".join)
     chosen = st.pills(label, options, selection_mode="multi", **bound)
     return [option for option in options if option in chosen]
@@ -64,7 +64,7 @@ def slider(label: str, name: str, low: int, high: int, default: int, **looks: An
 def range_slider(
     label: str, name: str, low: float, high: float, step: float, **looks: Any
 ) -> tuple[float, float]:
-    """The ends of a range on a scale; at first all of it."""
+    """The ends of a range on a scale; by default the whole scale."""
 
     def parse(text: str) -> tuple[float, float]:
         parse_end = address.number(float)
@@ -80,12 +80,12 @@ def range_slider(
 
 
 def toggle(label: str, name: str, **looks: Any) -> bool:
-    """A switch, at first off."""
+    """A switch, by default off."""
     return bool(st.toggle(label, **address.bound(name, address.one_of((True, False)), False), **looks))
 
 
 def pages(name: str, count: int, default: int = 1) -> int:
-    """One of `count` pages, from 1; nothing is shown where there is only one."""
+    """One of `count` pages, from 1; nothing is shown for a single page."""
     if count <= 1:
         return 1
     return int(st.pagination(count, **address.bound(name, address.number(int, 1, count), default)))
@@ -101,7 +101,7 @@ def stepper(
     primary: str = "",
     **looks: Any,
 ) -> int:
-    """A whole number in a box, and buttons that lead from it to others, the targets."""
+    """A whole number in a box, and buttons that set it to one of the `targets` of the current number."""
     now = number(label, name, low, high, default, **looks)
     for text, target in targets(now).items():
         st.button(

@@ -1,4 +1,4 @@
-"""Files that a person takes along: the button, and the file made when it is pressed."""
+"""Download buttons whose files are created on a click."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.parts.app import rooms
 
-# The type of a file by its ending, and the icon of its button.
+# The media type of a file by its extension, and the icon of its button.
 KINDS = {
     "csv": ("text/csv", ":material/table_view:"),
     "html": ("text/html", ":material/article:"),
@@ -24,6 +24,6 @@ KINDS = {
 
 
 def offer(label: str, make: Callable[[], str | bytes], file: str, **looks: Any) -> None:
-    """The button for what `make` makes, in the home of this page, when it is pressed."""
+    """A download button; `make` creates the content on a click, in the page's workspace."""
     kind, icon = KINDS[file.rpartition(".")[2]]
     st.download_button(label, rooms.kept(make), file, kind, **{"icon": icon, "on_click": "ignore", **looks})

@@ -1,7 +1,7 @@
-"""A file that a person drops on a page, taken up once, whatever stops the page on its way.
+"""Handle each uploaded file exactly once, even if the page run is interrupted.
 
-A callback of the uploader would be stopped for good where it is called as a part of the page looks how far a worker
-is, and the page's own run follows. What is in the widget stays there until the page has come to it.
+A callback of the uploader would be lost if it were called while a fragment polls a worker, because the next run of the
+page interrupts it. The widget keeps its file until the page has handled it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ranking.core.errors import HomeError
 
 
 class TakenUp(NamedTuple):
-    """The name of what came of a file, None where nothing did; and why not, in words."""
+    """The name of what was made of a file, or the reason why the file was refused."""
 
     name: str | None = None
     refused: str | None = None
 
 
 def once(file: UploadedFile | DeletedFile, begin: Callable[[UploadedFile], str]) -> TakenUp:
-    """What `begin` makes of `file`, or what it made of it before; its ValueErrors and HomeErrors are refusals."""
+    """Call `begin` on `file` unless it was called before; its ValueErrors and HomeErrors refuse the file."""
     before: dict[str, TakenUp] = st.session_state.setdefault(keys.UPLOADED, {})
     if file.file_id not in before and isinstance(file, UploadedFile):
         try:

@@ -1,4 +1,4 @@
-"""Charts to take along: one HTML file that needs no network, with what is said of each."""
+"""Download of charts as a single HTML file that works offline, with a caption per chart."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from plotly.offline import get_plotlyjs
 
 from pages.parts.app import downloads
 
-Shown = tuple[go.Figure, str]  # a chart and what is said of it, as plain text
+Shown = tuple[go.Figure, str]  # a chart and its caption, as plain text
 
 STYLE = "body{font:16px sans-serif;color:#202020;background:#fff;max-width:1100px;margin:2rem auto;padding:0 1rem}"
 
 
 def as_html(title: str, figures: Sequence[Shown]) -> str:
-    """A page of charts that still answer to the mouse, each with its caption as plain text, on white."""
+    """A page of interactive charts on a white background, each with its caption."""
     parts = []
     for figure, caption in figures:
-        drawn = go.Figure(figure).update_layout(template="plotly_white")
-        parts.append(drawn.to_html(full_html=False, include_plotlyjs=False))
+        light = go.Figure(figure).update_layout(template="plotly_white")
+        parts.append(light.to_html(full_html=False, include_plotlyjs=False))
         parts.append(f"<p>{html.escape(caption)}</p>")
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>'
@@ -29,5 +29,5 @@ def as_html(title: str, figures: Sequence[Shown]) -> str:
 
 
 def offer(title: str, figures: Sequence[Shown], file: str) -> None:
-    """The button for it, made when it is pressed."""
+    """The download button; the file is created on a click."""
     downloads.offer("Charts as HTML", lambda: as_html(title, figures), file)

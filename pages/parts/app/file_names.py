@@ -1,4 +1,4 @@
-"""What files to take along are called: what they are, of which images, and what tells them from others."""
+"""Names of downloads: what the file is, the title of its image set, and an id."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ LONGEST = 40  # characters of a title
 
 
 def file_name(what: str, title: str, id: str, ending: str) -> str:
-    """`title` is anybody's: of it only letters, digits and hyphens are kept, so that every system can store the file.
+    """Join the parts with hyphens. Of `title`, which may be any text, only letters, digits and hyphens are kept, so
+    that every system can store the file.
 
     >>> file_name("answers", "Côte d'Azur: ../2024", "0123456789abcdef", "csv")
     'answers-Côte-d-Azur-2024-01234567.csv'

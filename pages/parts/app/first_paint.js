@@ -1,5 +1,5 @@
-// The page is hidden (frame.css) until its script has ended and all that it has drawn stays where it is, but for two
-// seconds at most: then a user sees what there is, although it may still move.
+// The page is hidden (frame.css) until its script has ended and no element moves any more, but for two seconds at most:
+// then the page is shown although its elements may still move.
 (() => {
   const QUIET = 200; // milliseconds
   const PATIENCE = 2000; // milliseconds

@@ -1,6 +1,7 @@
-"""What a browser has before a page's script has begun: the style of all pages, and what hides a page until it is whole.
+"""Add the style of all pages to Streamlit's HTML, and a script that hides a page until it is complete.
 
-A page comes piece by piece, and each piece would move those below it. So the first that is painted is all of it.
+Elements of a page arrive one by one, and each would move the elements below it. Therefore the page is painted only when
+all of them have arrived.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FOLDER = Path(__file__).parent
-END = "</body>"  # below the styles that Streamlit makes, of which ours then come last
-# Of a request: all of the HTML shall come, as text.
+END = "</body>"  # below Streamlit's own styles, so that ours take precedence
+# Request headers that are removed, so that the response is the complete HTML as text.
 UNWANTED = {b"accept-encoding", b"if-none-match", b"if-modified-since", b"range"}
 
 
@@ -43,7 +44,7 @@ class FirstPaint:
                     whole = bytes(body).replace(END.encode(), self._added, 1)
                     headers = MutableHeaders(raw=start["headers"])
                     headers["content-length"] = str(len(whole))
-                    for name in ("etag", "last-modified"):  # of what nothing was added to
+                    for name in ("etag", "last-modified"):  # these describe the original HTML
                         del headers[name]
                     await send(start)
                     await send({**message, "body": whole})

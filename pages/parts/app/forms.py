@@ -1,4 +1,4 @@
-"""Widgets made from the settings that a plug-in's dataclass fields describe; no list elsewhere."""
+"""Widgets for the settings that the dataclass fields of a plug-in describe."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ def settings_form(
 ) -> dict[str, dict[str, Any]]:
     """Widgets for every setting of `plugins` (name, class); their values by plug-in and setting.
 
-    Advanced settings wait behind one expander, `more`; each is explained on request. In the address a setting is called
-    owner.plugin.setting; with shared=False it stays out of the address. without: names of
-    settings that are left out.
+    Advanced settings are in an expander with the title `more`. The URL parameter of a setting is
+    owner.plugin.setting; with shared=False the URL does not contain it. without: names of settings that are omitted.
     """
     described = [
         (name, item) for name, plugin in plugins for item in settings_of(plugin) if item.name not in without
@@ -43,7 +42,7 @@ def settings_form(
 
 def _widget(owner: str, plugin: str, item: Setting, shared: bool, several: bool = False) -> Any:
     name = keys.setting(owner, plugin, item.name)
-    # Not escaped: names and labels are those of code, and a screen reader would read the backslashes aloud.
+    # Not escaped: names and labels come from code, and a screen reader would read the backslashes aloud.
     label = f"{plugin}: {item.label}" if several else item.label
     bound: dict[str, Any] = {"key": keys.widget(name)}
     if shared:
@@ -61,7 +60,7 @@ def _widget(owner: str, plugin: str, item: Setting, shared: bool, several: bool 
 
 def _choose(item: Setting, label: str, bound: dict[str, Any]) -> Any:
     if item.choices:
-        return st.selectbox(label, item.choices, **bound)
+        return st.selectbox(label, list(item.choices), format_func=item.shown, **bound)
     if item.kind is bool:
         return st.toggle(label, **bound)
     if item.kind is str:
@@ -77,7 +76,7 @@ def _choose(item: Setting, label: str, bound: dict[str, Any]) -> Any:
 
 
 def _power(item: Setting, label: str, bound: dict[str, Any]) -> float:
-    """Powers of ten to choose from; the address may ask for any other number, which joins them."""
+    """A choice of powers of ten; any other number in the URL is added to them."""
     value = float(st.session_state[bound["key"]])
     least, most = item.usual or (item.minimum, item.maximum)
     low = least or min(item.default, value) / 1e4
@@ -99,13 +98,13 @@ def _step(item: Setting) -> float:
 
 
 def parse(item: Setting, text: str) -> Any:
-    """The value that `text` of the address stands for; ValueError where it is not allowed."""
+    """The value of a URL parameter; ValueError if it is not allowed."""
     value: Any = text
     if item.choices:
-        return address.one_of(item.choices)(text)
+        return address.one_of(list(item.choices))(text)
     if item.kind is bool:
         return address.one_of((True, False))(text)
     if item.kind in (int, float):
         value = address.number(item.kind, item.minimum, item.maximum)(text)
-    item.check("the address", value)
+    item.check("the URL", value)
     return value

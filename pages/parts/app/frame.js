@@ -1,7 +1,7 @@
-// The menu on a phone: one button, which opens the row of links and headings that follows it. Wider screens show the row
-// and no button (frame.css). The row is the page's own: here it is only said whether it is open.
+// The menu on a phone: a button that opens the row of links and headings below it. Wider screens show the row without
+// the button (frame.css). The row belongs to the page; this component only opens and closes it.
 //
-// data: { page }: going to another page closes it.
+// data: { page }: changing the page closes the menu.
 
 export default function ({ parentElement, data }) {
   const button = parentElement.querySelector(".menu-button");

@@ -1,4 +1,4 @@
-"""The frame around every page: its title, its messages, and text made safe for markdown."""
+"""The frame of every page: its title, menu and messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ranking.workspace.room_quotas import FullError
 
 log = logging.getLogger(__name__)
 
-# The button that opens the menu on a phone. frame.css has its style, as of all that is not isolated from the page.
+# The button that opens the menu on a phone. Its styles are not isolated, so they are in frame.css.
 _mount_button = st.components.v2.component(
     "ranking_menu_button",
     html='<button class="menu-button" type="button" aria-expanded="false">☰ Menu</button>',
@@ -33,8 +33,8 @@ _mount_button = st.components.v2.component(
 
 
 def guard() -> None:
-    """First of all on each page. A deep link that is the server's first request runs the page without
-    laboratory.py, and nothing would know the other pages: register them and start again through it."""
+    """Register all pages and run again, once per session. If the first request of a server is a link to a page, the
+    page runs without laboratory.py, and the other pages would be unknown."""
     if keys.BOOTED not in st.session_state:
         st.session_state[keys.BOOTED] = True
         st.navigation(menu.all_pages())
@@ -42,13 +42,13 @@ def guard() -> None:
 
 
 def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
-    """Run a page: its title, what was wrong with the address, its steps."""
+    """Run a page: show its title and the messages about the URL, and call its steps."""
     guard()
     st.session_state[keys.PAGE_SHOWN] = name
     st.session_state[keys.PAGE_RUNS], st.session_state[keys.MENU_ROW] = True, None
     st.session_state[keys.REBUILDS] = set()
     st.session_state[keys.MENU] = st.container(key="menu", gap=None)
-    linked: dict[str, str] | None = None  # the address that the menu carries on
+    linked: dict[str, str] | None = None  # the URL parameters in the menu's links
     with st.session_state[keys.MENU]:
         _mount_button(key="menu-button", data={"page": name}, height="content")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -79,9 +79,9 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
 
 @contextmanager
 def in_place() -> Iterator[None]:
-    """Trouble with a part of a page is said where the part would stand, and the page goes on.
+    """Show an error of a part of a page in the place of that part, and continue with the page.
 
-    A fragment needs it too: it runs again by itself, without its page around it.
+    A fragment needs this too, because it runs again without its page.
     """
     try:
         yield
@@ -91,7 +91,7 @@ def in_place() -> Iterator[None]:
 
 
 def _show_error(error: HomeError | Gone, part: str) -> None:
-    """An error, and the way to mend it where that is one press, and not of the room of somebody else."""
+    """An error, with a button that rebuilds a lost database unless it is that of another workspace."""
     st.error(escaped(rooms.without_paths(str(error))), icon=":material/error:")
     offered: set[Path] = st.session_state[keys.REBUILDS]
     if not isinstance(error, HomeError) or error.lost is None or rooms.is_of_another(error.lost):
@@ -103,19 +103,18 @@ def _show_error(error: HomeError | Gone, part: str) -> None:
 
 
 def note(error: Exception) -> None:
-    """Remember what has to be mended on all pages: where the room is full, they offer to make space until there is."""
+    """Remember that the workspace is full, so that all pages offer to free up storage until it is not."""
     if isinstance(error, FullError):
         st.session_state[keys.ROOM_FULL] = True
 
 
 def picture(name: str) -> DeltaGenerator:
-    """A container for the picture of the page, or for its control: a lecture folds all else that the page has."""
+    """A container for the main figure of the page, or for its control; lecture mode hides everything else."""
     return st.container(key=f"picture-{name}")
 
 
 def _finish(messages: DeltaGenerator, linked: dict[str, str] | None) -> None:
-    """What is known when a page has run: its address, which may no longer be the one that the menu carries on, and what
-    was wrong with it."""
+    """Update the menu's links if the URL has changed since the menu was shown, and show the messages about the URL."""
     st.session_state[keys.PAGE_RUNS] = False
     if st.query_params.to_dict() != linked:
         menu.show_again()
@@ -128,7 +127,7 @@ def _finish(messages: DeltaGenerator, linked: dict[str, str] | None) -> None:
 
 
 def way_on(message: str, label: str, page: str, **changes: str | None) -> NoReturn:
-    """An inviting empty state: what is missing, and the one next step. Ends the page."""
+    """Show what is missing and a button to the next step, and end the page."""
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(f"#### {escaped(message)}", text_alignment="center")
         next_step(label, page, **changes)
@@ -136,6 +135,6 @@ def way_on(message: str, label: str, page: str, **changes: str | None) -> NoRetu
 
 
 def next_step(label: str, page: str, *, obvious: bool = True, **changes: str | None) -> None:
-    """The one obvious next step: a button to another page. The address goes along, with `changes` to it."""
+    """A button to another page, which keeps the URL parameters with `changes`. obvious: primary style."""
     if pressed(label, keys.widget(f"go to {page}"), type="primary" if obvious else "secondary"):
         st.switch_page(f"pages/{page}.py", query_params=address.changed(**changes))

@@ -1,4 +1,4 @@
-"""The home that a visitor works in: its stores, what it lacks, and how caches of what it holds are told apart."""
+"""The visitor's data folder (the server's own, or a workspace): its stores, and the caches of its content."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from ranking.workspace.run import Run
 from ranking.workspace.store import Store, TakenIn
 
 log = logging.getLogger(__name__)
-EACH = 32  # entries of a cache: a class of thirty looks at one each, in thirty rooms
-SOME = 8  # where an entry takes much memory
+EACH = 32  # entries of a cache: enough for a class of thirty with a workspace each
+SOME = 8  # entries of a cache whose entries take much memory
 
-# Where the folder of the examples is not whole.
+# The message if the folder of the examples is incomplete.
 NO_EXAMPLES = (
     "the example images are missing in data/examples. Restore that folder (git checkout data/examples, or "
     "python data/examples.py, which takes up to twenty minutes) and start the app again, or import images on the page "
@@ -37,16 +37,16 @@ NO_EXAMPLES = (
 
 
 class Gone(Exception):
-    """Something that the address or a run names is not there (any more). The message says what to do."""
+    """Something that the URL or a run refers to does not exist (any more). The message explains what to do."""
 
 
 def store() -> Store:
-    """The store of the home that the visitor works in; what dead workers left is settled when it is first opened.
+    """The store of the visitor's data folder; when it is first opened, runs of crashed workers are marked as failed.
 
-    Beside the page, where files are made for a download, what needs it is wrapped in `rooms.kept`.
+    Outside of a page run, such as in a download, the function that calls this must be wrapped in `rooms.kept`.
     """
     if rooms.used():
-        common()  # what it holds is lent to the visitor's room
+        common()  # its content is shared with the visitor's workspace
     opened, _ = _recovered(rooms.here())
     if is_due(opened.home):
         keep_copy(opened.home)
@@ -54,17 +54,17 @@ def store() -> Store:
 
 
 def taken_in() -> TakenIn:
-    """What the database of the visitor's home did not know when it was first opened."""
+    """What was missing in the visitor's database when it was first opened."""
     return _recovered(rooms.here())[1]
 
 
 def look_again() -> None:
-    """Have the visitor's home be opened anew, with what was mended in it."""
+    """Reopen the visitor's store, so that repairs take effect."""
     _recovered.clear(rooms.here())
 
 
 def common() -> Store:
-    """The store of what comes with the program, which all rooms are lent; without rooms the one and only."""
+    """The store of the bundled data, which all workspaces share; without workspaces, the visitor's store."""
     return _recovered(str(rooms.all_rooms().bundled))[0] if rooms.used() else store()
 
 
@@ -81,8 +81,8 @@ def _recovered(home: str | None) -> tuple[Store, TakenIn]:
 
 
 def adopt_examples(opened: Store) -> None:
-    """Have a home hold what comes with the program; a room is lent it. Where that fails, as on a full disk, all that
-    the home holds can still be used."""
+    """Copy the bundled examples to a store, except to a workspace, which shares them. If that fails, as on a full disk,
+    the content of the store can still be used."""
     if has_quotas(opened.home):
         return
     try:
@@ -93,29 +93,29 @@ def adopt_examples(opened: Store) -> None:
 
 @contextmanager
 def or_gone() -> Iterator[None]:
-    """What the store lacks, or cannot read, comes as Gone, which pages show; any other error is a defect of ours.
+    """Turn errors about data that is missing or cannot be read into Gone, which pages show; other errors are bugs.
 
-    Of a room that is full pages hear as they do elsewhere, for they offer to make space then."""
+    FullError is not changed, because pages then offer to free up storage."""
     try:
         yield
     except FullError:
         raise
     except (ValueError, OSError, EOFError, BadZipFile) as error:
-        home = rooms.here()  # a file that the class room lends must not tell its name
+        home = rooms.here()  # an error about a shared file must not reveal the name of the shared workspace
         raise Gone(str(error) if home is None else unnamed(Path(home), str(error))) from error
 
 
 def of_home(entries: int = EACH, spinner: str | bool = False, needs: str = "") -> Callable[[Any], Any]:
-    """Caches what a function makes of the visitor's home, for each home apart.
+    """Cache the results of a function of the visitor's data folder, separately per folder.
 
-    Errors come as Gone. needs: "scores" or "model", which the run that is the first argument must have.
+    Errors are turned into Gone. needs: "scores" or "model", which the run in the first argument must have.
     """
 
     def decorate(make: Callable[..., Any]) -> Any:
         def made(home: str, *arguments: Any) -> Any:
             return make(*arguments)
 
-        # Streamlit tells caches apart by these.
+        # Streamlit distinguishes caches by these.
         made.__module__, made.__qualname__ = make.__module__, make.__qualname__
         kept = st.cache_resource(
             made, show_spinner=spinner, max_entries=entries, hash_funcs={Run: lambda run: run.id}
@@ -125,7 +125,7 @@ def of_home(entries: int = EACH, spinner: str | bool = False, needs: str = "") -
         def get(*arguments: Any) -> Any:
             if needs and not getattr(arguments[0], f"has_{needs}"):
                 run = arguments[0]
-                raise Gone(f"training {run.id} is {run.state} and has no {needs}; train again")
+                raise Gone(f"run {run.id} is {run.state} and has no {needs}; train again")
             with or_gone():
                 return kept(str(store().home), *arguments)
 
@@ -137,11 +137,11 @@ def of_home(entries: int = EACH, spinner: str | bool = False, needs: str = "") -
 
 @of_home()
 def answers() -> AnswerStore:
-    """The answers about images of this home."""
+    """The answers about images in the visitor's data folder."""
     return AnswerStore(store().home)
 
 
 @of_home()
 def corrections() -> CorrectionStore:
-    """The corrections of labels of this home."""
+    """The label corrections in the visitor's data folder."""
     return CorrectionStore(store().home)

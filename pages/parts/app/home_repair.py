@@ -1,4 +1,4 @@
-"""A home whose database was lost: making it again, and what was found in the home that the database did not know."""
+"""Rebuild a lost database, and report what a data folder contained that its database did not."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ log = logging.getLogger(__name__)
 
 
 def offer(folder: Path, part: str) -> None:
-    """The button that makes the database of the home `folder` again; part: of the page that says that it is lost."""
+    """The button that rebuilds the database in `folder`. part: the part of the page that reports the loss."""
     st.button(
         "Rebuild the database",
         key=keys.widget(f"rebuild {part}"),
         icon=":material/build:",
         type="primary",
-        help="The newest intact copy replaces the database. Answers that can still be read in the damaged file are "
-        "added, and every image set and run whose folder exists is listed again. The damaged file is kept, too.",
+        help="The newest intact copy replaces the database. Answers that can still be read from the damaged file are "
+        "added, and every image set and run whose folder exists is listed again. The damaged file is kept.",
         on_click=_rebuild,
         args=(folder,),
     )
@@ -40,13 +40,13 @@ def _rebuild(folder: Path) -> None:
 
 
 def show() -> None:
-    """What the database did not know: image sets and runs that are listed again, and folders that cannot be read."""
+    """Report the image sets and runs that were added to the database, and the folders that cannot be read."""
     try:
         taken = home.taken_in()
     except HomeError as error:
         if error.lost is not None:
-            raise  # which ends the page, with the way to mend it at its top
-        return  # the rest of the page needs the home too, and says what is wrong with it
+            raise  # ends the page, which then offers to rebuild the database
+        return  # the rest of the page needs the store too, and reports the error
     if not any(taken):
         return
     with st.container(border=True):
@@ -59,6 +59,6 @@ def show() -> None:
             )
             st.markdown(escaped(message))
         for message in taken.refused:
-            st.markdown(escaped(f"{message}. The folder stays where it is, and is not listed."))
-        label = "Look again" if taken.refused else "OK"
+            st.markdown(escaped(f"{message}. The folder is kept, but not listed."))
+        label = "Check again" if taken.refused else "OK"
         st.button(label, key=keys.widget("look again"), on_click=home.look_again)

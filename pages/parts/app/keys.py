@@ -1,110 +1,106 @@
-"""Every name that the pages keep state under: in the address, in the session, of widgets."""
+"""The names of URL parameters, of session state and of widgets."""
 
 from __future__ import annotations
 
-# The address: what is worth sharing.
-ROOM = "room"  # name of the room that the visitor works in, and the key to it
-LECTURE = (
-    "lecture"  # "on": larger type and one picture, for a projector; "notes": with all else that the page has
-)
+# URL parameters: the state that a link shares.
+ROOM = "room"  # name of the visitor's workspace, which is also the key to it
+LECTURE = "lecture"  # "on": larger type and the main figure, for a projector; "notes": the whole page
 SET = "set"  # key of the image set
 IMPORT = "import"  # id of the import that is shown
 OWN = "own"  # id of the preview of custom features that is shown, or "new"
 FEATURES = "features"  # names, joined by commas
-PROJECTION = "projection"  # what is made of them: "None", "PCA" or "PCA, whitened"
-PROJECTED_TO = "projected_to"  # how many columns of that are kept
-QUERY = "query"  # the class that is searched for
+PROJECTION = "projection"  # of the features: "None", "PCA" or "PCA, whitened"
+PROJECTED_TO = "projected_to"  # number of its columns
+QUERY = "query"  # the class to rank first
 METHOD = "method"
-GRAPH = "graph"  # which samples lean on which, of a method that uses that
-RUN = "run"  # id of the training that is shown
-LIKE = "like"  # id of the training that it was changed from
-PLAYED = "played"  # id of the training that is played back beside it, or "none"
-EVERYWHERE = "everywhere"  # whether trainings on all image sets are listed
+GRAPH = "graph"  # the similarity graph of a method that uses one
+RUN = "run"  # id of the training run that is shown
+LIKE = "like"  # id of the training run whose settings were changed for it
+PLAYED = "played"  # id of the training run that is played back beside it, or "none"
+EVERYWHERE = "everywhere"  # whether training runs on all image sets are listed
 SPLIT = "split"  # "test" or "train"
 K = "k"  # of precision at k
 PAGE = "page"  # of the ranked grid, from 1
 FILTER = "filter"  # which samples the ranked grid shows
-SCORE_RANGE = (
-    "score_range"  # of the samples that it shows: the lowest and the highest score, joined by a comma
-)
-CORRECTIONS = "corrections"  # whether a new training uses the person's corrections of labels
+SCORE_RANGE = "score_range"  # lowest and highest score of the samples that it shows, joined by a comma
+CORRECTIONS = "corrections"  # whether a new training run uses the label corrections
 SHEET = "sheet"  # page of the contact sheet, from 1
-SHEET_CLASS = "sheet.class"  # only images that show this class are on the contact sheet
-SHEET_SPLIT = "sheet.split"  # only images of this split are
+SHEET_CLASS = "sheet.class"  # class of the images on the contact sheet
+SHEET_SPLIT = "sheet.split"  # split of the images on the contact sheet
 SAMPLE = "sample"  # id of the selected sample: one selection for all pages
-VIEW = "view"  # what a tile of the ranked grid shows
-COMPARED = "compared"  # ids of the trainings that are compared, joined by commas
-TOP = "top"  # how many places of each of them are shown
-FOLLOW = "follow"  # whether lines follow the selected sample or all that are shown
-PAIR = "pair"  # ids of the two of them that are compared sample by sample, joined by a comma
-MOVED = "moved"  # by what samples are said to have moved between the two
+VIEW = "view"  # what a thumbnail of the ranked grid shows: crop or whole image
+COMPARED = "compared"  # ids of the training runs that are compared, joined by commas
+TOP = "top"  # number of ranks that are shown of each of them
+FOLLOW = "follow"  # whether lines follow the selected sample or all samples that are shown
+PAIR = "pair"  # ids of the two runs that are compared sample by sample, joined by a comma
+MOVED = "moved"  # how the move of a sample between the two is measured
 EXAMPLE = "example"  # id of the selected sample of an import
 STEP = "step"  # of the lesson, from 1
-ALL_STEPS = "all_steps"  # whether a lesson shows them all
-PLACE = "place"  # of the image that the lesson moves, from 1
+ALL_STEPS = "all_steps"  # whether a lesson shows all steps
+PLACE = "place"  # rank of the image that the lesson moves, from 1
 NEIGHBOURS_STEP = "neighbours_step"  # of the lesson about neighbours, from 1
 PAIRS_STEP = "pairs_step"  # of the lesson about pairs, from 1
-GUESS = "guess"  # what its pairs mean to the person
-STRENGTH = "strength"  # of neighbours in that lesson, of what was learnt
+GUESS = "guess"  # the criterion that the visitor guesses
+STRENGTH = "strength"  # edge strength in the lesson about neighbours, in multiples of the learned penalties
 NEIGHBOURS_VIEW = "neighbours_view"  # labellings of a sample, or the similarity graph
-COLOUR = "colour"  # what the colours of the sample graph tell
-ORDER = "order"  # of the components of the sample graph
-SIZE = "size"  # of the components that the sample graph shows
-COMPONENTS = "components"  # page of the sample graph, from 1
+COLOUR = "colour"  # what the colours of the similarity graph mean
+ORDER = "order"  # of the components of the similarity graph
+SIZE = "size"  # of the components that the similarity graph shows
+COMPONENTS = "components"  # page of the similarity graph, from 1
 LABEL_SET = "label_set"  # key of the image set whose labels are ranked
-BASELINE_RUN = "rival_run"  # id of the training that plays along
-LABEL_RUN = "label_run"  # id of the training of labels that is shown
-CORE = "core"  # the label of the core whose interactions are shown
-SIMULATION = "simulation"  # id of the simulation of questions that is shown
-MODELS = "models"  # rankers of labels that a simulation compares, joined by commas
-STRATEGIES = "strategies"  # ways to ask, joined by commas
-QUESTIONS = "questions"  # that an image is asked
-FOLDS = "folds"  # that images are dealt into
-SEED = "seed"  # by which they are dealt
-MIN_IMAGES = "min_images"  # that must show a label
+BASELINE_RUN = "rival_run"  # id of the training run of the baseline
+LABEL_RUN = "label_run"  # id of the label-ranking run that is shown
+CORE = "core"  # the core label whose interactions are shown
+SIMULATION = "simulation"  # id of the labelling simulation that is shown
+MODELS = "models"  # label-ranking methods that a simulation compares, joined by commas
+STRATEGIES = "strategies"  # question strategies, joined by commas
+QUESTIONS = "questions"  # number of questions per image
+FOLDS = "folds"  # number of folds
+SEED = "seed"  # of the split into folds
+MIN_IMAGES = "min_images"  # fewest images of a label
 PANELS = "panels"  # what a panel of the curves shows
-ORDER_SET = "order_set"  # key of the image set whose samples are put in order
-CRITERION = "criterion"  # by which they are
-ORDER_RUN = "order_run"  # id of the training of orders that is shown
-BESIDE = "beside"  # ids of the trainings of orders that are shown beside it, joined by commas
+ORDER_SET = "order_set"  # key of the image set whose sequences are ranked
+CRITERION = "criterion"  # that orders the sequences
+ORDER_RUN = "order_run"  # id of the sequence-ranking run that is shown
+BESIDE = "beside"  # ids of the sequence-ranking runs that are shown beside it, joined by commas
 SEQUENCE = "sequence"  # number of the test sequence, from 1
-ORDER_VIEW = "order_view"  # whether methods put it in order, or the person
-ORDER_METHOD = "order_method"  # that a new training of orders has
+ORDER_VIEW = "order_view"  # whether the methods or the visitor order the sequence
+ORDER_METHOD = "order_method"  # method of a new sequence-ranking run
 LENGTH = "length"  # of the subsequences whose ranker's search is shown
-TREES = "trees"  # that its search grows
-ABLATION = "study"  # which figure about MidRank is measured
-ABLATION_RUN = "study_run"  # id of the study that is shown
-MEASURE = "measure"  # by which its curves are shown
-EXPERIMENT_SET = "experiment_set"  # key of the image set on which methods are compared
+TREES = "trees"  # number of search trees
+ABLATION = "study"  # the figure about MidRank that is measured
+ABLATION_RUN = "study_run"  # id of the ablation that is shown
+MEASURE = "measure"  # of its curves
+EXPERIMENT_SET = "experiment_set"  # key of the image set of an experiment
 EXPERIMENT = "experiment"  # id of the experiment that is shown
-SCALE = "scale"  # of a new experiment: what its form begins with
-QUERIES = "queries"  # classes that an experiment ranks, each by itself, as a list in JSON
+SCALE = "scale"  # of a new experiment: the initial values of its form
+QUERIES = "queries"  # classes that an experiment ranks, one at a time, as a list in JSON
 COMPARED_METHODS = "contenders"  # methods that it compares, joined by commas
-GRID_C, GRID_ETA = "grid.C", "grid.eta"  # values that it chooses among, joined by commas
-WIDEN = "widen"  # whether a grid goes on beyond an end where the best lies
-CHOSEN_BY = "chosen_by"  # the measure by which it chooses
-DIFFERENCE = "difference"  # of which two methods, as "one − other"
-GALLERY = "gallery"  # query whose curves and first ranked samples are shown
+GRID_C, GRID_ETA = "grid.C", "grid.eta"  # values of its grid, joined by commas
+WIDEN = "widen"  # whether a grid is extended if the best value is at its end
+CHOSEN_BY = "chosen_by"  # the measure of its model selection
+DIFFERENCE = "difference"  # between two methods, as "one − other"
+GALLERY = "gallery"  # query whose curves and top samples are shown
 GALLERY_SPLIT = "gallery_split"  # "test", "fold 1", ...
-PLACES = "places"  # how many of the first ranked samples
-VISIT = "visit"  # number of the order that the search visited, from 1
-IMAGE = "image"  # id of the image whose labels are asked for
-STRATEGY = "strategy"  # how the next question is chosen
-LABEL_K = "label_k"  # how many labels an image is given
-BASELINE = "rival"  # whether, and how, another model is shown beside
-TRUTH = "truth"  # whether the true labels are shown
-SCORES = "scores"  # whose most violated ranking is looked for: of a model, sampled or typed
+PLACES = "places"  # number of top samples
+VISIT = "visit"  # number of the candidate order in the search, from 1
+IMAGE = "image"  # id of the image that is labelled interactively
+STRATEGY = "strategy"  # question strategy
+LABEL_K = "label_k"  # number of labels per image
+BASELINE = "rival"  # whether, and how, a baseline is shown
+TRUTH = "truth"  # whether the ground truth is shown
+SCORES = "scores"  # source of the scores for the most violated ranking: a model, sampled or typed
 TYPED_RELEVANT = "scores.relevant"  # numbers, joined by blanks
 TYPED_IRRELEVANT = "scores.irrelevant"
 SAMPLED = ("scores.positives", "scores.negatives", "scores.apart", "scores.seed")
-LOSS = "loss"  # by which a ranking is violated
-TIMES = "scores.times"  # what all scores are multiplied by
-ALGORITHM = "algorithm"  # that looks for the most violated ranking
-LOOK = "look"  # how many of its steps are done
+LOSS = "loss"  # of the most violated ranking
+TIMES = "scores.times"  # factor of all scores
+ALGORITHM = "algorithm"  # for the most violated ranking
+LOOK = "look"  # number of its steps that are done
 ASSIGNMENT = "assignment"  # which assignment problem is shown
 ASSIGNMENT_AIM = "assignment.aim"  # the prediction, or the most violated ranking
-ASSIGNED = "assignment.samples"  # how many samples it has
-ASSIGNED_RELEVANT = "assignment.relevant"  # those that are relevant, letters joined by commas
+ASSIGNED = "assignment.samples"  # number of samples
+ASSIGNED_RELEVANT = "assignment.relevant"  # the relevant samples, letters joined by commas
 ASSIGNED_K = "assignment.k"  # of its precision at k
 ASSIGNMENT_SEED = "assignment.seed"  # of its scores and interactions
 SOLVER = "assignment.solver"  # whose ranking is shown
@@ -112,19 +108,19 @@ VIOLATED_STEP = "violated_step"  # of the lesson about the most violated ranking
 LABELS_STEP = "labels_step"  # of the lesson about labels, from 1
 SCENE = "label_scene"  # of that lesson, a letter
 ANSWERED_LABEL = "told_label"  # the label that is answered in it
-ANSWER = "told_answer"  # and how
-ANSWERED = "questions_answered"  # how many questions are answered in it
+ANSWER = "told_answer"  # the answer
+ANSWERED = "questions_answered"  # number of answered questions in it
 TIMING = "timing"  # id of the timing that is shown
 TIMED = "timed"  # which table or figure of the paper is shown
 SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 
-# What the address would say of a run's features and of the settings of a run.
+# Parameters of a run's features and settings.
 _FEATURES = (FEATURES, PROJECTION, PROJECTED_TO)
 _PLUGINS = ("method.", "feature.")
 _SEQUENCES = (ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT, ABLATION_RUN)
 _SHOWN = (PAGE, SCORE_RANGE, SAMPLE, COMPONENTS)  # of a ranking
 
-# What a change of a name makes meaningless. A run stands for the set and the settings that it was trained with.
+# Parameters that a change of another parameter makes meaningless. A run implies its image set and its settings.
 DEPENDENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((SCORES, LOSS, TIMES, ALGORITHM, TYPED_RELEVANT, TYPED_IRRELEVANT, *SAMPLED), (LOOK,)),
     **dict.fromkeys((ASSIGNMENT, ASSIGNMENT_AIM), (SOLVER,)),
@@ -183,59 +179,59 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
         *(LABEL_SET, *_FEATURES, *_PLUGINS, MODELS, STRATEGIES, QUESTIONS, FOLDS, SEED, MIN_IMAGES),
     ),
     SPLIT: (*_SHOWN, LOOK),
-    SAMPLE: (SPLIT, PAGE, SHEET, COMPONENTS),  # where a sample stands follows from which it is
+    SAMPLE: (SPLIT, PAGE, SHEET, COMPONENTS),  # the page of a sample follows from the sample
     **dict.fromkeys((ORDER, SIZE), (COMPONENTS,)),
 }
 
 
 def depends(name: str, on: str) -> bool:
-    """Whether `name` of the address means nothing after a change of `on`."""
+    """Whether the URL parameter `name` is meaningless after a change of `on`."""
     listed = DEPENDENTS.get(on, ())
     return name in listed or any(name.startswith(prefix) for prefix in listed if prefix.endswith("."))
 
 
 def setting(owner: str, plugin: str, name: str) -> str:
-    """Address name of a setting; `owner` is the kind of plug-in. No two plug-ins' settings can collide."""
+    """URL parameter of a setting; `owner` is the kind of plug-in. Settings of two plug-ins cannot collide."""
     return f"{owner}.{plugin}.{name}"
 
 
-# The session: what one browser tab remembers.
-IMPLIED = "what the training in the address implies"
-COMPLAINTS = "complaints about the address"  # messages that no page has shown yet
-COMPLAINED = "complaints that were shown"  # (messages, the address that they led to)
+# Session state: what a browser tab remembers.
+IMPLIED = "parameters that the run in the URL implies"
+COMPLAINTS = "messages about the URL"  # that no page has shown yet
+COMPLAINED = "messages about the URL that were shown"  # (messages, the URL after them)
 BOOTED = "pages are registered"
-IN_ROOM = "room that the session is of"
-ROOM_FULL = "room was found full"  # whether; until there is space again
+IN_ROOM = "workspace of the session"
+ROOM_FULL = "workspace is full"  # whether; until there is space again
 EVENTS = "events read so far"  # run id: (byte offset, events)
-MENU = "place of the menu"
-MENU_ROW = "row of the menu"  # kept free for the end of the page's run by a fragment that will draw it again
-REBUILDS = "rebuilds"  # the homes of which this run of the page has offered to rebuild the database
-PAGE_RUNS = "page runs"  # whether the page itself runs, and draws its menu at its end
+MENU = "container of the menu"
+MENU_ROW = "row of the menu"  # kept free by a fragment, to be filled at the end of the page run
+REBUILDS = "rebuilds"  # the data folders whose database this run of the page has offered to rebuild
+PAGE_RUNS = "page runs"  # whether the page itself runs, and shows its menu at its end
 PAGE_SHOWN = "page that is shown"
 PAGE_DONE = "page that was last shown to its end"
-TOGETHER = "selected together"  # name of the address: ids
-GRID_SENT = "selection that a grid was told"
-SELECTED_RUNS = "selected trainings"  # (the training in the address, ids)
-JUST_DELETED = "trainings that were just deleted"  # ids
+TOGETHER = "selected together"  # URL parameter: ids
+GRID_SENT = "selection that was sent to a grid"
+SELECTED_RUNS = "selected training runs"  # (the run in the URL, ids)
+JUST_DELETED = "training runs that were just deleted"  # ids
 K_RAISED = "k was raised beside the question"  # whether
 STARTED = "training run that was just started"  # id
-NOT_DONE = "what could not be done to trainings"  # messages
+NOT_DONE = "errors of actions on training runs"  # messages
 UNDO = "correction to undo"  # its press
-UPLOADED = "what came of what was uploaded"  # id of each file: dropped.TakenUp
+UPLOADED = "results of uploads"  # id of each file: dropped.TakenUp
 JUST_DELETED_SET = "image set that was just deleted"  # its key
-UPLOADED_PAIRS = "CSVs of pairs that were brought"  # how many
+UPLOADED_PAIRS = "uploaded CSV files of pairs"  # their number
 
 
 def uploads_of(form: str) -> str:
-    """How many files were dropped there: each has a widget of its own, so that none keeps the last one's bytes."""
+    """Session key of the number of files uploaded there: each file has a new widget, so that none keeps old bytes."""
     return f"uploads of {form}"
 
 
 def refused_of(form: str) -> str:
-    """Why the last file that was dropped there was refused; None where it was not."""
+    """Session key of the reason why the last file uploaded there was refused; None if it was not."""
     return f"refused by {form}"
 
 
 def widget(name: str) -> str:
-    """Session key of the widget that edits `name` of the address."""
+    """Session key of the widget of the URL parameter `name`."""
     return f"widget {name}"

@@ -1,4 +1,4 @@
-"""The menu: the places of the laboratory, the pages of each, and the links to them at the top of every page."""
+"""The menu: the sections of the laboratory, their pages, and the links to them at the top of every page."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pages.parts.app import address, keys
 
 
 class Title(NamedTuple):
-    """What a page is called at its top, and in the tabs of its place; without the latter it has none there."""
+    """The title of a page, and of its tab within its section; a page without the latter has no tab."""
 
     page: str
     tab: str = ""
 
 
-# Places, each with its pages. A place opens at its first page.
+# Sections, each with its pages. A section opens at its first page.
 PLACES = {
-    "Start": {"start": Title("Ranking laboratory")},  # stands at the bare address
+    "Start": {"start": Title("Ranking laboratory")},  # has the URL without a path
     "Lessons": {
         "lessons": Title("Lessons"),
         "lesson": Title("Why optimise AP?"),
@@ -55,7 +55,7 @@ PLACES = {
     },
 }
 PAGES = {name: title.page for place in PLACES.values() for name, title in place.items()}
-# Addresses of before, and what they show now.
+# Former URLs, and the page and parameters that they redirect to.
 MOVED = {
     "max_marginals": ("neighbours", {keys.NEIGHBOURS_VIEW: "labellings"}),
     "sample_graph": ("neighbours", {keys.NEIGHBOURS_VIEW: "graph"}),
@@ -63,7 +63,7 @@ MOVED = {
 
 
 def all_pages() -> list[st.Page]:
-    """Every page of the laboratory, in the order of the menu, and those that lead on from the addresses of before."""
+    """Every page of the laboratory, in the order of the menu, and the redirects of former URLs."""
     first = next(iter(PAGES))
     pages = [st.Page(f"pages/{name}.py", title=title, default=name == first) for name, title in PAGES.items()]
     moved = [
@@ -78,12 +78,12 @@ def _lead_on(page: str, changes: dict[str, str]) -> NoReturn:
 
 
 def show_again() -> None:
-    """The menu once more, for an address that has changed. The one fragment of a page that changes the address ends
-    with this, for it runs again without its page.
+    """Show the menu again after a change of the URL. The fragment that changes the URL of its page ends with this,
+    because it runs again without the page.
 
-    While the page itself runs, the fragment only makes the row, since it can write again to a place outside of it that
-    it has written to before, and the page fills that row at its end where it has to. frame.css hides the first menu
-    where there is a second: a place that is filled twice in one run shows nothing more.
+    While the page itself runs, the fragment only creates the row, because a fragment can write only to those outside
+    containers that it has written to before; the page fills the row at its end if necessary. frame.css hides the first
+    menu when there is a second, because a container that is filled twice in one run shows nothing more.
     """
     row = st.session_state[keys.MENU_ROW]
     if row is None:
@@ -96,7 +96,7 @@ def show_again() -> None:
 
 
 def draw(key: str) -> None:
-    """The places, and below them the tabs of the one that is shown, if it has any. All carry the address on."""
+    """Show the sections, and below them the tabs of the current section. All links keep the URL parameters."""
     here = st.session_state[keys.PAGE_SHOWN]
     with st.container(gap=None, key=key):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -111,10 +111,9 @@ def draw(key: str) -> None:
 
 
 def _offer_lecture(here: str, key: str) -> None:
-    """The links that make a page fit for a projector, or what it was: the address says which it is, and frame.css looks
-    for the key of the container."""
+    """The links that turn lecture mode on and off. The URL has the mode; frame.css selects by the container's key."""
     now = address.lecture()
-    help = "For a projector: larger type and one picture, notes folded. The URL keeps this mode."
+    help = "For a projector: larger type and only the main figure. The URL keeps this mode."
     ways: dict[str, tuple[str | None, str]] = {"Lecture": (address.PICTURE, help)}
     if now is not None:
         folded = now == address.PICTURE
@@ -123,7 +122,7 @@ def _offer_lecture(here: str, key: str) -> None:
                 address.NOTES if folded else address.PICTURE,
                 "Captions, settings, tables and downloads.",
             ),
-            "End lecture": (None, "The page as it was."),
+            "End lecture": (None, "Return to the normal view."),
         }
     with st.container(key=f"{key}-lecture-{now or 'off'}", horizontal=True, width="content"):
         for label, (state, help) in ways.items():
@@ -141,6 +140,6 @@ def _place_of(page: str) -> dict[str, Title]:
 
 
 def _link(page: str, label: str, here: bool) -> None:
-    """A link of the menu, bold where it leads to what is shown."""
+    """A link of the menu, bold if it leads to the current page."""
     text = f"**{label}**" if here else label
     st.page_link(f"pages/{page}.py", label=text, query_params=address.changed(), width="content")

@@ -1,4 +1,4 @@
-"""The end of a page's steps, wherever it is reached."""
+"""End the steps of a page early."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import NoReturn
 
 
 class PageEnd(Exception):
-    """Raised where a page has said all that it can."""
+    """Raised to end the steps of a page."""
 
 
 def end_page() -> NoReturn:
-    """End the page's steps. Its menu and messages still come, which `st.stop` would not let through."""
+    """End the steps of a page; unlike with `st.stop`, its menu and messages are still shown."""
     raise PageEnd

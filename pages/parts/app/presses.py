@@ -7,13 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-PRESS_SECONDS = 60.0  # a page that was left before it came to a button forgets that it was pressed
+PRESS_SECONDS = 60.0  # a press that the page has not reached by then is forgotten
 
 
 def pressed(label: str, key: str, **looks: Any) -> bool:
-    """Whether a button of its own `key` was pressed: once, and for certain.
+    """Whether the button with this `key` was pressed; each press is reported exactly once.
 
-    Streamlit's own answer is lost where something else has the page run again before it comes to the button.
+    Streamlit's return value is lost if the page is rerun before it reaches the button.
     """
     st.button(label, key=key, on_click=_press, args=(key,), **looks)
     when = st.session_state.pop(_pressed(key), None)

@@ -1,4 +1,4 @@
-"""What takes space in a room, and how to have some of it back: wherever the room is said to be full."""
+"""What uses the storage of a workspace, and buttons that free it up when the workspace is full."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ranking.reports.prose import escaped
 from ranking.workspace.room_quotas import bytes_of, format_bytes, most_disk
 from ranking.workspace.run import Run
 
-LOOK_SECONDS = 10.0  # for which the size of a room is not measured again
+LOOK_SECONDS = 10.0  # between two measurements of the size of a workspace
 
 
 class Taker(NamedTuple):
-    """Something that takes `bytes`: what a button says that removes it, what that means, and what does it."""
+    """Something that uses `bytes`, with the label and help of the button that deletes it."""
 
     bytes: int
     label: str
@@ -28,7 +28,7 @@ class Taker(NamedTuple):
 
 
 def taken() -> int:
-    """How many bytes the room takes, or took some seconds ago."""
+    """The bytes that the workspace uses, measured at most LOOK_SECONDS ago."""
     return _bytes_of(str(home.store().home))
 
 
@@ -38,7 +38,7 @@ def _bytes_of(home: str) -> int:
 
 
 def offer_until_enough() -> None:
-    """`offer`, while the room takes as much as it may, or more."""
+    """`offer`, while the workspace is full."""
     if taken() < most_disk():
         st.session_state[keys.ROOM_FULL] = False
     else:
@@ -46,9 +46,9 @@ def offer_until_enough() -> None:
 
 
 def offer() -> None:
-    """A button for each that can be removed, the largest first; and what has to be deleted elsewhere before."""
+    """A button per thing that can be deleted, the largest first, and what has to be deleted elsewhere."""
     takers = sorted((taker for taker in _takers() if taker.bytes), key=lambda taker: -taker.bytes)
-    with st.expander("Make space in this room", expanded=True, icon=":material/delete_sweep:"):
+    with st.expander("Free up storage", expanded=True, icon=":material/delete_sweep:"):
         for number, taker in enumerate(takers):
             st.button(
                 escaped(f"{taker.label}: {format_bytes(taker.bytes)}"),
@@ -59,7 +59,7 @@ def offer() -> None:
                 args=(taker,),
             )
         if not takers:
-            st.caption("Nothing can be removed at once.")
+            st.caption("Nothing can be deleted directly.")
         for text in _in_use():
             st.caption(text)
 
@@ -67,7 +67,7 @@ def offer() -> None:
 def _remove(taker: Taker) -> None:
     try:
         taker.remove()
-    except ValueError as error:  # it is gone, or in use, by what another tab did
+    except ValueError as error:  # another tab has deleted it, or uses it
         address.complain(str(error))
     _bytes_of.clear(str(home.store().home))
 
@@ -76,29 +76,29 @@ def _takers() -> Iterator[Taker]:
     store = home.store()
     yield Taker(
         bytes_of(store.features),
-        "Remove computed features",
-        "They are computed again when needed.",
+        "Delete computed features",
+        "Features are recomputed when they are needed.",
         store.drop_features,
     )
-    gone = "They will be gone for good."
+    gone = "This cannot be undone."
     deleted = store.runs(deleted=True)
     yield Taker(
         sum(bytes_of(run.folder) for run in deleted),
-        f"Empty the list of deleted runs, {len(deleted)}",
+        f"Empty the run trash ({len(deleted)})",
         gone,
         store.empty_deleted,
     )
-    taken_away = store.deleted_image_sets()
+    deleted_sets = store.deleted_image_sets()
     yield Taker(
-        sum(store.bytes_of_set(row.key) for row in taken_away),
-        f"Empty the list of image sets that were taken away, {len(taken_away)}",
+        sum(store.bytes_of_set(row.key) for row in deleted_sets),
+        f"Empty the image-set trash ({len(deleted_sets)})",
         gone,
         store.empty_deleted_sets,
     )
     answers = home.answers()
     yield Taker(
         answers.bytes_of(deleted=True),
-        "Empty the list of deleted answers",
+        "Empty the answer trash",
         gone,
         answers.empty_deleted,
     )
@@ -106,8 +106,8 @@ def _takers() -> Iterator[Taker]:
         if not row.shared and not store.users_of_set(row.key):
             yield Taker(
                 store.bytes_of_set(row.key),
-                f"Take away the image set “{row.title}”",
-                "The space is there when the list of image sets that were taken away is emptied, too.",
+                f"Delete the image set “{row.title}”",
+                "Moves the image set to the trash. Empty the trash to free the storage.",
                 lambda key=row.key: store.delete_set(key),
             )
         for vectors in store.vectors_of(row.key):
@@ -131,35 +131,35 @@ def _takers() -> Iterator[Taker]:
             yield Taker(
                 bytes_of(run.folder),
                 _discard(run),
-                "It waits for your decision.",
+                "It is pending: you have neither kept nor discarded it.",
                 lambda run_id=run.id: store.discard(run_id),
             )
 
 
 def _discard(run: Run) -> str:
-    """What a button says that discards what was imported, or looked at."""
+    """The label of the button that discards a pending import or preview of features."""
     if run.task == "features":
         return f"Discard the features in “{FeaturesSettings.from_json(run.settings).file_name}”"
-    return f"Discard the import of “{run.result.get('title', 'what you have looked at')}”"
+    return f"Discard the import of “{run.result.get('title', 'unnamed')}”"
 
 
 def _in_use() -> Iterator[str]:
-    """What takes space and cannot be removed at once."""
+    """What uses storage and has to be deleted elsewhere."""
     store = home.store()
     kept = [run for run in store.own_runs() if not run.intake]
     if kept:
         taken = format_bytes(sum(bytes_of(run.folder) for run in kept))
         yield (
-            f"Trainings and other runs, {len(kept)}, take {taken}: delete those that you no longer need where they are "
-            "listed, then empty the list of deleted ones."
+            f"{counted(len(kept), 'run')}: {taken}. Delete the runs that you no longer need on their pages, then empty "
+            "the run trash."
         )
     answered = home.answers().bytes_of(deleted=False)
     if answered > most_disk() // 100:
-        yield f"Answers take {format_bytes(answered)}: delete those of an image set on *Interactive labelling*."
+        yield f"Answers: {format_bytes(answered)}. Delete the answers of an image set on *Interactive labelling*."
     for row in store.image_sets():
         users = [] if row.shared else store.users_of_set(row.key)
         if users:
             yield (
-                f"The image set “{escaped(row.title)}” takes {format_bytes(store.bytes_of_set(row.key))} and is used "
-                f"by {counted(len(users), 'run')}: delete these and empty the list of deleted runs first."
+                f"Image set “{escaped(row.title)}”: {format_bytes(store.bytes_of_set(row.key))}, used by "
+                f"{counted(len(users), 'run')}. Delete these runs and empty the run trash first."
             )

@@ -1,4 +1,4 @@
-"""What a visitor is told of rooms: which one it is, how to come back, how full it is, and the way to another."""
+"""The visitor's workspace on the start page: its link, its storage, and how to switch to another workspace."""
 
 from __future__ import annotations
 
@@ -13,38 +13,39 @@ from ranking.workspace.room_layout import SHORTEST
 from ranking.workspace.room_quotas import format_bytes, most_disk
 from ranking.workspace.rooms import new_name
 
-SHOWN = 4  # letters of a room's name: the page may be on a projector, and the whole name is the key
-FULL = 0.5  # of what it may take: from then on it is shown
+SHOWN = (
+    4  # letters of the name that are shown, because the full name is a key and the page may be on a projector
+)
+FULL = 0.5  # fraction of the storage limit from which the used storage is shown
 GUESSED = (
-    f"At least {SHORTEST} letters a–z, digits and hyphens. Whoever guesses the name may enter, and see and change all "
-    "that is in the room: a name that you can remember is one that others can guess."
+    f"At least {SHORTEST} letters a–z, digits and hyphens. Anyone who knows or guesses the name can open this "
+    "workspace and see and change everything in it. Names that are easy to remember are easy to guess."
 )
 
 
 def show() -> None:
-    """The room on the start page."""
+    """Show the workspace on the start page; nothing on a server without workspaces."""
     named = rooms.name()
     if not rooms.used() or named is None:
         return
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"#### Your room: {escaped(named[:SHOWN])}…", width="content")
+            st.markdown(f"#### Your workspace: {escaped(named[:SHOWN])}…", width="content")
             room_key(named)
-            with st.popover("Another room", icon=":material/meeting_room:"):
+            with st.popover("Switch workspace", icon=":material/meeting_room:"):
                 _choose()
         st.caption(
-            "What you import, train and answer is in this room, and in no other. The address of this page is the key "
-            "to it: keep it as a bookmark, because there is no other way back, and give it only to those who are to "
-            "work with you here."
+            "Your imports, training runs and answers are stored in this workspace. Anyone who has the link can open "
+            "it, and only the link leads back to it: bookmark it, and share it only with people who work with you."
         )
         _show_disk()
 
 
 def _choose() -> None:
     with st.form("another room", border=False):
-        named = st.text_input("Name of a room to enter, or to begin")
+        named = st.text_input("Name of a workspace to open or create")
         st.caption(GUESSED)
-        if st.form_submit_button("Enter", type="primary"):
+        if st.form_submit_button("Open", type="primary"):
             try:
                 rooms.go_to(named.strip())
             except ValueError as error:
@@ -58,20 +59,20 @@ def _show_disk() -> None:
     if used < FULL * most:
         return
     share = min(1.0, used / most)
-    st.progress(share, f"This room takes {format_bytes(used)} of the {format_bytes(most)} that it may take.")
-    if not st.session_state.get(keys.ROOM_FULL):  # else it stands above already
+    st.progress(share, f"This workspace uses {format_bytes(used)} of {format_bytes(most)}.")
+    if not st.session_state.get(keys.ROOM_FULL):  # otherwise the frame has offered it above
         room_space.offer()
 
 
 def offer_instead() -> None:
-    """The room of the address is not there: to begin one of that name, or a new one. Ends the page."""
+    """The workspace in the URL does not exist: offer to create it, or a new one. Ends the page."""
     named = rooms.name() or ""
     st.error(escaped(rooms.lost(named)[:1].upper() + rooms.lost(named)[1:] + "."), icon=":material/error:")
     with st.container(horizontal=True):
-        if pressed("Begin a new room", keys.widget("new room"), type="primary"):
+        if pressed("Create a new workspace", keys.widget("new room"), type="primary"):
             rooms.go_to(new_name())
             st.rerun()
-        if pressed("Begin a room of this name", keys.widget("room of this name")):
+        if pressed("Create a workspace with this name", keys.widget("room of this name")):
             try:
                 rooms.go_to(named)
             except ValueError as error:

@@ -1,7 +1,7 @@
-"""Which home a visitor works in: the server's own, or a room whose name in the address is the key to it.
+"""The data folder of a visitor: the server's own, or a workspace whose name in the URL is the key to it.
 
-One person on their own machine has the server's own home, and nothing of this file shows. Where the server listens to
-other machines too, or the host says so, each visitor has a room (`ranking.workspace.rooms`).
+A person who runs the app locally works in the server's own data folder. If other machines can reach the server, or if
+the administrator says so, each visitor has a workspace, which the code calls a room (`ranking.workspace.rooms`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ranking.workspace.rooms import Rooms, new_name
 
 T = TypeVar("T")
 WHEN = "RANKING_ROOMS"
-# What the frame of a page keeps in the session from before it is known which room the visitor is in.
+# Session state that the frame of a page sets before the visitor's workspace is known.
 OF_THE_FRAME = (
     keys.BOOTED,
     keys.PAGE_SHOWN,
@@ -41,7 +41,7 @@ _home_here: ContextVar[str | None] = ContextVar("home", default=None)
 
 
 def used() -> bool:
-    """Whether visitors have rooms: as the host says, else where other machines can reach the server."""
+    """Whether visitors have workspaces: RANKING_ROOMS, by default whether other machines can reach the server."""
     setting = os.environ.get(WHEN) or "auto"
     if setting not in ("on", "off", "auto"):
         raise HomeError(
@@ -51,7 +51,7 @@ def used() -> bool:
 
 
 def is_loopback(listens_at: str | None) -> bool:
-    """Whether a server that listens at that address, None: at all, is reached from its own machine alone.
+    """Whether only this machine can reach a server that listens at that network address (None: all addresses).
 
     >>> is_loopback("localhost"), is_loopback("127.0.0.1"), is_loopback("0.0.0.0"), is_loopback(None)
     (True, True, False, False)
@@ -61,21 +61,19 @@ def is_loopback(listens_at: str | None) -> bool:
     try:
         return ipaddress.ip_address(listens_at or "0.0.0.0").is_loopback
     except ValueError:
-        return False  # a name, of which nobody knows who reaches it
+        return False  # a host name, which other machines may be able to reach
 
 
 def here() -> str | None:
-    """The home that the visitor works in, as `Store` takes it. HomeError where the address names no room, or one that
-    is not there."""
+    """The visitor's data folder, as `Store` takes it. HomeError if the URL names no workspace, or one that does not
+    exist."""
     kept = _home_here.get()
     if kept is not None:
         return kept
     if not used():
         return os.environ.get("RANKING_HOME")
     if get_script_run_ctx() is None:
-        raise RuntimeError(
-            "beside the page nobody knows its address: wrap what is done there in `rooms.kept`"
-        )
+        raise RuntimeError("the URL is not available outside a page run; wrap the function in `rooms.kept`")
     named = name()
     home = _find(named) if named else None
     if home is None:
@@ -84,7 +82,7 @@ def here() -> str | None:
 
 
 def kept(make: Callable[[], T]) -> Callable[[], T]:
-    """`make`, to be called beside the page, where files are made that a person takes along: in the home of the page."""
+    """Wrap `make` so that it can be called outside a page run, as downloads are, with the page's data folder."""
     home = here()
 
     def made() -> T:
@@ -104,12 +102,12 @@ def _in(home: str | None) -> Iterator[None]:
 
 
 def name() -> str | None:
-    """The name of the room in the address."""
+    """The name of the workspace in the URL."""
     return st.query_params.get(keys.ROOM)
 
 
 def all_rooms() -> Rooms:
-    """The rooms of this server."""
+    """The workspaces of this server."""
     return _all_rooms(os.environ.get("RANKING_HOME"), os.environ.get(CLASS_ROOM))
 
 
@@ -122,18 +120,18 @@ def _all_rooms(home: str | None, class_room: str | None) -> Rooms:
 
 
 def lost(named: str) -> str:
-    """Why the room of that name cannot be entered."""
-    return f"there is no room {named[:80]!r} on this server: it was removed, or the address is incomplete"
+    """Why the workspace with that name cannot be opened."""
+    return f"there is no workspace {named[:80]!r} on this server: it was removed, or the link is incomplete"
 
 
 def is_of_another(home: Path) -> bool:
-    """Whether a home is a room, and not that of the address."""
+    """Whether a data folder is a workspace other than the one in the URL."""
     return used() and has_quotas(home) and home.name != name()
 
 
 def without_paths(message: str) -> str:
-    """A message, without the paths of rooms on the host: a room that was removed while a page used it has lost the mark
-    by which `ranking.workspace.room_layout.home_in_words` knows it."""
+    """Remove the server paths of workspaces from a message. A workspace that was removed while a page used it has lost
+    the marker by which `ranking.workspace.room_layout.home_in_words` recognises it."""
     if not used():
         return message
     folder = re.escape(str(home_folder() / ROOMS))
@@ -141,9 +139,9 @@ def without_paths(message: str) -> str:
 
 
 def enter() -> bool:
-    """Have the address name a room, a new one where it names none; whether that is there.
+    """Open the workspace in the URL, or create one if the URL has none; return whether it exists.
 
-    The session goes with the room: what a browser tab remembers of one is of no other.
+    If the workspace has changed, the session state is cleared.
     """
     if not used():
         return True
@@ -156,12 +154,12 @@ def enter() -> bool:
     if named == before and _find(named) is None:
         all_rooms().make(named)
         address.complain(
-            "This room was removed from the server. You are in a new, empty room of the same name."
+            "This workspace was removed from the server. You are in a new, empty workspace with the same name."
         )
     try:
         all_rooms().visit(named, opens=before != named)
     except ValueError:
-        return False  # no room can have that name, or it is not there
+        return False  # the name is invalid, or the workspace does not exist
     if before != named:
         for key in [key for key in st.session_state if key not in OF_THE_FRAME] if before else ():
             del st.session_state[key]
@@ -170,8 +168,8 @@ def enter() -> bool:
 
 
 def go_to(named: str) -> None:
-    """Have the address name another room, which is there from now on, and nothing else. ValueError where no room can
-    have that name."""
+    """Create the workspace if it does not exist, and switch to it, without any other URL parameter. ValueError if the
+    name is invalid."""
     all_rooms().make(named)
     st.query_params.from_dict({keys.ROOM: named})
 
@@ -180,4 +178,4 @@ def _find(named: str) -> Path | None:
     try:
         return all_rooms().find(named)
     except ValueError:
-        return None  # no room can have that name
+        return None  # the name is invalid

@@ -1,1 +1,1 @@
-"""What the browser draws by itself: the grid, rows, strips, graphs and questions."""
+"""Components that run in the browser: the grid, rows, strips, graphs and questions."""

@@ -1,7 +1,7 @@
 """The selected samples: one selection for all pages.
 
-The address holds the sample that is shown large (`sample`), so that a link shows it. A person may select more in
-a grid; those are of this browser tab alone (`grid.together`), as a hundred ids have no place in a link.
+The URL parameter `sample` is the sample that is shown in detail, so that a link shows it. More samples can be selected
+in a grid; these are in the session only (`grid.together`), because a link is too short for a hundred ids.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ranking.metrics.ranked import Ranking
 
 
 def row(images: ImageSet) -> int | None:
-    """The row of the selected sample; None where none is selected."""
+    """The row of the selected sample; None if no sample is selected."""
 
     def parse(text: str) -> int:
         rows = np.flatnonzero(images.ids == text)
@@ -30,12 +30,12 @@ def row(images: ImageSet) -> int | None:
 
 
 def rows(images: ImageSet) -> Ints:
-    """(m,) rows of all samples that are selected together; those of another image set are not among them."""
+    """(m,) rows of all selected samples of this image set."""
     return np.flatnonzero(np.isin(images.ids, grid.together(keys.SAMPLE, address.get(keys.SAMPLE))))
 
 
 def show(images: ImageSet, ranked: Ranking, corrected: Mapping[str, bool]) -> None:
-    """A table of the selected samples by rank, where there are several. corrected: as of `tiles.ranked_tiles`."""
+    """A table of the selected samples by rank, if there are several. corrected: as in `tiles.ranked_tiles`."""
     chosen = rows(images)
     if len(chosen) < 2:
         return
@@ -63,15 +63,15 @@ def show(images: ImageSet, ranked: Ranking, corrected: Mapping[str, bool]) -> No
         key=keys.widget("selected samples"),
     )
     more = len(chosen) - len(places)
-    outside = f" {more} more are in the other split." if more else ""
+    outside = f" {more} more in the other split." if more else ""
     st.caption(
-        f"The mean of their scores is {ranked.scores[places].mean():+.4g}.{outside} **Notice** what samples "
-        "of nearly equal scores have in common. Escape in the grid selects nothing."
+        f"Mean score: {ranked.scores[places].mean():+.4g}.{outside} **Notice** what samples "
+        "with nearly equal scores have in common. Press Escape in the grid to clear the selection."
     )
 
 
 def show_crops(images: ImageSet, count: int) -> None:
-    """The crops of the selected samples, at most `count`, where there are several."""
+    """The crops of the selected samples, at most `count`, if there are several."""
     chosen = rows(images).tolist()
     if len(chosen) < 2:
         return
@@ -80,4 +80,4 @@ def show_crops(images: ImageSet, count: int) -> None:
         for tile in tiles.sample_tiles(images, cache.thumbnails(images.key), chosen[:count]):
             st.image(tile.src, width=72, alt=tile.alt)
     if len(chosen) > count:
-        st.caption(f"The first {count} of them.")
+        st.caption(f"The first {count} are shown.")

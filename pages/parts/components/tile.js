@@ -1,5 +1,4 @@
-// How tiles to be looked at are made, and glide: for strip and play_bar. Texts come from files that are not trusted: they
-// are set as text.
+// Tiles of strip and play_bar, and their animation. Texts come from untrusted files: they are set as text.
 //
 // An item is { id, src, alt, left, right, mark, glyph, flag, below, bracket, joined }.
 
@@ -17,19 +16,19 @@ function fill(tile, item, chosen) {
   tile.dataset.chosen = String(item.id === chosen);
   tile.dataset.flagged = String(Boolean(item.flag));
   tile.classList.toggle("last", Boolean(item.below));
-  const picture = tile.querySelector("img") ?? document.createElement("img");
-  if (picture.getAttribute("src") !== item.src) picture.src = item.src;
-  picture.alt = item.alt;
-  const parts = [picture, part("place", item.left), part("value", item.right)];
+  const img = tile.querySelector("img") ?? document.createElement("img");
+  if (img.getAttribute("src") !== item.src) img.src = item.src;
+  img.alt = item.alt;
+  const parts = [img, part("place", item.left), part("value", item.right)];
   if (item.mark) parts.push(part("glyph", item.glyph));
   if (item.flag) parts.push(part("flag", item.flag));
   if (item.below) parts.push(part("below", item.below));
   if (item.bracket) parts.push(part(item.joined ? "bracket joined" : "bracket", item.bracket));
-  parts.slice(1).forEach((element) => element.setAttribute("aria-hidden", "true")); // the picture's alt says it
+  parts.slice(1).forEach((element) => element.setAttribute("aria-hidden", "true")); // the image's alt text has the same information
   tile.replaceChildren(...parts);
 }
 
-/** An empty tile of an id. */
+/** An empty tile with that id. */
 function blank(id) {
   const tile = document.createElement("div");
   tile.className = "tile";
@@ -38,7 +37,7 @@ function blank(id) {
   return tile;
 }
 
-/** Where the tiles of a strip are, by id. */
+/** The positions of the tiles of a strip, by id. */
 function placesOf(strip) {
   return new Map([...strip.children].map((tile) => [tile.dataset.id, [tile.offsetLeft, tile.offsetTop]]));
 }

@@ -1,4 +1,4 @@
-"""A tile: a small picture with what is said of it, as the components `grid` and `strip` show it."""
+"""A tile: a thumbnail with its texts and mark, as in the components `grid` and `strip`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ COLOURS = {
 
 @dataclass(frozen=True)
 class Tile:
-    """One picture: `src` is a data URL; left and right stand below it; a mark shows as border and glyph.
+    """A thumbnail. src: a data URL. left, right: texts below it. mark: shown as border and glyph.
 
-    box: left, top, width and height of a frame on the picture, as shares of the (square) tile.
-    card: (name, value) pairs that a grid shows beside the tile which the pointer or the focus is on.
-    corrected: the glyph of the label that a person gave the sample, on grids; "" where nobody did.
+    box: left, top, width and height of a frame on the thumbnail, as fractions of the (square) tile.
+    card: (name, value) pairs that a grid shows beside the tile under the pointer or the focus.
+    corrected: in grids, the glyph of the sample's corrected label; "" without a correction.
     """
 
     id: str
@@ -38,17 +38,17 @@ class Tile:
     corrected: str = ""
 
     def item(self) -> dict[str, Any]:
-        """What the browser is told of it."""
+        """The tile as data for the browser."""
         return {**vars(self), "glyph": GLYPHS[self.mark]}
 
 
 def style(*own: Path) -> str:
-    """The style of a component of tiles: the colours as variables, what all tiles have, and its own files."""
+    """The style of a component with tiles: the colours as variables, the style of all tiles, and its own files."""
     variables = "".join(f"--{name}: {colour};" for name, colour in COLOURS.items())
     files = (Path(__file__).with_name("tile.css"), *own)
     return "\n".join([f":host {{{variables}}}", *(file.read_text() for file in files)])
 
 
 def script(own: Path) -> str:
-    """The script of a component whose tiles are looked at only: what all such tiles do, and its own."""
+    """The script of a component with tiles that cannot be selected: the script of all such tiles, and its own."""
     return f"{Path(__file__).with_name('tile.js').read_text()}\n{own.read_text()}"

@@ -27,10 +27,9 @@ def ranked_tiles(
     whole: bool = False,
     corrected: Mapping[str, bool] | None = None,
 ) -> list[Tile]:
-    """A tile a place (from 0): rank and score, marked by relevance.
+    """One tile per position in `places` (from 0) with rank and score, marked by relevance.
 
-    whole: not the crop but the whole image is shown, with the sample's box on it. corrected: whether samples are
-    relevant by a correction, by their ids.
+    whole: show the whole image with the sample's box instead of the crop. corrected: corrected relevance by sample id.
     """
     thumbnails, corrected = cache.thumbnails(images.key), corrected or {}
     shown = [_ranked_tile(images, thumbnails, ranked, place, whole) for place in places]
@@ -38,7 +37,7 @@ def ranked_tiles(
 
 
 def _corrected(tile: Tile, relevant: bool) -> Tile:
-    """The tile of a sample that is relevant, or not, by a correction."""
+    """A tile with the corrected relevance of its sample."""
     return replace(
         tile,
         alt=f"{tile.alt}, corrected to {judged(relevant)}",
@@ -48,7 +47,7 @@ def _corrected(tile: Tile, relevant: bool) -> Tile:
 
 
 def judged(relevant: bool) -> str:
-    """Whether a sample is relevant, in words."""
+    """The word for the relevance of a sample."""
     return "relevant" if relevant else "irrelevant"
 
 
@@ -80,20 +79,20 @@ def _ranked_tile(images: ImageSet, thumbnails: Thumbnails, ranked: Ranking, plac
 def top_tiles(
     images: ImageSet, ranked: Ranking, count: int | None = None, thumbnails: Thumbnails | None = None
 ) -> list[Tile]:
-    """The first places of a ranking, or all, to be looked at only: rank and relevance, no score."""
+    """Tiles of the top `count` ranks, by default all, with rank and relevance but without score."""
     thumbnails = thumbnails or cache.thumbnails(images.key)
     places = range(len(ranked))[:count]
     return [replace(_ranked_tile(images, thumbnails, ranked, place, False), right="") for place in places]
 
 
 def with_terms(shown: Sequence[Tile], relevance: Ints) -> list[Tile]:
-    """The tiles of a whole ranking; below a relevant one stands its term of AP: relevant so far / place."""
+    """The tiles of a whole ranking; below each relevant tile its term of AP: relevant samples so far / rank."""
     terms = {place: f"{relevant}/{place}" for relevant, place in precision_terms(relevance)}
     return [replace(tile, right=terms.get(place, "")) for place, tile in enumerate(shown, start=1)]
 
 
 def share_of_tile(images: ImageSet, row: int) -> tuple[float, float, float, float]:
-    """Left, top, width and height of a sample's box, where its whole image is fitted into a square of side 1."""
+    """Left, top, width and height of a sample's box if its whole image is fitted into a square of side 1."""
     left, top, right, bottom = _edges(images, row)
     width, height = (int(side) for side in images.image_sizes[images.image_of[row]])
     side = max(width, height)
@@ -102,7 +101,7 @@ def share_of_tile(images: ImageSet, row: int) -> tuple[float, float, float, floa
 
 
 def image_tiles(images: ImageSet, numbers: Sequence[int]) -> list[Tile]:
-    """A tile an image, for its first sample: its name, its split and how many boxes it has."""
+    """One tile per image, with the id of its first sample: its name, its split and its number of boxes."""
     thumbnails = cache.thumbnails(images.key)
     tiles = []
     for image in numbers:
@@ -134,12 +133,12 @@ def image_tiles(images: ImageSet, numbers: Sequence[int]) -> list[Tile]:
 
 
 def samples_of(images: ImageSet, image: int) -> list[int]:
-    """The rows of an image's samples; an image without one is in no set."""
+    """The rows of an image's samples; every image of a set has at least one."""
     return [int(row) for row in np.flatnonzero(images.image_of == image)]
 
 
 def sample_tiles(images: ImageSet, thumbnails: Thumbnails, rows: Sequence[int]) -> list[Tile]:
-    """A tile a sample: what it shows."""
+    """One tile per sample with its classes."""
     tiles = []
     for row in rows:
         shown = shows(images, row)
@@ -149,7 +148,7 @@ def sample_tiles(images: ImageSet, thumbnails: Thumbnails, rows: Sequence[int]) 
 
 
 def marked_tile(images: ImageSet, row: int, relevant: bool) -> Tile:
-    """A tile of a sample that is ranked differently from one iteration to the next."""
+    """A tile with a mark but without a rank, which changes from iteration to iteration."""
     thumbnails = cache.thumbnails(images.key)
     return Tile(
         id=str(row),
@@ -160,18 +159,18 @@ def marked_tile(images: ImageSet, row: int, relevant: bool) -> Tile:
 
 
 def plain_tile(images: ImageSet, row: int, right: str) -> Tile:
-    """A tile of a sample without a mark. right: what stands below it."""
+    """A tile of a sample without a mark. right: the text below it."""
     alt = f"{right}, image {image_name(images, row)}"
     return Tile(str(row), data_url(cache.thumbnails(images.key).crop(row)), alt, right=right)
 
 
 def shows(images: ImageSet, row: int) -> str:
-    """What a sample shows, in words; of a set without classes, its numbers."""
-    return _class_names(classes_of(images, row)) if images.classes else numbers_of(images, row) or "no number"
+    """The classes of a sample; in a set without classes, its criteria."""
+    return _class_names(classes_of(images, row)) if images.classes else numbers_of(images, row) or "no value"
 
 
 def numbers_of(images: ImageSet, row: int) -> str:
-    """What the criteria of a set measure of a sample, in words; "" where nothing is known."""
+    """The values of a sample's criteria as text; "" if none is known."""
     numbers = zip(images.criteria, images.numbers[row].tolist(), strict=True)
     return ", ".join(f"{name} {written(number)}" for name, number in numbers if not math.isnan(number))
 
@@ -185,18 +184,18 @@ def classes_of(images: ImageSet, row: int) -> list[str]:
 
 
 def image_name(images: ImageSet, row: int) -> str:
-    """The name of the image that a sample is of."""
+    """The name of a sample's image."""
     return str(images.image_names[images.image_of[row]])
 
 
 def show_image(images: ImageSet, image: int, boxes: Sequence[Box], alt: str, key: str) -> None:
-    """A whole image of a set with boxes on it."""
+    """A whole image of a set with `boxes`."""
     width, height = images.image_sizes[image].tolist()
     picture(cache.whole_image(images.key, image), (width, height), boxes, alt=alt, key=keys.widget(key))
 
 
 def class_boxes(images: ImageSet, image: int, chosen: int | None = None) -> list[Box]:
-    """All boxes of an image, labelled and coloured by class, that of sample `chosen` drawn thicker."""
+    """All boxes of an image, labelled and coloured by class; the box of sample `chosen` has a thicker outline."""
     boxes = []
     for row in samples_of(images, image):
         shown = np.flatnonzero(images.labels[row])
@@ -206,8 +205,8 @@ def class_boxes(images: ImageSet, image: int, chosen: int | None = None) -> list
 
 
 def relevance_boxes(images: ImageSet, query: str, chosen: int, corrections: Sequence[str] = ()) -> list[Box]:
-    """All boxes of the image of sample `chosen`, marked by relevance to `query`, `chosen` drawn thicker. corrections:
-    as of `TrainSettings`."""
+    """All boxes of the image of sample `chosen`, marked by relevance to `query`; the box of `chosen` has a thicker
+    outline. corrections: as in `TrainSettings`."""
     relevance = images.relevance(query, corrections)
     return [
         _marked_box(
@@ -223,7 +222,7 @@ def _marked_box(images: ImageSet, row: int, relevant: bool, strong: bool, text: 
 
 
 def labelled_tiles(images: ImageSet, rows: Ints, labels: Bools) -> list[Tile]:
-    """A tile a sample, marked by its label (n,)."""
+    """One tile per sample, marked by its label in `labels` (n,)."""
     thumbnails = cache.thumbnails(images.key)
     return [
         Tile(
@@ -237,21 +236,21 @@ def labelled_tiles(images: ImageSet, rows: Ints, labels: Bools) -> list[Tile]:
 
 
 def labelled_boxes(images: ImageSet, labels: Bools, turning: Bools, chosen: int) -> list[Box]:
-    """All boxes of the image of sample `chosen`, marked by their label (n,); those that are `turning` (n,) are drawn
-    thicker, and `chosen` says that it is the one."""
+    """All boxes of the image of sample `chosen`, marked by their label (n,). Boxes in `turning` (n,) have a thicker
+    outline and the text "selected" or "flips"."""
     boxes = []
     for row in samples_of(images, int(images.image_of[chosen])):
         text = glyph(labels[row])
         if turning[row]:
-            text += " selected" if row == chosen else " turns"
+            text += " selected" if row == chosen else " flips"
         boxes.append(_marked_box(images, row, bool(labels[row]), bool(turning[row]), text))
     return boxes
 
 
 def explain_cards(images: ImageSet) -> None:
-    """Why a set shows no pictures, where it has none."""
+    """Explain the cards of an image set that has only features."""
     if images.image_features is not None:
-        st.caption("This set has features and no pictures, so a card stands for each sample.")
+        st.caption("This set has features but no images, so each sample is shown as a card.")
 
 
 def _edges(images: ImageSet, row: int) -> tuple[int, int, int, int]:

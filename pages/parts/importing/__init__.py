@@ -1,1 +1,1 @@
-"""Image sets and features of one's own: from what a person brings to what is kept."""
+"""Import of image sets and custom features: upload, preview, and the decision to keep or discard."""

@@ -1,4 +1,4 @@
-"""The numbers of an image set whose samples can be put in order."""
+"""The criteria of an image set with sequences: the distribution of their values."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pages.parts.app.frame import escaped
 from pages.parts.runs import sets
 from pages.parts.views import charts
 from ranking.core import Floats, ImageSet
-from ranking.core.text import written
+from ranking.core.text import counted, written
 
 BARS = 40
 
 
 def show(images: ImageSet) -> None:
-    """How the numbers of one criterion are spread, in train and test."""
-    st.subheader("Numbers and split", anchor=False)
+    """The distribution of the values of a criterion in the training and test split."""
+    st.subheader("Criterion and split", anchor=False)
     criterion = sets.first_of(images.criteria)
     if len(images.criteria) > 1:
         criterion = st.selectbox(
@@ -34,17 +34,17 @@ def show(images: ImageSet) -> None:
     known = ~np.isnan(numbers)
     if not known.any():
         st.info(
-            f"No number of “{escaped(criterion)}” is known, so nothing can be put in order by it.", icon="🔢"
+            f"No sample has a value of “{escaped(criterion)}”, so no sequence can be ranked by it.", icon="🔢"
         )
         return
     _chart(criterion, numbers[known & ~images.test], numbers[known & images.test])
     low, high = float(numbers[known].min()), float(numbers[known].max())
     test, different = int((known & images.test).sum()), len(np.unique(numbers[known]))
-    unknown = "" if known.all() else f" Of {(~known).sum():,} samples the number is not known."
+    unknown = "" if known.all() else f" {counted(int((~known).sum()), 'sample')} without a value."
     st.caption(
-        f"“{escaped(criterion)}” of {known.sum() - test:,} samples to train on and {test:,} to test on, from "
-        f"{written(low)} to {written(high)}; no image is in both.{unknown} **Notice** that there are {different:,} "
-        "different numbers: samples with equal ones have no order among them."
+        f"“{escaped(criterion)}” of {known.sum() - test:,} training and {test:,} test samples, from "
+        f"{written(low)} to {written(high)}. No image is in both splits.{unknown} **Notice** that there are "
+        f"{different:,} different values: samples with equal values have no order."
     )
 
 
@@ -65,5 +65,5 @@ def _chart(criterion: str, train: Floats, test: Floats) -> None:
     figure.update_xaxes(title_text=html.escape(criterion))
     figure.update_yaxes(title_text="samples")
     span = f"from {written(values[0])} to {written(values[-1])}"
-    alt = f"How many samples have which {criterion}, {span}, in train and test"
+    alt = f"Number of samples by {criterion}, {span}, in the training and test split"
     charts.show(figure, keys.widget("numbers"), alt, "numbers", 300)

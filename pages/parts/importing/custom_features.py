@@ -1,4 +1,4 @@
-"""Custom features of an image set: a file is uploaded and previewed, and once kept it is chosen like any feature."""
+"""Custom features of an image set: upload and preview of a file, and the list of the kept features."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATH = keys.widget("own features path")
 
 
 def show(images: ImageSet) -> None:
-    """The preview that the address names; where it names none, the form that starts one."""
+    """The preview in the URL; without one, the form that starts a preview."""
     run = (
         None
         if address.get(keys.OWN) == feature_choice.NEW
@@ -32,10 +32,10 @@ def show(images: ImageSet) -> None:
     with st.container(border=True, key="own-features"):
         called = FeaturesSettings.from_json(run.settings).file_name
         if run.state not in ENDED:
-            st.markdown(f"#### Looking at {escaped(called)}")
+            st.markdown(f"#### Previewing {escaped(called)}")
             jobs_panel.watch(run)
         elif "decision" in run.result:
-            st.markdown(f"**{escaped(called)}** was {run.result['decision']} since.")
+            st.markdown(f"**{escaped(called)}** has already been {run.result['decision']}.")
             _close()
         else:
             custom_previews.show(images, run, called)
@@ -54,30 +54,30 @@ def _preview_run(images: ImageSet, run_id: str) -> Run:
 
 
 def _offer(images: ImageSet, again: Run | None) -> None:
-    """A place to drop a file, and one to type a path; how the preview `again` ended; and what was kept before."""
+    """The uploader, the field for a path, the error of the failed preview `again`, and the kept features."""
     form = f"own features {images.key}"
     kept = feature_choice.uploaded(images)
     opened = address.get(keys.OWN) is not None
-    label = "Bring features of your own" + (f" ({len(kept):,} here)" if kept else "")
+    label = "Upload custom features" + (f" ({len(kept):,} kept)" if kept else "")
     _list_waiting(images)
     with st.expander(label, icon=":material/upload_file:", expanded=opened):
         st.caption(
-            f"A vector for each of the {counted(len(images), 'sample')}, from a program of yours: `.npy` with a row a "
-            "sample in the order of the list, `.npz` or Parquet with ids beside them; or a network, `.onnx`, that this "
-            "app asks for them. You see what is in it before anything is kept."
+            f"One vector for each of the {counted(len(images), 'sample')}: `.npy` with one row per sample in the order "
+            "of the list, or `.npz` or Parquet with ids; or an `.onnx` model that computes the vectors. You see a "
+            "preview first. Nothing is kept unless you decide so."
         )
         file = f"samples-{images.key[:8]}.csv"
         downloads.offer("List of samples (CSV)", lambda: export.samples_csv(images), file)
         uploads.offer_drop(
             form,
-            "Drop features here",
+            "Upload features",
             TYPES,
             lambda file: uploads.preview_features(file, images.key),
             keys.OWN,
             feature_choice.NEW,
         )
         where = uploads.where_paths_lead()
-        larger = "; for a larger one type its path below" if where else ""
+        larger = "; for a larger file enter its path below" if where else ""
         st.caption(f"At most {bounded_uploads.largest()}{larger}.")
         uploads.show_refused(form)
         if where:
@@ -86,49 +86,50 @@ def _offer(images: ImageSet, again: Run | None) -> None:
             _close()
         if again is not None:
             jobs_panel.explain_end(again)
-            st.caption(f"Nothing is left of {escaped(FeaturesSettings.from_json(again.settings).file_name)}.")
+            st.caption(f"{escaped(FeaturesSettings.from_json(again.settings).file_name)} was not stored.")
         for features in kept:
             _show_kept(images, features)
 
 
 def _list_waiting(images: ImageSet) -> None:
-    """A line for each preview that waits for a decision; pressing it shows the preview."""
+    """A button for each pending preview; pressing it shows the preview."""
     for run in home.store().runs(set_key=images.key, task="features"):
         if run.state == "finished" and "decision" not in run.result:
             called = escaped(FeaturesSettings.from_json(run.settings).file_name)
-            jobs_panel.offer_decision(run, f"{called}, which you have looked at, waits", keys.OWN)
+            jobs_panel.offer_decision(run, f"preview of {called}", keys.OWN)
 
 
 def _type_path(images: ImageSet, again: Run | None, where: str) -> None:
     if again is not None:
         st.session_state.setdefault(PATH, again.settings["place"])
-    path = st.text_input("File of features", key=PATH, placeholder="/home/…/features.npy")
+    path = st.text_input("Path to a feature file", key=PATH, placeholder="/home/…/features.npy")
     st.caption(where)
     with st.container(horizontal=True):
-        if frame.pressed("Look at it", "look at features"):
+        if frame.pressed("Preview", "preview features"):
             if path.strip():
                 uploads.show(keys.OWN, uploads.preview_features_path(path, images.key))
             st.error(
-                "**File of features** is empty: type a path, or drop a file above.", icon=":material/error:"
+                "**Path to a feature file** is empty: type a path, or upload a file above.",
+                icon=":material/error:",
             )
         if again is not None:
             _close()
 
 
 def _show_kept(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
-    """A line for features that were kept, the link that trains with them, and the button that deletes them."""
+    """Kept features, the link that trains with them, and the button that deletes them."""
     if isinstance(features, KeptNetwork):
         what = f"a model, {counted(features.size, 'column')}, for all image sets"
     else:
         size = format_bytes(4 * features.size * len(images))
         columns, matched = (
             f"{counted(features.size, 'column')} of {features.columns:,}",
-            features.matched or "as kept",
+            features.matched or "when kept",
         )
         what = f"{columns}, matched {matched}, {size}"
-    shared = ", lent by the class room" if features.shared else ""
+    shared = ", from the shared workspace (read-only)" if features.shared else ""
     listed = feature_choice.called(features.name, images.key)
-    listed_as = "" if listed == features.title else f" ({escaped(listed)} in lists of trainings)"
+    listed_as = "" if listed == features.title else f" ({escaped(listed)} in lists of training runs)"
     st.markdown(f"**{escaped(features.title)}**{listed_as}: {escaped(what)}{shared}")
     with st.container(horizontal=True, vertical_alignment="center"):
         link = address.only(**{keys.SET: images.key, keys.FEATURES: features.name})
@@ -138,10 +139,12 @@ def _show_kept(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
         if not features.shared:
             with st.popover("Delete", icon=":material/delete:", type="tertiary"):
                 st.markdown(
-                    "It will be gone for good. Trainings keep their scores; what needs it again, such as neighbours, "
-                    "asks for the file."
+                    "This cannot be undone. Training runs keep their scores, but pages that need the features again, "
+                    "such as Neighbours, will ask for the file."
                 )
-                if frame.pressed("Delete for good", keys.widget(f"delete {features.name}"), type="primary"):
+                if frame.pressed(
+                    "Delete permanently", keys.widget(f"delete {features.name}"), type="primary"
+                ):
                     _delete(images, features)
 
 

@@ -1,4 +1,4 @@
-"""The preview of custom features, uploaded as vectors or as an ONNX model: what fits the samples, and the decision."""
+"""The preview of custom features, uploaded as vectors or as an ONNX model, and the decision to keep or discard them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHOSEN_APART = ("model", "columns", "output")  # settings of a model that have n
 
 
 def show(images: ImageSet, run: Run, called: str) -> None:
-    """The preview of vectors or of a model in a file that the person calls `called`."""
+    """The preview of vectors or of a model in the file named `called`."""
     shown = (
         _show_model(images, run, called) if "network" in run.result else _show_vectors(images, run, called)
     )
@@ -41,15 +41,15 @@ def _show_refusal(refused: str) -> None:
 
 
 def _decide(run: Run, images: ImageSet, called: str, changes: dict[str, Any], can_be_kept: bool) -> None:
-    """Keep or discard; where `changes` of the settings were chosen, preview these first."""
+    """The buttons to keep or discard; if `changes` of the settings were chosen, a button that updates the preview."""
     is_model, title = "network" in run.result, ""
     them = "it" if is_model else "them"
     if can_be_kept and not changes:
         begin = called.rpartition(".")[0] or called
-        title = st.text_input(f"Call {them}", begin, max_chars=60, key=f"title {run.id}")
+        title = st.text_input("Name", begin, max_chars=60, key=f"title {run.id}")
     with st.container(horizontal=True):
         if changes:
-            if frame.pressed("Look again", "preview again", type="primary", icon=":material/search:"):
+            if frame.pressed("Update preview", "preview again", type="primary", icon=":material/search:"):
                 uploads.show(keys.OWN, uploads.preview_again(run, **changes))
         elif can_be_kept and frame.pressed(
             f"Keep and train with {them}", "keep features", type="primary", icon=":material/check_circle:"
@@ -59,7 +59,8 @@ def _decide(run: Run, images: ImageSet, called: str, changes: dict[str, Any], ca
 
 
 def _keep(run: Run, images: ImageSet, title: str, is_model: bool) -> None:
-    """Where a room is full, the person can still discard them: the page goes on."""
+    """Keep the features and open the training page. If the workspace is full, the page continues, so that they can be
+    discarded."""
     with frame.in_place():
         with home.or_gone():
             store = home.store()
@@ -74,7 +75,7 @@ def _keep(run: Run, images: ImageSet, title: str, is_model: bool) -> None:
 
 
 def _show_vectors(images: ImageSet, run: Run, called: str) -> bool:
-    """What fits and what does not, a plot of what fits, and the decision; whether the preview could be read."""
+    """The number of matched samples, a plot, the problems, and the decision; whether the preview could be read."""
     preview = uploads.read_preview(run, VectorsPreview.from_json)
     if preview is None:
         return False
@@ -86,24 +87,24 @@ def _show_vectors(images: ImageSet, run: Run, called: str) -> bool:
         with st.container(horizontal=True, gap="large"):
             st.metric("Samples", f"{preview.samples:,} of {len(images):,}", width="content")
             st.metric("Columns", f"{preview.size:,}", width="content")
-            st.metric("Left out", f"{preview.columns - preview.size:,}", width="content")
+            st.metric("Columns dropped", f"{preview.columns - preview.size:,}", width="content")
         st.caption(
-            f"Matched {escaped(preview.matched)}. Each row is scaled to length 1, as all features are, so that only "
-            "its direction counts; columns that are the same for all samples are left out, for they tell none apart."
+            f"Matched {escaped(preview.matched)}. Each row is scaled to unit length, like all features. Constant "
+            "columns are dropped."
         )
     if preview.plot is not None:
-        vector_plot.show(images, preview.plot, "their rows are in another order than the samples")
+        vector_plot.show(images, preview.plot, "the rows are in a different order from the samples")
     _decide(run, images, called, changes, not preview.refused)
     if preview.problems:
-        caption, file = "what was not as expected, and what is done about it.", f"features-{run.id}.csv"
+        caption, file = "found in the file, and how they are handled.", f"features-{run.id}.csv"
         problem_table.show_first(preview.problems, preview.problem_count, caption, file)
-    with st.expander(f"What is in the file: {counted(len(preview.arrays), 'array')}"):
+    with st.expander(f"Content of the file: {counted(len(preview.arrays), 'array')}"):
         st.dataframe([_row(info) for info in preview.arrays], hide_index=True)
     return True
 
 
 def _choose_arrays(run: Run, preview: VectorsPreview) -> dict[str, Any]:
-    """Which array holds the vectors, and which the ids, where these are others than were previewed; else {}."""
+    """The arrays of the vectors and of the ids; {} if they are those of the preview."""
     vectors = [info.name for info in preview.arrays if info.may_be_vectors]
     ids = [BY_ORDER, *(info.name for info in preview.arrays if info.may_be_ids)]
     if preview.vectors is None or len(vectors) + len(ids) <= 2:
@@ -112,7 +113,7 @@ def _choose_arrays(run: Run, preview: VectorsPreview) -> dict[str, Any]:
         key = keys.widget(f"vectors {run.id}")
         chosen = st.selectbox("Vectors", vectors, index=vectors.index(preview.vectors), key=key)
         by = st.selectbox(
-            "Matched by",
+            "Match samples by",
             ids,
             index=ids.index(preview.ids),
             format_func=lambda name: "the order of the samples" if name == BY_ORDER else name,
@@ -134,18 +135,17 @@ def _row(info: ArrayInfo) -> dict[str, str]:
 
 
 def _show_model(images: ImageSet, run: Run, called: str) -> bool:
-    """Inputs, outputs and settings of a model, a plot of samples, and the decision; whether the preview could be
-    read."""
+    """Show a model's ports and settings, a plot of samples, and the decision; whether the preview could be read."""
     preview = uploads.read_preview(run, ModelPreview.from_json)
     if preview is None:
         return False
-    st.markdown(f"#### {escaped(called)}: a model in ONNX")
+    st.markdown(f"#### {escaped(called)}: ONNX model")
     if preview.inputs or preview.outputs:
         takes, gives = (
             ", ".join(f"{escaped(name)} {escaped(shape)}" for name, shape in ports.items()) or "nothing"
             for ports in (preview.inputs, preview.outputs)
         )
-        st.caption(f"Takes {takes}. Gives {gives}.")
+        st.caption(f"Inputs: {takes}. Outputs: {gives}.")
     if preview.refused:
         _show_refusal(preview.refused)
     else:
@@ -155,12 +155,12 @@ def _show_model(images: ImageSet, run: Run, called: str) -> bool:
             whole = jobs_panel.in_minutes(preview.seconds * len(images))
             st.metric(f"All {len(images):,}", f"about {whole}", width="content")
         st.caption(
-            f"The file itself says: {escaped(', '.join(preview.read) or 'nothing')}; the rest is as usual, or as you "
-            "say below. Each box is shrunk or grown to the size of the input, whatever its shape; its vector is scaled "
-            "to length 1."
+            f"Read from the file: {escaped(', '.join(preview.read) or 'nothing')}. All other settings have their "
+            "defaults; change them below. Each crop is resized to the input size without keeping its aspect ratio, "
+            "and its vector is scaled to unit length."
         )
     if preview.plot is not None:
-        reason = "pixels are to be normalised in another way, or the output is another"
+        reason = "the model needs another normalisation of pixels, or another output is the right one"
         vector_plot.show(images, preview.plot, reason)
     before = {**run.settings["network"], **preview.settings}
     chosen = _settings(run, preview, before) if preview.outputs else None
@@ -171,12 +171,11 @@ def _show_model(images: ImageSet, run: Run, called: str) -> bool:
 
 
 def _settings(run: Run, preview: ModelPreview, before: dict[str, Any]) -> dict[str, Any] | None:
-    """How the model is used, by a form that begins with the preview's settings `before`. None where that is
-    impossible."""
+    """The form of the model's settings, which starts with those of the preview, `before`. None if one is invalid."""
     before = {**{item.name: item.default for item in settings_of(OnnxModel)}, **before}
     owner = f"network {run.id}"
     outputs = list(preview.outputs)
-    with st.expander("How it is used", expanded=bool(preview.refused)):
+    with st.expander("Model settings", expanded=bool(preview.refused)):
         output = st.selectbox(
             "Output",
             outputs,

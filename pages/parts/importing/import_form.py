@@ -1,4 +1,4 @@
-"""The form that starts an import: a ZIP file is dropped, a path is typed, or another source is chosen."""
+"""The form that starts an import from a ZIP file, a path or another source."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ PATH = keys.widget("path of an import")
 
 
 def offer(again: Run | None = None, ended: str = "") -> None:
-    """The form. It begins with the settings of the import `again`, and says how that one `ended`, and why."""
+    """The form. again: an import that failed, whose settings and error are shown. ended: which attempt it was."""
     with st.expander(
-        "Import images of your own", icon=":material/create_new_folder:", expanded=again is not None
+        "Import your own images", icon=":material/create_new_folder:", expanded=again is not None
     ):
         names = [name for name in source_names() if name not in tree_sources()]
         by_source = again is not None and again.settings.get("source") in names
@@ -42,13 +42,13 @@ def offer(again: Run | None = None, ended: str = "") -> None:
 
 
 def _offer_files(again: Run | None, ended: str) -> None:
-    """A place to drop a ZIP file, and one to type a path."""
+    """The uploader of ZIP files, and the field for a path."""
     where = uploads.where_paths_lead()
-    uploads.offer_drop("upload", "Drop a ZIP file here", ["zip"], uploads.preview_upload, keys.IMPORT, None)
+    uploads.offer_drop("upload", "Upload a ZIP file", ["zip"], uploads.preview_upload, keys.IMPORT, None)
     st.caption(
-        f"With images and their labels, as annotation tools export them: {', '.join(tree_sources())}. At most "
-        f"{bounded_uploads.largest()}{'; for a larger one type its path below' if where else ''}. You "
-        "see what is in it before anything of it is imported; unless you import it, nothing of it stays."
+        f"Images and labels in one of these formats: {', '.join(tree_sources())}. At most "
+        f"{bounded_uploads.largest()}{'; for a larger file enter its path below' if where else ''}. You see a preview "
+        "first. Nothing is stored unless you import it."
     )
     uploads.show_refused("upload")
     path = ""
@@ -57,25 +57,23 @@ def _offer_files(again: Run | None, ended: str) -> None:
         path = st.text_input("Folder or ZIP file", key=PATH)
         st.caption(where)
     with st.container(key="path-buttons", horizontal=True, vertical_alignment="center"):
-        pressed = bool(where) and frame.pressed("Look at it", "look at path", type="primary")
+        pressed = bool(where) and frame.pressed("Preview", "preview path", type="primary")
         if again is not None:
             close()
     if pressed and not path.strip():
         st.error(
-            "**Folder or ZIP file** is empty: type a path, or drop a file above.", icon=":material/error:"
+            "**Folder or ZIP file** is empty: type a path, or upload a file above.", icon=":material/error:"
         )
     elif pressed:
         uploads.show(keys.IMPORT, uploads.preview_path(path))
     elif again is not None:
         jobs_panel.explain_end(again, ended)
         if again.settings.get("brought") is not None:
-            st.caption(
-                f"Nothing is left of {escaped(again.settings['brought'])}: drop it once more to try again."
-            )
+            st.caption(f"{escaped(again.settings['brought'])} was not stored. Upload it again to retry.")
 
 
 def _path_of(run: Run) -> str:
-    """The path that was typed for an import, or for its preview; "" where a file was uploaded."""
+    """The typed path of an import or of its preview; "" for an upload."""
     settings = run.settings
     return str(settings["look"] if run.looks else settings["source_settings"].get("folder", ""))
 
@@ -86,10 +84,10 @@ def _path_of(run: Run) -> str:
 
 
 def _choose_source(names: Sequence[str], again: Run | None, ended: str) -> None:
-    """The form of the sources that read no folder of images."""
+    """The form of the sources that do not read a folder of images."""
     before = {} if again is None else again.settings
     hold(keys.widget("source"), before.get("source", names[0]))
-    source = st.selectbox("From", names, key=keys.widget("source"))
+    source = st.selectbox("Source", names, key=keys.widget("source"))
     if source == before.get("source"):
         fill("source", source, before["source_settings"])
     more = f"More settings of {source}"
@@ -97,7 +95,7 @@ def _choose_source(names: Sequence[str], again: Run | None, ended: str) -> None:
     empty = [item for item in settings_of(source_class(source)) if _is_missing(item, values[source])]
     with st.container(
         key="import-buttons"
-    ):  # on a phone frame.css has the buttons below, to keep both in sight
+    ):  # on a phone, frame.css moves the buttons below, so that both columns are visible
         buttons, beside = st.columns([1, 4])
     with buttons, st.container(horizontal=True):
         pressed = frame.pressed("Import", "start import", type="primary")
@@ -115,26 +113,26 @@ def _choose_source(names: Sequence[str], again: Run | None, ended: str) -> None:
 
 
 def fill(owner: str, source: str, settings: dict[str, Any]) -> None:
-    """Have the form of a source begin with `settings`, where it is not there yet."""
+    """Initialise the form of a source with `settings`, unless it has values already."""
     for item in settings_of(source_class(source)):
         if item.name in settings:
             hold(keys.widget(keys.setting(owner, source, item.name)), settings[item.name])
 
 
 def hold(key: str, beginning: Any) -> None:
-    """Have a widget show what it holds, and at first `beginning`.
+    """Initialise a widget with `beginning`, unless it has a value already.
 
-    The value is set in every run. What one run sets is lost where the next one interrupts it, as the end of an import
-    does; a browser without it takes a widget's first option, or no text, and answers with that.
+    The value is set in every run of the page, because the value of a run that the next run interrupts is lost; the
+    browser would then send the widget's first option, or an empty text.
     """
     st.session_state[key] = st.session_state.get(key, beginning)
 
 
 def _is_missing(item: Setting, values: dict[str, Any]) -> bool:
-    """Whether a text that the form asks for at once is empty; those that may be empty are advanced."""
+    """Whether a required text is empty; texts that may be empty are advanced settings."""
     return item.kind is str and not item.advanced and not values[item.name].strip()
 
 
 def close() -> None:
-    """The button that leaves an import."""
+    """The button that closes an import."""
     st.button("Close", on_click=lambda: address.put(**{keys.IMPORT: None}), key="close import")

@@ -1,4 +1,4 @@
-"""The preview of an import: what reads it and why, a few crops, the first problems; then import or discard."""
+"""The preview of an import: the recognised format, a few crops and the first problems; then import or discard."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from ranking.workspace.run import Run
 
 
 def called(run: Run) -> str:
-    """What a person calls the file or folder."""
+    """The name of the uploaded file, or the path of the file or folder."""
     return str(run.settings["brought"] or run.settings["look"])
 
 
 def show(run: Run) -> None:
-    """A finished preview, from which the person goes on to the import, or previews it with other settings."""
+    """A finished preview, with the buttons that import it, preview it with other settings, or discard it."""
     preview = uploads.read_preview(run, ImportPreview.from_json)
     if preview is None:
         uploads.offer_discard(run, "discard look")
@@ -48,15 +48,15 @@ def show(run: Run) -> None:
 
 
 def _choose_source(run: Run, preview: ImportPreview) -> str | None:
-    """The box that says as what it is read; another choice begins another preview."""
+    """The format; choosing another format starts another preview."""
     names = list(dict.fromkeys([*preview.detected, *tree_sources()]))
     key = keys.widget(f"read as {run.id}")
     chosen: str | None = st.selectbox(
-        "Read it as",
+        "Format",
         names,
         index=None if preview.source is None else names.index(preview.source),
         format_func=lambda name: f"{name} (recognised)" if name in preview.detected else name,
-        placeholder="nothing was recognised",
+        placeholder="no format recognised",
         key=key,
         on_change=_preview_as,
         args=(run.id, key),
@@ -65,18 +65,19 @@ def _choose_source(run: Run, preview: ImportPreview) -> str | None:
 
 
 def _show_reasons(preview: ImportPreview) -> None:
-    """Why it is read as it is, and what else it could be."""
+    """Why this format was recognised, and which other formats are possible."""
     why = {name: recognised.why for name, recognised in preview.detected.items()}
     if preview.source in why:
         unchanged = preview.detected[preview.source].settings.items() <= preview.source_settings.items()
-        instead = f": {escaped(preview.read_as)}" if preview.read_as else ", those below"
-        changed = "" if unchanged else f" It is read by your settings instead{instead}."
+        instead = f": {escaped(preview.read_as)}" if preview.read_as else " (below)"
+        changed = "" if unchanged else f" Your settings override this{instead}."
         st.caption(f"Recognised: {escaped(why[preview.source])}.{changed}")
     elif preview.source is not None:
-        st.caption(f"Not recognised as {escaped(preview.source)}; you have chosen it.")
+        source = escaped(preview.source)
+        st.caption(f"You chose {source}. The files were not recognised as {source}.")
     further = [f"{escaped(name)}: {escaped(text)}" for name, text in why.items() if name != preview.source]
     if further:
-        st.caption("It could also be " + "; or ".join(further) + ".")
+        st.caption("Also possible: " + "; or ".join(further) + ".")
 
 
 def _preview_as(run_id: str, key: str) -> None:
@@ -88,7 +89,7 @@ def _preview_as(run_id: str, key: str) -> None:
 
 
 def _settings_of(run: Run, preview: ImportPreview, source: str) -> dict[str, Any]:
-    """The settings of a source in the form, which begins with those of the preview."""
+    """The form of a format's settings, initialised with those of the preview."""
     owner = f"look {run.id}"
     import_form.fill(owner, source, preview.source_settings)
     plugins = [(source, source_class(source))]
@@ -106,36 +107,39 @@ def _show_counts(preview: ImportPreview, content: SourcePreview) -> None:
 
 
 def _show_labels(content: SourcePreview) -> None:
-    """What the labels come to: the most frequent classes, and the split."""
+    """The most frequent classes, and the split."""
     counts = content.counts
     if counts.classes:
         named = ", ".join(f"{escaped(name)} (**{count:,}**)" for name, count in counts.classes.items())
         more = f" and {counted(counts.more_classes, 'class')} more" if counts.more_classes else ""
-        st.markdown(f"Classes, by how many samples show them: {named}{more}.")
+        st.markdown(f"Samples per class: {named}{more}.")
     where = f": {escaped(counts.split_from)}" if counts.split_from else ""
-    images = "image" if counts.train == 1 else "images"
-    st.markdown(f"Split: **{counts.train:,}** {images} to train on, **{counts.test:,}** to test on{where}.")
+    train, test = (
+        f"**{number:,}** {split} {'image' if number == 1 else 'images'}"
+        for split, number in (("training", counts.train), ("test", counts.test))
+    )
+    st.markdown(f"Split: {train}, {test}{where}.")
     if not counts.complete:
         done = counts.train + counts.test
         st.caption(
-            f"Counted in a few seconds: the first {done:,} of {content.images:,} images. An import counts all."
+            f"Counts cover the first {done:,} of {content.images:,} images. An import counts all images."
         )
 
 
 def _show_crops(crops: list[Crop]) -> None:
     if not crops:
         st.warning(
-            "None of the first images can be used; the problems say why. An import may still find others.",
+            "None of the first images can be used; see the problems below. An import may still find usable images.",
             icon=":material/warning:",
         )
         return
     label = f"{counted(len(crops), 'sample')} of the preview"
     shown = [_tile(crop, number) for number, crop in enumerate(crops)]
     grid.image_grid(shown, name=keys.EXAMPLE, selected=address.get(keys.EXAMPLE), label=label, kind="images")
-    few = "" if len(crops) == CROPS else ", as many as were found"
+    few = "" if len(crops) == CROPS else " that can be used"
     st.caption(
-        f"Samples of the first {counted(len(crops), 'image')}{few}; nothing is stored yet. **Notice** whether each "
-        "shows what is written below it."
+        f"One sample from each of the first {counted(len(crops), 'image')}{few}. Nothing is stored yet. **Notice** "
+        "whether each sample matches the label below it."
     )
 
 
@@ -146,16 +150,16 @@ def _tile(crop: Crop, number: int) -> Tile:
 
 
 def _go_on(run: Run, preview: ImportPreview, source: str | None, values: dict[str, Any]) -> None:
-    """Import; where settings are no longer those of the preview, preview it again first; or discard."""
+    """The buttons: import, or update the preview if the settings have changed; and discard."""
     with st.container(horizontal=True):
         if source is not None and _differ(preview, source, values):
-            if frame.pressed("Look again", "look again", type="primary", icon=":material/search:"):
+            if frame.pressed("Update preview", "preview again", type="primary", icon=":material/search:"):
                 again = uploads.preview_again(run, source=source, source_settings=values)
                 uploads.show(keys.IMPORT, again)
         elif (
             source is not None
             and preview.content is not None
-            and frame.pressed("Import", "import brought", type="primary", icon=":material/download:")
+            and frame.pressed("Import", "import previewed", type="primary", icon=":material/download:")
         ):
             uploads.show(keys.IMPORT, uploads.import_all(run, source, values))
         uploads.offer_discard(run, "discard look")
@@ -168,7 +172,7 @@ def _differ(preview: ImportPreview, source: str, values: dict[str, Any]) -> bool
 
 def _show_problems(run: Run, content: SourcePreview) -> None:
     if not content.problems:
-        st.success("Nothing was wrong up to here.", icon=":material/check_circle:")
+        st.success("No problems so far.", icon=":material/check_circle:")
         return
-    caption = "what was not as expected on the way to these samples, and what an import would do about it."
+    caption = "found while creating this preview, and how an import would handle them."
     problem_table.show_first(content.problems, content.problem_count, caption, f"look-{run.id}.csv")

@@ -1,5 +1,5 @@
-"""An import from the form to the image set. It is kept unasked, unless near copies lie across its split: then a person
-decides about the split first."""
+"""An import, from the form to the image set. A finished import is kept automatically, unless there are near copies
+across its split, about which the user decides first."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ EXAMPLES = 12
 
 
 def show() -> None:
-    """The import that the address names, as far as it is; where it names none, the form that starts one."""
-    place = st.container()  # also where it stays empty: what stands below keeps its place
+    """The import in the URL and its progress; without one, the form that starts an import."""
+    place = st.container()  # also if it stays empty, so that the elements below do not move
     run = address.read(keys.IMPORT, _import, None)
     with place:
         if run is None:
@@ -43,8 +43,8 @@ def show() -> None:
 
 
 def _list_waiting() -> None:
-    """A line for each preview, and for each import with near copies across its split, that waits for a decision;
-    pressing it shows it. Other imports that have finished meanwhile are kept."""
+    """A button for each pending preview, and for each pending import with near copies across its split, which shows it.
+    Other finished imports are kept."""
     here = _keys_here()
     for run in home.store().runs("import"):
         if run.task == "features":
@@ -58,15 +58,15 @@ def _list_waiting() -> None:
 
 
 def _waiting(run: Run) -> str:
-    """What waits, of an import or of its preview."""
+    """The name of a pending preview or import."""
     if run.looks:
-        return f"{escaped(import_preview.called(run))}, which you have looked at, waits"
-    return f"{escaped(run.result['title'])}: {run.result['images']:,} images wait"
+        return f"preview of {escaped(import_preview.called(run))}"
+    return f"{escaped(run.result['title'])}, {run.result['images']:,} images"
 
 
 def _which_try(run: Run) -> str:
-    """The how-manieth import of equal settings it is, and when it ended: two that fail alike are told apart by it.
-    Nothing of one that is the only one."""
+    """The number of this attempt among the imports with the same settings, and when it ended, which distinguish
+    repeated failures; "" for the only attempt."""
     tries = [equal.id for equal in home.store().equal_runs("import", run.settings)]
     if len(tries) == 1:
         return ""
@@ -75,17 +75,17 @@ def _which_try(run: Run) -> str:
 
 
 def _watch(run: Run) -> None:
-    """An import that is running, at the foot of the screen: the button that began it may lie far down the page."""
+    """The progress of an import, at the bottom of the window, because its button may be far down the page."""
     source = import_preview.called(run) if run.looks else run.settings["source"]
     with st.bottom:
-        st.markdown(f"**{'Looking at' if run.looks else 'Importing from'} {escaped(source)}**")
+        st.markdown(f"**{'Previewing' if run.looks else 'Importing from'} {escaped(source)}**")
         jobs_panel.watch(run)
 
 
 def _show(run: Run) -> None:
-    """An import that has ended, or waits for a decision."""
+    """An import or a preview that has ended."""
     if run.looks and "decision" in run.result:
-        st.markdown(f"**{escaped(import_preview.called(run))}** was imported or discarded since.")
+        st.markdown(f"**{escaped(import_preview.called(run))}** has already been imported or discarded.")
         import_form.close()
     elif run.looks:
         import_preview.show(run)
@@ -105,25 +105,25 @@ def _show(run: Run) -> None:
 
 
 def _keys_here() -> set[str]:
-    """The keys of this home's image sets: an import of one of them leaves nothing to decide."""
+    """The keys of the existing image sets; an import of one of them leaves nothing to decide."""
     return {row.key for row in home.store().image_sets()}
 
 
 def _show_known(run: Run) -> None:
-    """Nothing is left to be decided: equal keys are equal sets. Keeping it puts back files that are missing."""
+    """An import of an image set that exists already (equal keys mean equal sets). Keeping it restores missing files."""
     with home.or_gone():
         key = home.store().keep(run.id)
     st.info(
-        f"You have this set already: **{escaped(run.result['title'])}**, {run.result['images']:,} images. "
-        "Equal images and labels are one set.",
+        f"This image set already exists: **{escaped(run.result['title'])}**, {run.result['images']:,} images. "
+        "Identical images and labels are stored once.",
         icon="🖼️",
     )
     with st.container(horizontal=True):
         if address.get(keys.SET) != key:
             st.button(
-                "Look at it",
+                "Show it",
                 type="primary",
-                key="look at known set",
+                key="show known set",
                 on_click=lambda: address.put(**{keys.SET: key, keys.IMPORT: None}),
             )
         import_form.close()
@@ -137,13 +137,13 @@ def _import(run_id: str) -> Run:
 
 
 def has_copies_across(run: Run) -> bool:
-    """Whether an import has found near copies on both sides of its split."""
+    """Whether an import has near copies across its split."""
     copies = stored_copies(run.draft)
     return copies is not None and len(copies.across) > 0
 
 
 def _decide(run: Run) -> None:
-    """What was imported, the near copies across its split, and the two buttons."""
+    """The imported samples, the near copies across the split, and the buttons to keep or discard the import."""
     st.markdown(f"#### Imported {escaped(run.result['title'])}: keep near copies together?")
     _show_counts(run)
     complete, together = _examples_of(run)
@@ -159,7 +159,7 @@ def _decide(run: Run) -> None:
 
 
 def _keep(run: Run, copies_together: bool | None) -> str:
-    """Make it an image set and return its key; Gone where it cannot be, as where its files are damaged."""
+    """Turn an import into an image set and return its key; Gone if that fails, as with damaged files."""
     with home.or_gone():
         load_image_set(run.draft)
         key = home.store().keep(run.id, copies_together)
@@ -174,7 +174,7 @@ def _keep_and_show(run: Run, copies_together: bool | None) -> None:
 
 
 def _show_kept(run: Run) -> None:
-    """An import that has become an image set: what it came to, and the way back."""
+    """An import that was kept: its counts, its problems, and the button that undoes it."""
     st.markdown(f"#### Imported {escaped(run.result['title'])}")
     _show_counts(run)
     with st.container(horizontal=True):
@@ -195,8 +195,8 @@ def _show_counts(run: Run) -> None:
 
 
 def _examples_of(run: Run) -> tuple[bool, bool | None]:
-    """Samples of what was imported, and its near copies: whether it can be read, or why not, and whether near copies
-    are to be kept on one side of the split, None where there are none."""
+    """Show samples of an import and its near copies. Returns whether it can be read, and whether near copies are to be
+    kept on one side of the split (None without near copies)."""
     try:
         with home.or_gone():
             draft, thumbnails = load_image_set(run.draft), Thumbnails(run.draft)
@@ -204,7 +204,7 @@ def _examples_of(run: Run) -> tuple[bool, bool | None]:
             together = near_copies.choose(run, draft, thumbnails)
     except home.Gone as error:
         st.error(
-            f"What was imported cannot be read: {escaped(str(error))}. Discard it and import again.",
+            f"The import cannot be read: {escaped(str(error))}. Discard it and import again.",
             icon=":material/error:",
         )
         return False, None
@@ -218,7 +218,7 @@ def _show_examples(draft: ImageSet, thumbnails: Thumbnails) -> None:
     grid.image_grid(
         examples, name=keys.EXAMPLE, selected=address.get(keys.EXAMPLE), label=label, kind="images"
     )
-    st.caption("Samples from the whole import. **Notice** whether each shows what is written below it.")
+    st.caption("Samples from the whole import. **Notice** whether each sample matches the label below it.")
 
 
 def _show_problems(run: Run) -> None:
@@ -228,11 +228,11 @@ def _show_problems(run: Run) -> None:
         st.warning("The report of this import cannot be read.", icon=":material/warning:")
         return
     if not problems:
-        st.success("Every file was as expected.", icon=":material/check_circle:")
+        st.success("No problems found.", icon=":material/check_circle:")
         return
     problem_table.show(
         problems,
-        "What was not as expected, and what was done about it; everything else was imported.",
+        "Problems and how each was handled. Everything else was imported.",
         f"import-{run.id}.csv",
     )
 

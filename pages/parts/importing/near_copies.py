@@ -1,4 +1,4 @@
-"""The near copies that an import has found: how many lie across the split, a few of them, and the switch about them."""
+"""The near copies in an import: their number across the split, examples, and the switch that keeps them together."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ranking.datasets.found_copies import FoundCopies, are_together, split_toget
 from ranking.datasets.splits import moved_words
 from ranking.workspace.run import Run
 
-PAIRS = 6  # that are shown
+PAIRS = 6  # pairs that are shown
 SIDE = 112  # pixels of each of the two images
 GAP = 4
 
 
 def choose(run: Run, draft: ImageSet, thumbnails: Thumbnails) -> bool | None:
-    """Whether to keep near copies on one side of the split; None where the import has found none."""
+    """Whether to keep near copies on one side of the split; None if there are none."""
     copies = stored_copies(run.draft)
     if copies is None:
         return None
@@ -33,7 +33,7 @@ def choose(run: Run, draft: ImageSet, thumbnails: Thumbnails) -> bool | None:
     st.markdown(
         f"**{counted(len(copies.pairs), 'pair')}** of near copies, **{across:,}** of them across the split"
         + (
-            f": {with_copies} of {int(copies.test.sum()):,} would have a copy among the training images."
+            f": {with_copies} of {int(copies.test.sum()):,} have a copy among the training images."
             if across
             else "."
         )
@@ -47,25 +47,25 @@ def choose(run: Run, draft: ImageSet, thumbnails: Thumbnails) -> bool | None:
 
 
 HELP = (
-    "The same image mirrored, rotated, darkened or cropped, or a video frame a moment later. A method that has learned "
-    "from a copy of a test image is measured as better than it is."
+    "The same image mirrored, rotated, darkened or cropped, or a video frame a moment later. A copy of a test image "
+    "among the training images makes a method look better than it is."
 )
 
 
 def _what_follows(draft: ImageSet, copies: FoundCopies, together: bool) -> str:
-    """What the switch does, in words."""
+    """The effect of the switch."""
     if not together:
-        return "The split stays that of the source, and folds may separate near copies."
+        return "The split of the source is kept, and folds may separate near copies."
     test = split_together(draft, copies)
     words = moved_words(copies.test, test != copies.test)
     return (
         f"{words[0].upper()}{words[1:]}. There are {int((~test).sum()):,} training images and "
-        f"{int(test.sum()):,} test images. Folds keep near copies together, too."
+        f"{int(test.sum()):,} test images. Folds keep near copies together as well."
     )
 
 
 def _show_pairs(draft: ImageSet, thumbnails: Thumbnails, copies: FoundCopies) -> None:
-    """The best matches, those across the split first."""
+    """The best matches, pairs across the split first."""
     rest = np.setdiff1d(np.argsort(-copies.detail, kind="stable"), copies.across, assume_unique=True)
     rows = [*copies.across, *rest][:PAIRS]
     with st.container(horizontal=True, gap="medium"):
@@ -77,15 +77,15 @@ def _show_pairs(draft: ImageSet, thumbnails: Thumbnails, copies: FoundCopies) ->
             both = side_by_side([thumbnails.image(image) for image in pair])
             st.image(both, caption=escaped(caption), width=both.width, alt=f"Two near copies: {caption}")
     st.caption(
-        "Pairs across the split come first, then the best matches; the brackets have the split of the source. "
+        "Pairs across the split, then the best matches. The split of the source is in brackets. "
         "**Notice** whether the two images of a pair are the same; if not, turn the switch off."
     )
 
 
-def side_by_side(pictures: list[bytes]) -> Image.Image:
-    """Two small images beside each other, each fitted into a square."""
+def side_by_side(encoded: list[bytes]) -> Image.Image:
+    """Two small images side by side, each fitted into a square."""
     both = Image.new("RGBA", (2 * SIDE + GAP, SIDE))
-    for place, data in enumerate(pictures):
+    for place, data in enumerate(encoded):
         with Image.open(io.BytesIO(data)) as stored:
             small = stored.convert("RGB")
         small.thumbnail((SIDE, SIDE))

@@ -1,4 +1,4 @@
-"""What the columns of an uploaded table hold: a widget for each role, which begins with how it was read."""
+"""The roles of the columns of an uploaded table: a widget per role, initialised with how the table was read."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ranking.datasets.folder import MAX_CRITERIA
 from ranking.formats.import_preview import ImportPreview
 from ranking.formats.table_columns import ROLES, as_setting, names_in
 
-NOT_THERE = "not there"
-PARTS = {  # of the roles that have a column for each part
+NOT_THERE = "none"
+PARTS = {  # roles with one column per part
     "image": ("Image",),
     "box": ("Box: x, or all four numbers", "Box: y", "Box: right edge or width", "Box: lower edge or height"),
     "group": ("Group",),
     "split": ("Split",),
     "size": ("Width of the image", "Height of the image"),
 }
-SEVERAL = {"labels": "Labels", "numbers": "Grades and numbers"}  # of those that may have many
+SEVERAL = {"labels": "Labels", "numbers": "Criteria"}  # roles with any number of columns
 FORM, UNIT = "box_form", "box_unit"
 ROWS = (("image", "labels", "numbers"), ("box",), (FORM, UNIT, "size"), ("group", "split"))
 
 
 def choose(owner: str, preview: ImportPreview) -> dict[str, str]:
-    """The settings that say what each column is, from boxes whose keys begin with `owner`."""
-    st.markdown("**What its columns are**")
+    """The settings that assign a role to each column, from widgets whose keys start with `owner`."""
+    st.markdown("**Column roles**")
     before = {item.name: item.default for item in settings_of(source_class(str(preview.source)))}
     before |= preview.source_settings
     boxes = _Boxes(owner, preview.columns, before)
@@ -45,14 +45,14 @@ def choose(owner: str, preview: ImportPreview) -> dict[str, str]:
                 with next(places):
                     settings[role] = boxes.of_setting(role)
     st.caption(
-        "A column has one role: choosing it for another takes it from the one that it had. Labels of a cell are apart "
-        "by ; or |, or there is a column of 0 and 1 for each."
+        "Each column has one role; assigning it a new role removes the old one. Labels are either separated by ; or | "
+        "in one cell, or given as one 0/1 column per label."
     )
     return settings
 
 
 class _Boxes:
-    """The boxes of one table with these `columns`; `before` is what it was read by, name of a setting to text."""
+    """The widgets of a table with these `columns`. before: the settings that it was read with, name to text."""
 
     def __init__(self, owner: str, columns: Sequence[str], before: dict[str, Any]) -> None:
         self._owner, self._columns, self._before = owner, columns, before
@@ -60,7 +60,7 @@ class _Boxes:
         self._many = [self._key(role, 0) for role in SEVERAL]
 
     def of_role(self, role: str, place: Callable[[], Any]) -> str:
-        """What the setting of a role comes to, its boxes each in the next place."""
+        """The value of the setting of a role; each of its widgets is shown in the next place."""
         before = self._before[ROLES[role].setting]
         began = tuple(name for name in names_in(before) if name in self._columns)
         if role in SEVERAL:
@@ -74,11 +74,13 @@ class _Boxes:
         return before if chosen == began else as_setting(chosen)
 
     def of_setting(self, name: str) -> str:
-        """What is asked besides about the boxes of images."""
+        """A setting about the form of bounding boxes."""
         item = next(item for item in settings_of(source_class("Table of images")) if item.name == name)
         key = keys.widget(f"{self._owner}{name}")
         import_form.hold(key, self._before[name])
-        chosen: str = st.selectbox(item.label, item.choices, key=key, help=item.help)
+        chosen: str = st.selectbox(
+            item.label, list(item.choices), format_func=item.shown, key=key, help=item.help
+        )
         return chosen
 
     def _single(self, role: str, part: int, label: str, began: tuple[str, ...]) -> tuple[str, ...]:
@@ -111,7 +113,7 @@ class _Boxes:
         return tuple(chosen)
 
     def _take(self, key: str) -> None:
-        """Have no other box hold what the one of `key` holds now."""
+        """Remove the columns in the widget `key` from all other widgets."""
         held = st.session_state[key]
         taken = {held} if isinstance(held, str) else set(held or ())
         for box in self._one:

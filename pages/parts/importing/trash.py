@@ -15,16 +15,14 @@ from ranking.workspace.store import ImageSetRow
 
 
 def offer_delete(row: ImageSetRow) -> None:
-    """The button that deletes an image set, unless it is lent or comes with the program."""
+    """The button that deletes an image set; none for shared and bundled image sets."""
     if row.shared or row.key in examples.set_folders():
         return
     users = len(home.store().users_of_set(row.key))
-    used = (
-        f"Used by {counted(users, 'run')}, deleted ones that can be restored among them." if users else None
-    )
+    used = f"Used by {counted(users, 'run')}, including runs in the trash." if users else None
     st.button(
         "Delete this image set",
-        key="take set away",
+        key="delete set",
         icon=":material/delete:",
         type="tertiary",
         disabled=bool(users),
@@ -35,13 +33,13 @@ def offer_delete(row: ImageSetRow) -> None:
 
 
 def offer_undo(key: str) -> None:
-    """The button that deletes a set that was just imported, as long as nothing uses it."""
+    """The button that deletes an image set that was just imported, as long as nothing uses it."""
     if not home.store().users_of_set(key):
         st.button("Undo", key="undo import", icon=":material/undo:", on_click=_delete, args=(key,))
 
 
 def show_last_change() -> None:
-    """What was deleted a moment ago, with a button that undoes it."""
+    """The image set that was just deleted, with a button that restores it."""
     deleted = {row.key: row for row in home.store().deleted_image_sets()}
     row = deleted.get(st.session_state.get(keys.JUST_DELETED_SET, ""))
     if row is not None:
@@ -52,11 +50,11 @@ def show_last_change() -> None:
 
 
 def show() -> None:
-    """The deleted image sets, a button to restore each, and one that deletes them permanently."""
+    """The image sets in the trash, a button that restores each, and one that empties the trash."""
     rows = home.store().deleted_image_sets()
     if not rows:
         return
-    with st.expander(f"Deleted: {counted(len(rows), 'image set')}", icon=":material/delete:"):
+    with st.expander(f"Trash: {counted(len(rows), 'image set')}", icon=":material/delete:"):
         st.caption(
             f"They are removed permanently after {DELETED_DAYS} days. To remove them now, empty the trash."
         )
@@ -70,18 +68,18 @@ def show() -> None:
                 on_click=_restore,
                 args=(row.key,),
             )
-        with st.popover("Empty now", icon=":material/delete_forever:"):
-            st.markdown(f"{counted(len(rows), 'image set')} will be gone for good.")
-            if frame.pressed("Delete for good", "empty sets", type="primary"):
+        with st.popover("Empty trash", icon=":material/delete_forever:"):
+            st.markdown(f"{counted(len(rows), 'image set')} will be deleted permanently.")
+            if frame.pressed("Delete permanently", "empty sets", type="primary"):
                 removed = home.store().empty_deleted_sets()
-                st.toast(f"{counted(removed, 'image set')} gone for good.")
+                st.toast(f"{counted(removed, 'image set')} deleted permanently.")
                 st.rerun()
 
 
 def _delete(key: str) -> None:
     try:
         home.store().delete_set(key)
-    except ValueError as error:  # somebody began to train on it, in another tab
+    except ValueError as error:  # a training run on it was started in another tab
         address.complain(str(error))
         return
     st.session_state[keys.JUST_DELETED_SET] = key
@@ -91,7 +89,7 @@ def _delete(key: str) -> None:
 def _restore(key: str) -> None:
     try:
         home.store().restore_set(key)
-    except ValueError as error:  # it went for good, in another tab
+    except ValueError as error:  # the trash was emptied in another tab
         address.complain(str(error))
         return
     st.session_state[keys.JUST_DELETED_SET] = None

@@ -1,5 +1,7 @@
-"""Files and paths that a person wants to import: previewed by a worker, which this process gives a copy, and kept or
-discarded. This process never opens them."""
+"""Uploaded files and typed paths: a worker previews a copy, which is then kept or discarded.
+
+This process never parses them.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +38,10 @@ def offer_drop(
     name: str,
     refused: str | None,
 ) -> None:
-    """A place to drop a file, for which `begin` starts a preview at once. The part `name` of the address then names the
-    preview, or is `refused` where the file was. form: names the place in the session.
+    """An uploader; `begin` starts a preview of each file immediately. The URL parameter `name` is then the id of the
+    preview, or `refused` if the file was refused. form: the name of the uploader in the session.
 
-    After each file the widget has another key, so that the bytes of the last one are forgotten.
+    After each file the widget has a new key, so that the bytes of the file are freed.
     """
     count = keys.uploads_of(form)
     key = keys.widget(f"{form} {st.session_state.get(count, 0)}")
@@ -52,30 +54,31 @@ def offer_drop(
 
 
 def show_refused(form: str) -> None:
-    """Why the last file that was dropped there was refused, if it was."""
+    """The reason why the last file was refused, if it was."""
     if refused := st.session_state.get(keys.refused_of(form)):
         st.error(escaped(refused), icon=":material/error:")
 
 
 def where_paths_lead() -> str:
-    """A sentence about a path that a person types; "" in a room where the host does not allow paths."""
+    """A sentence about the paths that can be typed; "" in a workspace where the administrator does not allow paths."""
     folders = open_folders(home.store().home)
     if folders is None:
-        return "On the computer that runs this app. Nothing outside of it is read."
+        return "A path on the computer that runs this app. Files outside this path are not read."
     named = ", ".join(escaped(str(folder)) for folder in folders)
-    return f"In a folder that the host of this server has named: {named}." if folders else ""
+    allowed = "The path must be inside a folder that the server administrator has allowed"
+    return f"{allowed}: {named}." if folders else ""
 
 
 # ------------------------------------------------------------------------------------------- Starting previews
 
 
 def preview_upload(file: UploadedFile) -> Run:
-    """Preview an import of the file that was dropped, which is on disk and no longer in memory when this returns."""
+    """Preview an import of an uploaded file, which is on disk and no longer in memory when this returns."""
     return _begin(file, LookSettings("", brought=_called(file)).to_json())
 
 
 def preview_features(file: UploadedFile, set_key: str) -> Run:
-    """The same of features for an image set."""
+    """Preview an uploaded file of features for an image set."""
     return _begin(file, FeaturesSettings(set_key, brought=_called(file)).to_json())
 
 
@@ -90,13 +93,13 @@ def preview_features_path(path: str, set_key: str) -> Run:
 
 
 def preview_again(run: Run, **changes: Any) -> Run:
-    """Preview the same file with other settings. It takes the place of the first preview."""
+    """Preview the same file with other settings; this replaces the previous preview."""
     settings = FeaturesSettings if run.task == FeaturesSettings.task else LookSettings
     return _pass_on(run, replace(settings.from_json(run.settings), **changes).to_json())
 
 
 def import_all(run: Run, source: str, settings: dict[str, Any]) -> Run:
-    """Import what was previewed."""
+    """Import a previewed file or folder."""
     previewed = LookSettings.from_json(run.settings)
     place = {} if previewed.look == "" else {"folder": previewed.look}
     return _pass_on(run, ImportSettings(source, {**place, **settings}, previewed.brought).to_json())
@@ -119,7 +122,7 @@ def _begin(file: UploadedFile, settings: dict[str, Any]) -> Run:
 
 
 def _release(file: UploadedFile) -> None:
-    """Have the server forget the bytes. It keeps them as long as the browser tab is open otherwise."""
+    """Free the bytes of an upload, which the server otherwise keeps until the browser tab is closed."""
     context = get_script_run_ctx()
     if context is not None and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
         context.uploaded_file_mgr.remove_file(context.session_id, file.file_id)
@@ -127,9 +130,9 @@ def _release(file: UploadedFile) -> None:
 
 
 def _pass_on(preview: Run, settings: dict[str, Any]) -> Run:
-    """A run with `settings` that has what was uploaded for `preview`, of which nothing is left.
+    """Start a run with `settings` that takes over the uploaded file of `preview`, which is discarded.
 
-    Repeated, as by a page that was interrupted afterwards, it is the same run.
+    A repeated call, as by a page that was interrupted, returns the same run.
     """
     store = home.store()
     preview = store.run(preview.id)
@@ -150,25 +153,25 @@ def _pass_on(preview: Run, settings: dict[str, Any]) -> Run:
 
 
 def read_preview(run: Run, from_json: Callable[[Mapping[str, Any]], T]) -> T | None:
-    """The preview that a run has left; an error and None where it cannot be read, as of an earlier version."""
+    """The stored preview of a run; an error message and None if it cannot be read, as from an earlier version."""
     try:
         return from_json(json.loads(run.look_file.read_text()))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         st.error(
-            "This preview cannot be read any more: discard it, and import the file again.",
+            "This preview cannot be read: discard it, and import the file again.",
             icon=":material/error:",
         )
         return None
 
 
 def offer_discard(run: Run, key: str) -> None:
-    """The button that discards a preview or an import, which the address then names no more."""
+    """The button that discards a preview or an import and removes it from the URL."""
     if frame.pressed("Discard", key, icon=":material/delete:"):
         home.store().discard(run.id)
         show(keys.OWN if run.task == FeaturesSettings.task else keys.IMPORT, None)
 
 
 def show(name: str, run: Run | None) -> NoReturn:
-    """Have the part `name` of the address name a preview or an import."""
+    """Set the URL parameter `name` to a preview or an import."""
     address.put(**{name: None if run is None else run.id})
     st.rerun()

@@ -1,4 +1,4 @@
-"""A plot of uploaded vectors before they are kept: in two directions, and whether neighbours agree."""
+"""A plot of uploaded vectors: two principal components, and whether nearest neighbours have the same class."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ STYLES = ((IRRELEVANT, "x-thin-open", "other samples"), (RELEVANT, "circle", "")
 
 
 def show(images: ImageSet, plot: VectorPlot, otherwise: str) -> None:
-    """The samples of a plot; those of the class that the person chooses stand out. otherwise: a second reason for
-    neighbours that agree no more often than by chance, besides vectors that know nothing of the classes."""
+    """The samples of a plot, those of a chosen class highlighted. otherwise: an alternative explanation of nearest
+    neighbours that have the same class no more often than by chance."""
     rows = np.array(plot.samples)
     chosen = None
     if images.classes:
-        chosen = st.selectbox("Samples that show", images.classes, key=keys.widget(f"own class {images.key}"))
+        chosen = st.selectbox("Class", images.classes, key=keys.widget(f"own class {images.key}"))
     if plot.tells_nothing:
         st.warning(
-            "The nearest neighbours of samples are of their class no more often than chance may have it: either these "
-            f"vectors know nothing of the classes, or {otherwise}.",
+            "The nearest neighbour of a sample has the same class no more often than by chance. Either these vectors "
+            f"carry no information about the classes, or {otherwise}.",
             icon=":material/warning:",
         )
     _draw(images, plot, rows, chosen)
@@ -54,22 +54,20 @@ def _draw(images: ImageSet, plot: VectorPlot, rows: np.ndarray, chosen: str | No
         update(title_text=f"component {place + 1} ({plot.explained[place]:.0%})", zeroline=False)
     alt = f"{len(rows)} samples in the first two principal components of their vectors"
     alt += f"; {int(shows.sum())} of them show {chosen}" if chosen is not None else ""
-    charts.show(figure, keys.widget(f"own picture {images.key}"), alt, "own-features", height=360)
+    charts.show(figure, keys.widget(f"plot of vectors {images.key}"), alt, "own-features", height=360)
 
 
 def _caption(samples: int, plot: VectorPlot) -> str:
     few = (
         ""
         if len(plot.samples) == samples
-        else f"{len(plot.samples):,} of {samples:,} samples, evenly drawn; "
+        else f"{len(plot.samples):,} of {samples:,} samples, evenly spaced; "
     )
-    text = (
-        f"{few}the first two principal components of their vectors, with the share of the variance of each."
-    )
+    text = f"{few}the first two principal components of the vectors, with their shares of the variance."
     text = text[0].upper() + text[1:]
     if plot.agreeing is None or plot.by_chance is None:
         return text
     return (
-        f"{text} **Notice** that {plot.agreeing:.0%} of them have a nearest neighbour that "
-        f"shows the same; by chance {plot.by_chance:.0%} would, as with rows in a wrong order."
+        f"{text} **Notice** that {plot.agreeing:.0%} of the samples have a nearest neighbour of the same class; by "
+        f"chance, as with rows in the wrong order, it would be {plot.by_chance:.0%}."
     )

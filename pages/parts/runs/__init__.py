@@ -1,1 +1,1 @@
-"""Trainings: which one a page is about, how one is begun, watched, shown, compared and managed."""
+"""Training runs on the pages: choose, start, watch, show, compare and manage them."""

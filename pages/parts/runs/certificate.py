@@ -1,4 +1,4 @@
-"""What a finished training run proves, in numbers and in words; of an imported one, what its laboratory claims."""
+"""The certificate of a finished training run; for an imported run, as reported by the exporting installation."""
 
 from __future__ import annotations
 
@@ -17,44 +17,42 @@ from ranking.workspace.run import Run
 
 FORMULA = r"\text{primal}(w)-\text{dual}(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
 LOCAL_FORMULA = r"\text{primal}(w)-\text{dual}_w(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
-CLAIMED = "says the laboratory that trained it"
+CLAIMED = "as reported by the exporting installation"
 
 LOCAL = (
-    "**Ends where no round goes lower.** This objective is not convex. Each round bounds it from above by a convex "
-    "problem that touches it at the weights of now, and goes down that: the objective never rises, and where training "
-    "begins decides where it ends."
+    "**No global guarantee.** This objective is not convex. Each round decreases a convex upper bound that touches it "
+    "at the current weights, so the objective never increases. Training stops when no round can lower it, and the "
+    "result depends on the starting point."
 )
 
 
 def formula(convex: bool) -> str:
-    """When training stops; dual_w bounds the convex problem that touches the objective at w."""
+    """The stopping criterion; dual_w is a lower bound on the convex problem that touches the objective at w."""
     return FORMULA if convex else LOCAL_FORMULA
 
 
 def stops(tolerance: float, convex: bool = True) -> str:
-    """When training stops by itself, in words."""
+    """The stopping criterion as text."""
     if convex:
-        return f"stops by itself when the gap is at most {percent(tolerance)} of the objective"
-    return f"stops by itself when one more round can gain at most {percent(tolerance)} of the objective"
+        return f"stops when the duality gap is at most {percent(tolerance)} of the objective"
+    return f"stops when another round can gain at most {percent(tolerance)} of the objective"
 
 
 def show_gap(last: dict[str, Any], tolerance: float, convex: bool) -> None:
-    """Where a running training run stands, by its last iteration, and where it will stop."""
+    """The gap of a running training run at its last iteration, and when the run will stop."""
     gap = last["relative_gap"]
     now = "not known yet" if gap is None else f"{percent(gap)} of the objective"
-    where = (
-        "Gap now" if convex else f"Round **{last.get('round', 0)}**, gap to the bound of its convex problem"
-    )
+    where = "Current gap" if convex else f"Round **{last.get('round', 0)}**, gap of its convex problem"
     st.markdown(f"{where}: **{now}** · {stops(tolerance, convex)}")
 
 
 def show(run: Run) -> None:
-    """Did it converge, between which bounds lies the optimum, and what did it cost."""
+    """Whether a run converged, its bounds on the optimum, and its cost."""
     proof, convex, imported = run.result["certificate"], runs.is_convex(run), run.imported is not None
     if proof is None:
         method = escaped(run.settings["method"])
         st.info(
-            f"**No proof.** {method} does not bound how far its weights are from the best.",
+            f"**No certificate.** {method} has no bound on the distance from the optimum.",
             icon=":material/info:",
         )
     else:
@@ -62,7 +60,7 @@ def show(run: Run) -> None:
     if (bounds := run.result.get("bounds")) is not None:
         show_bounds(Bounds(**bounds), convex)
     if used := run.corrections:
-        st.caption(f"Trained with {counted(len(used), 'corrected label')}, and measured by them.")
+        st.caption(f"Trained and evaluated with {counted(len(used), 'corrected label')}.")
     measured, (name, key, what) = run.result.get("test") or {}, TASK_SETTINGS[run.task].measure
     with st.container(horizontal=True):
         _number(f"Test {name}", measured.get(key), ".3f", f"{what} on the test images.")
@@ -71,57 +69,57 @@ def show(run: Run) -> None:
 
 
 def show_bounds(bounds: Bounds, convex: bool) -> None:
-    """Whether scores are differences of max-marginals or of bounds on them."""
+    """Whether the scores are differences of max-marginals or of upper bounds on them."""
     if not bounds.large:
         st.caption(f"Pairs of either sign: the max-marginals of all {bounds.of:,} samples are exact.")
         return
     objective = (
-        "minimised with such bounds too: it is at least that of exact labellings."
+        "minimised with such bounds too, so it is an upper bound on the objective with exact labellings."
         if convex
-        else "made of such bounds too."
+        else "computed with such bounds too."
     )
     st.warning(
-        f"**Approximate.** {in_words(bounds)} The largest score is {bounds.score:.3g}. The objective was {objective}",
+        f"**Approximate.** {in_words(bounds)} The largest score is {bounds.score:.3g}. The objective is {objective}",
         icon=":material/warning:",
     )
 
 
 def in_words(bounds: Bounds) -> str:
-    """Of how many samples max-marginals are upper bounds, and how far off."""
+    """The number of samples whose max-marginals are upper bounds, and the largest excess."""
     text = (
-        f"{bounds.large:,} of {bounds.of:,} samples stand in components too large to enumerate, of pairs of either "
-        "sign: their max-marginals are upper bounds, "
+        f"{bounds.large:,} of {bounds.of:,} samples are in components that are too large to enumerate and have pairs "
+        "of either sign. Their max-marginals are upper bounds, "
     )
     if not bounds.samples:
-        return f"{text}all of which labellings attain here, so that they are exact."
+        return f"{text}all of which are attained by a labelling, so they are exact."
     rest = bounds.large - bounds.samples
-    attained = f"; those of the other {rest:,} are attained" if rest else ""
-    return f"{text}at most {bounds.excess:.3g} above the best labelling known{attained}."
+    attained = f"; the bounds of the other {rest:,} are attained" if rest else ""
+    return f"{text}at most {bounds.excess:.3g} above the best known labelling{attained}."
 
 
 def show_origin(run: Run) -> None:
-    """That a training was imported, and that its numbers are claims."""
+    """State that a training run was imported, and that its numbers were not recomputed."""
     missing = "" if runs.set_is_here(run) else f" {runs.missing_set(run)}"
     st.info(
-        "This training run was imported. Its scores, metrics, bounds and curve are those of its file; none of them "
-        f"was computed again here.{escaped(missing)}",
+        "This training run was imported. Its scores, metrics, bounds and curve are those of its file and were not "
+        f"recomputed.{escaped(missing)}",
         icon=":material/upload:",
     )
 
 
 def show_projection(run: Run) -> None:
-    """How many columns the projection of a training run kept, and how much of its training samples; nothing of none."""
+    """The number of columns that the projection of a run kept and their share of the variance; nothing without one."""
     with in_place():
         if (projection := cache.projection(run)) is None:
             return
         components = int(run.settings["projection"].get("components", projection.kept))
         claimed = "" if run.imported is None else f", {CLAIMED}"
         few = (
-            f" {components:,} were requested: these samples vary in no more directions."
+            f" {components:,} were requested, but these samples vary in no more directions."
             if projection.kept < components
             else ""
         )
-        whitened = " Whitened: all of them vary alike now." if projection.whiten else ""
+        whitened = " Whitened: all have the same variance." if projection.whiten else ""
         st.caption(
             f"**PCA kept {projection.kept:,} of {projection.columns:,} columns**, {floored(projection.share)} of the "
             f"variance of the training samples{claimed}.{few}{whitened}"
@@ -129,7 +127,7 @@ def show_projection(run: Run) -> None:
 
 
 def floored(share: float) -> str:
-    """A share in tenths of a percent, never rounded up: 100% is all of it.
+    """A share in tenths of a percent, rounded down, so that 100% is exact.
 
     >>> floored(0.9316), floored(0.99996), floored(1.0)
     ('93.1%', '99.9%', '100%')
@@ -138,15 +136,14 @@ def floored(share: float) -> str:
 
 
 def _bounds(proof: dict[str, float], imported: bool, convex: bool) -> None:
-    exactly = "as its file says" if imported else "recomputed exactly"
+    exactly = "as in its file" if imported else "recomputed exactly"
     if convex:
-        _number("Primal", proof["primal"], ".4g", "The objective at these weights: an upper bound.")
-        _number("Dual", proof["dual"], ".4g", "No weights can bring the objective below this.")
-    else:
-        help = (
-            "No weights can bring the convex problem that touches the objective at these weights below this. "
-            "It is no bound on the objective."
+        _number(
+            "Primal", proof["primal"], ".4g", "The objective at these weights: an upper bound on the optimum."
         )
+        _number("Dual", proof["dual"], ".4g", "A proven lower bound on the objective for any weights.")
+    else:
+        help = "A lower bound on the convex problem of the last round. It is not a bound on the objective."
         _number("Objective", proof["primal"], ".4g", "The objective at these weights.")
         _number("Dual of the last round", proof["dual"], ".4g", help)
     _number("Gap / primal", proof["relative_gap"], ".3%", f"(primal - dual) / primal, {exactly}.")
@@ -155,30 +152,30 @@ def _bounds(proof: dict[str, float], imported: bool, convex: bool) -> None:
 
 
 def _verdict(proof: dict[str, Any], tolerance: float | None, imported: bool, convex: bool) -> None:
-    """Converged or not, and what that proves: of the optimum, or, where it is not `convex`, of the round that begins
-    here."""
+    """Whether a run converged, and what that proves about the optimum or, if the objective is not `convex`, about
+    another round."""
     gap = proof["relative_gap"]
-    where = "Converged" if convex else "Converged: no round goes lower"
+    where = "Converged" if convex else "Converged: no round can lower the objective"
     bound = "" if tolerance is None else f", below the tolerance of {percent(tolerance)}"
     if proof["converged"] and imported:
         st.info(
-            f"**{where}, {CLAIMED}.** It gives the gap as {percent(gap)} of the objective{bound}.",
+            f"**{where}, {CLAIMED}.** The reported gap is {percent(gap)} of the objective{bound}.",
             icon=":material/info:",
         )
     elif proof["converged"]:
         proven = (
             f"No weights lower the objective by more than {percent(gap)}{bound}."
             if convex
-            else f"The convex bound that touches the objective here falls no further than {percent(gap)} of it{bound}: "
-            "another round would gain no more. This is no proof of the best weights, not even of those nearby: another "
-            "beginning may end lower."
+            else f"The convex upper bound that touches the objective here can decrease by at most {percent(gap)} of "
+            f"it{bound}, so another round would gain no more. This does not prove a global or even a local optimum: "
+            "another starting point may end lower."
         )
         st.success(f"**{where}.** {proven}", icon=":material/check_circle:")
     else:
         claimed = f", {CLAIMED}" if imported else ""
         known = "not known yet" if gap is None else f"{percent(gap)} of the objective"
         wanted = "" if tolerance is None else f"; {percent(tolerance)} was requested"
-        what = "The gap" if convex else "The gap to the convex bound that touches the objective here"
+        what = "The gap" if convex else "The gap of the convex problem of the last round"
         st.warning(
             f"**Not converged{claimed}.** {what} is {known}{wanted}. Better weights may exist.",
             icon=":material/warning:",
@@ -186,7 +183,7 @@ def _verdict(proof: dict[str, Any], tolerance: float | None, imported: bool, con
 
 
 def percent(share: float) -> str:
-    """A share as people read it: 0.1%."""
+    """A share as a percentage, such as 0.1%."""
     return f"{100 * share:.3g}%"
 
 

@@ -1,4 +1,4 @@
-"""What a page about a ranking chooses first: the training run, the split, the page and the rank on it."""
+"""The choices of a page about a ranking: training run, split, page of the grid and selected sample."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import ENDED, Run
 
-FIRST_WITH_NEIGHBOURS = "HOB-SVM"  # the method that one trains first to see what neighbours do
+FIRST_WITH_NEIGHBOURS = "HOB-SVM"  # the suggested first method with a similarity graph
 
 
 class Shown(NamedTuple):
-    """The page of the grid and the page that the selected place is on, both from 1, of how many; that place, from 0,
-    and those on the page."""
+    """The shown page of the grid and the page of the selected sample (`here`), both from 1; the number of pages; the
+    position of the selected sample in the ranking, from 0; and the positions on the shown page."""
 
     page: int
     here: int
@@ -31,8 +31,8 @@ class Shown(NamedTuple):
 def where(
     images: ImageSet, ranked: Ranking, otherwise: int | None = None, among: Ints | None = None
 ) -> Shown:
-    """The page of the address, else that of the selected sample; without one the place `otherwise` is selected, or
-    the first of the page. among: the places that the grid shows, all of them if None."""
+    """The page in the URL, else that of the selected sample. Without a selected sample, the position `otherwise` is
+    selected, or the first on the page. among: the positions that the grid shows; None for all."""
     among = np.arange(len(ranked)) if among is None else among
     chosen = address.read(keys.SAMPLE, lambda text: place_of(images, ranked, text), None)
     chosen = otherwise if chosen is None else chosen
@@ -50,7 +50,7 @@ def id_of(images: ImageSet, ranked: Ranking, place: int) -> str:
 
 
 def place_of(images: ImageSet, ranked: Ranking, sample: str) -> int:
-    """The place, from 0, of the sample with that id."""
+    """The position, from 0, of the sample with that id."""
     places = np.flatnonzero(images.ids[ranked.samples] == sample)
     if not len(places):
         raise ValueError("expected the id of a sample of this split")
@@ -58,7 +58,7 @@ def place_of(images: ImageSet, ranked: Ranking, sample: str) -> int:
 
 
 def split(images: ImageSet, first: str = "test") -> str:
-    """Test or train, whichever has samples: of the address, else that of the selected sample, else `first`."""
+    """The chosen split: by default that of the selected sample, else `first` if it has samples."""
     splits = cache.splits(images)
     row = selection.row(images)
     default = first if row is None else ("test" if images.test[row] else "train")
@@ -66,7 +66,7 @@ def split(images: ImageSet, first: str = "test") -> str:
 
 
 def training(with_neighbours: bool = False) -> Run:
-    """The training run of the address, or the newest that left scores. with_neighbours: only by a method that has a
+    """The training run in the URL, or the newest with scores. with_neighbours: only runs of methods that use the
     similarity graph."""
     run_actions.show_errors()
     run = runs.chosen()
@@ -80,12 +80,12 @@ def training(with_neighbours: bool = False) -> Run:
     if run is not None and run.state not in ENDED:
         frame.way_on("This training run is still running", "Watch it train", "train", run=run.id)
     if not listed and not with_neighbours:
-        frame.way_on("Nothing is ranked yet: train a method first", "Train a method", "train")
+        frame.way_on("No rankings yet. Train a method first", "Train a method", "train")
     if not listed:
         same = {name: address.get(name) for name in (keys.SET, keys.QUERY, keys.FEATURES)}
         frame.way_on(
-            f"No training run uses a similarity graph yet. {FIRST_WITH_NEIGHBOURS} lets the samples of one image pull "
-            "each other up or down: train it, and see here whom that helped.",
+            f"No training run uses a similarity graph yet. In {FIRST_WITH_NEIGHBOURS}, the samples in an image move "
+            "each other up or down. Train it, and this page shows the effect.",
             f"Train {FIRST_WITH_NEIGHBOURS}",
             "train",
             **{**same, keys.METHOD: FIRST_WITH_NEIGHBOURS, keys.RUN: None},
@@ -94,13 +94,13 @@ def training(with_neighbours: bool = False) -> Run:
 
 
 def choose(listed: Sequence[Run], why_not: str | None = None) -> Run:
-    """One of the training runs that are listed; why_not: the address names another one, and why it is not listed."""
+    """One of the listed training runs. why_not: the reason why the run in the URL is not listed, if it is not."""
     if why_not is not None:
-        address.complain(f"{why_not} Showing another one.")
-        address.put(**{keys.RUN: listed[0].id})  # in one step, which the browser's Back undoes
+        address.complain(f"{why_not} Showing another run.")
+        address.put(**{keys.RUN: listed[0].id})  # in one step, so that the browser's Back undoes it
     run = training_runs.choose_among(listed, "Training run", keys.RUN)
     if address.get(keys.RUN) is None:
-        address.put(**{keys.RUN: run.id})  # also where it is only the newest: the link shall show it tomorrow
+        address.put(**{keys.RUN: run.id})  # also by default, so that the link shows the same run later
     return run
 
 

@@ -1,4 +1,4 @@
-"""Two rankings sample by sample: who moved, what that did to AP, and the scores of both."""
+"""Two rankings sample by sample: the samples that moved, the effect on AP, and both scores."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ranking.reports import comparison_words
 from ranking.reports.compared import Compared
 from ranking.reports.comparison_charts import MOST_POINTS
 
-MOVED = {"ap": "What it does to AP", "places": "How far it moved"}
+MOVED = {"ap": "Effect on AP", "places": "Change in rank"}
 MOVERS = 6  # samples that moved most, up and down
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two of the rankings of a comparison, by their numbers: what changes from `before` to `after`."""
+    """Two rankings of a comparison, given by their indices."""
 
     compared: Compared
     before: int
@@ -49,10 +49,10 @@ class Pair:
 
 
 def show(shown: Compared, sample: int) -> None:
-    """The choice of two, the samples that moved, and the scores with the selected sample marked."""
+    """The choice of two rankings, the samples that moved, and the scores with the selected sample marked."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         pair = choose_pair(shown)
-        moved = controls.segments("Samples by", keys.MOVED, MOVED, "ap")
+        moved = controls.segments("Sort by", keys.MOVED, MOVED, "ap")
     left, right = st.columns([3, 2], gap="medium")
     with left:
         show_movers(pair, moved)
@@ -61,7 +61,7 @@ def show(shown: Compared, sample: int) -> None:
 
 
 def choose_pair(shown: Compared) -> Pair:
-    """Two different rankings, from which to which."""
+    """An ordered pair of different rankings."""
     numbers = range(len(shown.runs))
     pairs = {
         f"{shown.runs[i].id},{shown.runs[j].id}": Pair(shown, i, j)
@@ -71,22 +71,22 @@ def choose_pair(shown: Compared) -> Pair:
     }
     words = {key: " → ".join(pair.names) for key, pair in pairs.items()}
     first = f"{shown.runs[0].id},{shown.runs[-1].id}"
-    return pairs[controls.select("From one to the other", keys.PAIR, words, first, width=420)]
+    return pairs[controls.select("Compare two runs", keys.PAIR, words, first, width=420)]
 
 
 def show_movers(pair: Pair, moved: str) -> None:
-    """The samples that moved most between two rankings, for the better and for the worse."""
+    """The samples with the largest positive and negative changes between two rankings."""
     compared, (before, after) = pair.compared.compared, pair.names
     if moved == "ap":
         values: Floats | Ints = compared.gains(pair.before, pair.after)
-        heads = ("Give most to AP", "Take most from AP")
+        heads = ("Largest gain in AP", "Largest loss in AP")
         caption = comparison_words.of_gains(compared, pair.before, pair.after, pair.compared.names)
     else:
         values = compared.risen(pair.before, pair.after)
         heads = ("Moved up most", "Moved down most")
         caption = (
-            f"By how many ranks a sample is higher with {escaped(after)} than with {escaped(before)}. Far down "
-            "a hundred ranks cost little, at the top one rank much."
+            f"The number of ranks by which a sample is higher with {escaped(after)} than with {escaped(before)}. Far "
+            "down the ranking a hundred ranks cost little; at the top one rank costs much."
         )
     for head, numbers in zip(heads, (largest(values, MOVERS), largest(-values, MOVERS)), strict=True):
         st.markdown(f"#### {head}")
@@ -98,15 +98,15 @@ def show_movers(pair: Pair, moved: str) -> None:
                 key=head,
             )
         else:
-            st.caption("No sample does.")
+            st.caption("No samples.")
     st.caption(
-        f"{caption} **Notice** whether those that moved up, or down, have something in common: a pose, a place, "
-        "company?"
+        f"{caption} **Notice** whether the samples that moved up, or down, have something in common: a pose, a place, "
+        "other people?"
     )
 
 
 def mover(pair: Pair, number: int, values: Floats | Ints) -> Tile:
-    """A sample with its two ranks, and what it is listed for."""
+    """A sample with its two ranks and its change."""
     before, after = pair.places[:, number].tolist()
     [tile] = tiles.ranked_tiles(
         pair.compared.images, pair.compared.compared.rankings[pair.after], [after - 1]
@@ -122,9 +122,9 @@ def mover(pair: Pair, number: int, values: Floats | Ints) -> Tile:
     )
 
 
-def drawn_points(relevance: Ints, places: Ints) -> Ints:
-    """The numbers of the samples that a scatter draws: all where there are few; else of each kind at most MOST_POINTS,
-    spread evenly by their places (n,) in one of the rankings, the first and the last among them."""
+def plotted_points(relevance: Ints, places: Ints) -> Ints:
+    """The indices of the samples in a scatter plot: all if there are few; else at most MOST_POINTS relevant and as many
+    irrelevant samples, evenly spaced by their ranks (n,) in one of the rankings, including the first and the last."""
     if len(relevance) <= 2 * MOST_POINTS:
         return np.arange(len(relevance))
     kept = []
@@ -137,18 +137,18 @@ def drawn_points(relevance: Ints, places: Ints) -> Ints:
 
 
 def show_scores(pair: Pair, sample: int) -> None:
-    """A point a sample: its scores in two rankings, the relevant ones above the others. A click selects a sample."""
+    """A scatter plot of the scores in two rankings, relevant samples in front. A click selects a sample."""
     figure, (before, after) = go.Figure(), pair.names
     ids, relevance = (
         pair.compared.images.ids[pair.compared.compared.samples],
         pair.compared.compared.relevance,
     )
-    drawn = drawn_points(relevance, pair.places[0])
+    plotted = plotted_points(relevance, pair.places[0])
     for name, relevant, colour, symbol in (
         ("irrelevant", False, VERMILLION, "x-thin-open"),
         ("relevant", True, GREEN, "circle"),
     ):
-        kind = drawn[(relevance[drawn] > 0) == relevant]
+        kind = plotted[(relevance[plotted] > 0) == relevant]
         charts.points(
             figure,
             pair.scores[0, kind],
@@ -175,8 +175,9 @@ def show_scores(pair: Pair, sample: int) -> None:
         height=440,
         on_point=lambda id: address.put(**{keys.SAMPLE: str(id)}),
     )
-    few = f" {len(drawn):,} of the {len(ids):,} samples are plotted." if len(drawn) < len(ids) else ""
+    few = f" {len(plotted):,} of the {len(ids):,} samples are plotted." if len(plotted) < len(ids) else ""
     st.caption(
-        f"Each point is a sample; its ranks correlate with {correlation:.2f} (Spearman).{few} **Notice** points far "
-        "from the crowd: the two methods disagree about them. Click one to see it. The two scales are not comparable."
+        f"Each point is a sample. Spearman correlation of the ranks: {correlation:.2f}.{few} **Notice** points far "
+        "from the others: the two methods disagree about them. Click a point to see its sample. The two scales are "
+        "not comparable."
     )

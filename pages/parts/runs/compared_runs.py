@@ -1,4 +1,4 @@
-"""Which training runs are compared: two to four of one image set and one query. The address holds their ids."""
+"""The choice of two to four training runs with the same image set and query. The URL has their ids."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ PAPER = ("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM")  # high-order, Tables 1 and 2
 
 
 def choose() -> tuple[list[Run], DeltaGenerator]:
-    """Two to four training runs with scores, in the order of their rows, and the place beside them for another choice;
-    the page ends where there are not so many."""
+    """Two to four training runs with scores, in the order of their rows, and the container beside them for another
+    control. Ends the page if there are fewer."""
     named = in_address()
     usable = {run.id: run for run in home.store().runs(task=SAMPLES) if _usable(run)}
     if not usable:
@@ -45,8 +45,8 @@ def choose() -> tuple[list[Run], DeltaGenerator]:
         chosen = _choose_runs(listed)
     live = [run for run in chosen if run.state not in ENDED]
     if live:
-        others = f", {len(live) - 1} more after it or at the same time" if len(live) > 1 else ""
-        st.markdown(f"#### Training {escaped(runs.short_name(live[0]))} …{others}")
+        others = f" and {len(live) - 1} more" if len(live) > 1 else ""
+        st.markdown(f"#### Training {escaped(runs.short_name(live[0]))}{others} …")
         jobs_panel.watch(live[0])
     ranked = [run for run in chosen if run.has_scores]
     if len(ranked) < 2:
@@ -55,13 +55,13 @@ def choose() -> tuple[list[Run], DeltaGenerator]:
 
 
 def subject_of(run: Run) -> Subject:
-    """What all training runs that can be compared have in common: the key of the image set, and the query."""
+    """The key of the image set and the query of a run, which all compared runs share."""
     return run.settings["set"], run.settings["query"]
 
 
 def in_address() -> list[Run]:
-    """The training runs that the address names and that can be compared with the first of them; of each other one it
-    is said why not, and the address goes on without it."""
+    """The training runs in the URL that can be compared with the first of them. The others are removed from the URL
+    with a message."""
     text = address.get(keys.COMPARED)
     if not text:
         return []
@@ -69,13 +69,13 @@ def in_address() -> list[Run]:
     for run_id in dict.fromkeys(text.split(",")):
         if len(named) == MOST_COMPARED:
             address.complain(
-                f"At most {MOST_COMPARED} training runs can be compared at once: {run_id[:20]!r} is left out."
+                f"At most {MOST_COMPARED} training runs can be compared: {run_id[:20]!r} is ignored."
             )
             continue
         try:
             named.append(_comparable(run_id, named))
         except ValueError as error:
-            address.complain(f"The comparison goes without {run_id[:20]!r}: {error}")
+            address.complain(f"The comparison ignores {run_id[:20]!r}: {error}")
     kept = ",".join(run.id for run in named)
     if kept != text:
         address.amend(**{keys.COMPARED: kept or None})
@@ -83,11 +83,11 @@ def in_address() -> list[Run]:
 
 
 def _comparable(run_id: str, others: Sequence[Run]) -> Run:
-    """The training of that id; ValueError says why it cannot be compared with `others`."""
+    """The training run with that id; ValueError if it cannot be compared with `others`."""
     run = runs.of_task(run_id, SAMPLES)
     name = runs.short_name(run)
     if run.deleted:
-        raise ValueError(f"{name} was deleted; the page Train can bring it back")
+        raise ValueError(f"{name} was deleted; restore it on the page Train")
     if not runs.set_is_here(run):
         raise ValueError(runs.missing_set(run))
     if run.state in ENDED and not run.has_scores:
@@ -96,20 +96,20 @@ def _comparable(run_id: str, others: Sequence[Run]) -> Run:
         first = others[0].settings
         what = "another image set" if run.settings["set"] != first["set"] else "another query"
         raise ValueError(
-            f"{name} ranks {what} than {runs.short_name(others[0])}, and only rankings of the same images for the same "
-            "query can be compared"
+            f"{name} has {what} than {runs.short_name(others[0])}. Only rankings of the same images for the same query "
+            "can be compared"
         )
     return run
 
 
 def _usable(run: Run) -> bool:
-    """Whether a training has a ranking, or still may have one, of a set that is here."""
+    """Whether a training run has or may still get a ranking, and its image set exists."""
     return (run.has_scores or run.state not in ENDED) and runs.set_is_here(run)
 
 
 def by_subject(usable: Sequence[Run]) -> dict[Subject, list[Run]]:
-    """Training runs that can be compared with each other, the newest first; foremost those on the image set of the
-    address, then those of which one was trained last."""
+    """The training runs by image set and query, newest first; groups with the image set in the URL come first, then
+    the group with the newest run."""
     grouped: dict[Subject, list[Run]] = {}
     for run in sorted(usable, key=lambda run: run.settings["set"] != address.get(keys.SET)):
         grouped.setdefault(subject_of(run), []).append(run)
@@ -121,7 +121,8 @@ def _methods(listed: Sequence[Run]) -> set[str]:
 
 
 def _first_subject(subjects: dict[Subject, list[Run]]) -> Subject:
-    """That whose runs were all deleted a moment ago, else of the run in the address, else the foremost."""
+    """The previous subject if all its compared runs were just deleted, else that of the run in the URL, else the
+    first."""
     before = st.session_state.get(SUBJECT)
     if address.get(keys.COMPARED) is not None and before in subjects:
         return before
@@ -132,8 +133,8 @@ def _first_subject(subjects: dict[Subject, list[Run]]) -> Subject:
 
 
 def first_choice(listed: Sequence[Run], shown: str | None) -> list[str]:
-    """The ids of the training runs to begin with: the newest of each method that has a ranking, or the `shown` one of
-    its own, in the order of the paper; where all are by one method, the two newest."""
+    """The ids of the default training runs: the newest run with a ranking per method (for the method of the run
+    `shown`, that run), in the order of the paper; the two newest if all are of one method."""
     listed = sorted(listed, key=lambda run: not run.has_scores)
     newest = {run.settings["method"]: run for run in reversed(listed)}
     own = [run for run in listed if run.id == shown]
@@ -147,7 +148,7 @@ def first_choice(listed: Sequence[Run], shown: str | None) -> list[str]:
 
 
 def _choose_subject(subject: Subject, subjects: dict[Subject, list[Run]]) -> None:
-    """The image set and query; another one has the comparison begin anew."""
+    """The choice of image set and query; a change starts a new comparison."""
     titles = {row.key: row.title for row in home.store().image_sets()}
     alike = [*titles.values()].count
 
@@ -173,7 +174,7 @@ def _begin_with(ids: Sequence[str]) -> None:
 def _choose_runs(listed: Sequence[Run]) -> list[Run]:
     known = {run.id: run for run in listed}
     chosen = controls.several(
-        "Training runs, two to four, in the order of their rows",
+        "Two to four training runs, in the order of their rows",
         keys.COMPARED,
         runs.labels(listed, _label),
         first_choice(listed, address.get(keys.RUN)),
@@ -181,7 +182,7 @@ def _choose_runs(listed: Sequence[Run]) -> list[Run]:
         placeholder="choose two to four",
     )
     if address.get(keys.COMPARED) is None:
-        address.amend(**{keys.COMPARED: ",".join(chosen)})  # the link shall show the same tomorrow
+        address.amend(**{keys.COMPARED: ",".join(chosen)})  # so that the link shows the same runs later
     return [known[run_id] for run_id in chosen]
 
 
@@ -195,8 +196,7 @@ def _label(run: Run) -> str:
 
 
 def titles(shown: Sequence[Run]) -> dict[str, str]:
-    """A short name of each by its id, no two alike: its own, else its method, with what tells it from others of that
-    method."""
+    """A unique short name per run by its id: its name or method, with the settings that differ if two are equal."""
     short = {run.id: run.name or str(run.settings["method"]) for run in shown}
     names = {}
     for run in shown:
@@ -207,20 +207,20 @@ def titles(shown: Sequence[Run]) -> dict[str, str]:
 
 
 def line_styles_of(shown: Sequence[Run]) -> dict[str, Look]:
-    """The look of each run by its id, no two alike: that of its method, unless a run before it has that one, else the
-    first that is left. ValueError where there are more runs than looks."""
+    """A unique line style per run by its id: that of its method, unless an earlier run has it, else the first free
+    style. ValueError if there are more runs than styles."""
     if len(shown) > len(LOOKS):
-        raise ValueError(f"there are looks for {len(LOOKS)} runs, got {len(shown)}; show fewer at once")
+        raise ValueError(f"there are line styles for {len(LOOKS)} runs, got {len(shown)}; show fewer")
     return looks_by({run.id: run.settings["method"] for run in shown})
 
 
 # ---------------------------------------------------------------------------------------------------------
-# Where there are not enough of them
+# Fewer than two rankings
 # ---------------------------------------------------------------------------------------------------------
 
 
 def _need_another(subject: Subject, listed: Sequence[Run], waits: bool) -> NoReturn:
-    """Fewer than two rankings are chosen: choose more of those that are there, or train what is missing."""
+    """Fewer than two rankings are chosen: offer to choose more, or to train the missing methods. Ends the page."""
     ranked, query = [run for run in listed if run.has_scores], escaped(subject[1])
     if len(ranked) >= 2:
         st.info(
@@ -234,9 +234,7 @@ def _need_another(subject: Subject, listed: Sequence[Run], waits: bool) -> NoRet
             st.rerun()
     elif not waits:
         method = escaped(ranked[0].settings["method"]) if ranked else ""
-        lacking = (
-            f"Only {method} has ranked “{query}” so far" if ranked else f"Nothing has ranked “{query}” yet"
-        )
+        lacking = f"Only {method} has ranked “{query}” so far" if ranked else f"No ranking of “{query}” yet"
         with st.container(border=True, horizontal_alignment="center"):
             st.markdown(f"#### {lacking}", text_alignment="center")
             offer_missing(listed, primary=True)
@@ -244,8 +242,8 @@ def _need_another(subject: Subject, listed: Sequence[Run], waits: bool) -> NoRet
 
 
 def offer_missing(listed: Sequence[Run], primary: bool) -> None:
-    """A button that trains the methods of the paper that are not among runs that can be compared, on what these
-    learned from, with their settings at the defaults; nothing where all are there."""
+    """A button that trains the missing methods of the paper on the images and features of the listed runs, with default
+    settings; nothing if no method is missing."""
     missing = [name for name in PAPER if name not in _methods(listed)]
     if not missing or not listed:
         return

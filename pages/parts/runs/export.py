@@ -1,4 +1,4 @@
-"""A ranking to take along: as a table (CSV), as a contact sheet (PNG), and with all of its training run (ZIP)."""
+"""Export of a ranking as a table (CSV) or contact sheet (PNG), and of its training run (ZIP)."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from ranking.workspace.run import Run
 
 
 def archive(run: Run) -> bytes:
-    """The ZIP that `ranking.jobs.run_archive` reads back, with table and picture. What of these cannot be made is left
-    out, and run.json says why."""
-    views, left_out = {}, {}
+    """The ZIP file of a run, which `ranking.jobs.run_archive` can import, with table and contact sheet. If one of these
+    cannot be created, it is omitted, and run.json has the reason."""
+    views, omitted = {}, {}
     for name, make in (("ranking.csv", _table), ("ranking.png", _sheet)) if run.has_scores else ():
         try:
             views[name] = make(run, _images(run))
         except home.Gone as error:
-            left_out[name] = str(error)
-    return export_run(home.store(), run.id, views, left_out)
+            omitted[name] = str(error)
+    return export_run(home.store(), run.id, views, omitted)
 
 
 def lacking(run: Run) -> dict[str, str]:
-    """What `archive` will leave out of a training whose image set is here, and why, as far as its files tell.
+    """The files that `archive` will omit of a run whose image set exists, and the reasons, as far as they are known.
 
-    It is to be said before, for the archive is made beside the page, where nothing can be said any more.
+    The page shows them before the download, because the archive is created outside a page run and cannot show errors.
     """
     if not run.has_scores or not runs.set_is_here(run):
         return {}
@@ -66,7 +66,7 @@ def _table(run: Run, images: ImageSet) -> bytes:
 def _sheet(run: Run, images: ImageSet) -> bytes:
     split = cache.splits(images)[0]
     ranked = cache.ranking(run, split)
-    with home.or_gone():  # bytes that are no picture too
+    with home.or_gone():  # also if a thumbnail is no valid image
         return sheets.contact_sheet(
             cache.thumbnails(images.key), ranked, title_of(run, images, ranked, split)
         )
@@ -79,9 +79,9 @@ def _read_table(run: Run) -> None:
 
 def _read_sheet(run: Run) -> None:
     images = _images(run)
-    pictures = cache.thumbnails(images.key)
+    thumbnails = cache.thumbnails(images.key)
     for row in cache.ranking(run, cache.splits(images)[0]).samples[: sheets.COLUMNS * sheets.ROWS]:
-        pictures.crop(int(row))
+        thumbnails.crop(int(row))
 
 
 def _read_edges(run: Run) -> None:
@@ -90,7 +90,7 @@ def _read_edges(run: Run) -> None:
 
 
 def csv_text(images: ImageSet, rankings: Mapping[str, Ranking]) -> str:
-    """One line a sample, best first, one split after the other."""
+    """One line per sample, highest score first, one split after the other."""
     return rows_csv(
         [
             {
@@ -108,7 +108,7 @@ def csv_text(images: ImageSet, rankings: Mapping[str, Ranking]) -> str:
 
 
 def samples_csv(images: ImageSet) -> str:
-    """One line a sample of a set, in its order: the id, as a CSV of pairs names it, and what tells it from others."""
+    """One line per sample of a set, in its order: the id, which CSV files of pairs use, and a description."""
     return rows_csv(
         [
             {"id": str(images.ids[row]), **_sample_record(images, row), "split": "test" if test else "train"}
@@ -127,7 +127,7 @@ def _sample_record(images: ImageSet, row: int) -> dict[str, str | int | list[str
 
 
 def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
-    """Two lines that tell a contact sheet from all others: method, query and split; AP, image set, settings."""
+    """The two title lines of a contact sheet: method, query and split; AP, image set and settings."""
     settings = run.settings
     name = f"{run.name}: " if run.name else ""
     facts = [f"AP {ranked.average_precision:.3f}"] if ranked.positives else []
@@ -145,9 +145,9 @@ def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
 def offer_contact_sheet(
     label: str, thumbnails: Thumbnails, ranked: Ranking, title: str, file: str, **looks: Any
 ) -> None:
-    """The button for a contact sheet; Gone where its crops cannot be read.
+    """The download button for a contact sheet; Gone if its crops cannot be read.
 
-    It is made beside the page, where nothing can be said any more: so a crop is read before it is offered.
+    The sheet is created outside a page run, which cannot show errors, so a crop is read before the button is shown.
     """
     thumbnails.crop(int(ranked.samples[0]))
     downloads.offer(label, lambda: sheets.contact_sheet(thumbnails, ranked, title), file, **looks)

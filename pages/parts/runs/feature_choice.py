@@ -1,6 +1,6 @@
-"""What methods see of a sample: features of its crop, and custom features that were uploaded for the image set.
+"""The choice of features: of crops, and custom features that were uploaded for the image set.
 
-Uploaded features are called by their title wherever those of crops are called by their names.
+Uploaded features are shown by their title, features of crops by their name.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ranking.features.onnx_model import OnnxModel
 from ranking.features.uploaded_vectors import OwnVectors, is_vectors_name, short_name
 from ranking.workspace.uploads import KeptNetwork, KeptVectors, is_network_name, network_name, short_network
 
-LONGEST_TITLE = 40  # letters, in lists of trainings
-NEW = "new"  # of keys.OWN: the form to bring features, before there is a look at any
+LONGEST_TITLE = 40  # letters of a title in lists of training runs
+NEW = "new"  # value of keys.OWN: the form for uploads, before there is a preview
 
 
 def choose(images: ImageSet) -> list[str]:
-    """The names of the features that are chosen for a set, and the way to upload others."""
+    """Choose features for an image set; returns their names. With a link to upload custom features."""
     names = [*feature_names(images), *(kept.name for kept in uploaded(images))]
     bound = address.bound(keys.FEATURES, _parser(names), default_names(images), ",".join)
     chosen = st.pills("Features", names, selection_mode="multi", format_func=words(images), **bound)
@@ -39,20 +39,20 @@ def choose(images: ImageSet) -> list[str]:
 
 
 def uploaded(images: ImageSet) -> list[KeptVectors | KeptNetwork]:
-    """The vectors that were uploaded for a set, and the models for any whose images are no tables."""
+    """The vectors that were uploaded for a set, and the uploaded models, unless the set has only features."""
     store = home.store()
     models = store.networks() if images.image_features is None else []
     return [*store.vectors_of(images.key), *models]
 
 
 def words(images: ImageSet) -> Callable[[str], str]:
-    """What is shown of a name."""
-    titles = {kept.name: f"{escaped(kept.title)} ({kept.size:,} own)" for kept in uploaded(images)}
+    """The labels of feature names."""
+    titles = {kept.name: f"{escaped(kept.title)} ({kept.size:,} custom)" for kept in uploaded(images)}
     return lambda name: titles.get(name, name)
 
 
 def named(names: Sequence[str]) -> Named:
-    """Features as settings have them, those of crops with their defaults. Gone where a model has gone."""
+    """The features with their settings, those of crops with their defaults. Gone if a model no longer exists."""
     networks = {kept.name: kept.settings for kept in home.store().networks()}
     return tuple(_named(name, networks) for name in names)
 
@@ -63,24 +63,26 @@ def _named(name: str, networks: Mapping[str, dict[str, Any]]) -> tuple[str, dict
     if not is_network_name(name):
         return name, {}
     if name not in networks:
-        raise home.Gone(f"the model {short_network(name)} is not here any more; choose other features")
+        raise home.Gone(
+            f"the model {short_network(name)} no longer exists in this workspace; choose other features"
+        )
     return OnnxModel.name, networks[name]
 
 
 def names_of(features: Named) -> list[str]:
-    """The names by which `named` gives these features."""
+    """The names from which `named` makes these features."""
     return [_own_name(name, values) or name for name, values in features]
 
 
 def _own_name(name: str, values: dict[str, Any]) -> str | None:
-    """The name of an uploaded feature; None of any other."""
+    """The name of an uploaded feature; None for other features."""
     if name == OwnVectors.name:
         return str(values.get("vectors"))
     return network_name(values) if name == OnnxModel.name else None
 
 
 def by_words(features: Named, set_key: str) -> dict[str, dict[str, Any]]:
-    """The settings of features for an image set by what is shown of their names; of uploaded ones that is all."""
+    """The settings of features by the labels of their names; {} for uploaded features."""
     own = [_own_name(name, values) for name, values in features]
     return {
         name if uploaded is None else called(uploaded, set_key): values if uploaded is None else {}
@@ -89,8 +91,8 @@ def by_words(features: Named, set_key: str) -> dict[str, dict[str, Any]]:
 
 
 def called(name: str, set_key: str) -> str:
-    """What lists of runs on an image set call an uploaded feature: its title; beside it what no other has, where
-    something else is called so; that alone, where it is not here."""
+    """The label of an uploaded feature in lists of runs: its title, followed by a short id if another feature has the
+    same title; only the short id if the feature no longer exists."""
     store = home.store()
     kept: list[KeptVectors | KeptNetwork] = [*store.vectors_of(set_key), *store.networks()]
     titles = {uploaded.name: readable(uploaded.title, LONGEST_TITLE) for uploaded in kept}
@@ -102,20 +104,20 @@ def called(name: str, set_key: str) -> str:
 
 
 def short(name: str) -> str:
-    """What is shown of the name of an uploaded feature, where its title is not known."""
+    """The short id of an uploaded feature."""
     return short_network(name) if is_network_name(name) else short_name(name)
 
 
 def _parser(names: Sequence[str]) -> Callable[[str], list[str]]:
-    """Of names joined by commas; ValueError, with the remedy, for what was uploaded elsewhere."""
+    """A parser of names joined by commas; its ValueError explains what to do about features uploaded elsewhere."""
 
     def parse(text: str) -> list[str]:
         for name in text.split(","):
             if name not in names and (is_vectors_name(name) or is_network_name(name)):
-                what = "model" if is_network_name(name) else "vectors"
+                what = "model" if is_network_name(name) else "file of vectors"
                 raise ValueError(
-                    f"the {what} {short(name)} were not uploaded for this image set in this workspace; upload the file "
-                    "once more, equal files have the same name"
+                    f"the {what} {short(name)} was not uploaded for this image set in this workspace; upload the file "
+                    "again, because equal files have the same name"
                 )
         return address.some_of(names)(text)
 

@@ -1,4 +1,4 @@
-"""The similarity graph of a method: those that the program makes, and pairs that are uploaded as a CSV."""
+"""The choice of a similarity graph: a built-in graph, or pairs that are uploaded as a CSV file."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from ranking.features.graph.image_graph import FIRST_GRAPH, GRAPHS, within
 from ranking.features.graph.uploaded_pairs import is_edges_name, short_name
 from ranking.jobs.pair_files import keep_pairs_apart
 
-SAME_IMAGE = "Samples of one image tend to share their label, as people in one image often do the same."
-LEAN = "Connected samples influence each other: by η, and by the pairwise penalty."
-MOST_MEGABYTES = 64  # of a CSV: a million pairs of ids of thirty characters
+SAME_IMAGE = (
+    "Samples in one image tend to have the same label, because people in one image often do the same."
+)
+LEAN = "Connected samples influence each other through η and the pairwise penalty."
+MOST_MEGABYTES = 64  # of a CSV file: a million pairs of ids of thirty characters
 
 
 def choose(images: ImageSet, method: str) -> str | None:
-    """The name of the graph, where the method uses one; None where it does not."""
+    """The name of the graph; None if the method does not use one."""
     if not method_class(method).uses_graph:
         return None
     refused = _take_up(images)
@@ -48,40 +50,38 @@ def words(graph: str) -> str:
 def _known(text: str, uploaded: list[str]) -> str:
     if is_edges_name(text) and text not in uploaded:
         raise ValueError(
-            f"the pairs of {short_name(text)} were not uploaded for this image set in this workspace; upload that CSV "
-            "once more below, equal pairs have the same name"
+            f"the pairs of {short_name(text)} were not uploaded for this image set in this workspace; upload the CSV "
+            "file again below, because equal pairs have the same name"
         )
     return address.one_of([*GRAPHS, *uploaded])(text)
 
 
 def in_words(images: ImageSet, edges: Ints) -> str:
-    """How many pairs there are within each split, and how many are ignored because they join the two."""
+    """The number of pairs within each split, and of those that are ignored because they connect the two splits."""
     parts, joined = [], len(edges)
     for split, rows in (("training", ~images.test), ("test", images.test)):
         pairs = within(edges, np.flatnonzero(rows), len(images))
         joined -= len(pairs)
-        lie, touched = "lies" if len(pairs) == 1 else "lie", len(np.unique(pairs))
-        parts.append(f"{len(pairs):,} {lie} among {touched:,} of the {rows.sum():,} {split} samples")
+        connect, touched = "connects" if len(pairs) == 1 else "connect", len(np.unique(pairs))
+        parts.append(f"{len(pairs):,} {connect} {touched:,} of the {rows.sum():,} {split} samples")
     text = f"Of {counted(len(edges), 'pair')}, {' and '.join(parts)}."
     if joined:
         joins = (
-            "1 joins a training sample to a test sample and is"
+            "1 pair connects a training sample to a test sample and is"
             if joined == 1
-            else (f"{joined:,} join a training sample to a test sample and are")
+            else (f"{joined:,} pairs connect a training sample to a test sample and are")
         )
-        text += f" **{joins} ignored**, because training may not see test samples."
+        text += f" **{joins} ignored**, because training must not see test samples."
     return text
 
 
 def _uploader(images: ImageSet) -> str:
-    """The key of the widget: one for each set and each CSV, so that what was brought does not stay in the next one's
-    place."""
+    """The key of the uploader, which is new for each image set and each CSV file, so that no old file stays in it."""
     return keys.widget(f"edges {images.key} {st.session_state.get(keys.UPLOADED_PAIRS, 0)}")
 
 
 def _take_up(images: ImageSet) -> str | None:
-    """Keep the pairs of the CSV that was dropped, on the disk before they can be chosen, and choose them; why not,
-    where they are refused."""
+    """Store the pairs of an uploaded CSV file and choose them; returns the reason if they are refused."""
     file = st.session_state.get(_uploader(images))
     if file is None:
         return None
@@ -94,25 +94,25 @@ def _take_up(images: ImageSet) -> str | None:
 
 
 def _offer(images: ImageSet, refused: str | None) -> None:
-    """Where a CSV of pairs comes in, and why the one that is there was `refused`."""
+    """The uploader of a CSV file of pairs, and the reason why the last one was `refused`."""
     with st.expander("Upload your own pairs as CSV", icon=":material/hub:", expanded=refused is not None):
         first = [guarded(str(name)) for name in images.ids[:2]]
-        st.caption("A line for each pair: in the columns i and j two ids of the list of samples.")
+        st.caption("One line per pair. Columns i and j have sample ids from the list of samples.")
         st.code("i,j\n" + ",".join(first), language=None)
         file = f"samples-{images.key[:8]}.csv"
         downloads.offer(
             "List of samples (CSV)", lambda: export.samples_csv(images), file, icon=":material/list:"
         )
-        st.file_uploader("CSV of pairs", "csv", key=_uploader(images), max_upload_size=MOST_MEGABYTES)
+        st.file_uploader("CSV file of pairs", "csv", key=_uploader(images), max_upload_size=MOST_MEGABYTES)
         if refused is not None:
             st.error(escaped(refused), icon=":material/error:")
 
 
 def keep(images: ImageSet, file: UploadedFile) -> str:
-    """Keep the pairs of a CSV, and return their name. ValueError, with the line and the remedy, where it is none."""
+    """Store the pairs of a CSV file and return their name. ValueError, with line and remedy, if the file is invalid."""
     if file.size > MOST_MEGABYTES * 2**20:
         raise ValueError(
-            f"{file.name}: expected at most {MOST_MEGABYTES} MB, got {file.size / 2**20:.1f} MB; leave other columns "
-            "out, or some pairs"
+            f"{file.name}: expected at most {MOST_MEGABYTES} MB, got {file.size / 2**20:.1f} MB; remove other "
+            "columns or some pairs"
         )
     return keep_pairs_apart(home.store(), images.key, file.name, file.getvalue())

@@ -1,4 +1,4 @@
-"""Which scores the most violated ranking is looked for: of a model, sampled, or typed."""
+"""The scores for the most violated ranking: of a model, sampled, or typed."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ranking.workspace.run_files import read_scores
 
 MODEL, SAMPLED, TYPED = "a model's", "sampled", "typed"
 SCALES = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-MOST_RELEVANT, MOST_IRRELEVANT = 60, 540  # of a model that are looked at: more cannot be told apart
+MOST_RELEVANT, MOST_IRRELEVANT = 60, 540  # samples of a model that are shown; more cannot be distinguished
 FEW_RELEVANT, FEW_IRRELEVANT = 3, 5  # of the lesson
 TYPED_SCORES = "1.4 0.6 0.1", "1.1 0.8 0.3 -0.2 -0.7"
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """scores (n,), relevant (n,), and what they are of. images, rows (n,): where they are of samples of a set.
+    """scores (n,) and relevant (n,). images, rows (n,): their samples, if they belong to an image set.
 
-    note: what there is to know of them, "" where nothing.
+    note: a remark about them, or "".
     """
 
     scores: Floats
@@ -46,7 +46,7 @@ class Scores:
 
 
 def choose() -> Scores:
-    """The scores that the address asks for; ends the page where there are none."""
+    """The scores in the URL; ends the page if there are none."""
     run, listed = runs.chosen(), with_scores()
     left, right = st.columns([2, 5], gap="medium", vertical_alignment="bottom")
     with left:
@@ -64,7 +64,7 @@ def choose_loss() -> str:
 
 
 def choose_scale() -> float:
-    """What all scores are multiplied by: at 0 only the loss counts, as when training begins at w = 0."""
+    """The factor of all scores: at 0 only the loss counts, as at the start of training at w = 0."""
     bound = address.bound(
         keys.TIMES,
         address.one_of(SCALES, show=lambda scale: f"{scale:g}"),
@@ -73,17 +73,17 @@ def choose_scale() -> float:
     )
     return float(
         st.select_slider(
-            "All scores times",
+            "Multiply all scores by",
             SCALES,
             format_func=lambda scale: f"{scale:g}",
-            help="Training begins with all weights and scores at 0, where only the loss counts; then they grow.",
+            help="Training starts with all weights and scores at 0, where only the loss counts; then the scores grow.",
             **bound,
         )
     )
 
 
 def address_of(run: Run) -> dict[str, str] | None:
-    """The address of the most violated ranking by what a training has scored; None where its method asks for none."""
+    """The URL parameters of the most violated ranking for a run's scores; None if its method does not use one."""
     loss = runs.loss_of(run)
     if loss is None:
         return None
@@ -91,12 +91,12 @@ def address_of(run: Run) -> dict[str, str] | None:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# Of a model
+# Scores of a model
 # ---------------------------------------------------------------------------------------------------------
 
 
 def with_scores() -> list[Run]:
-    """Trainings that have scores, also so far: those under way first."""
+    """Training runs with scores, running ones first."""
     here = {row.key for row in home.store().image_sets()}
     live = [
         run
@@ -108,12 +108,12 @@ def with_scores() -> list[Run]:
 
 def of_model(named: Run | None, listed: list[Run]) -> Scores:
     if not listed:
-        frame.way_on("Nothing is ranked yet: train a method first", "Train a method", "train")
+        frame.way_on("No rankings yet. Train a method first", "Train a method", "train")
     left, right = st.columns([5, 2], vertical_alignment="bottom")
     with left:
         lacks = named is not None and named.id not in [run.id for run in listed]
         run = choices.choose(
-            listed, f"Training {named.id} is {named.state} and has no scores." if named and lacks else None
+            listed, f"Run {named.id} is {named.state} and has no scores." if named and lacks else None
         )
     images = cache.image_set(run.settings["set"])
     if run.state not in ENDED:
@@ -124,33 +124,34 @@ def of_model(named: Run | None, listed: list[Run]) -> Scores:
 
 
 def so_far(run: Run, images: ImageSet) -> Scores:
-    """The scores with which a training run that is running has last asked for its most violated ranking."""
+    """The scores in the last most violated ranking of a running training run."""
     rows = np.flatnonzero(~images.test)
     with home.or_gone():
-        scores = read_scores(run.scores_so_far_file, f"training {run.id}", len(rows))
-    note = f"This run is still running: these are the scores that its {len(rows):,} training samples had a moment ago."
+        scores = read_scores(run.scores_so_far_file, f"run {run.id}", len(rows))
+    note = f"This run is still running: these are the latest scores of its {len(rows):,} training samples."
     relevance = images.relevance(run.settings["query"], run.corrections)
     given = thinned(images, Ranking.of(rows, relevance[rows], scores))
     return replace(given, note=note)
 
 
 def thinned(images: ImageSet, ranked: Ranking) -> Scores:
-    """The samples of a ranking, in the order of the set, for sorting is part of the work; of more than can be looked
-    at, as many as can, evenly along the ranking."""
+    """The samples of a ranking, in the order of the set, because sorting is part of the algorithms; at most
+    MOST_RELEVANT and MOST_IRRELEVANT, evenly spaced along the ranking."""
     if not 0 < ranked.positives < len(ranked):
         frame.way_on(
-            "A ranking is violated by samples of both kinds; this split has one",
+            "This split has only relevant or only irrelevant samples. A violated ranking needs both",
             "Train a method",
             "train",
         )
     places = _evenly(ranked, MOST_RELEVANT, MOST_IRRELEVANT)
     places = places[np.argsort(ranked.samples[places])]
-    note = f"Of {len(ranked):,} samples, {len(places)} evenly along the ranking."
+    note = f"{len(places)} of {len(ranked):,} samples, evenly spaced along the ranking."
     return _scores_of(images, ranked, places, "" if len(places) == len(ranked) else note)
 
 
 def _evenly(ranked: Ranking, relevant: int, irrelevant: int, part: float = 1.0) -> Ints:
-    """Places of a ranking: at most so many of each kind, evenly along the first `part` of them."""
+    """Positions in a ranking: at most `relevant` and `irrelevant` samples, evenly spaced along the first `part` of
+    each."""
     kept = []
     for kind, most in ((ranked.relevance > 0, relevant), (ranked.relevance == 0, irrelevant)):
         places = np.flatnonzero(kind)
@@ -164,31 +165,33 @@ def _scores_of(images: ImageSet, ranked: Ranking, places: Ints, note: str = "") 
 
 
 def handful(images: ImageSet, ranked: Ranking) -> Scores:
-    """A few samples of a ranking, of each kind evenly along its better half."""
+    """A few relevant and irrelevant samples, evenly spaced along the top half of each."""
     places = _evenly(ranked, FEW_RELEVANT, FEW_IRRELEVANT, part=0.5)
     return _scores_of(images, ranked, np.sort(places))
 
 
 # ---------------------------------------------------------------------------------------------------------
-# Made up
+# Sampled and typed scores
 # ---------------------------------------------------------------------------------------------------------
 
 
 def sampled() -> Scores:
-    """Normal scores, those of relevant samples higher by a chosen distance."""
+    """Normally distributed scores; the mean for relevant samples is higher by a chosen difference."""
     positives, negatives, apart, seed = keys.SAMPLED
     with st.container(horizontal=True, vertical_alignment="bottom"):
         p = controls.number("Relevant", positives, 1, MOST_RELEVANT, 6, width=130)
         n = controls.number("Irrelevant", negatives, 1, MOST_IRRELEVANT, 24, width=130)
         bound = address.bound(apart, address.number(float, -5, 5), 1.0)
-        distance = float(st.number_input("Apart by", -5.0, 5.0, step=0.5, format="%g", width=130, **bound))
+        distance = float(
+            st.number_input("Mean difference", -5.0, 5.0, step=0.5, format="%g", width=130, **bound)
+        )
         random = np.random.default_rng(controls.number("Seed", seed, 0, 9999, 0, width=110))
     relevant = random.permutation(np.arange(p + n) < p)
     return Scores(random.normal(size=p + n) + distance * relevant, relevant)
 
 
 def typed() -> Scores:
-    """Numbers that you type, of each kind."""
+    """Typed scores of relevant and irrelevant samples."""
     values: list[list[float]] = []
     with st.container(horizontal=True, vertical_alignment="bottom"):
         texts = [
@@ -212,7 +215,7 @@ def typed() -> Scores:
 
 
 def numbers_of(text: str) -> list[float]:
-    """The numbers of a text, between blanks or commas; ValueError says what is wrong with it.
+    """The numbers in a text, separated by blanks or commas; ValueError if the text is invalid.
 
     >>> numbers_of("1.5, -2 0")
     [1.5, -2.0, 0.0]

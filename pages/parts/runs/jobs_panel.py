@@ -1,4 +1,4 @@
-"""Watching a worker: progress, a live picture, cancel, and how it ended."""
+"""The progress of a worker: progress bar, live display, cancel button, and the reason if it did not finish."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ import streamlit as st
 
 from pages.parts.app import address, frame, home, keys
 from pages.parts.app.frame import escaped
+from ranking.core.text import counted
 from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Run
 
-POLL_SECONDS = 0.5  # between two looks at a run that goes on
-WAIT_SECONDS = 2.0  # at one that waits for others: they may be many, and so may those who watch
+POLL_SECONDS = 0.5  # between two polls of a running run
+WAIT_SECONDS = 2.0  # between two polls of a queued run, because there may be many of them
 MOST_READ = 4  # runs whose events a tab keeps
-
-WAITED_FOR = ("training or simulation", "trainings or simulations")
 
 Event = dict[str, Any]
 Live = Callable[[list[Event]], None]
 
 
 def watch(run: Run, live: Live | None = None) -> None:
-    """Show a run that has not ended until it ends, then run the page again. `live` draws its events."""
+    """Show the progress of a run until it ends, then run the page again. live: shows its events."""
     waits = _waits_for(run)
     st.fragment(_watch, run_every=WAIT_SECONDS if waits else POLL_SECONDS)(run.id, waits > 0, live)
 
@@ -33,15 +32,14 @@ def _watch(run_id: str, waited: bool, live: Live | None) -> None:
     with frame.in_place():
         run = jobs.poll(home.store(), run_id)
         if run.state in ENDED or (waited and not _waits_for(run)):
-            st.rerun()  # which, of one whose turn it is, has a look more often
+            st.rerun()  # which polls a running run more often
         _show(run, live)
 
 
 def offer_decision(run: Run, waits: str, name: str) -> None:
-    """A line of what was looked at or imported and waits for a decision; pressing it shows it, as `name` of the
-    address says."""
+    """A button for a pending import or preview, which writes its id to the URL parameter `name`. waits: its name."""
     st.button(
-        f"{waits} for your decision",
+        f"Pending: {waits}. Keep or discard?",
         key=keys.widget(f"decide {run.id}"),
         icon=":material/rule:",
         type="tertiary",
@@ -51,7 +49,7 @@ def offer_decision(run: Run, waits: str, name: str) -> None:
 
 
 def _waits_for(run: Run) -> int:
-    """How many others a run waits for."""
+    """The number of runs that a run waits for."""
     return jobs.waits_for(home.store(), run) if run.state == "queued" else 0
 
 
@@ -72,7 +70,7 @@ def _show(run: Run, live: Live | None) -> None:
 
 
 def _progress(run: Run, seen: list[Event]) -> None:
-    """A bar where the total is known, else what is going on and for how long."""
+    """A progress bar if the total is known, else the current step and the elapsed time."""
     last = next((event for event in reversed(seen) if event["event"] == "progress"), None)
     elapsed = max(0.0, time.time() - (run.started or run.created))
     waits = _waits_for(run)
@@ -90,13 +88,12 @@ def _progress(run: Run, seen: list[Event]) -> None:
 
 
 def waits_for(run: Run, waits: int) -> str:
-    """That a run waits for so many others like it, in words."""
-    singular, plural = ("import", "imports") if run.intake else WAITED_FOR
-    return f"Waits for {f'1 other {singular}' if waits == 1 else f'{waits} other {plural}'} to end"
+    """A text about the number of runs that a run waits for."""
+    return f"Queued behind {counted(waits, 'import' if run.intake else 'run')}"
 
 
 def in_minutes(seconds: float) -> str:
-    """A time that is roughly known, in words.
+    """An approximate time as text.
 
     >>> in_minutes(3), in_minutes(48), in_minutes(80), in_minutes(600), in_minutes(9000)
     ('5 seconds', '50 seconds', '1.5 minutes', '10 minutes', '2.5 hours')
@@ -111,7 +108,7 @@ def in_minutes(seconds: float) -> str:
 
 
 def events_of(run: Run) -> list[Event]:
-    """All events of a run so far; only what is new since the last look is read."""
+    """All events of a run so far; only events that are new since the last call are read."""
     known: dict[str, tuple[int, list[Event]]] = st.session_state.setdefault(keys.EVENTS, {})
     offset, seen = known.pop(run.id, (0, []))
     new, offset = jobs.events(run, offset)
@@ -119,7 +116,7 @@ def events_of(run: Run) -> list[Event]:
     known[run.id] = (
         offset,
         seen,
-    )  # last, so that the first one is the one that was not looked at for longest
+    )  # at the end, so that the first entry is the least recently used
     if len(known) > MOST_READ:
         del known[next(iter(known))]
     return seen
@@ -130,7 +127,7 @@ def iterations_of(seen: list[Event]) -> list[Event]:
 
 
 def explain_end(run: Run, which: str = "") -> None:
-    """Say plainly why a run did not finish; nothing for one that did. `which`: what tells it from others like it."""
+    """Show why a run failed or was cancelled; nothing for a finished run. which: identifies it among similar runs."""
     what = run.called
     what += f" ({which})" if which else ""
     if run.state == "failed":

@@ -1,6 +1,6 @@
-"""Corrections of labels: marking selected samples, undoing it, and a new training run's choice to learn from them.
+"""Label corrections: mark selected samples, undo it, and choose whether a new training run uses the corrections.
 
-They are of the visitor's own home (`ranking.workspace.corrections`); no image set changes.
+They are stored in the visitor's workspace (`ranking.workspace.corrections`); image sets do not change.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from ranking.workspace.run import Run
 
 
 def choose(images: ImageSet, query: str) -> tuple[str, ...]:
-    """The ids of the samples whose corrections a new training run uses; nothing is shown where there are none."""
+    """The ids of the samples whose corrections a new training run uses; nothing is shown without corrections."""
     corrected = tuple(home.corrections().standing(images.key, query))
     if not corrected:
         return ()
     use = controls.toggle(
         f"Use my {counted(len(corrected), 'correction')} of “{escaped(query)}”",
         keys.CORRECTIONS,
-        help="The run is trained and evaluated with the corrected labels as they are now.",
+        help="The run is trained and evaluated with the current corrections.",
     )
     return corrected if use else ()
 
 
 def of_run(images: ImageSet, run: Run) -> dict[str, bool]:
-    """Whether samples are relevant to the query of a run by a correction, by their ids: those that the run was trained
-    with, and those of now, which count where both are."""
+    """The corrected relevance of samples to a run's query, by id: the corrections of the run, overridden by the current
+    ones."""
     query, used = run.settings["query"], run.corrections
     relevance, rows = images.relevance(query), np.flatnonzero(np.isin(images.ids, list(used)))
     in_run = {str(images.ids[row]): not relevance[row] for row in rows}
@@ -42,7 +42,7 @@ def of_run(images: ImageSet, run: Run) -> dict[str, bool]:
 
 
 def say_labels(images: ImageSet, run: Run) -> None:
-    """By which labels the page measures; nothing where none is corrected."""
+    """State which labels the metrics use; nothing without corrections."""
     query, used = run.settings["query"], run.corrections
     if used:
         test = int(np.count_nonzero(images.test[np.isin(images.ids, list(used))]))
@@ -59,15 +59,15 @@ def say_labels(images: ImageSet, run: Run) -> None:
 
 
 def offer(images: ImageSet, query: str, rows: Ints) -> None:
-    """Buttons that mark the samples of these rows as relevant or not, and one that takes back the last press, whichever
-    tab it came from."""
+    """Buttons that mark the samples in these rows as relevant or irrelevant, and one that undoes the last correction of
+    any tab."""
     store, relevance = home.corrections(), images.relevance(query) > 0
     undone = st.session_state.pop(keys.UNDO, None)
     if undone is not None and store.undo(undone):
         st.rerun()
     if undone is not None:
         st.warning(
-            "That correction was undone already, here or in another tab. Nothing has changed now.",
+            "That correction has already been undone, here or in another tab. Nothing was changed.",
             icon=":material/undo:",
         )
     original = {str(images.ids[row]): bool(relevance[row]) for row in rows}
@@ -99,12 +99,12 @@ def offer(images: ImageSet, query: str, rows: Ints) -> None:
 
 
 def _undo(press: str) -> None:
-    """Undo, when the page comes to it, the press that the button on the screen names: another may be the last since."""
+    """Undo the correction that the button names, because there may be a newer one by the time the page runs."""
     st.session_state[keys.UNDO] = press
 
 
 def offer_file(images: ImageSet) -> None:
-    """All corrections of the image set, of whichever class, made when they are asked for; nothing where none are."""
+    """The download of all corrections of an image set, for all classes; nothing without corrections."""
     store, key = home.corrections(), images.key
     if store.all(key):
         name = file_name("corrections", images.title, key, "csv")

@@ -101,7 +101,7 @@ class LabellingSession:
             "why": STRATEGIES[self.strategy].why,
             "own": {"title": self.player.title, "colour": self.player.look.colour, "note": "your answers"},
             "truth": None,
-            "rival": None,
+            "baseline": None,
         }
 
     def ranking(self, position: Position, before: Position, note: str = "your answers too") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The view of max-marginals: what a sample's score is made of where the method uses the similarity graph."""
+"""The view of max-marginals: the two labellings behind a sample's score, and the parts of the score."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from ranking.explain.neighbourhood import Neighbourhood
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run
 
-MOST_MOVED = 5  # of those helped most, and of those hurt most
-NO_SAMPLE = "No sample of this split."
-MOST_MEMBERS = 16  # of a component that spans several images
+MOST_MOVED = 5  # samples helped most, and samples hurt most
+NO_SAMPLE = "No sample in this split."
+MOST_MEMBERS = 16  # samples that are shown of a component that spans several images
 
 
 def show(
     run: Run, images: ImageSet, model: Neighbourhood, ranked: Ranking, shown: choices.Shown, split: str
 ) -> None:
-    """The two labellings of the selected sample, what its score adds up from, and the whole ranking."""
+    """The two labellings of the selected sample, the parts of its score, and the whole ranking."""
     row = int(ranked.samples[shown.place])
     wide, narrow = st.columns([3, 2], gap="large")
     with wide, frame.picture("labellings"):
@@ -52,46 +52,48 @@ def show_labellings(run: Run, images: ImageSet, model: Neighbourhood, row: int) 
             st.markdown(f"**Y{sign}: it is {tiles.glyph(label)}** · m{sign} = {value:.5g}{note}")
             draw_labelling(images, model, row, labels, turning, f"labelling {int(label)}")
     st.caption(
-        f"The best labelling of all samples in which this one is {RELEVANT_GLYPH}, “{escaped(run.settings['query'])}”, "
-        f"and the best in which it is {IRRELEVANT_GLYPH}. What differs is marked “turns”, and only that enters its "
-        f"score. {notice(model, row, int(turning.sum()) - 1)}"
+        f"The best labelling of all samples in which this sample is {RELEVANT_GLYPH} "
+        f"(“{escaped(run.settings['query'])}”), and the best in which it is {IRRELEVANT_GLYPH}. Samples whose label "
+        f"differs are marked “flips”; only they affect its score. {notice(model, row, int(turning.sum()) - 1)}"
     )
 
 
 def notice(model: Neighbourhood, row: int, others: int) -> str:
-    """What to notice about a sample with whose label those of so many others turn."""
+    """What to notice about a sample whose label flips together with the labels of `others` other samples."""
     pairs = int(np.count_nonzero(model.components.edges == row))
     if not pairs:
-        return "**Notice** that it has no neighbours: its own features are its score."
+        return "**Notice** that this sample has no neighbours, so its score is its unary score."
     if not others:
-        return "**Notice** that its neighbours stand firm: they keep their label, and the pairs that it breaks cost it."
-    turn = "one other sample turns" if others == 1 else f"{others} other samples turn"
-    return (
-        f"**Notice** that {turn} with it, rather than break with it: their features count in its score too."
-    )
+        return (
+            "**Notice** that its neighbours keep their labels: every edge to a neighbour with a different label costs "
+            "a penalty."
+        )
+    flip = "one other sample flips" if others == 1 else f"{others} other samples flip"
+    count = "its unary score counts" if others == 1 else "their unary scores count"
+    return f"**Notice** that {flip} with it instead of disagreeing, so {count} towards its score too."
 
 
 def draw_labelling(
     images: ImageSet, model: Neighbourhood, row: int, labels: Bools, turning: Bools, name: str
 ) -> None:
-    """On the sample's image; where the component spans several images, as thumbnails of its members."""
+    """A labelling on the sample's image; if the component spans several images, on thumbnails of its members."""
     members, image = model.around(row, MOST_MEMBERS), int(images.image_of[row])
     judged = tiles.judged(labels[row])
     if (images.image_of[members] == image).all():
         boxes = tiles.labelled_boxes(images, labels, turning, row)
-        alt = f"The image with its boxes as the best labelling has them in which the selected sample is {judged}"
+        alt = f"The image with its boxes in the best labelling in which the selected sample is {judged}"
         tiles.show_image(images, image, boxes, alt, name)
         return
     itself_first = np.lexsort(
         (members, ~turning[members], members != row)
-    )  # then what turns, then the others
+    )  # the sample itself, then samples that flip, then the others
     order = members[itself_first]
     chosen = str(images.ids[row])
-    flags = {str(images.ids[member]): "turns" for member in order if turning[member]}
+    flags = {str(images.ids[member]): "flips" for member in order if turning[member]}
     strip(
         tiles.labelled_tiles(images, order, labels),
         name=name,
-        label=f"Samples of its component as the best labelling has them in which the selected one is {judged}",
+        label=f"Samples of its component in the best labelling in which the selected sample is {judged}",
         columns=4,
         narrow=4,
         flags={**flags, chosen: "selected"},
@@ -100,29 +102,29 @@ def draw_labelling(
     size = len(model.members(int(model.components.component_of[row])))
     if size > len(members):
         st.caption(
-            f"{len(members)} of the {size:,} samples of its component, those that the fewest pairs lead to."
+            f"Shown: the {len(members)} of {size:,} samples in its component that are fewest edges away."
         )
 
 
 def show_parts(model: Neighbourhood, row: int) -> None:
     own = float(model.unary[row])
     alone = np.count_nonzero(model.turning(row)) == 1 and not model.marginals.excess[row]
-    others = 0.0 if alone else float(model.unary_part[row] - own)  # exactly 0, where a difference would round
+    others = 0.0 if alone else float(model.unary_part[row] - own)  # exactly 0, without rounding errors
     parts = [
-        ("its own<br>features", own),
-        ("features of those<br>that turn with it", others),
-        ("penalties<br>of pairs", float(model.pairwise_part[row])),
+        ("its unary<br>score", own),
+        ("unary scores of<br>samples that flip", others),
+        ("pairwise<br>penalties", float(model.pairwise_part[row])),
     ]
-    st.markdown("**What its score adds up from**")
+    st.markdown("**Parts of the score**")
     charts.parts_of_score(parts, float(model.score[row]), keys.widget("parts of the score"))
     st.markdown(
         r"$\displaystyle s_i=m_i^+-m_i^-=\underbrace{\textstyle\sum_k u_k\,(y_k^+-y_k^-)}_{\text{unary part}}"
         r"+\underbrace{\textstyle\sum_{kl} p_{kl}\,([y_k^+\ne y_l^+]-[y_k^-\ne y_l^-])}_{\text{pairwise part}}$"
     )
     st.caption(
-        f"Unary part {model.unary_part[row]:+.3g}, pairwise part {model.pairwise_part[row]:+.3g}. With the edges off "
-        f"only the first bar is left. **Notice** {neighbours.what_moved(model, row)}. $u$: unary score, label "
-        f"{RELEVANT_GLYPH} against {IRRELEVANT_GLYPH}; {model.potentials.pays}."
+        f"Unary part {model.unary_part[row]:+.3g}, pairwise part {model.pairwise_part[row]:+.3g}. With the edges off, "
+        f"only the first bar remains. **Notice** {neighbours.what_moved(model, row)}. $u$: unary score, label "
+        f"{RELEVANT_GLYPH} minus {IRRELEVANT_GLYPH}; {model.potentials.pays}."
     )
 
 
@@ -138,9 +140,9 @@ def show_grid(
     )
     controls.pages(keys.PAGE, shown.pages, shown.here)
     st.caption(
-        f"Best score first; ▲ and ▼: by how many ranks neighbours moved it up or down. {RELEVANT_GLYPH} and a solid "
-        f"border: relevant; {IRRELEVANT_GLYPH} and a dashed border: not. **Notice** whether those with ▲ at the top "
-        "are relevant. Click an image, or move with the arrow keys and press Enter."
+        f"Highest score first; ▲ and ▼: ranks by which neighbours moved a sample up or down. {RELEVANT_GLYPH} and a "
+        f"solid border: relevant; {IRRELEVANT_GLYPH} and a dashed border: irrelevant. **Notice** whether the samples "
+        "with ▲ at the top are relevant. Click a thumbnail, or move with the arrow keys and press Enter."
     )
 
 
@@ -158,27 +160,27 @@ def show_curves(model: Neighbourhood, ranked: Ranking, place: int) -> None:
     )
     labelled = int(marginals.map[rows].sum())
     st.caption(
-        "For each rank the value of the best labelling of all samples that gives this one ✓, and of the best that "
-        f"gives it ✗. The higher one is the best of all{neighbours.crossing(labelled, len(rows))}. **Notice** that "
-        "the lower one tells what the other label costs."
+        "For each rank: the value of the best labelling in which the sample at that rank is ✓, and of the best in "
+        f"which it is ✗. The higher of the two is the best labelling{neighbours.crossing(labelled, len(rows))}. "
+        "**Notice** that the lower curve shows what the other label costs."
     )
 
 
 def show_moved(images: ImageSet, model: Neighbourhood, test: bool) -> None:
-    """The samples that neighbours helped most and hurt most; a click selects one everywhere."""
+    """The samples that neighbours helped most and hurt most; a click selects a sample on all pages."""
     helped, hurt = st.columns(2, gap="medium")
     with helped:
         rows = show_most_moved(images, model, test, "Helped most", hurt=False)
         st.caption(
-            f"{RELEVANT_GLYPH} that now stand before more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} behind more "
-            f"{RELEVANT_GLYPH}, than with the edges off. **Notice** what their neighbours show."
+            f"{RELEVANT_GLYPH} now ranked above more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} now ranked below more "
+            f"{RELEVANT_GLYPH}, than with the edges off. **Notice** the classes of their neighbours."
             if len(rows)
             else NO_SAMPLE
         )
     with hurt:
         rows = show_most_moved(images, model, test, "Hurt most", hurt=True)
         st.caption(
-            f"{RELEVANT_GLYPH} that now stand behind more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} before more "
+            f"{RELEVANT_GLYPH} now ranked below more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} now ranked above more "
             f"{RELEVANT_GLYPH}. {neighbours.why_hurt(model, rows)}"
             if len(rows)
             else NO_SAMPLE

@@ -1,4 +1,4 @@
-"""What both views of neighbours share: the model of a training run on all samples, and what it did in words."""
+"""The common parts of both views of neighbours: the model of a training run on all samples, and its effect as text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ranking.workspace.run import Run
 
 
 def choose() -> tuple[Run, ImageSet, Neighbourhood, str]:
-    """The training that a page about neighbours shows, its image set, what neighbours did in it, and the split."""
+    """The training run of a page about neighbours, its image set, the effect of neighbours, and the split."""
     wide, narrow = st.columns([5, 2], gap="medium")
     with wide:
         run = choices.training(with_neighbours=True)
@@ -34,7 +34,7 @@ def choose() -> tuple[Run, ImageSet, Neighbourhood, str]:
 
 
 def of(run: Run, images: ImageSet) -> Neighbourhood:
-    """What neighbours did in a training; where its features are not kept here, a button that computes them."""
+    """The effect of neighbours in a training run; if its features are not stored, a button that computes them."""
     try:
         return cache.neighbourhood(run)
     except cache.NoFeatures:
@@ -42,7 +42,7 @@ def of(run: Run, images: ImageSet) -> Neighbourhood:
 
 
 def offer_features(run: Run, images: ImageSet) -> NoReturn:
-    """A button that computes the features of a run whose features are not kept here. Ends the page."""
+    """A button that computes the features of a run if they are not stored. Ends the page."""
 
     def compute() -> None:
         bar = st.progress(0.0)
@@ -54,8 +54,8 @@ def offer_features(run: Run, images: ImageSet) -> NoReturn:
             load_features(images, run.settings["features"], home.store().features, on_progress)
 
     training_runs.train_first(
-        "The features of this training run are not kept here: it was trained elsewhere, or they were removed.",
-        "Compute them once more",
+        "The features of this training run are not stored: it was trained elsewhere, or they were removed.",
+        "Recompute features",
         compute,
         "",
         "compute features",
@@ -63,7 +63,7 @@ def offer_features(run: Run, images: ImageSet) -> NoReturn:
 
 
 def show_measures(model: Neighbourhood, test: bool) -> None:
-    """Average precision with the edges off and on, and how many relevant samples moved."""
+    """Average precision with the edges off and on, and the number of relevant samples that moved."""
     ranked, alone = model.ranking(test), model.ranking(test, alone=True)
     if not ranked.positives:
         return
@@ -73,46 +73,54 @@ def show_measures(model: Neighbourhood, test: bool) -> None:
         st.metric("AP, edges off", f"{off:.3f}", help=EDGES_OFF, width="content")
         st.metric("AP with neighbours", f"{on:.3f}", width="content")
         st.metric("Difference", f"{on - off:+.3f}", width="content")
-        st.metric("Relevant that rose", f"{(rise > 0).sum()} of {len(rise)}", width="content")
-        st.metric("that fell", f"{(rise < 0).sum()}", width="content")
+        st.metric("Relevant moved up", f"{(rise > 0).sum()} of {len(rise)}", width="content")
+        st.metric("moved down", f"{(rise < 0).sum()}", width="content")
     bounds = bounds_of(model.marginals)
     if bounds.large:
         st.warning(
-            f"**Approximate.** {certificate.in_words(bounds)} The labellings that are shown are the best known.",
+            f"**Approximate.** {certificate.in_words(bounds)} The shown labellings are the best known.",
             icon=":material/warning:",
         )
     if not model.penalty.any():
         st.info(
             "All penalties are 0: "
-            + ("training found no use for its pairs" if len(model.penalty) else "no samples are paired here")
-            + ", so every sample is ranked by its own features alone."
+            + (
+                "training learned zero weights for the edges"
+                if len(model.penalty)
+                else "the graph has no edges"
+            )
+            + ", so every sample is ranked by its unary score alone."
         )
 
 
 EDGES_OFF = (
-    "The same weights with all pairs left out: every sample is ranked by its own unary score alone. A method that "
-    "was trained without pairs would have learnt other weights."
+    "The same weights without edges: every sample is ranked by its unary score alone. A method that is trained without "
+    "edges would have learned other weights."
 )
 
-LOWERED_BUT_RISES = "that neighbours lower this score: it rises since those whom it passes lose more"
-RAISED_BUT_FALLS = "that neighbours raise this score: it falls since those who pass it gain more"
-MODEL_ERRS = "the model believes that neighbours share it, and here it errs"
+LOWERED_BUT_RISES = (
+    "that neighbours lower this score; the sample still moves up because the samples that it passes lose more"
+)
+RAISED_BUT_FALLS = (
+    "that neighbours raise this score; the sample still moves down because the samples that pass it gain more"
+)
+MODEL_ERRS = "the model assumes that neighbours have the same label, and here it is wrong"
 SAME_LABEL_HURTS = (
-    "those of the same label hurt too where they are misjudged themselves, "
-    "or where others have fewer pairs to pay for"
+    "neighbours with the same label also hurt if the model misjudges them, or if other samples have fewer edges to pay "
+    "for"
 )
 
 
 def moved(model: Neighbourhood, row: int) -> str:
-    """What its neighbours did to a sample, as a sentence."""
+    """The effect of its neighbours on a sample, as a clause."""
     before, after = int(model.alone[row]), int(model.rank[row])
     if before == after:
-        return f"its neighbours left it at rank {after:,}"
+        return f"its neighbours do not change its rank, {after:,}"
     return f"its neighbours moved it from rank {before:,} to rank {after:,}"
 
 
 def steps_of(places: int) -> str:
-    """A move by so many places, upwards positive.
+    """A move by a number of ranks, upwards positive.
 
     >>> steps_of(25), steps_of(-3), steps_of(0)
     ('▲ 25', '▼ 3', '=')
@@ -121,20 +129,20 @@ def steps_of(places: int) -> str:
 
 
 def most_moved(model: Neighbourhood, test: bool, most: int, hurt: bool = False) -> Ints:
-    """At most `most` samples of a split that neighbours helped, or hurt, the most helped or hurt first.
+    """At most `most` samples of a split that neighbours helped (or hurt), the largest effect first.
 
-    Those without neighbours of their own, whom others merely passed, are left out.
+    Samples without neighbours, which others merely passed, are omitted.
     """
     connected = model.components.sizes[model.component_of] > 1
     rows = np.flatnonzero((model.test == test) & connected)
     helped = -model.helped[rows] if hurt else model.helped[rows]
-    order = np.lexsort((-np.abs(model.rise[rows]), -helped))  # of equal ones that which moved further first
+    order = np.lexsort((-np.abs(model.rise[rows]), -helped))  # ties: larger move first
     chosen: Ints = rows[order[helped[order] > 0][:most]]
     return chosen
 
 
 def what_moved(model: Neighbourhood, row: int) -> str:
-    """What to notice about the bars of a sample: ranks compare, so it may rise though its score sinks."""
+    """What to notice about the parts of a score: a sample can move up although its score decreases."""
     change, rise = float(model.score[row] - model.unary[row]), int(model.rise[row])
     if change < 0 < rise:
         return LOWERED_BUT_RISES
@@ -144,31 +152,33 @@ def what_moved(model: Neighbourhood, row: int) -> str:
 
 
 def crossing(labelled: int, samples: int) -> str:
-    """Where the two curves cross if the best labelling calls so many of the samples relevant.
+    """Where the two curves cross if the best labelling labels so many of the samples relevant.
 
     >>> crossing(0, 9)
-    ': m⁻ everywhere, as the best labelling calls no sample ✓'
+    ': m⁻ everywhere, because the best labelling labels no sample ✓'
     """
     if 0 < labelled < samples:
         called = "1 sample" if labelled == 1 else f"{labelled:,} samples"
-        return f"; they cross after rank {labelled:,}: the best labelling calls {called} {RELEVANT_GLYPH}"
+        return (
+            f"; the curves cross after rank {labelled:,}: the best labelling labels {called} {RELEVANT_GLYPH}"
+        )
     curve, called = ("m⁺", "every") if labelled else ("m⁻", "no")
-    return f": {curve} everywhere, as the best labelling calls {called} sample {RELEVANT_GLYPH}"
+    return f": {curve} everywhere, because the best labelling labels {called} sample {RELEVANT_GLYPH}"
 
 
 def why_hurt(model: Neighbourhood, rows: Ints) -> str:
-    """What to notice about the neighbours of samples that they hurt: how many have the other label."""
+    """What to notice about the neighbours of samples that they hurt: how many have a different label."""
     first, second = model.components.edges.T
     ends, others = np.append(first, second), np.append(second, first)
     theirs = np.isin(ends, rows)
     differing = int(np.count_nonzero(model.relevant[ends[theirs]] != model.relevant[others[theirs]]))
     count = int(theirs.sum())
     why = MODEL_ERRS if 2 * differing > count else SAME_LABEL_HURTS
-    return f"**Notice** how many pairs join them to the other label, {differing:,} of {count:,}: {why}."
+    return f"**Notice** how many of their edges lead to the other label, {differing:,} of {count:,}: {why}."
 
 
 def moved_tiles(images: ImageSet, model: Neighbourhood, rows: Ints) -> list[Tile]:
-    """A tile a sample: its rank, and by how many ranks its neighbours moved it."""
+    """One tile per sample: its rank, and the number of ranks by which its neighbours moved it."""
     return [
         replace(
             tile,
@@ -188,12 +198,12 @@ def moved_tiles(images: ImageSet, model: Neighbourhood, rows: Ints) -> list[Tile
 
 
 def in_words(images: ImageSet, model: Neighbourhood, row: int) -> str:
-    """A sample in words: rank, relevance, what it shows."""
+    """A sample as text: rank, relevance and classes."""
     return f"rank {model.rank[row]}, {tiles.judged(model.relevant[row])}, shows {tiles.shows(images, row)}"
 
 
 def jump_buttons(images: ImageSet, model: Neighbourhood, test: bool) -> None:
-    """To the samples that neighbours helped most and hurt most."""
+    """Buttons that select the samples that neighbours helped most and hurt most."""
     for label, hurt in (("Helped most", False), ("Hurt most", True)):
         rows, key = most_moved(model, test, 1, hurt), keys.widget(f"go to {label}")
         if not len(rows):
@@ -210,7 +220,7 @@ def jump_buttons(images: ImageSet, model: Neighbourhood, test: bool) -> None:
 
 
 def show_selected(images: ImageSet, model: Neighbourhood, row: int) -> None:
-    """The selected sample in a line: what it shows, and what its neighbours did to it."""
+    """The selected sample in one line: its classes, and the effect of its neighbours."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         shown = tiles.shows(images, row)
         st.image(cache.thumbnails(images.key).crop(row), width=44, alt=f"The selected sample: {shown}")
@@ -219,6 +229,6 @@ def show_selected(images: ImageSet, model: Neighbourhood, row: int) -> None:
 
 
 def where(images: ImageSet, model: Neighbourhood, ranked: Ranking) -> choices.Shown:
-    """What is shown of a ranking; where no sample is selected, the one that neighbours helped most is."""
+    """The shown part of a ranking; by default the sample that neighbours helped most is selected."""
     first = most_moved(model, bool(model.test[ranked.samples[0]]), 1)
     return choices.where(images, ranked, int(model.rank[first[0]]) - 1 if len(first) else 0)

@@ -1,4 +1,4 @@
-"""Training runs played back: one beside another of the same image set and query, or how some order a test sequence."""
+"""Playback of training runs: two runs with the same image set and query, or two orders of a test sequence."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
     from ranking.explain.playback import Frame
 
 NONE = "none"
-OPPOSITE = {"SVM": "AP-SVM", "AP-SVM": "SVM"}  # which is shown beside which
+OPPOSITE = {"SVM": "AP-SVM", "AP-SVM": "SVM"}  # the method that is shown beside a method by default
 LANES = 2  # runs side by side
 RANKERS = (
-    "Each ranker has an objective of its own, so its bounds begin anew. Ranker 0 is RankSVM, whose order the search "
-    "begins with; the others are for subsequences of rising length. The order shown is that of all rankers so far."
+    "Each ranker has its own objective and bounds. Ranker 0 is RankSVM, whose order is the start of the search; the "
+    "others are for subsequences of increasing length. The order is that of all rankers so far."
 )
 
 
 class Recorded(NamedTuple):
-    """A run and the iterations that it has recorded, one at least."""
+    """A run and its recorded iterations, at least one."""
 
     run: Run
     frames: Sequence[Frame]
 
     @property
     def round(self) -> str:
-        """What a round is called; "" where there is one only."""
+        """The name of a round; "" if there is a single one."""
         if not any(frame.round for frame in self.frames):
             return ""
         return "ranker" if runs.is_convex(self.run) else "round"
 
 
 def show(run: Run) -> bool:
-    """The bar that plays the run back, and another one beside it; whether there is a recording to show."""
+    """The playback of a run and of another run beside it; returns whether there is a recording."""
     if not runs.set_is_here(run) or not (frames := _frames(run)):
         return False
     recorded = [Recorded(run, frames)]
@@ -59,7 +59,12 @@ def show(run: Run) -> bool:
         _play(
             recorded,
             [
-                Lane(runs.short_name(each.run), each.frames, round=each.round, lifts=lifts(each.run))
+                Lane(
+                    runs.short_name(each.run),
+                    each.frames,
+                    round=each.round,
+                    violated=violated_heading(each.run),
+                )
                 for each in recorded
             ],
             {row: tiles.marked_tile(images, row, bool(relevance[row])) for row in _rows(recorded)},
@@ -73,13 +78,13 @@ def show(run: Run) -> bool:
 
 
 def show_sequence(listed: Sequence[Run], number: int) -> None:
-    """The bar that plays back how runs order test sequence `number`, from 0: the first LANES of those that recorded it.
-    Where none has, nothing, or that others are recorded."""
-    found = [Recorded(run, frames) for run in listed if (frames := _frames_of_sequence(run, number))]
-    recorded = found[:LANES]
+    """The playback of the orders of the test sequence with index `number` by the first LANES runs that recorded it; a
+    note if only other sequences are recorded."""
+    known = [Recorded(run, frames) for run in listed if (frames := _frames_of_sequence(run, number))]
+    recorded = known[:LANES]
     if not recorded:
         if any(run.playback_file.exists() for run in listed):
-            st.caption("Training can be played back for the first test sequences: choose sequence 1.")
+            st.caption("Playback is available for the first test sequences: choose sequence 1.")
         return
     run, frames = recorded[0]
     images = cache.image_set(run.settings["set"])
@@ -110,22 +115,22 @@ def _play(recorded: Sequence[Recorded], lanes: Sequence[Lane], shown: Mapping[in
 
 
 def _rows(recorded: Sequence[Recorded]) -> list[int]:
-    """The samples that the frames show."""
+    """The samples in the frames."""
     frames = [frame for each in recorded for frame in each.frames]
     rows = {int(row) for frame in frames for row in frame.top}
     return sorted(rows | {lift.sample for frame in frames for lift in frame.lifted})
 
 
-def lifts(run: Run) -> str:
-    """What stands above the samples that the most violated ranking of a run moves up; "" where it has none."""
+def violated_heading(run: Run) -> str:
+    """The heading of the samples that the most violated ranking of a run moves up; "" if it has none."""
     if runs.loss_of(run) is None:
         return ""
     return "Training samples moved up by the most violated ranking"
 
 
 def words(frames: Sequence[Frame], measure: str, of: str, learned: str) -> str:
-    """What to notice: at which recorded iteration a measure is highest. of: of what it is. learned: what training
-    learns from."""
+    """What to notice: the recorded iteration with the highest value of a measure. of: what is measured. learned: what
+    the run is trained on."""
     values = [(frame.measures[measure], frame.iteration) for frame in frames]
     known = [(value, iteration) for value, iteration in values if value is not None]
     if not known:
@@ -133,18 +138,18 @@ def words(frames: Sequence[Frame], measure: str, of: str, learned: str) -> str:
     best, last = max(value for value, _ in known), known[-1]
     first = next(iteration for value, iteration in known if value == best)
     if first == last[1]:
-        return f"**Notice** that {measure} on {of} is highest at the end of those recorded: {best:.3f}."
+        return f"**Notice** that {measure} on {of} is highest at the last recorded iteration: {best:.3f}."
     if last[0] == best:
         end = f"and at the end: {best:.3f}."
-        return f"**Notice** that {measure} on {of} is highest at iteration {first:,} of those recorded, {end}"
+        return f"**Notice** that {measure} on {of} is highest at recorded iteration {first:,} {end}"
     return (
-        f"**Notice** that {measure} on {of} is highest at iteration {first:,} of those recorded: {best:.3f}. "
+        f"**Notice** that {measure} on {of} is highest at recorded iteration {first:,}: {best:.3f}. "
         f"It is {last[0]:.3f} at iteration {last[1]:,}. Training minimises the objective on the training {learned}."
     )
 
 
 def comparable(run: Run) -> list[Run]:
-    """The runs of the same image set and query that have ended with a recording, the newest first."""
+    """The ended runs with a recording and the same image set and query, newest first."""
     return [
         each
         for each in home.store().runs(set_key=run.settings["set"], task=SAMPLES)
@@ -156,7 +161,7 @@ def comparable(run: Run) -> list[Run]:
 
 
 def opposite(run: Run, listed: Sequence[Run]) -> str | None:
-    """The id of the finished run that has the opposite method and learned from the same features; None without one."""
+    """The id of the finished run with the opposite method and the same features; None without one."""
     method = OPPOSITE.get(run.settings["method"])
     seen = ("features", "projection")
     for each in listed:

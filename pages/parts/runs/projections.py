@@ -1,4 +1,4 @@
-"""What is made of features before they are learnt from: the choice in a form, and in the address."""
+"""The projection of features before training: its controls and its URL parameters."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ranking.features.projection import PCA
 NONE, PLAIN, WHITENED = KINDS = ("None", "PCA", "PCA, whitened")
 COMPONENTS = next(item for item in settings_of(PCA) if item.name == "components")
 HELP = (
-    "PCA keeps the directions along which the training samples vary most: fewer columns to learn from, so that "
-    "training is faster and learns less by heart. Distances stay but for what is dropped, and C means what it meant. "
-    "Whitened, all of these directions vary alike: faint differences count as much as strong ones, and so does noise. "
-    "The mean goes to 0, which SVM and HOB-SVM, without a constant term, may miss. Fitted on the training samples "
-    "alone, in each fold anew. Neighbours are found and compared by the features as they are."
+    "PCA keeps the directions of largest variance in the training samples. Fewer columns make training faster and "
+    "reduce overfitting. Distances change only by the dropped directions, so C keeps its meaning. Whitening gives all "
+    "directions the same variance: small differences count as much as large ones, and so does noise. The mean becomes "
+    "0, which can hurt SVM and HOB-SVM because they have no constant term. The projection is fitted on the training "
+    "samples only, separately in each fold. Similarity graphs use the features without projection."
 )
 
 
 def choose() -> dict[str, Any] | None:
-    """A projection as settings tell it, None where none is chosen."""
+    """The settings of the chosen projection, None without one."""
     bound = address.bound(keys.PROJECTION, address.one_of(KINDS), NONE)
     beside, number = st.columns([3, 2], vertical_alignment="bottom")
     kind = beside.selectbox("Projection of the features", KINDS, help=HELP, **bound)
@@ -39,7 +39,7 @@ def choose() -> dict[str, Any] | None:
 
 
 def given(projection: Mapping[str, Any] | None) -> dict[str, str]:
-    """A projection of settings as the address would say it."""
+    """The settings of a projection as URL parameters."""
     if projection is None:
         return {}
     kind = WHITENED if projection.get("whiten") is True else str(projection.get("kind"))

@@ -1,4 +1,4 @@
-"""Which samples of a ranking a grid shows: by their labels, by the errors at a cutoff k, and by their scores."""
+"""Filters of a ranking: by label, by errors at the cutoff k, and by score."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ranking.metrics.ranked import Ranking
 
 
 class Filter(NamedTuple):
-    """What a person reads in the control; which samples it shows, in words, of a cutoff k; and (n,) whether a place is
-    shown, by whether places are relevant and in the top k."""
+    """A filter. label: in the control. words: the samples that it shows, as text with the cutoff k. keeps: maps whether
+    samples are relevant (n,) and in the top k (n,) to whether they are shown (n,)."""
 
     label: str
     words: str
@@ -31,32 +31,31 @@ FILTERS = {
         f"{IRRELEVANT_GLYPH} Irrelevant", "irrelevant samples", lambda relevant, top: ~relevant
     ),
     "errors": Filter("Errors", "irrelevant samples in the top {k:,}", lambda relevant, top: ~relevant & top),
-    "misses": Filter("Misses", "relevant samples below rank {k:,}", lambda relevant, top: relevant & ~top),
+    "misses": Filter("Missed", "relevant samples below rank {k:,}", lambda relevant, top: relevant & ~top),
 }
-STEPS = 100  # of the scale of scores, at least
+STEPS = 100  # fewest steps of the score range
 
 
 class Filtered(NamedTuple):
-    """The places that a grid shows, from 0, and of which samples they are, in words; "" for all samples."""
+    """The positions that a grid shows, from 0, and a description of their samples; "" for all samples."""
 
     places: Ints
     words: str
 
 
 def choose_labels() -> str:
-    """Which samples are shown by their labels and the cutoff, one of FILTERS."""
+    """The filter by label and cutoff, a key of FILTERS."""
     labels = {name: each.label for name, each in FILTERS.items()}
     help = (
-        f"Best score first. {RELEVANT_GLYPH} and a solid border: relevant. {IRRELEVANT_GLYPH} and a dashed border: "
-        "irrelevant. Errors: irrelevant samples in the top k. Misses: relevant samples below rank k. Click an image, "
-        "or move with the arrow keys and press Enter; with Shift several, with Ctrl one more."
+        f"Highest score first. {RELEVANT_GLYPH} and a solid border: relevant. {IRRELEVANT_GLYPH} and a dashed border: "
+        "irrelevant. Errors: irrelevant samples in the top k. Missed: relevant samples below rank k. Click a "
+        "thumbnail, or move with the arrow keys and press Enter; Shift selects a range, Ctrl adds one."
     )
     return controls.segments("Samples", keys.FILTER, labels, ALL, help=help)
 
 
 def choose_scores(ranked: Ranking, k: int, chosen: str) -> Filtered:
-    """The scale of scores, and what it and a choice of FILTERS leave of a ranking, whose ranks stay those of all
-    samples."""
+    """The filter by score, and the samples that pass it and the filter `chosen`. Ranks stay those of all samples."""
     kept = FILTERS[chosen].keeps(ranked.relevance > 0, np.arange(len(ranked)) < k)
     words = FILTERS[chosen].words.format(k=k)
     low, high, step = scale(float(ranked.scores[-1]), float(ranked.scores[0]))
@@ -71,13 +70,13 @@ def choose_scores(ranked: Ranking, k: int, chosen: str) -> Filtered:
 
 
 def show_all() -> dict[str, None]:
-    """The changes of the address that filter nothing."""
+    """The changes of the URL that remove all filters."""
     return {keys.FILTER: None, keys.SCORE_RANGE: None}
 
 
 def scale(lowest: float, highest: float) -> tuple[float, float, float]:
-    """Ends and step of a scale that holds these scores; its step is a power of ten, and it has STEPS steps or more.
-    Both ends are the score where all are equal.
+    """Ends and step of a range that contains these scores; the step is a power of ten, and there are at least STEPS.
+    If all scores are equal, both ends are this score.
 
     >>> scale(-0.123, 0.5)
     (-0.123, 0.5, 0.001)

@@ -1,6 +1,6 @@
 """Actions on training runs: open, repeat, name, star, export, delete, import and restore.
 
-Each is on disk before the page says so.
+Each is stored on disk before the page reports it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,16 @@ from ranking.workspace.run import ENDED, Run
 from ranking.workspace.run_names import LONGEST_NAME
 from ranking.workspace.run_store import DELETED_DAYS
 
-MOST_COMPARED = 4  # rankings below each other
+MOST_COMPARED = 4  # rankings on the page Compare rankings
 
 
 def act_on(chosen: Sequence[Run]) -> None:
     """Show the buttons for the chosen runs; buttons for a single run are disabled while several are chosen."""
     if not chosen:
-        st.caption(
-            "Choose a training to open, name, star, export or delete it, or to start from its settings."
-        )
+        st.caption("Select a run to open, name, star, export or delete it, or to reuse its settings.")
         return
     run = chosen[0] if len(chosen) == 1 else None
-    st.markdown(f"**{escaped(runs.short_name(run))}**" if run else f"**{len(chosen)} trainings**")
+    st.markdown(f"**{escaped(runs.short_name(run))}**" if run else f"**{len(chosen)} training runs**")
     with st.container(horizontal=True):
         _look_at(run)
         _compare(chosen)
@@ -43,12 +41,12 @@ def act_on(chosen: Sequence[Run]) -> None:
         _delete(chosen, {})
     if run is not None and run.state in ENDED:
         for name, why in export.lacking(run).items():
-            st.warning(f"The export goes without {name}: {escaped(why)}", icon=":material/warning:")
+            st.warning(f"The export will not include {name}: {escaped(why)}", icon=":material/warning:")
 
 
 def manage(run: Run, name: str, set_name: str | None) -> None:
     """Star, name or delete the run that a page shows. name, set_name: the URL parameters of the run and its image set;
-    once it is deleted, the page goes on with another one on the same images."""
+    after a deletion the page shows another run on the same images."""
     with st.container(horizontal=True):
         _star([run])
         _name(run)
@@ -73,7 +71,7 @@ def _compare(chosen: Sequence[Run]) -> None:
         "compare runs",
         icon=":material/compare_arrows:",
         disabled=not ready,
-        help="Two to four finished trainings of one image set and one query.",
+        help="Two to four finished training runs with the same image set and query.",
     ):
         ids = ",".join(run.id for run in reversed(chosen))  # the oldest first
         st.switch_page("pages/compare.py", query_params=address.changed(**{keys.COMPARED: ids}))
@@ -81,7 +79,7 @@ def _compare(chosen: Sequence[Run]) -> None:
 
 def _begin_again(run: Run | None) -> None:
     st.button(
-        "Start again with one thing changed",
+        "Reuse these settings",
         icon=":material/replay:",
         key="begin again",
         on_click=_begin_again_now,
@@ -91,11 +89,11 @@ def _begin_again(run: Run | None) -> None:
 
 
 def _begin_again_now(run: Run) -> None:
-    address.put(**{keys.RUN: None})  # with what was changed of it in the form
+    address.put(**{keys.RUN: None})  # also drops the changes in the form
     address.put(**{keys.RUN: run.id})
     st.toast(
-        f"The form at the top of the page holds the settings of {escaped(runs.short_name(run))}. "
-        "Change one of them and press **Train**.",
+        f"The form at the top of the page has the settings of {escaped(runs.short_name(run))}. "
+        "Change one and press **Train**.",
         icon=":material/replay:",
         duration="long",
     )
@@ -104,7 +102,7 @@ def _begin_again_now(run: Run) -> None:
 def _star(chosen: Sequence[Run]) -> None:
     starred = all(run.star for run in chosen)
     st.button(
-        "Take star away" if starred else "Star",
+        "Unstar" if starred else "Star",
         icon=":material/star:",
         key="star runs",
         on_click=_star_now,
@@ -121,9 +119,7 @@ def _name(run: Run | None) -> None:
     with st.popover("Name", icon=":material/edit:", disabled=run is None or run.shared, key="name run"):
         if run is not None:
             with st.form(f"name {run.id}", border=False):
-                name = st.text_input(
-                    "Name", run.name, LONGEST_NAME, help="Leave it empty to take the name away."
-                )
+                name = st.text_input("Name", run.name, LONGEST_NAME, help="Leave empty to remove the name.")
                 saved = st.form_submit_button("Save", type="primary")
                 if saved and runs.done(home.store().name_run, run.id, name):
                     st.rerun()
@@ -142,7 +138,7 @@ def _export(run: Run | None) -> None:
 
 
 def _delete(chosen: Sequence[Run], after: dict[str, str | None]) -> None:
-    """after: how the address changes then."""
+    """The button that deletes runs. after: the changes of the URL after a deletion."""
     st.button(
         "Delete",
         icon=":material/delete:",
@@ -163,7 +159,7 @@ def _delete_now(run_ids: Sequence[str], after: dict[str, str | None]) -> None:
         chosen = [run for run in home.store().runs() if run.id in run_ids]
         for run in chosen:
             if run.state not in ENDED:
-                _keep_error(f"{runs.short_name(run)} is still going on: cancel it first, then delete it.")
+                _keep_error(f"{runs.short_name(run)} is still running. Cancel it before you delete it.")
                 return
     st.session_state[keys.JUST_DELETED] = deleted = _act(home.store().delete_run, run_ids)
     if not deleted:
@@ -174,9 +170,9 @@ def _delete_now(run_ids: Sequence[str], after: dict[str, str | None]) -> None:
 
 
 def _act(act: Callable[..., None], run_ids: Iterable[str], *arguments: Any) -> list[str]:
-    """Do `act` to each run and return the ids of those that still existed; errors are shown above the table.
+    """Call `act` for each run and return the ids of the runs that still existed; errors are shown above the table.
 
-    Called before the page runs: a page that is interrupted and run again forgets that a button was pressed in it.
+    Called before the page runs, because a page that is interrupted and run again loses the press of a button.
     """
     done = []
     with frame.in_place():
@@ -195,7 +191,7 @@ def _keep_error(message: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# Back and in
+# Restore and import
 # ---------------------------------------------------------------------------------------------------------
 
 
@@ -208,7 +204,7 @@ def offer_undo(run: Run, elsewhere: bool = False) -> None:
         st.markdown(
             f"#### {escaped(runs.short_name(run))} was deleted on {deleted.strftime('%d %b at %H:%M')}"
         )
-        st.caption(f"Its files stay until {last}; till then it can be brought back as it was.")
+        st.caption(f"You can restore it until {last}.")
         if elsewhere:
             return
         _undo(keys.widget("undo deletion"), [run.id], type="primary")
@@ -241,8 +237,10 @@ def bring_back(task: str, name_of: Callable[[Run], str] = runs.name_of) -> None:
     deleted = home.store().runs(deleted=True, task=task)
     if not deleted:
         return
-    with st.expander(f"Deleted: {counted(len(deleted), task)}", icon=":material/delete:"):
-        st.caption(f"What is deleted goes for good after {DELETED_DAYS} days, or now if you say so.")
+    with st.expander(f"Trash: {counted(len(deleted), task)}", icon=":material/delete:"):
+        st.caption(
+            f"Deleted runs are removed permanently after {DELETED_DAYS} days. To remove them now, empty the trash."
+        )
         for run in deleted:
             st.button(
                 escaped(f"Restore {name_of(run)}"),
@@ -252,11 +250,11 @@ def bring_back(task: str, name_of: Callable[[Run], str] = runs.name_of) -> None:
                 on_click=_restore,
                 args=[run.id],
             )
-        with st.popover("Empty now", icon=":material/delete_forever:"):
-            st.markdown(f"{counted(len(deleted), task).capitalize()} will be gone for good.")
-            if frame.pressed("Delete for good", "empty deleted", type="primary"):
+        with st.popover("Empty trash", icon=":material/delete_forever:"):
+            st.markdown(f"{counted(len(deleted), task).capitalize()} will be deleted permanently.")
+            if frame.pressed("Delete permanently", "empty deleted", type="primary"):
                 removed = home.store().empty_deleted(task)
-                st.toast(f"{counted(removed, task).capitalize()} gone for good.")
+                st.toast(f"{counted(removed, task).capitalize()} deleted permanently.")
                 st.rerun()
 
 
@@ -267,16 +265,16 @@ def _restore(*run_ids: str) -> None:
 def bring_in() -> None:
     """Import a training run that was exported as a ZIP file."""
     with (
-        st.expander("Import a training", icon=":material/upload:"),
+        st.expander("Import a training run", icon=":material/upload:"),
         st.form("import run", clear_on_submit=True, border=False),
     ):
-        file = st.file_uploader("A ZIP file that this laboratory exported", type="zip")
+        file = st.file_uploader("ZIP file of an exported run", type="zip")
         if st.form_submit_button("Import", type="primary"):
             if file is None:
                 st.error("Choose a file first.", icon=":material/error:")
                 return
             try:
-                with st.spinner("Reading and checking it …"):
+                with st.spinner("Reading and checking the file …"):
                     run = import_run_apart(home.store(), file.getvalue())
             except ValueError as error:
                 st.error(escaped(str(error)), icon=":material/error:")
@@ -286,5 +284,5 @@ def bring_in() -> None:
 
 
 def counted(count: int, task: str) -> str:
-    """Count runs of a task in words; runs of all tasks are called trainings."""
-    return in_number(count, CALLED[task].partition(" of ")[0])
+    """Return a number of runs of a task as text."""
+    return in_number(count, CALLED[task])

@@ -1,4 +1,4 @@
-"""All training runs so far in one table, and what you can do with those chosen in it."""
+"""The table of all training runs, and the actions on the selected runs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ranking.workspace.run import ENDED, SAMPLES, Run
 from ranking.workspace.store import ImageSetRow
 
 REFRESH_SECONDS = 1.0  # between two checks whether a run in the table is still running
-NOTICE = "**Notice** where a higher train AP comes with a lower test AP."  # where there are several
+NOTICE = "**Notice** where a higher train AP comes with a lower test AP."  # if there are several runs
 
 
 def show(row: ImageSetRow) -> None:
-    """The training runs on one image set, or on all; then what can be imported or restored."""
+    """The training runs on one image set or on all, and the forms to import and restore runs."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Training runs", anchor=False, width="content")
-        everywhere = controls.toggle("Of all image sets", keys.EVERYWHERE)
+        everywhere = controls.toggle("Show all image sets", keys.EVERYWHERE)
         listed = home.store().runs(set_key=None if everywhere else row.key, task=SAMPLES)
         others = 0 if listed else len(home.store().runs(task=SAMPLES))
         if others:
@@ -34,12 +34,12 @@ def show(row: ImageSetRow) -> None:
         chosen = _table(listed, everywhere)
         compared = f"{NOTICE} Click a heading to sort. " if len(listed) > 1 else ""
         st.caption(
-            f"{compared}Choose rows by the box at their left, or with the arrow keys and Shift + Space; the one chosen "
-            "last is shown above."
+            f"{compared}Select rows with the checkbox, or with the arrow keys and Shift + Space. The last selected run "
+            "is shown above."
         )
         run_actions.act_on(chosen)
     else:
-        st.caption("None yet: what you train is listed here, with its settings and results.")
+        st.caption("No training runs yet. They will be listed here with their settings and results.")
     run_actions.bring_in()
     run_actions.bring_back(task=SAMPLES)
     live = {run.id: run.state for run in listed if run.state not in ENDED}
@@ -49,17 +49,17 @@ def show(row: ImageSetRow) -> None:
 
 @st.fragment(run_every=REFRESH_SECONDS)
 def _await_change(states: dict[str, str]) -> None:
-    """Run the page again as soon as one of the trainings has another state."""
+    """Run the page again as soon as the state of a run changes."""
     with frame.in_place():
         if any(jobs.poll(home.store(), run_id).state != state for run_id, state in states.items()):
             st.rerun()
 
 
 def _table(listed: Sequence[Run], everywhere: bool) -> list[Run]:
-    """The table, newest first; the trainings chosen in it."""
+    """Show the table, newest run first; returns the selected runs."""
     ids = [run.id for run in listed]
-    # Rows are chosen by their numbers: another list is another table, so that no number means another training.
-    key = keys.widget(f"trainings {hashlib.sha256(' '.join(ids).encode()).hexdigest()[:16]}")
+    # Rows are selected by their indices, so another list gets another key: an index never refers to another run.
+    key = keys.widget(f"training runs {hashlib.sha256(' '.join(ids).encode()).hexdigest()[:16]}")
     chosen = [run_id for run_id in _chosen() if run_id in ids]
     rows = sorted(ids.index(run_id) for run_id in chosen)
     if key not in st.session_state or sorted(st.session_state[key]["selection"]["rows"]) != rows:
@@ -73,21 +73,20 @@ def _table(listed: Sequence[Run], everywhere: bool) -> list[Run]:
         on_select=lambda: _choose(ids, key),
         selection_mode="multi-row",
         column_config=COLUMNS,
-        alt=f"{len(listed)} trainings, newest first, with their settings and results",
+        alt=f"{len(listed)} training runs, newest first, with their settings and results",
     )
     return [run for run in listed if run.id in chosen]
 
 
 def _chosen() -> list[str]:
-    """The ids of the trainings that a person has chosen: at first, and after a change of address, that of the
-    address."""
+    """The ids of the selected runs: by default, and after a change of the URL, the run in the URL."""
     shown = address.get(keys.RUN)
     known, ids = st.session_state.get(keys.SELECTED_RUNS, (None, []))
     return ids if known == shown else [shown] if shown else []
 
 
 def _choose(ids: list[str], key: str) -> None:
-    """Remember the chosen rows; one that is new among them is shown."""
+    """Store the selected rows, and show the run that was selected last."""
     before = _chosen()
     after = chosen_by(st.session_state[key]["selection"]["rows"], ids, address.get(keys.RUN))
     new = [run_id for run_id in after if run_id not in before]
@@ -97,8 +96,8 @@ def _choose(ids: list[str], key: str) -> None:
 
 
 def chosen_by(rows: Sequence[int], ids: Sequence[str], shown: str | None) -> list[str]:
-    """The ids in those rows; where there are none, that of the training that is `shown`, which a browser that
-    forgets its rows when the table's values change does not take away."""
+    """The ids in those rows; without rows, that of the run that is `shown`, because a browser clears its selection when
+    the values of the table change."""
     return [ids[row] for row in rows] or ([shown] if shown else [])
 
 
@@ -123,7 +122,7 @@ def _row(run: Run) -> dict[str, Any]:
 
 
 def state_of(run: Run) -> str:
-    """The state of a run in words, and where it comes from."""
+    """The state and the origin of a run as text."""
     return (
         runs.STATES[run.state] + (", imported" if run.imported else "") + (", shared" if run.shared else "")
     )
@@ -131,21 +130,21 @@ def state_of(run: Run) -> str:
 
 def _set_title(run: Run, titles: dict[str, str]) -> str:
     key = run.settings["set"]
-    return titles.get(key) or f"{(run.imported or {}).get('set_title') or key[:8]} (not here)"
+    return titles.get(key) or f"{(run.imported or {}).get('set_title') or key[:8]} (missing)"
 
 
 COLUMNS = {
-    "★": st.column_config.TextColumn(width=30, help="Has a star"),
+    "★": st.column_config.TextColumn(width=30, help="Starred"),
     "Name": st.column_config.TextColumn(width=150),
     "Settings": st.column_config.TextColumn(
-        width=150, help="The main ones, and those that differ from their defaults"
+        width=150, help="Main settings, and settings that differ from their defaults"
     ),
     "Test AP": st.column_config.ProgressColumn(format="%.3f", min_value=0, max_value=1, width="small"),
     "Train AP": st.column_config.ProgressColumn(format="%.3f", min_value=0, max_value=1, width="small"),
     "Gap, %": st.column_config.NumberColumn(
         format="%.3g",
-        help="(primal − dual) / primal; of an objective that is not convex, that of its last round",
+        help="(primal − dual) / primal; for an objective that is not convex, of the last round",
     ),
-    "Seconds": st.column_config.NumberColumn(format="%.2f", help="In training, without features"),
+    "Seconds": st.column_config.NumberColumn(format="%.2f", help="Training time, without features"),
     "When": st.column_config.DatetimeColumn(format="D MMM HH:mm"),
 }

@@ -30,13 +30,13 @@ from ranking.features.projection import PCA, features_words, projection_words
 from ranking.workspace.run import SAMPLES, Run
 
 Settings = dict[str, Any]
-LEAST = LabelTrainSettings("", (), "").min_images  # images that show a label, unless a person asks for others
+LEAST = LabelTrainSettings("", (), "").min_images  # the default for the fewest images of a label
 
-PROVED = ("primal", "dual", "relative_gap", "iterations", "seconds")  # what a certificate says in numbers
+PROVED = ("primal", "dual", "relative_gap", "iterations", "seconds")  # the numbers of a certificate
 
 STATES = {
     "queued": "… queued",
-    "running": "… under way",
+    "running": "… running",
     "finished": "✓ finished",
     "cancelled": "– cancelled",
     "failed": "✗ failed",
@@ -44,10 +44,10 @@ STATES = {
 
 
 def chosen() -> Run | None:
-    """Return the training run that the address names; None where it names no known run.
+    """Return the training run in the URL; None if the URL has no known run.
 
-    The run also implies its settings, so the address need not hold them. Where the image set of the run is missing, set
-    and query stay open.
+    The run implies its settings, so the URL need not contain them. If the image set of the run is missing, image set
+    and query are not implied.
     """
     run = address.read(keys.RUN, lambda run_id: of_task(run_id, SAMPLES), None)
     given = {} if run is None else _given(run)
@@ -78,7 +78,7 @@ def _given(run: Run) -> dict[str, str]:
 
 
 def of_task(run_id: str, task: str) -> Run:
-    """Return the run of that id; ValueError unless it is of the task."""
+    """Return the run with that id; ValueError if it is of another task."""
     run = home.store().run(run_id)
     if run.task != task:
         raise ValueError(f"expected: {CALLED[task]}, got: {run.called}")
@@ -86,7 +86,7 @@ def of_task(run_id: str, task: str) -> Run:
 
 
 def kept_of_task(run_id: str, task: str) -> Run:
-    """The same; ValueError too where it was deleted."""
+    """Return the run with that id; ValueError if it is of another task or was deleted."""
     run = of_task(run_id, task)
     if run.deleted is not None:
         raise ValueError(f"that {run.called} was deleted")
@@ -94,7 +94,7 @@ def kept_of_task(run_id: str, task: str) -> Run:
 
 
 def with_scores() -> list[Run]:
-    """Return the training runs that have scores: those on the image set of the address first, then the newest."""
+    """Return the training runs that have scores, newest first, but those on the image set in the URL before others."""
     here = {row.key for row in home.store().image_sets()}
     scored = [
         run for run in home.store().runs(task=SAMPLES) if run.has_scores and run.settings["set"] in here
@@ -124,13 +124,14 @@ def missing_set(run: Run) -> str:
     """Name the missing image set of a training run, and what to do."""
     title = (run.imported or {}).get("set_title") or "a set without title"
     return (
-        f"The image set of this training is not here: {title}, with the key {run.settings['set']}. Import the same "
-        "images on the page Image sets; equal images and labels have the same key, and its ranking shows again."
+        f"The image set of this run, {title} (key {run.settings['set']}), is not in this workspace. Import the same "
+        "images on the page Image sets: identical images and labels get the same key, and the ranking becomes "
+        "available again."
     )
 
 
 def done(act: Callable[..., None], run_id: str, *arguments: Any) -> bool:
-    """Do `act` to a training run and return True; False with an error on the page where the run no longer exists."""
+    """Call `act` for a training run and return True; show an error and return False if the run no longer exists."""
     try:
         act(run_id, *arguments)
     except ValueError as error:
@@ -166,7 +167,7 @@ def short_name(run: Run) -> str:
         models = dict.fromkeys(name for name, _ in run.settings["methods"])
         return f"Simulation of {' and '.join(models)}"
     if run.task == "midrank":
-        return f"Study of {run.settings['study']}"
+        return f"Ablation: {run.settings['study']}"
     if run.task == "experiment":
         return f"Experiment with {', '.join(compared_methods(run))}"
     if run.task == "timing":
@@ -181,8 +182,8 @@ def compared_methods(run: Run) -> list[str]:
 
 
 def labels(listed: Sequence[Run], name: Callable[[Run], str] | None = None) -> dict[str, str]:
-    """Return a unique name of each training run by its id, for the options of a selectbox. Of runs of one name, newest
-    first, the oldest has it alone and each later one a number."""
+    """Return a unique label per training run by its id, for the options of a selectbox. listed: newest first. Of runs
+    with the same name, the oldest has no number, and later ones are numbered from 2."""
     ids = dict[str, str]()  # by name
     for run in reversed(listed):
         text = (name or name_of)(run)
@@ -218,7 +219,7 @@ def measured(run: Run) -> str:
         return run.state
     measure = TASK_SETTINGS[run.task].measure
     value = finite((run.result.get("test") or {}).get(measure.key))
-    by = " by corrected labels" if run.corrections else ""
+    by = " with corrected labels" if run.corrections else ""
     return run.state if value is None else f"test {measure.short} {value:.3f}{by}"
 
 
@@ -227,7 +228,7 @@ def when(run: Run) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# What differs
+# Differences in settings
 # ---------------------------------------------------------------------------------------------------------
 
 
@@ -288,17 +289,17 @@ def differing(run: Run) -> list[str]:
         defaults = _complete(plugin, {})
         for name, value in values.items():
             if name not in defaults or defaults[name] != value:
-                texts.append(f"{prefix}{_label(plugin, name)} = {spoken(value)}")
-    return texts if least == LEAST else [*texts, f"images a label ≥ {least}"]
+                texts.append(f"{prefix}{_label(plugin, name)} = {_shown(plugin, name, value)}")
+    return texts if least == LEAST else [*texts, f"images per label ≥ {least}"]
 
 
 def against(run: Run, second: Run) -> str:
-    """List the settings in which a run differs from `second`, a run of the same method; the run's id where there are
+    """List the settings in which a run differs from `second`, a run of the same method; the run's id if there are
     none."""
     own, theirs = method_settings(run), method_settings(second)
     plugin = _method(run.settings["method"])
     texts = [
-        f"{_label(plugin, name)} = {spoken(value)}"
+        f"{_label(plugin, name)} = {_shown(plugin, name, value)}"
         for name, value in own.items()
         if theirs.get(name) != value
     ]
@@ -317,7 +318,7 @@ def telling(run: Run) -> str:
         main = {item.name for item in settings_of(plugin) if not item.advanced} if plugin else set()
         for name, value in {**defaults, **values}.items():
             if name in main or name not in defaults or defaults[name] != value:
-                texts.append(f"{prefix}{_label(plugin, name)} = {spoken(value)}")
+                texts.append(f"{prefix}{_label(plugin, name)} = {_shown(plugin, name, value)}")
     if (by := neighbours_of(given)) is not None:
         texts.append(f"neighbours = {graph_words(by)}")
     if given.corrections:
@@ -344,19 +345,24 @@ def tolerance_of(run: Run) -> float | None:
 
 def _changes(plugin: type | None, old: Settings, new: Settings, prefix: str = "") -> list[str]:
     return [
-        f"{prefix}{_label(plugin, name)} {spoken(old.get(name))} → {spoken(new.get(name))}"
+        f"{prefix}{_label(plugin, name)} "
+        f"{_shown(plugin, name, old.get(name))} → {_shown(plugin, name, new.get(name))}"
         for name in {**old, **new}
         if old.get(name) != new.get(name)
     ]
 
 
 def _label(plugin: type | None, name: str) -> str:
-    """A setting's label up to its explanation: "C" for "C: how much a wrong ranking costs"."""
+    """A setting's label up to its explanation: "C" for "C: cost of a wrong ranking"."""
     labels = {item.name: item.label.partition(":")[0] for item in settings_of(plugin)} if plugin else {}
     return labels.get(name, name)
 
 
-def spoken(value: Any) -> str:
+def _shown(plugin: type | None, name: str, value: Any) -> str:
+    """The value of a setting as text: the label of a choice, a short number."""
+    for item in settings_of(plugin) if plugin else ():
+        if item.name == name and isinstance(value, str) and value in item.choices:
+            return item.shown(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""Which image set a page is about, and which of its classes or criteria it opens on."""
+"""The choice of an image set, and the default class or criterion of a page."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ranking.workspace import examples
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
-FIGURES = "Action figures"  # the source of the image set to begin with
+FIGURES = "Action figures"  # the source of the default image set
 NO_SETS = (
-    "there is no image set here. Import images on the page Image sets, or start the app with a new data folder "
-    "(RANKING_HOME): it begins with the examples, which do not come back to a folder that had them"
+    "there are no image sets. Import images on the page Image sets, or start the app with a new data folder "
+    "(RANKING_HOME): a new folder gets the examples, a folder from which they were deleted does not"
 )
-# Words of criteria and classes about what a person is rather than does: none of them is what a page opens on.
+# Words of criteria and classes about what people are rather than do; a page never opens on these by default.
 PERSONAL = re.compile(
     r"\b(male|female|man|woman|sex|gender|white|black|asian|indian|race|skin|ethnicity|young|old|age|chubby)\b",
     re.IGNORECASE,
@@ -27,17 +27,17 @@ PERSONAL = re.compile(
 
 
 def choose(label: str = "Image set") -> ImageSetRow:
-    """A box to choose one of the image sets; at first that of the training in the address, else `_first`."""
+    """The choice of an image set; by default that of the training run in the URL, else `_first`."""
     known = {row.key: row for row in home.store().image_sets()}
     if not known:
         raise home.Gone(NO_SETS if examples.set_folders() else home.NO_EXAMPLES)
     run = runs.chosen()
     if run is not None and run.settings["set"] in known:
-        address.amend(**{keys.SET: None})  # a training stands for its set
+        address.amend(**{keys.SET: None})  # a run implies its image set
     bound = address.bound(keys.SET, lambda text: _key_of(text, known), _first(list(known.values())))
     key = st.selectbox(label, list(known), format_func=lambda key: title(known[key]), **bound)
     if address.get(keys.SET) is None:
-        address.amend(**{keys.SET: key})  # also where nobody chose it: the link shall show it tomorrow
+        address.amend(**{keys.SET: key})  # also by default, so that the link shows the same image set later
     return known[key]
 
 
@@ -48,8 +48,8 @@ def choose_among(
     run: Run | None,
     label_of: Callable[[ImageSetRow], str],
 ) -> ImageSetRow:
-    """A box to choose one of the sets that fit a page, by the part `name` of the address; at first that of the `run`
-    which the address names, else one of a `source`, else the newest. label_of: what a set is called in the box."""
+    """The choice of one of the image sets that a page can use, with the URL parameter `name`; by default that of `run`,
+    the run in the URL, else a set of `source`, else the newest. label_of: the label of a set."""
     first = next((row.key for row in known.values() if row.source == source), next(iter(known)))
     if run is not None and run.settings["set"] in known:
         first = run.settings["set"]
@@ -60,7 +60,7 @@ def choose_among(
 
 
 def _key_of(text: str, known: dict[str, ImageSetRow]) -> str:
-    """The key that `text` of the address is; ValueError that names the sets as a person knows them."""
+    """The key in the URL; ValueError with the titles of the existing sets if it is unknown."""
     if text not in known:
         listed = ", ".join(row.title for row in list(known.values())[:12])
         raise ValueError(f"there is no such image set; there are {listed}")
@@ -72,12 +72,12 @@ def title(row: ImageSetRow) -> str:
 
 
 def _first(rows: list[ImageSetRow]) -> str:
-    """The key of the set to begin with: the newest of FIGURES, else the newest."""
+    """The key of the default set: the newest of FIGURES, else the newest."""
     return next((row for row in rows if row.source == FIGURES), rows[0]).key
 
 
 def first_of(names: Sequence[str]) -> str:
-    """The criterion or class that a page opens on: the first that is not about a person's sex, skin, age or build.
+    """The default criterion or class: the first that is not about a person's sex, skin, age or build.
 
     >>> first_of(("Male", "White", "Young", "Smiling"))
     'Smiling'
@@ -86,13 +86,13 @@ def first_of(names: Sequence[str]) -> str:
 
 
 def need_classes(row: ImageSetRow) -> None:
-    """End a page that ranks one class first, in words, where a set has no class."""
+    """End a page that ranks one class first if the image set has no classes."""
     if row.classes:
         return
     st.info(
-        f"**{escaped(row.title)}** has no classes, so there is none to rank first: its samples have numbers and are "
-        "there to be put in order. Choose another image set to train here, or put its samples in order.",
+        f"**{escaped(row.title)}** has no classes, so no class can be ranked first. Its samples have criteria, by "
+        "which sequences can be ranked. Choose another image set, or rank its sequences.",
         icon="🔢",
     )
-    frame.next_step("Put them in order", "orders", order_set=row.key)
+    frame.next_step("Rank its sequences", "orders", order_set=row.key)
     frame.end_page()

@@ -36,11 +36,11 @@ from ranking.metrics.ranked import Ranking
 from ranking.reports.markup import data_url
 from ranking.workspace.run import Run
 
-COLOURS = {"label": "Label", "map": "Best labelling (MAP)", "correct": "Right or wrong"}
+COLOURS = {"label": "Label", "map": "Best labelling (MAP)", "correct": "Correctness"}
 LEGENDS = {
-    "label": f"{RELEVANT_GLYPH} and a solid border: relevant; {IRRELEVANT_GLYPH} and a dashed one: irrelevant.",
-    "map": "1 and a solid border: the best labelling calls it relevant; 0 and a dashed one: it does not.",
-    "correct": "= and a solid border: the best labelling has its label right; ≠ and a dashed one: wrong.",
+    "label": f"{RELEVANT_GLYPH} and a solid border: relevant; {IRRELEVANT_GLYPH} and a dashed border: irrelevant.",
+    "map": "1 and a solid border: relevant in the best labelling; 0 and a dashed border: irrelevant.",
+    "correct": "= and a solid border: the best labelling is correct for this sample; ≠ and a dashed border: incorrect.",
 }
 ORDERS = {"helped": "Helped most", "hurt": "Hurt most", "size": "Largest"}
 SIZES: dict[str, tuple[str, float, float]] = {
@@ -56,7 +56,7 @@ SIZES: dict[str, tuple[str, float, float]] = {
 def show(
     run: Run, images: ImageSet, model: Neighbourhood, ranked: Ranking, shown: choices.Shown, split: str
 ) -> None:
-    """The components of the samples of a split, with the selected sample in its own."""
+    """The connected components of a split, with the selected sample."""
     row = int(ranked.samples[shown.place])
     colour, numbers = choose(model, ranked)
     if len(numbers):
@@ -66,18 +66,18 @@ def show(
 
 
 def choose(model: Neighbourhood, ranked: Ranking) -> tuple[str, Ints]:
-    """What colours tell, and the components to show, in their order."""
+    """The meaning of colours, and the components to show, in their order."""
     of_split = np.unique(model.component_of[ranked.samples])
     sizes = model.components.sizes[of_split]
     fitting = {size: (sizes >= least) & (sizes <= most) for size, (_, least, most) in SIZES.items()}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         colour = controls.segments("Colour", keys.COLOUR, COLOURS, "label")
-        order = controls.segments("First", keys.ORDER, ORDERS, "helped")
+        order = controls.segments("Sort by", keys.ORDER, ORDERS, "helped")
         words = {size: f"{SIZES[size][0]} · {fits.sum():,}" for size, fits in fitting.items()}
         first = "connected" if (sizes > 1).any() else "1"
         size = controls.select("Components", keys.SIZE, words, first, width=260)
     numbers = of_split[fitting[size]]
-    if order != "size":  # by which they are numbered
+    if order != "size":  # components are numbered by size
         helped = model.component_helped[numbers]
         numbers = numbers[np.argsort(-helped if order == "helped" else helped, kind="stable")]
     return colour, numbers
@@ -101,17 +101,17 @@ def show_components(
             name=keys.SAMPLE,
             selected=str(images.ids[row]),
             label=f"Components of connected {split} samples",
-            key="sample graph",
+            key="similarity graph",
         )
         controls.pages(keys.COMPONENTS, len(pages), here)
     between = f"from {np.abs(penalties).min():.3g} to {largest:.3g}" if len(penalties) else "none: no pairs"
     st.caption(
-        f"Each image is a sample, clockwise from the top by rank; below it its rank and by how many ranks "
+        f"Each thumbnail is a sample, clockwise by rank from the top. Below it: its rank, and how many ranks the "
         f"neighbours moved it. {LEGENDS[colour]} The wider a line, the larger {model.potentials.width} (here "
-        f"{between}); a dashed line is cut: its ends differ in the best labelling. Pairs: of a {RELEVANT_GLYPH} and an "
-        f"{IRRELEVANT_GLYPH}; so many more are in the correct order thanks to neighbours. **Notice** if components "
-        "helped are of one label, and those hurt of two. Click an image, or move with the arrow "
-        "keys and press Enter."
+        f"{between}); a dashed line is a cut edge: its two samples have different labels in the best labelling. Pairs: "
+        f"the change in correctly ordered ({RELEVANT_GLYPH}, {IRRELEVANT_GLYPH}) pairs due to neighbours. **Notice** "
+        "whether components that were helped have one label, and those that were hurt have two. Click a thumbnail, or "
+        "move with the arrow keys and press Enter."
     )
     heading, _, _ = export.title_of(run, images, cache.ranking(run, split), split).partition("\n")
     heading += f", components {page} of {len(pages)}" if len(pages) > 1 else ""
@@ -126,7 +126,7 @@ def show_components(
 def draw(
     images: ImageSet, model: Neighbourhood, number: int, row: int, colour: str, largest: float
 ) -> Drawing:
-    """One component; of a large one what is around the selected sample, or around the one that moved most."""
+    """One component; of a large component the part around the selected sample, or around the one that moved most."""
     members = model.members(number)
     centre = row if row in members else int(members[np.abs(model.rise[members]).argmax()])
     shown = model.around(centre, MOST_NODES)
@@ -147,7 +147,7 @@ def draw(
 
 
 def ties(model: Neighbourhood, number: int, shown: Ints, largest: float) -> list[Tie]:
-    """The pairs of a component among the samples that are shown, by their places there."""
+    """The edges of a component between shown samples, by the indices of these."""
     place = {sample: at for at, sample in enumerate(shown.tolist())}
     edges = np.array(model.edges_of(number), np.int64)
     edges = edges[np.isin(model.components.edges[edges], shown).all(axis=1)]
@@ -165,7 +165,7 @@ def ties(model: Neighbourhood, number: int, shown: Ints, largest: float) -> list
 def described(
     images: ImageSet, model: Neighbourhood, members: Ints, number: int, shown: int
 ) -> tuple[str, str]:
-    """The two lines above a component."""
+    """Title and note of a component."""
     files = np.unique(images.image_of[members])
     within = str(images.image_names[files[0]]) if len(files) == 1 else f"{len(files):,} images"
     part = f", {shown} shown" if shown < len(members) else ""
@@ -177,7 +177,7 @@ def described(
 
 
 def look_of(model: Neighbourhood, row: int, colour: str) -> tuple[str, str, bool]:
-    """Glyph, colour, and whether the border is dashed, by what colours tell."""
+    """Glyph, colour, and whether the border is dashed. colour: a key of COLOURS."""
     relevant, best = bool(model.relevant[row]), bool(model.marginals.map[row])
     if colour == "map":
         return ("1", DARK_BLUE, False) if best else ("0", DARK_GREY, True)

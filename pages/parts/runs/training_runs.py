@@ -1,4 +1,4 @@
-"""Training runs of any task on a page: pick one, train the first ones, start one, watch it, and what it came to."""
+"""Training runs of any task on a page: choose one, train the first ones, start one, watch it, and show its result."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from ranking.workspace.store import ImageSetRow
 
 @dataclass(frozen=True)
 class Picker:
-    """What the pages about one task pick from.
+    """The choice of a run on the pages of a task.
 
-    run, set: the parts of the address that name the run and its image set. own, rival: the methods that are trained
-    first; a run of `own` is shown first. source: that of the image set to begin with. needs: what to say where no image
-    set fits. rivalry: what tells the two methods apart.
+    run, set: the URL parameters of the run and its image set. own, baseline: the methods that are trained first; by
+    default a run of `own` is shown. source: of the default image set. needs: the message if no image set can be used.
+    rivalry: the difference between the two methods, as text.
     """
 
     task: str
@@ -40,7 +40,7 @@ class Picker:
     playing: Callable[[Run], None] = lambda run: None
 
     def named(self) -> Run | None:
-        """The run of the address; None where it names none of the task."""
+        """The run in the URL; None if there is no run of the task."""
         return address.read(self.run, lambda run_id: runs.kept_of_task(run_id, self.task), None)
 
     def runs(self, set_key: str) -> list[Run]:
@@ -49,32 +49,30 @@ class Picker:
     def choose_set(
         self, fits: Callable[[ImageSetRow], bool], title: Callable[[ImageSetRow], str] = sets.title
     ) -> ImageSetRow:
-        """One of the image sets that fit."""
+        """Choose one of the image sets for which `fits` is true."""
         known = {row.key: row for row in home.store().image_sets() if fits(row)}
         if not known:
             frame.way_on(self.needs, "Import images", "image_sets")
         return sets.choose_among(known, self.set, self.source, self.named(), title)
 
     def choose(self, listed: Sequence[Run], label: str, goal: str, usual: Callable[[str], Any]) -> Run:
-        """One of the runs that are listed, those of `own` first; where none has a result, the page ends with a button
-        that trains both methods.
+        """Choose one of the listed runs, those of `own` first; if no run has a result, the page ends with a button that
+        trains both methods.
 
-        goal: what they learn, in words. usual: the settings of a run of a method that nobody has changed.
+        goal: what they learn, as text. usual: the default settings of a run of a method.
         """
         usable = sorted(
             (run for run in listed if run.usable), key=lambda run: run.settings["method"] != self.own
         )
         live = [run for run in listed if run.state not in ENDED]
-        # A rival that is ready sooner is not what was wanted.
+        # Wait for a run of `own` even if the baseline finishes first.
         own_usable = any(run.settings["method"] == self.own for run in usable)
         waits = not own_usable and any(run.settings["method"] == self.own for run in live)
         if not usable or (waits and address.get(self.run) is None):
             self._train_first(listed, live, goal, usual)
         chosen = choose_among(usable, label, self.run)
         if address.get(self.run) is None:
-            address.amend(
-                **{self.run: chosen.id}
-            )  # also where it is only the newest: a link shows it tomorrow
+            address.amend(**{self.run: chosen.id})  # also by default, so that a link shows the same run later
         return chosen
 
     def _train_first(
@@ -100,7 +98,7 @@ class Picker:
         )
 
     def look_at(self, run: Run) -> None:
-        """What a training proves, its bounds over the iterations, and what a person does with it; made when opened."""
+        """An expander with the certificate of a run, its bounds over the iterations, and the actions on it."""
         folded = st.expander("How it was trained", key=keys.widget("how it was trained"), on_change="rerun")
         if not folded.open:
             return
@@ -114,8 +112,8 @@ class Picker:
             run_actions.manage(run, self.run, self.set)
 
     def show_new(self, listed: Sequence[Run]) -> None:
-        """The listed runs that are running, and what became of the one that this tab has started last: until it is
-        shown, or another one is started."""
+        """The listed runs that are running, and the result of the run that this tab started last, until it is shown or
+        another run is started."""
         live = [run for run in listed if run.state not in ENDED]
         watch(live, self.playing)
         run_id = st.session_state.get(keys.STARTED)
@@ -141,7 +139,7 @@ class Picker:
 
 
 def choose_among(listed: Sequence[Run], label: str, name: str) -> Run:
-    """One of the runs that are listed, bound to `name` of the address; at first the foremost."""
+    """Choose one of the listed runs, with the URL parameter `name`; by default the first."""
     known = {run.id: run for run in listed}
     return known[controls.select(label, name, runs.labels(listed), listed[0].id)]
 
@@ -154,7 +152,7 @@ def train_first(
     key: str,
     below: Callable[[], None] = lambda: None,
 ) -> NoReturn:
-    """Where there is no run to show: what is lacking, and the button that begins the first ones. Ends the page."""
+    """If there is no run to show: what is missing, and the button that starts the first runs. Ends the page."""
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(f"#### {escaped(heading)}", text_alignment="center")
         if frame.pressed(button, keys.widget(key), type="primary"):
@@ -167,7 +165,7 @@ def train_first(
 
 
 class Form(NamedTuple):
-    """What is chosen for a new run of whichever task, whose own inputs are beside it."""
+    """The settings of a new run that all tasks have."""
 
     method: str
     method_settings: dict[str, Any]
@@ -178,8 +176,8 @@ class Form(NamedTuple):
 def form(
     row: ImageSetRow, methods: Sequence[str], bound: dict[str, Any], warn: Callable[[str], None] | None = None
 ) -> Form:
-    """The method, whose box is `bound`; its settings; what it sees of an image. warn: says of a method what speaks
-    against it here."""
+    """The method, its settings and its features. bound: arguments of the method's widget. warn: shows what speaks
+    against a method here."""
     left, right = st.columns(2, gap="large")
     with left:
         method = st.selectbox("Method", methods, **bound)
@@ -194,31 +192,29 @@ def form(
 
 
 def offer_start(settings: AnyTrainSettings, key: str, **look: Any) -> Run | None:
-    """The button that starts a run, and the run once it is pressed; pressed twice it starts one."""
+    """The button that starts a run; returns the run after a press. A second press does not start another run."""
     icon, ready = ":material/play_arrow:", bool(settings.features)
     if frame.pressed("Train", key, type="primary", icon=icon, disabled=not ready, **look):
         return start(settings)
     if not ready:
-        st.info(
-            "Choose at least one feature: it is what the method sees of an image.", icon=":material/info:"
-        )
+        st.info("Choose at least one feature. Features are the input of the method.", icon=":material/info:")
     return None
 
 
 def usual_features(set_key: str) -> Named:
-    """The features of a run that nobody has changed."""
+    """The default features of a run."""
     return tuple((name, {}) for name in default_names(cache.image_set(set_key)))
 
 
 def start(settings: AnyTrainSettings) -> Run:
-    """The run of these settings: the one that is running, else a new one, which this tab shows."""
+    """The run with these settings: a running one, else a new one, which this tab shows."""
     run = jobs.start_once(home.store(), "train", settings.to_json())
     st.session_state[keys.STARTED] = run.id
     return run
 
 
 def watch(live: Sequence[Run], playing: Callable[[Run], None]) -> None:
-    """The runs that are running, the one that was started first on top; the page runs again when one ends.
+    """The running runs, the oldest on top; the page runs again when one ends.
 
     playing: as in `Picker`.
     """
@@ -234,32 +230,32 @@ def watch(live: Sequence[Run], playing: Callable[[Run], None]) -> None:
 
 
 def _show_iteration(run: Run, seen: list[jobs_panel.Event]) -> None:
-    """The iteration that a run is at, how near the best it is proven to be, and where it stops."""
+    """The current iteration of a run, its gap, and when it stops."""
     iterations = jobs_panel.iterations_of(seen)
     if not iterations:
         return
     last, convex, tolerance = iterations[-1], runs.is_convex(run), runs.tolerance_of(run)
     part = f"{'ranker' if convex else 'round'} {last['round']}, " if last.get("round") else ""
     gap = runs.finite(last.get("relative_gap"))
-    best = "the best" if convex else "the best of the convex problem of its round"
+    best = "the optimum" if convex else "the optimum of the convex problem of its round"
     within = "" if gap is None else f", proven within {100 * gap:.2g}% of {best}"
     stops = "" if tolerance is None else f" · {certificate.stops(tolerance, convex)}"
     st.caption(f"Now {part}iteration {last['iteration']:,}{within}{stops}")
 
 
-# What to notice in the curve of a training, by whether its objective is convex.
+# What to notice in the curve of a training run, by whether its objective is convex.
 NOTICE = {
-    True: "**Notice** how the two bounds close in on the optimum: it lies in the grey band.",
+    True: "**Notice** how the two bounds close in on the optimum, which is in the grey band.",
     False: (
-        "**Notice** the stairs: each round bounds the objective by a convex problem, which touches it where the step "
-        "begins, and the next step is where that problem's best weights bring the objective. It never rises. The "
+        "**Notice** the steps: each round bounds the objective by a convex problem that touches it where the step "
+        "begins, and the next step is the objective at the optimum of that problem. It never increases. The "
         "dashed line is the lower bound on the convex problem of its own round, not on the objective."
     ),
 }
 
 
 def draw(run: Run, seen: list[jobs_panel.Event]) -> None:
-    """The bounds of a training over its iterations so far; of one that goes on where it stands, too."""
+    """The bounds of a training run over its iterations so far; for a running run also its current gap."""
     convex, tolerance = runs.is_convex(run), runs.tolerance_of(run)
     iterations = jobs_panel.iterations_of(seen)
     if not convex:
@@ -269,7 +265,7 @@ def draw(run: Run, seen: list[jobs_panel.Event]) -> None:
     if not iterations:
         return
     ranker = iterations[-1].get("round", 0) if convex else 0
-    if ranker:  # MidRank solves a problem for each of its rankers
+    if ranker:  # MidRank solves one problem per ranker
         iterations = [event for event in iterations if event.get("round", 0) == ranker]
     if run.state not in ENDED and tolerance is not None:
         certificate.show_gap(iterations[-1], tolerance, convex)
@@ -281,18 +277,22 @@ def draw(run: Run, seen: list[jobs_panel.Event]) -> None:
         ""
         if floor is None
         else (
-            "The objective has a logarithmic scale, for it has fallen far; bounds below "
-            f"{floor:.3g} are too far down to be drawn. "
+            "The objective is on a logarithmic scale because it has decreased by a large factor. Bounds below "
+            f"{floor:.3g} are not shown. "
         )
     )
     which = f"The bounds are those of ranker {ranker}, the last one so far. " if ranker else ""
-    st.caption(f"{which}{NOTICE[convex]} {scale}Training ends when ${certificate.formula(convex)}$.")
+    st.caption(f"{which}{NOTICE[convex]} {scale}Training stops when ${certificate.formula(convex)}$.")
 
 
 def show_beginning(run: Run) -> None:
-    """That a method that takes rounds is still busy with the weights that the first one begins with."""
+    """State that a method with rounds still computes the starting weights of its first round."""
     first = runs.method_settings(run).get("start")
-    what = "the weights that it begins with" if first is None else f"{first}, whose weights it begins with"
+    what = "its starting weights" if first is None else f"{first} for its starting weights"
     method = escaped(run.settings["method"])
-    tense = "had no round yet: it was" if run.state in ENDED else "is before its first round: it is"
-    st.caption(f"{method} {tense} finding {escaped(what)}.")
+    tense = (
+        "ended before its first round, while"
+        if run.state in ENDED
+        else "has not started its first round: it is"
+    )
+    st.caption(f"{method} {tense} training {escaped(what)}.")

@@ -1,1 +1,1 @@
-"""Experiments, simulations, studies and timings: forms, progress, curves and tables."""
+"""Experiments, simulations, ablations and timings: forms, progress, curves and tables."""

@@ -26,10 +26,10 @@ from ranking.workspace.store import ImageSetRow
 LIKE, SMALL, PAPER = "The one above", "Small", "As in the paper"
 FEW_QUERIES, FOLDS, MOST_FOLDS, MOST_SEED = 3, 5, 10, 1_000_000
 OFFERED = tuple(10.0**power for power in range(-5, 7))
-MOST_MEGABYTES = 1  # of a protocol: those of the paper have some hundred bytes
+MOST_MEGABYTES = 1  # of a protocol file; usual protocols have some hundred bytes
 METHODS = [name for name, _ in PAPER_METHODS]
-# Processor seconds of a training on the 922 training samples of the bundled action figures, the mean over the grids of
-# the small scale: without neighbours, and with them.
+# Processor seconds of a training run on the 922 training samples of the bundled action figures, mean over the small
+# grids; by whether the method uses the similarity graph.
 SECONDS, MEASURED_ON = {False: 0.035, True: 1.0}, 922
 
 
@@ -55,7 +55,7 @@ def given(run: Run) -> dict[str, str]:
 
 
 def begun_with(run: Run) -> dict[str, str]:
-    """Return the settings of the shown experiment for the form, except those that a scale in the address replaces."""
+    """Return the settings of the shown experiment for the form, except those that a scale in the URL replaces."""
     preset = address.get(keys.SCALE) in (SMALL, PAPER)
     return {
         name: value for name, value in given(run).items() if not (preset and keys.depends(name, keys.SCALE))
@@ -83,11 +83,10 @@ PAGE = StudyPage(
 
 
 def show(row: ImageSetRow, shown: Run | None) -> None:
-    """Show the form and the start button; pressing it twice starts one experiment. shown: the experiment above the
-    form."""
+    """Show the form and the start button. shown: the experiment above the form."""
     scales = [SMALL, PAPER] if shown is None else [LIKE, SMALL, PAPER]
     named = {scale: with_time(row, scale) for scale in scales}
-    scale = controls.segments("Begin with", keys.SCALE, named, scales[0])
+    scale = controls.segments("Preset", keys.SCALE, named, scales[0])
     left, right = st.columns(2, gap="large")
     with left:
         queries = choose_queries(row, scale)
@@ -97,16 +96,19 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
         graph_methods = [name for name in names if uses_graph(name)]
         graph = graph_choice.choose(cache.image_set(row.key), graph_methods[0]) if graph_methods else None
     with right:
-        grids = {"C": choose_values("C: how much an error costs", keys.GRID_C, "C", scale)}
+        grids = {"C": choose_values("C: cost of an error", keys.GRID_C, "C", scale)}
         if graph_methods:
-            grids["eta"] = choose_values("η: how strong neighbours are", keys.GRID_ETA, "eta", scale)
+            grids["eta"] = choose_values("η: edge weight", keys.GRID_ETA, "eta", scale)
         widen = choose_widen()
         folds = controls.number("Folds", keys.FOLDS, 2, MOST_FOLDS, FOLDS)
         seed = controls.number("Seed of the folds", keys.SEED, 0, MOST_SEED, 0)
         by = address.bound(keys.CHOSEN_BY, address.one_of(MEASURES), "AP")
-        measure = st.selectbox("Settings are chosen by, and methods compared by", MEASURES, **by)
+        measure = st.selectbox("Measure for model selection and comparison", MEASURES, **by)
     if not (queries and features and names and all(grids.values())):
-        st.info("Choose at least one query, feature, method and value of each grid.", icon=":material/info:")
+        st.info(
+            "Choose at least one query, one feature, one method and one value per grid.",
+            icon=":material/info:",
+        )
         return
     settings = ExperimentSettings(
         row.key,
@@ -125,9 +127,9 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
 
 
 def with_time(row: ImageSetRow, scale: str) -> str:
-    """A scale, and where it is one of the presets, how long it takes with all else at its default."""
+    """The label of a scale; for a preset with its time at the default settings."""
     if scale == LIKE:
-        return scale
+        return "Same as above"
     settings = ExperimentSettings(
         row.key,
         tuple((name, {}) for name in default_names(cache.image_set(row.key))),
@@ -138,7 +140,7 @@ def with_time(row: ImageSetRow, scale: str) -> str:
     try:
         _, seconds = cost(row, settings)
     except home.Gone:
-        return scale  # a set on which it cannot run: where it is chosen, the form says why
+        return scale  # it cannot run on this image set; the form shows the reason when it is chosen
     return f"{scale} · about {in_minutes(seconds)}"
 
 
@@ -156,17 +158,16 @@ def offer(row: ImageSetRow, settings: ExperimentSettings) -> None:
         count, seconds = cost(row, settings)
         PAGE.offer_start("Start the experiment", settings, "start experiment")
         st.caption(
-            f"**{count:,} trainings**, and as many tests as queries times methods: about "
-            f"{in_minutes(seconds)} on this computer while it does nothing else"
-            f"{', and more where a grid is widened' if settings.widen else ''}. Trainings that are there already, "
-            "also of another experiment, are taken over. It goes on while you look at other pages, and keeps all that "
-            "it has when it is stopped."
+            f"**{count:,} training runs**, plus one test per query and method: about {in_minutes(seconds)} on this "
+            f"computer if it is idle{', more if a grid is extended' if settings.widen else ''}. Finished training runs "
+            "are reused, also from other experiments. The experiment continues while you use other pages, and keeps "
+            "its results if you stop it."
         )
 
 
 def cost(row: ImageSetRow, settings: ExperimentSettings) -> tuple[int, float]:
-    """Return the number of training runs in the folds and an estimate of their seconds; Gone where the settings make no
-    experiment."""
+    """Return the number of training runs in the folds and an estimate of their seconds; Gone if the settings are
+    invalid."""
     cost: tuple[int, float] = _cost(row.key, json.dumps(settings.to_json(), sort_keys=True))
     return cost
 
@@ -187,11 +188,11 @@ def _cost(key: str, settings: str) -> tuple[int, float]:
 
 
 def choose_queries(row: ImageSetRow, scale: str) -> list[str]:
-    """Choose the classes to rank, in the order of the set; as JSON in the address, because a class name may contain a
+    """Choose the classes to rank, in the order of the set. The URL has them as JSON, because a class name may contain a
     comma."""
     first = list(first_queries(row, scale))
     bound = address.bound(keys.QUERIES, lambda text: _parse_queries(text, row.classes), first, json.dumps)
-    chosen = st.multiselect("Queries: each class is ranked by itself", list(row.classes), **bound)
+    chosen = st.multiselect("Queries: each class is ranked separately", list(row.classes), **bound)
     return [name for name in row.classes if name in chosen]
 
 
@@ -206,7 +207,7 @@ def _parse_queries(text: str, classes: tuple[str, ...]) -> list[str]:
 
 
 def choose_compared_methods() -> list[str]:
-    """Choose the methods, those of the paper first; differences are taken to earlier ones."""
+    """Choose the methods, those of the paper first; each is compared with the earlier ones."""
     names = [*METHODS, *(name for name in method_names(ranks="samples") if name not in METHODS)]
     bound = address.bound(keys.COMPARED_METHODS, address.some_of(names), METHODS, ",".join)
     chosen = st.multiselect("Methods", names, **bound)
@@ -214,7 +215,7 @@ def choose_compared_methods() -> list[str]:
 
 
 def choose_values(label: str, name: str, setting: str, scale: str) -> list[float]:
-    """Choose the values of a grid; powers of ten are offered, the address may hold any others."""
+    """Choose the values of a grid; powers of ten are offered, the URL may have any others."""
     usual = list(grids_of(scale)[setting])
     bound = address.bound(name, _parse_values, usual, _values_shown)
     offered = sorted({*OFFERED, *st.session_state[bound["key"]]})
@@ -222,10 +223,10 @@ def choose_values(label: str, name: str, setting: str, scale: str) -> list[float
 
 
 def choose_widen() -> bool:
-    """Choose whether a grid is extended where its best value is the first or the last."""
+    """Choose whether a grid is extended if its best value is the first or the last."""
     bound = address.bound(keys.WIDEN, address.one_of((True, False)), True)
-    words = "Try the next values, twice at most, where a method is best at an end of its grid."
-    return bool(st.toggle("Widen a grid at its end", help=words, **bound))
+    words = "If the best value of a method is at an end of its grid, try the next values, at most twice."
+    return bool(st.toggle("Extend grids", help=words, **bound))
 
 
 def _parse_values(text: str) -> list[float]:
@@ -241,46 +242,46 @@ def _values_shown(values: list[float]) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# From a file
+# Protocol files
 # ---------------------------------------------------------------------------------------------------------
 
 
 def from_file(here: list[ImageSetRow]) -> None:
     """Start an experiment from a protocol file."""
     file = st.file_uploader(
-        "A protocol as JSON, as reports hold it",
+        "Protocol (JSON) from a report",
         type="json",
         key="protocol file",
         max_upload_size=MOST_MEGABYTES,
     )
     if file is None:
         return
-    if file.size > MOST_MEGABYTES * 2**20:  # browsers are asked to keep to it, others need not
+    if file.size > MOST_MEGABYTES * 2**20:  # browsers enforce this limit, but other clients may not
         st.error(f"A protocol has at most {MOST_MEGABYTES} MB.", icon=":material/error:")
         return
     try:
         payload: Any = json.loads(file.getvalue())
         settings = ExperimentSettings.from_json(payload if isinstance(payload, dict) else {})
     except (ValueError, RecursionError) as error:
-        st.error(escaped(f"This is no protocol: {error}"), icon=":material/error:")
+        st.error(escaped(f"This file is not a valid protocol: {error}"), icon=":material/error:")
         return
     row = next((row for row in here if row.key == settings.set), None)
     if row is None:
         st.error(
             escaped(
-                f"Its image set is not here: {settings.set:.80}. Import the same images on the page Image sets; equal "
-                "images and labels have the same key."
+                f"The image set {settings.set:.80} is not in this workspace. Import the same images on the page Image "
+                "sets; identical images and labels get the same key."
             ),
             icon=":material/error:",
         )
         return
     st.caption(f"On {escaped(row.title)}: {escaped(', '.join(name for name, _ in settings.methods))}.")
     if settings.scheduler is not None:
-        # Who is connected to a scheduler runs what it sends: which one is for whoever runs the app to say.
+        # The workers of a scheduler run the code that it sends, so only the administrator may choose one.
         settings = replace(settings, scheduler=None)
         st.info(
-            "The file names a scheduler, which is left out: this app trains on its own computer, or on the cluster "
-            "that it was started with.",
+            "The scheduler in this file is ignored: this app trains on its own computer, or on the cluster that it was "
+            "started with.",
             icon=":material/info:",
         )
     with frame.in_place():

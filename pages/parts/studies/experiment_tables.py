@@ -1,4 +1,4 @@
-"""Tables of an experiment on its page."""
+"""Tables on the page of an experiment."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def progress_table(results: Results) -> Table:
     for compared_method in results.compared_methods:
         cells = tuple(_progress(results, query, compared_method.name) for query in results.queries)
         rows.append(Row(compared_method.name, cells, (False,) * len(cells)))
-    return Table("Trainings of the folds", results.queries, tuple(rows))
+    return Table("Training runs of the folds", results.queries, tuple(rows))
 
 
 def _progress(results: Results, query: str, compared_method: str) -> str:
-    """Return how many training runs of a method for a query are finished, of those of its grid as extended so far."""
+    """Return the number of finished training runs of a method for a query, out of those of its grid so far."""
     points = results.points(query, compared_method)
     done = sum(
         (query, compared_method, point, fold) in results.outcomes
@@ -49,4 +49,4 @@ def all_of_them(results: Results) -> Table:
         known = [value for value in seconds if value is not None]
         row = (*seconds, sum(known) if known else None)
         rows.append(Row(compared_method.name, row, (False,) * len(row)))
-    return Table("Seconds of training, all settings and folds", (*results.queries, "all"), tuple(rows))
+    return Table("Training time in seconds, all settings and folds", (*results.queries, "all"), tuple(rows))

@@ -42,7 +42,7 @@ HEAD, BAR, LOWEST = (
     130,
     46,
     330,
-)  # pixels of a chart of differences: around the bars, of a query, and at least
+)  # height in pixels of a chart of differences: around the bars, per query, and at least
 
 
 def show(run: Run, findings: Findings) -> None:
@@ -57,11 +57,11 @@ def show(run: Run, findings: Findings) -> None:
 
 
 def show_progress(findings: Findings) -> None:
-    """Show how many training runs of each query and method are finished, and the values so far."""
+    """Show the number of finished training runs per query and method, and the values so far."""
     st.markdown(as_markdown(experiment_tables.progress_table(findings.results)))
     st.caption(
-        "Trainings of the folds by method and query. A value comes when all settings of a method have all folds of a "
-        "query; tests come last, each by one more training on all training samples."
+        "Finished training runs of the folds by method and query. A value appears when all settings of a method have "
+        "finished all folds of a query. Tests come last; each one retrains on all training samples."
     )
     if any(
         findings.results.validation(query, compared_method.name)
@@ -88,8 +88,8 @@ def show_tables(run: Run, findings: Findings) -> None:
         st.markdown(f"### {escaped(table.title)}")
         st.markdown(as_markdown(table))
         st.caption(
-            f"**Notice** {escaped(notice_best(results, True))} Trained on all training samples at the setting that the "
-            f"folds chose; no test sample chose anything. {escaped(table.note)}"
+            f"**Notice** {escaped(notice_best(results, True))} Trained on all training samples with the settings "
+            f"selected by cross-validation; test samples were not used for selection. {escaped(table.note)}"
         )
 
 
@@ -99,11 +99,11 @@ def show_tables(run: Run, findings: Findings) -> None:
 
 
 def show_differences(run: Run, findings: Findings) -> None:
-    """Show the difference of two methods by query, as on the project page of the paper."""
+    """Show the difference between two methods by query, as on the project page of the paper."""
     names = {f"{left} − {right}": (left, right) for left, right in pairs_of(findings.results)}
     bound = address.bound(keys.DIFFERENCE, address.one_of(list(names)), next(iter(names)))
     place = frame.picture("difference")
-    pair = place.selectbox("What one method gains over another", list(names), **bound)
+    pair = place.selectbox("Gain of one method over another", list(names), **bound)
     left, right = names[pair]
     apart = cache.differences(run)
     rows = [row for row in apart if (row.left, row.right) == (left, right)]
@@ -118,10 +118,10 @@ def show_differences(run: Run, findings: Findings) -> None:
     held = [row for row in sure if row.folds is not None and row.folds.holm < SIGNIFICANT]
     on = ", ".join(row.query for row in sure) or "none"
     st.caption(
-        "**Notice** on which queries both bars go the same way. The paired t-test over folds finds more than chance "
-        f"(p < {SIGNIFICANT:g}) on {len(sure)} of {len(rows)}: {escaped(on)}; {len(held)} of them with Holm's "
-        "correction for all comparisons of this experiment. Folds share training samples, so it finds too much rather "
-        f"than too little. {escaped(without_interval_words(rows))}"
+        "**Notice** on which queries both bars point the same way. The paired t-test over folds is significant "
+        f"(p < {SIGNIFICANT:g}) on {len(sure)} of {len(rows)}: {escaped(on)}; {len(held)} remain significant after "
+        "Holm's correction over all comparisons in this experiment. Folds share training samples, so the test reports "
+        f"too many differences rather than too few. {escaped(without_interval_words(rows))}"
     )
 
 
@@ -131,12 +131,12 @@ def show_differences(run: Run, findings: Findings) -> None:
 
 
 def show_settings(findings: Findings, query: str) -> None:
-    """Show the chosen settings, the seconds of training, and the measure along the grid for one query."""
+    """Show the chosen settings, the training times, and the measure along the grid for a query."""
     st.markdown("### Settings and time")
     table = chosen_table(findings.results)
     st.markdown(as_markdown(table))
     st.caption(
-        f"Chosen by the mean over the folds; of equal ones the smallest C, then the smallest η. {table.note}"
+        f"Chosen by the mean over the folds; for ties the smallest C, then the smallest η. {table.note}"
     )
     curves, measure = findings.curves(query), findings.results.protocol.measure
     figure = experiment_charts.grid_lines(curves, line_styles_of(findings.results.compared_methods), measure)
@@ -145,12 +145,12 @@ def show_settings(findings: Findings, query: str) -> None:
         charts.show(go.Figure(figure), keys.widget(f"curves {query}"), alt, "settings", height=380, top=8)
         thin = "; thin lines have other values of η" if any(not chosen for _, chosen in curves) else ""
         st.caption(
-            f"On “{escaped(query)}”, mean over the folds; a thick line goes through the chosen setting{thin}. "
-            "**Notice** where each is highest, and how much is lost one step beside it."
+            f"“{escaped(query)}”, mean over the folds; a thick line passes through the chosen setting{thin}. "
+            "**Notice** where each line is highest, and how much one grid step away costs."
         )
     st.markdown(as_markdown(experiment_tables.all_of_them(findings.results)))
     st.caption(
-        "Seconds of training, all settings and folds and the test. Trainings ran beside each other. "
+        "Training time in seconds over all settings, folds and the test. Training runs were concurrent. "
         f"{escaped(seconds_table(findings.results).note)}"
     )
 
@@ -162,7 +162,7 @@ def show_settings(findings: Findings, query: str) -> None:
 
 def choose_query(findings: Findings) -> str:
     """Choose the query whose images and settings are shown."""
-    st.markdown("### What is ranked first")
+    st.markdown("### Top samples")
     names = list(findings.results.queries)
     bound = address.bound(keys.GALLERY, address.one_of(names), names[0])
     return str(st.selectbox("Query", names, **bound))
@@ -178,30 +178,28 @@ def show_gallery(findings: Findings, query: str) -> None:
         fold = by_words[str(st.segmented_control("Held out", words, required=True, **bound))]
     with right:
         bound = address.bound(keys.PLACES, address.one_of(PLACES), PLACES[0])
-        places = int(st.selectbox("Pictures", PLACES, **bound))
+        places = int(st.selectbox("Samples", PLACES, **bound))
     with in_place(), home.or_gone():
         ranked = findings.rankings(query, fold)
         if not ranked:
-            st.caption("No method has a ranking of these samples yet.")
+            st.caption("No method has ranked these samples yet.")
         for name, ranking in ranked.items():
             texts = [value_words(ranking), *([first_wrong(ranking)] if ranking.positives else [])]
             st.markdown(f"**{escaped(name)}** · {' · '.join(texts)}")
             shown_places = range(min(places, len(ranking)))
             place = first_mistake(ranking.relevance)
-            pictures = tiles.ranked_tiles(findings.images, ranking, shown_places)
-            flags = (
-                {} if place is None or place > len(pictures) else {pictures[place - 1].id: "first mistake"}
-            )
-            label = f"{query}, {split_words(fold)}, first {len(pictures)} by {name}"
-            strip(pictures, name=f"gallery {name}", label=label, columns=8, narrow=4, flags=flags)
+            top = tiles.ranked_tiles(findings.images, ranking, shown_places)
+            flags = {} if place is None or place > len(top) else {top[place - 1].id: "first error"}
+            label = f"{query}, {split_words(fold)}, top {len(top)} by {name}"
+            strip(top, name=f"gallery {name}", label=label, columns=8, narrow=4, flags=flags)
     st.caption(
-        "Rank and score below each picture; a dashed border and ✗ mark what is wrong. **Notice** how early the first "
-        "mistake comes, and whether samples of one image come in a row where neighbours count."
+        "Rank and score are below each thumbnail; a dashed border and ✗ mark irrelevant samples. **Notice** how early "
+        "the first error is, and whether methods that use neighbours rank samples from one image together."
     )
     tiles.explain_cards(findings.images)
     with st.expander("All galleries", icon=":material/photo_library:"):
         st.markdown(gallery_links(findings))
-        st.caption("Each is a link to its own view; its number is the best AP that a method has there.")
+        st.caption("Each number links to its gallery and is the best AP of any method there.")
 
 
 def gallery_links(findings: Findings) -> str:
@@ -222,7 +220,7 @@ def gallery_links(findings: Findings) -> str:
 
 
 def _best(findings: Findings, query: str, fold: int | None) -> float | None:
-    """Return the best AP of a method on the held-out samples; None where there is none."""
+    """Return the best AP of any method on the held-out samples; None without any."""
     results = findings.results
     values = []
     for compared_method in results.compared_methods:
@@ -239,16 +237,16 @@ def _best(findings: Findings, query: str, fold: int | None) -> float | None:
 
 
 def offer_files(run: Run, findings: Findings) -> None:
-    """Offer the report, the trials, the tables and the protocol; each is made when its button is pressed."""
-    st.markdown("### To take along")
+    """Offer the report, the trials, the tables and the protocol; each is created on a click."""
+    st.markdown("### Downloads")
     with in_place():
-        pictures = cache.thumbnails(findings.images.key)
+        thumbnails = cache.thumbnails(findings.images.key)
         results, name, apart = findings.results, run.name, cache.differences(run)
         with st.container(horizontal=True):
             for label, make, file in (
                 (
                     "Report (HTML)",
-                    lambda: report_html(findings, apart, pictures, name),
+                    lambda: report_html(findings, apart, thumbnails, name),
                     f"experiment-{run.id}.html",
                 ),
                 ("All trials (CSV)", lambda: rows_csv(trial_rows(results)), f"trials-{run.id}.csv"),
@@ -262,6 +260,6 @@ def offer_files(run: Run, findings: Findings) -> None:
             ):
                 downloads.offer(label, make, file)
     st.caption(
-        "The report is one file with all tables, charts and pictures, which needs no network and prints well. The "
-        "protocol starts the same experiment again, here below or with *python -m ranking experiment*."
+        "The report is a single HTML file with all tables, charts and images; it works offline and prints well. The "
+        "protocol starts the same experiment again, on this page or with *python -m ranking experiment*."
     )

@@ -1,4 +1,4 @@
-"""What the pages of all studies share: choosing, starting, watching, showing, exporting and deleting runs."""
+"""The common parts of the pages of studies: choose, start, watch, show, export and delete runs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ranking.workspace.run import ENDED, Run
 
 @dataclass(frozen=True)
 class StudyPage:
-    """task: of the runs of the page. run, set: the URL parameters that name a run and its image set, where it has one.
-    box: the label of the box that chooses a run. new: the title of the form for another. given: returns the settings of
-    a run as URL parameters. words: describes a run in one line, the same while it is running."""
+    """task: of the runs of the page. run, set: the URL parameters of a run and of its image set, if it has one. box:
+    the label of the choice of a run. new: the title of the form for a new run. given: returns the settings of a run as
+    URL parameters. words: describes a run in one line, which does not change while it is running."""
 
     task: str
     run: str
@@ -30,8 +30,8 @@ class StudyPage:
     words: Callable[[Run], str]
 
     def named(self) -> Run | None:
-        """Return the run that the address names, which then implies its settings; None where it names none. Where its
-        image set is missing, the page says what to do."""
+        """Return the run in the URL, which then implies its settings; None without one. Ends the page if its image set
+        is missing."""
         run = address.read(self.run, self.read, None)
         if run is None:
             return None
@@ -41,7 +41,7 @@ class StudyPage:
         return run
 
     def read(self, run_id: str) -> Run:
-        """Return the run of that id; ValueError if it is of another task, was deleted, or has settings that this
+        """Return the run with that id; ValueError if it is of another task, was deleted, or has settings that this
         version cannot read."""
         run = runs.kept_of_task(run_id, self.task)
         self.given(run)
@@ -49,9 +49,9 @@ class StudyPage:
 
     def choose(self, listed: Iterable[Run], named: Run | None, **along: str) -> Run | None:
         """Return the `named` run, or one of the listed runs that are running or have results, by default the first;
-        None where there is none.
+        None without any.
 
-        The address then names it, together with the parameters `along`.
+        The run and the parameters `along` are written to the URL.
         """
         known = {
             run.id: run
@@ -66,8 +66,8 @@ class StudyPage:
         chosen = known[
             st.selectbox(self.box, list(known), format_func=lambda key: self.name_of(known[key]), **bound)
         ]
-        address.amend(**{self.run: chosen.id, **along})  # the link shall show it tomorrow
-        address.imply(self.given(chosen))  # also of the newest, which the address did not name yet
+        address.amend(**{self.run: chosen.id, **along})  # so that the link shows the same run later
+        address.imply(self.given(chosen))  # also by default, when the URL did not have the run yet
         return chosen
 
     def name_of(self, run: Run) -> str:
@@ -83,8 +83,8 @@ class StudyPage:
         live: Callable[[Run], jobs_panel.Live] | None = None,
         more: Callable[[], None] | None = None,
     ) -> None:
-        """What there is of a run, or an invitation to start one; below it the form for another one, what `more` there
-        is to start from, and what was deleted. live: draws the events of a run that goes on."""
+        """Show a run, or an invitation to start one; below it the form for a new run, `more` ways to start one, and the
+        trash. live: shows the events of a running run."""
         above, below = st.container(), st.container()
         with below:
             with st.expander(self.new, icon=":material/science:", expanded=run is None):
@@ -105,7 +105,7 @@ class StudyPage:
                 run_actions.manage(run, self.run, self.set)
 
     def offer_start(self, label: str, settings: AnyStudySettings, key: str, **look: Any) -> None:
-        """Show the button that starts a run, which is then shown; pressing it twice starts one."""
+        """Show the button that starts a run, which is then shown; a second press does not start another run."""
         if frame.pressed(label, key, icon=":material/play_arrow:", **{"type": "primary", **look}):
             run = jobs.start_once(home.store(), "study", settings.to_json())
             address.put(**{self.run: run.id})
@@ -124,7 +124,7 @@ def offer_files(
     figures: Sequence[figures_file.Shown],
     file: Callable[[str], str],
 ) -> None:
-    """Offer all values as CSV and the charts as one HTML file. file: the name of a file by its ending."""
+    """Offer all values as CSV and the charts as one HTML file. file: returns the name of a file with an extension."""
     with st.container(horizontal=True):
         downloads.offer(label, table, file("csv"))
         figures_file.offer(title, figures, file("html"))

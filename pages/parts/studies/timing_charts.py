@@ -1,4 +1,4 @@
-"""Charts and a table of the time of loss-augmented inference by the numbers of samples (quicksort, Figs. 1 and 2)."""
+"""Charts and a table of the time of loss-augmented inference by number of samples (quicksort, Figs. 1 and 2)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COLUMNS = (
 
 
 def calls_of(loss: str, point: Point | None) -> go.Figure:
-    """Plot the milliseconds per call of each algorithm, a row each: the paper's and those measured on this machine."""
+    """Plot the milliseconds per call, one row per algorithm: the paper's, and those measured on this machine."""
     here, paper = {} if point is None else named(point), PAPER.get(loss, {})
     rows = list(here or paper)
     series = [
@@ -58,10 +58,10 @@ def calls_of(loss: str, point: Point | None) -> go.Figure:
             marker={"color": colour, "symbol": symbol, "size": 13, "line": {"width": 3}},
             hovertemplate="%{x:.3f} ± %{error_x.array:.3f} ms<extra>" + label + "</extra>",
         )
-    figure.update_layout(showlegend=True)  # also of one alone: whose machine it was
+    figure.update_layout(showlegend=True)  # also for a single series, because it names the machine
     every = [value for _, values, _, _ in series for value, _ in values.values()]
     ends = [math.log10(min(every)) - 0.35, math.log10(max(every)) + 0.35]
-    figure.update_xaxes(type="log", range=ends, dtick=1, title_text="milliseconds a call")
+    figure.update_xaxes(type="log", range=ends, dtick=1, title_text="milliseconds per call")
     figure.update_yaxes(
         tickvals=list(range(len(rows))),
         ticktext=[SHORT[name] for name in rows],
@@ -72,7 +72,7 @@ def calls_of(loss: str, point: Point | None) -> go.Figure:
 
 def calls_in_words(loss: str, point: Point | None) -> str:
     """Return every value of `calls_of` as plain text."""
-    texts = ["Milliseconds a call"]
+    texts = ["Milliseconds per call"]
     if loss in PAPER:
         paper = ", ".join(f"{SHORT[name]} {timed.call:g}" for name, timed in PAPER[loss].items())
         texts.append(f"On {PAPER_S}: {paper}")
@@ -90,7 +90,7 @@ def across(point: Point) -> int:
 
 
 def axes_of(points: Sequence[Point], loss: str) -> dict[str, list[Point]]:
-    """Return the points of a figure by what is varied, in rising order."""
+    """Return the points of a figure by the varied number of samples, in increasing order."""
     return {
         axis: sorted((point for point in points if (point.loss, point.varied) == (loss, axis)), key=across)
         for axis in AXES
@@ -100,7 +100,7 @@ def axes_of(points: Sequence[Point], loss: str) -> dict[str, list[Point]]:
 def figure_of(points: Sequence[Point], highest: float, lowest: float) -> go.Figure:
     """Plot the seconds of all calls of a training run along one axis.
 
-    Both scales are logarithmic; that of seconds ends at `lowest` and `highest`, so that figures can be compared.
+    Both axes are logarithmic; that of seconds goes from `lowest` to `highest`, so that figures can be compared.
     """
     figure = go.Figure()
     for name in [timed.name for timed in points[0].timed]:
@@ -123,13 +123,13 @@ def figure_of(points: Sequence[Point], highest: float, lowest: float) -> go.Figu
     )
     ends = [math.log10(lowest) - 0.1, math.log10(highest) + 0.1]
     figure.update_yaxes(
-        type="log", exponentformat="power", dtick=1, range=ends, title_text="seconds a training"
+        type="log", exponentformat="power", dtick=1, range=ends, title_text="seconds per training run"
     )
     return figure
 
 
 def figures_of(axes: Mapping[str, Sequence[Point]]) -> dict[str, go.Figure]:
-    """Return the figure of each axis, all on one scale of seconds."""
+    """Return the figure of each axis, all with the same scale of seconds."""
     seconds = [timed.total for points in axes.values() for point in points for timed in point.timed]
     return {axis: figure_of(points, max(seconds), min(seconds)) for axis, points in axes.items()}
 
@@ -140,11 +140,11 @@ def in_words(points: Sequence[Point]) -> str:
     for number, timed in enumerate(points[0].timed):
         values = ", ".join(f"{across(point):,} {point.timed[number].total:.3g}" for point in points)
         texts.append(f"{SHORT[timed.name]}: {values}")
-    return f"Seconds a training by {AXES[points[0].varied]}. {'. '.join(texts)}"
+    return f"Seconds per training run by {AXES[points[0].varied]}. {'. '.join(texts)}"
 
 
 def csv_text(outcome: TimingOutcome) -> str:
-    """Return a line per competitor and size."""
+    """Return one line per algorithm and size."""
     rows = []
     for point in outcome.points:
         for timed in point.timed:

@@ -1,4 +1,4 @@
-"""The paper's printed times of loss-augmented inference, and captions of those measured on this machine."""
+"""The times of loss-augmented inference in the paper, and captions for the times measured on this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ranking.methods import methods_by_loss
 
 
 class Printed(NamedTuple):
-    """total: seconds of a training, Tables 2 and 5. call: milliseconds and deviation, Tables 3 and 6."""
+    """total: seconds per training run (Tables 2 and 5). call, deviation: milliseconds per call (Tables 3 and 6)."""
 
     total: float
     call: float
@@ -35,10 +35,10 @@ PAPER = {
         "select": Printed(0.0473, 0.548, 0.111),
     },
 }
-ENOUGH = 2000  # irrelevant samples, above which the algorithms differ by more than their fixed costs
+ENOUGH = 2000  # irrelevant samples from which differences between the algorithms exceed their fixed costs
 CALLED = {
     BINARY: BINARY,
-    "greedy": "greedy, as before the paper",
+    "greedy": "greedy, before the paper",
     "search": "SEARCH",
     "select": "SELECT",
     "buckets": "buckets (not in the paper)",
@@ -61,7 +61,7 @@ def views() -> dict[str, str]:
 
 
 def table_name(loss: str) -> str:
-    """Return the paper's numbers of the tables of a loss; a title for a loss that the paper does not time."""
+    """Return the numbers of the paper's tables for a loss; "Table" for a loss that the paper does not time."""
     return TABLES.get(loss, "Table")
 
 
@@ -70,7 +70,7 @@ def figure_name(loss: str) -> str:
 
 
 def table_point(points: Iterable[Point], loss: str) -> Point | None:
-    """Return the measured point of the tables of a loss; None where it was not measured."""
+    """Return the measured point of the tables of a loss; None if it was not measured."""
     return next((point for point in points if (point.loss, point.varied) == (loss, TABLE)), None)
 
 
@@ -79,10 +79,10 @@ def named(point: Point) -> dict[str, Timed]:
 
 
 def table(loss: str, point: Point | None) -> str:
-    """Return the seconds of a training run, the milliseconds per call, and the speed-up over greedy: measured, then as
-    the paper prints them."""
+    """Return the seconds per training run, the milliseconds per call and the speed-up over greedy, as measured and as
+    printed in the paper."""
     here, paper = {} if point is None else named(point), PAPER.get(loss, {})
-    columns = ("s a training", "ms a call", "greedy / this")
+    columns = ("s per run", "ms per call", "speed-up over greedy")
     heads = ["", *(["calls", *(f"here: {name}" for name in columns)] if here else [])]
     heads += [f"paper: {name}" for name in columns]
     lines = [heads, ["---", *["--:"] * (len(heads) - 1)]]
@@ -98,7 +98,7 @@ def table(loss: str, point: Point | None) -> str:
 
 
 def _printed(paper: dict[str, Printed], name: str) -> list[str]:
-    """Return the paper's cells of an algorithm; dashes where the paper has none."""
+    """Return the paper's cells of an algorithm; dashes if the paper has none."""
     if name not in paper:
         return ["–"] * 3
     printed = paper[name]
@@ -119,7 +119,7 @@ def headline(loss: str, point: Point | None) -> str:
     theirs = "" if paper is None else times(paper["greedy"].call / paper["select"].call)
     if point is None:
         if paper is None:
-            return f"{measure}: how much faster is SELECT than greedy here?"
+            return f"{measure}: how much faster is SELECT than greedy?"
         return f"{measure}: in the paper SELECT is {theirs} as fast as greedy. And here?"
     fewer = ", with fewer samples" if point.negatives < ENOUGH else ""
     ratio = _faster(named(point), "select")
@@ -128,13 +128,13 @@ def headline(loss: str, point: Point | None) -> str:
 
 
 def notice_paper(loss: str) -> str:
-    """Return the caption of the paper's table, before anything was measured."""
+    """Return the caption of the paper's table, before a measurement."""
     paper = PAPER[loss]
     greedy, select, simple = (paper[name].call for name in ("greedy", "select", BINARY))
     return (
-        f"how far apart greedy and SELECT lie, {greedy:.3f} and {select:.3f} ms: in a scale of ratios that distance is "
-        f"of the algorithms, where on it they lie is of the machine. And a call of SELECT takes less than one of the "
-        f"simple 0-1 loss, {simple:.3f} ms. Does either hold on your machine?"
+        f"the distance between greedy and SELECT, {greedy:.3f} and {select:.3f} ms: on a logarithmic scale the "
+        f"distance reflects the algorithms and the position reflects the machine. A call of SELECT also takes less "
+        f"time than a call for the 0-1 loss, {simple:.3f} ms. Is this true on your machine?"
     )
 
 
@@ -144,29 +144,29 @@ def notice(point: Point) -> str:
     fastest = min((timed for timed in point.timed if timed.name != BINARY), key=lambda timed: timed.mean)
     against = here[BINARY].mean / here["select"].mean
     simple = (
-        f"a call of SELECT takes {times(against)} less than one of the 0-1 loss"
+        f"a call of SELECT is {times(against)} as fast as a call for the 0-1 loss"
         if against > 1
-        else f"a call of SELECT takes {times(1 / against)} as long as one of the 0-1 loss"
+        else f"a call of SELECT takes {times(1 / against)} as long as a call for the 0-1 loss"
     )
     few = (
         ""
         if point.negatives >= ENOUGH
-        else " So few samples tell little: most of each time is the fixed cost of a call, such as checking the scores."
+        else " With so few samples, most of each time is the fixed cost of a call, such as checking the scores."
     )
     return (
-        f"the ratio to greedy: times are of a machine, it is of the algorithms. The fastest here is "
-        f"{CALLED[fastest.name]}, {1e6 * fastest.mean:.0f} µs a call. The paper says that AP and NDCG are optimised as "
-        f"fast as the simple loss: here {simple}. Greedy is compiled here, too.{few}"
+        f"the ratio to greedy: times depend on the machine, the ratio mostly on the algorithms. The fastest algorithm "
+        f"is {CALLED[fastest.name]}, {1e6 * fastest.mean:.0f} µs per call. According to the paper, AP and NDCG can be "
+        f"optimised as fast as the 0-1 loss; here {simple}. Greedy is compiled here, too.{few}"
     )
 
 
 def notice_figure(points: list[Point]) -> str:
-    """Compare the growth of greedy and SELECT along the axis on which all samples are varied."""
+    """Compare the growth of greedy and SELECT with the number of all samples."""
     first, last = (named(point) for point in (points[0], points[-1]))
     more = (points[-1].positives + points[-1].negatives) / (points[0].positives + points[0].negatives)
     grown = {name: last[name].mean / first[name].mean for name in ("greedy", "select")}
     return (
-        f"the slopes on the left: with {more:.1f} times the samples a call of greedy takes {grown['greedy']:.0f} "
-        f"times as long, one of SELECT {grown['select']:.1f} times. The paper draws these figures and prints no "
-        "numbers of them."
+        f"the slopes on the left: with {more:.1f} times the samples, a call of greedy takes {grown['greedy']:.0f} "
+        f"times as long, a call of SELECT {grown['select']:.1f} times. The paper plots these figures without printing "
+        "their numbers."
     )

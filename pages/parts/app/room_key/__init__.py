@@ -1,4 +1,4 @@
-"""A button that copies the address of a room, also where a page that came without encryption has no clipboard."""
+"""A button that copies the link to a workspace, also on pages without encryption, which have no clipboard."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ FOLDER = Path(__file__).parent
 
 _mount = st.components.v2.component(
     "ranking_room_key",
-    html='<button type="button">Copy the address</button>',
+    html='<button type="button">Copy the link</button>',
     css=(FOLDER / "room_key.css").read_text(),
     js=(FOLDER / "room_key.js").read_text(),
 )
 
 
 def room_key(room: str) -> None:
-    """The button for the start page in that room."""
+    """The button for the link to the start page of a workspace."""
     _mount(key=keys.widget("room key"), data={"room": room}, width="content")

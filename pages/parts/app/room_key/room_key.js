@@ -1,7 +1,7 @@
-// A button that copies the address of a room.
+// A button that copies the link to a workspace.
 //
-// data: { room }. Browsers have no clipboard for pages that came without encryption from another machine, as those of
-// a server in a class room do: there the address is selected in a field and copied as a person would.
+// data: { room }. Browsers have no clipboard for pages that another machine serves without encryption, such as a server
+// in a classroom. There the link is selected in a text field and copied with the browser's copy command.
 
 const SECONDS = 2;
 
@@ -23,12 +23,12 @@ export default function ({ parentElement, data }) {
     const address = new URL(window.location.href);
     address.search = `?room=${encodeURIComponent(data.room)}`;
     address.hash = "";
-    const before = "Copy the address";
+    const before = "Copy the link";
     try {
       await copy(address.href, button);
       button.textContent = "Copied";
     } catch {
-      button.textContent = "Not copied: take it from the address bar";
+      button.textContent = "Not copied: use the address bar";
     }
     setTimeout(() => (button.textContent = before), SECONDS * 1000);
   };

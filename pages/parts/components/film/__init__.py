@@ -1,6 +1,6 @@
-"""Sequences of pictures as film strips below the true order, with a line from each picture's true place to its place
-in the strip: lines that cross are pairs in the wrong order. Equal grades have no order among them, so their lines begin
-as they end, and do not cross. One strip can be a person's own, to be moved by hand."""
+"""Predicted orders of a sequence as film strips below the true order. A line joins the positions of each image in the
+two orders, so crossing lines are misordered pairs. Images of equal grade have no order, and their lines do not cross.
+One strip can be rearranged by hand."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pages.parts.app.colours import BLUE, GREY, VERMILLION
 from ranking.core import Ints
 
 FOLDER = Path(__file__).parent
-AHEAD, BEHIND, IN_PLACE = BLUE, VERMILLION, GREY  # nearer to the front than it belongs; further back; right
+AHEAD, BEHIND, IN_PLACE = BLUE, VERMILLION, GREY  # too early; too late; at the true position
 STYLE = f":host {{--ahead: {AHEAD}; --behind: {BEHIND}; --in-place: {IN_PLACE};}}\n"
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One picture: `src` is a data URL, the caption stands below it; the highest grade goes first."""
+    """One image. src: a data URL. caption: the text below it. The highest grade is first in the true order."""
 
     src: str
     alt: str
@@ -31,7 +31,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Strip:
-    """The pictures in one order, as numbers of frames from the first place. movable: by hand."""
+    """An order of the frames, as their indices. movable: whether it can be rearranged by hand."""
 
     title: str
     note: str
@@ -57,10 +57,10 @@ def film(
     key: str,
     on_move: Callable[[], None] | None = None,
 ) -> None:
-    """Show `strips` below the `truth`, or by themselves where that is None: then without captions, too.
+    """Show `strips` below the strip `truth`; if that is None, without it and without captions.
 
-    token: what the frames are; where it is new, the movable strip begins at its order, else it stays as the hand left
-    it. on_move hears of a move; `own_order` tells what came of it.
+    token: identifies the frames; a new token resets the movable strip to its order. on_move: called after a move;
+    `own_order` returns the result.
     """
     _mount(
         key=key,
@@ -77,7 +77,7 @@ def film(
 
 
 def settled(order: Sequence[int], relevance: Sequence[int] | Ints) -> tuple[int, ...]:
-    """The true order in which equal ones stand as in `order`.
+    """The true order; indices of equal relevance keep their order in `order`.
 
     >>> settled((2, 1, 0), [1, 5, 1])
     (1, 2, 0)
@@ -86,11 +86,11 @@ def settled(order: Sequence[int], relevance: Sequence[int] | Ints) -> tuple[int,
 
 
 def own_order(key: str, token: str, first: Sequence[int]) -> tuple[int, ...]:
-    """The order that a hand gave the movable strip of the film of that key; `first` where none has moved it."""
+    """The order of the movable strip in the film with that key; `first` if it has not been moved."""
     sent: Any = st.session_state[key]["own"] if key in st.session_state else None
     if not isinstance(sent, dict) or sent.get("token") != token:
         return tuple(first)
     order = sent.get("order")
     if not isinstance(order, list) or any(type(each) is not int for each in order):
-        return tuple(first)  # a message of another page than ours
+        return tuple(first)  # not a message of this component
     return tuple(order) if sorted(order) == sorted(first) else tuple(first)

@@ -1,12 +1,12 @@
 // Film strips below the true order. Texts come from files that are not trusted: they are set as text.
 //
 // data: { token, label, frames: [{ src, alt, caption, grade }], truth: strip | null, strips: [strip] }
-// strip: { title, note, order: [number of a frame], movable }. The movable strip is moved by dragging, or by keys: Left and
-// Right go from picture to picture, with Shift they take it along; Home and End. Its order is this element's own until
-// one with another `token` comes, so that no answer of the server takes a move back.
+// strip: { title, note, order: [index of a frame], movable }. The movable strip is rearranged by dragging or with keys:
+// Left, Right, Home and End move the focus, with Shift they move the image. The browser keeps its order until `token`
+// changes, so that no late response of the server undoes a move.
 
 const MILLISECONDS = 200;
-const SAID = { ahead: "goes too early", behind: "goes too late", same: "in its place" };
+const WORDS = { ahead: "too early", behind: "too late", same: "correct" };
 
 function part(kind, name, text) {
   const element = document.createElement(kind);
@@ -21,7 +21,7 @@ function svg(kind, attributes) {
   return made;
 }
 
-/** The true order in which frames of one grade stand as in `order`: they have no order, and their lines do not cross. */
+/** The true order; frames of equal grade keep their order in `order`, so that their lines do not cross. */
 function settled(data, order) {
   return [...order].sort((one, other) => data.frames[other].grade - data.frames[one].grade);
 }
@@ -30,7 +30,7 @@ function kindOf(own, place) {
   return place < own ? "ahead" : place > own ? "behind" : "same";
 }
 
-/** Lines from the places in one order to those in another, as wide as the rows. */
+/** Lines from the positions in one order to those in another. */
 function band(from, to) {
   const count = to.length;
   const made = svg("svg", { class: "band", viewBox: `0 0 ${count} 1`, preserveAspectRatio: "none", "aria-hidden": "true" });
@@ -45,23 +45,23 @@ function tile(data, frame, place, strip, from) {
   const { src, alt, caption } = data.frames[frame];
   const made = part("div", "tile");
   const own = from.indexOf(frame);
-  const where = data.truth && strip !== data.truth ? `, ${SAID[kindOf(own, place)]}, belongs at place ${own + 1}` : "";
+  const where = data.truth && strip !== data.truth ? `, ${WORDS[kindOf(own, place)]}, true position ${own + 1}` : "";
   made.dataset.frame = frame;
   made.setAttribute("role", strip.movable ? "option" : "listitem");
-  const picture = part("img", "");
-  picture.src = src;
-  picture.alt = `place ${place + 1}${where}: ${alt}`;
-  picture.draggable = false;
+  const img = part("img", "");
+  img.src = src;
+  img.alt = `position ${place + 1}${where}: ${alt}`;
+  img.draggable = false;
   const foot = part("span", "caption", data.truth ? caption : `${place + 1}.`);
   foot.setAttribute("aria-hidden", "true");
-  made.append(picture, foot);
+  made.append(img, foot);
   return made;
 }
 
 function row(data, order, strip, name, from = order) {
   const made = part("div", name);
   made.setAttribute("role", strip.movable ? "listbox" : "list");
-  made.setAttribute("aria-label", strip.movable ? `${strip.title}: Shift with Left or Right moves a picture` : strip.title);
+  made.setAttribute("aria-label", strip.movable ? `${strip.title}: Shift with Left or Right moves an image` : strip.title);
   made.append(...order.map((frame, place) => tile(data, frame, place, strip, from)));
   return made;
 }
@@ -99,7 +99,7 @@ export default function ({ data, parentElement, setStateValue }) {
   root.setAttribute("aria-label", data.label);
   const strip = data.strips.find((one) => one.movable);
   if (!strip) {
-    state.token = null; // the same frames may come again with a strip to be moved: it begins as the server knows it
+    state.token = null; // so that a movable strip of the same frames starts with the server's order
   } else if (state.token !== data.token) {
     state.token = data.token;
     state.order = [...strip.order];
@@ -123,7 +123,7 @@ export default function ({ data, parentElement, setStateValue }) {
     if (focused) own().children[state.current].focus();
     glide(root, before);
   };
-  const tell = () => {
+  const report = () => {
     state.moves += 1;
     setStateValue("own", { token: data.token, order: [...state.order], click: `${Date.now()}-${state.moves}` });
   };
@@ -132,11 +132,11 @@ export default function ({ data, parentElement, setStateValue }) {
     state.order.splice(to, 0, frame);
     state.current = to;
     paint();
-    said.textContent = `place ${to + 1} of ${state.order.length}: ${data.frames[frame].alt}`;
+    said.textContent = `position ${to + 1} of ${state.order.length}: ${data.frames[frame].alt}`;
   };
 
   paint();
-  root.onkeydown = root.onpointerdown = null; // of a strip that was movable before
+  root.onkeydown = root.onpointerdown = null; // handlers of a strip that is no longer movable
   if (!strip) return;
   root.onkeydown = (event) => {
     if (!own().contains(event.target) || event.altKey || event.ctrlKey || event.metaKey) return;
@@ -147,7 +147,7 @@ export default function ({ data, parentElement, setStateValue }) {
     if (to < 0 || to > last) return;
     if (event.shiftKey) {
       move(state.current, to);
-      tell();
+      report();
     } else {
       state.current = to;
       paint();
@@ -174,7 +174,7 @@ export default function ({ data, parentElement, setStateValue }) {
       window.removeEventListener("pointercancel", drop);
       state.held = null;
       paint();
-      if (began.some((frame, place) => frame !== state.order[place])) tell();
+      if (began.some((frame, place) => frame !== state.order[place])) report();
     };
     window.addEventListener("pointermove", follow);
     window.addEventListener("pointerup", drop);

@@ -1,4 +1,4 @@
-"""Components of connected samples on screen: one component that draws them all, with keyboard and screen reader."""
+"""Connected components of the similarity graph in the browser, accessible with the keyboard and a screen reader."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ _mount = st.components.v2.component(
 
 
 def graph(drawings: Sequence[Drawing], *, name: str, selected: str | None, label: str, key: str) -> None:
-    """Show `drawings`, the node `selected` as the selected one. Selecting another writes its id to `name` of the
-    address."""
+    """Show `drawings` with the node `selected`. Selecting another node writes its id to the URL parameter `name`."""
     shown = [asdict(drawing) for drawing in drawings]
     token = hashlib.sha256(json.dumps(shown).encode()).hexdigest()
     key = keys.widget(key)
     message = grid.selection_message(key, token, selected, [selected] if selected else [])
     _mount(
         key=key,
-        data={"token": token, "drawings": shown, "label": label, "told": message},
+        data={"token": token, "drawings": shown, "label": label, "selection": message},
         default={"selected": None},
         on_selected_change=lambda: grid.select(name, key),
     )

@@ -1,6 +1,6 @@
-"""Components of connected samples as drawings: who stands where on its circle, how wide each pair is drawn.
+"""Drawings of connected components of the similarity graph: positions of nodes on a circle, and widths of edges.
 
-`drawing` says once what is drawn where; the component `graph` shows it, `as_svg` writes it down.
+`drawing` computes the layout, which the component `graph` shows and `as_svg` writes to a file.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import numpy as np
 from pages.parts.app import colours
 from ranking.core import Floats, Ints
 
-MOST_NODES = 24  # of one component that are drawn: more are no picture but a hairball
-PAGE_COMPONENTS, PAGE_NODES = 24, 240  # on one page
-CAPTION, TITLE = 20, 46  # pixels of a drawing, below a node and above the whole
+MOST_NODES = 24  # of one component that are drawn, because larger drawings cannot be read
+PAGE_COMPONENTS, PAGE_NODES = 24, 240  # most components and nodes on one page
+CAPTION, TITLE = 20, 46  # pixels of a node's caption, and of the title of a drawing
 THINNEST, WIDEST = 1.5, 8.0
-INK, PAPER = "#202020", "#ffffff"  # of a file, which shall print
-ACROSS, GAP = 1180, 16  # pixels of a file
+INK, PAPER = "#202020", "#ffffff"  # colours of a file, suitable for printing
+ACROSS, GAP = 1180, 16  # width and margin of a file in pixels
 
 
 @dataclass(frozen=True)
 class Node:
-    """A sample: x, y is the middle of its picture. `dashed`, colour and glyph tell one thing together."""
+    """A sample. x, y: the centre of its thumbnail. `dashed`, colour and glyph have the same meaning."""
 
     id: str
     src: str
@@ -41,7 +41,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Tie:
-    """A pair of nodes, by their places in the drawing. cut: their labels differ in the best labelling."""
+    """An edge between two nodes, given by their indices. cut: their labels differ in the best labelling."""
 
     first: int
     second: int
@@ -51,7 +51,7 @@ class Tie:
 
 @dataclass(frozen=True)
 class Drawing:
-    """One component. side: of a node's picture; width and height without the title."""
+    """A connected component. side: of a node's thumbnail. width, height: without the title."""
 
     title: str
     note: str
@@ -63,7 +63,7 @@ class Drawing:
 
 
 def drawing(title: str, note: str, nodes: Sequence[Node], ties: Sequence[Tie]) -> Drawing:
-    """Nodes on a circle, clockwise from the top in their order; two side by side."""
+    """Place nodes on a circle, clockwise from the top in their order; two nodes are placed side by side."""
     width, height, side, middles = circle(len(nodes))
     placed = [
         Node(**{**vars(node), "x": float(x), "y": float(y)})
@@ -73,7 +73,7 @@ def drawing(title: str, note: str, nodes: Sequence[Node], ties: Sequence[Tie]) -
 
 
 def circle(count: int) -> tuple[float, float, float, Floats]:
-    """Width, height, the side of a node and (count, 2) middles of nodes that do not touch, nor their captions.
+    """Width, height, the side of a node and the (count, 2) centres of nodes; neither nodes nor captions overlap.
 
     >>> circle(1)[3].tolist()
     [[130.0, 62.0]]
@@ -85,7 +85,7 @@ def circle(count: int) -> tuple[float, float, float, Floats]:
         return 260.0, side + CAPTION + 10, side, middles
     apart = math.hypot(
         side + 2, side + CAPTION
-    )  # then one of two neighbours is beside the other, or below it
+    )  # at this distance, two adjacent nodes do not overlap in any direction
     radius = apart / (2 * math.sin(math.pi / count))
     angles = 2 * np.pi * np.arange(count) / count - np.pi / 2
     middles = radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -95,18 +95,18 @@ def circle(count: int) -> tuple[float, float, float, Floats]:
 
 
 def widths(penalty: Floats, largest: float) -> Floats:
-    """(m,) how wide pairs are drawn: in proportion to their penalties, the `largest` of the ranking the widest.
+    """(m,) widths of edges, proportional to their penalties; `largest`, the largest penalty in the ranking, is widest.
 
     >>> widths(np.array([0.0, -1.0, -2.0]), 2.0)
     array([1.5 , 4.75, 8.  ])
     """
     share = np.abs(penalty) / largest if largest else np.zeros(len(penalty))
-    drawn: Floats = THINNEST + (WIDEST - THINNEST) * share
-    return drawn
+    scaled: Floats = THINNEST + (WIDEST - THINNEST) * share
+    return scaled
 
 
 def pages_of(sizes: Ints) -> list[range]:
-    """Which components stand on each page: as many as have room, in their order. sizes: (c,) samples of each.
+    """The components on each page, in their order, up to the limits of a page. sizes: (c,) samples per component.
 
     >>> pages_of(np.array([300, 2, 1]))
     [range(0, 3)]
@@ -124,12 +124,12 @@ def pages_of(sizes: Ints) -> list[range]:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# As a file
+# SVG file
 # ---------------------------------------------------------------------------------------------------------
 
 
 def as_svg(heading: str, drawings: Sequence[Drawing]) -> str:
-    """All drawings in rows below a heading, on white."""
+    """All drawings in rows below a heading, on a white background."""
     rows: list[list[Drawing]] = []
     for shown in drawings:
         if not rows or sum(before.width + GAP for before in rows[-1]) + shown.width > ACROSS:
@@ -184,6 +184,6 @@ def _dash(dashed: bool, width: float) -> str:
 def _text(
     x: float, y: float, text: str, size: int, fill: str = INK, anchor: str = "start", around: str = "none"
 ) -> str:
-    """around: the colour of what keeps lines below the text away from it."""
+    """around: the colour of the outline that separates the text from lines below it."""
     place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{fill}" text-anchor="{anchor}"'
     return f'<text {place} stroke="{around}" stroke-width="4" paint-order="stroke">{escape(text)}</text>'

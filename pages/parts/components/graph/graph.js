@@ -1,12 +1,12 @@
-// Components of connected samples, each an SVG; all their nodes are the options of one listbox. One node is in the
-// tab order. Left and Right move from node to node, Up and Down from component to component, Home and End to the
-// first and the last; a click, Enter or Space selects, Escape selects nothing. All text is set as text.
+// Connected components, each an SVG; all their nodes are the options of one listbox. One node is in the tab order.
+// Left and Right move from node to node, Up and Down from component to component, Home and End to the first and the
+// last node; a click, Enter or Space selects, Escape clears the selection. All text is set as text.
 //
-// data: { token, label, told: [number, id, ids],
+// data: { token, label, selection: [number, id, ids],
 //         drawings: [{ title, note, width, height, side,
 //                      nodes: [{ id, src, alt, caption, glyph, colour, dashed, x, y }],
 //                      ties: [{ first, second, width, cut }] }] }
-// All is drawn anew when `token` changes; the told selection is adopted where its number is new.
+// Everything is redrawn when `token` changes; `selection` is applied when its number is new.
 
 const BADGE = 10;
 
@@ -74,7 +74,7 @@ function card(drawing) {
 
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".graph");
-  const state = (root.state ??= { told: 0, current: 0, clicks: 0, selected: null });
+  const state = (root.state ??= { received: 0, current: 0, clicks: 0, selected: null });
   const options = () => [...root.querySelectorAll(".node")];
 
   const focusable = (index) => {
@@ -92,7 +92,7 @@ export default function ({ data, parentElement, setStateValue }) {
   if (state.token !== data.token) {
     const focused = root.getRootNode().activeElement?.dataset?.id;
     state.token = data.token;
-    state.told = 0;
+    state.received = 0;
     root.replaceChildren(...data.drawings.map(card));
     focusable(0);
     const again = options().findIndex((one) => one.dataset.id === focused);
@@ -101,9 +101,9 @@ export default function ({ data, parentElement, setStateValue }) {
       options()[again].focus();
     }
   }
-  const [number, id] = data.told;
-  if (state.told !== number) {
-    state.told = number;
+  const [number, id] = data.selection;
+  if (state.received !== number) {
+    state.received = number;
     state.selected = id;
     const index = options().findIndex((one) => one.dataset.id === id);
     if (index !== -1) focusable(index);

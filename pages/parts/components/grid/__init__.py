@@ -1,4 +1,4 @@
-"""The image grid of all pages: one component, at most PAGE_SIZE tiles, with keyboard and screen reader."""
+"""The image grid of all pages: at most PAGE_SIZE tiles, accessible with the keyboard and a screen reader."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def image_grid(
     several: bool = False,
     key: str | None = None,
 ) -> None:
-    """Show `tiles`, `selected` as the selected one, else that of the address. Selecting another writes its id to `name`
-    of the address.
+    """Show `tiles` with the tile `selected`, by default the one in the URL. Selecting another tile writes its id to the
+    URL parameter `name`.
 
-    kind: a row is as high as its few tiles; the others scroll, a short one at two rows. several: more than one can be
-    selected. The address holds the last of them, this browser tab the others (see `together`). key: of the widget,
-    where one page has two grids for one name.
+    kind: a "row" is as high as its few tiles; other kinds scroll, "short" after two rows. several: whether more than
+    one tile can be selected; the URL has the last of them, the session the others (see `together`). key: of the widget,
+    if a page has two grids for one parameter.
     """
     if len(tiles) > PAGE_SIZE:
         raise ValueError(f"a grid shows at most {PAGE_SIZE} tiles, got {len(tiles)}; show them page by page")
@@ -58,7 +58,7 @@ def image_grid(
             "label": label,
             "kind": kind,
             "several": several,
-            "told": selection_message(key, token, selected, ids),
+            "selection": selection_message(key, token, selected, ids),
         },
         default={"selected": None},
         on_selected_change=lambda: select(name, key),
@@ -66,15 +66,15 @@ def image_grid(
 
 
 def draw_line(name: str, id: str, label: str) -> None:
-    """A line after the tile with that id of the grid for `name`, if it has one; the tiles do not travel again."""
+    """A line after the tile with that id in the grid of `name`, if there is one, without sending the tiles again."""
     key = keys.widget(name)
     _mount_line(key=f"{key} line", data={"channel": key, "id": id, "label": label}, height=1)
 
 
 def together(name: str, selected: str | None) -> list[str]:
-    """The ids that were selected together with `selected`, itself among them; [] for None.
+    """The ids that were selected together with `selected`, including itself; [] for None.
 
-    Only that one is in the address. The others are of this browser tab, and stay as long as it is that one.
+    The URL has only `selected`. The session has the others, as long as `selected` is the same.
     """
     if selected is None:
         return []
@@ -83,28 +83,28 @@ def together(name: str, selected: str | None) -> list[str]:
 
 
 def selection_message(key: str, token: str, selected: str | None, ids: list[str]) -> list[Any]:
-    """[number, id, ids]: what the browser is told to select; it obeys where the number is new to it.
+    """[number, id, ids]: the selection for the browser, which applies it if the number is new.
 
-    It paints a click at once, so it is told only what it does not know: then what is sent stays equal from
-    run to run, and equal messages do not travel again.
+    The browser shows a click immediately, so the message changes only if the selection differs from what the browser
+    shows; an unchanged message is not sent again.
     """
     memory = st.session_state.setdefault(keys.GRID_SENT, {})
     click = st.session_state[key]["selected"] if key in st.session_state else None
     before = memory.get(key)
     if key in st.session_state and before is not None and before["token"] == token:
-        _, *shown = before["told"]
+        _, *shown = before["message"]
         if click not in (None, before["click"]):
             shown = [click["id"], click["ids"]]
         if shown == [selected, ids]:
-            return [*before["told"]]
-    number = before["told"][0] + 1 if before else 1
+            return [*before["message"]]
+    number = before["message"][0] + 1 if before else 1
     message = [number, selected, ids]
-    memory[key] = {"token": token, "click": click, "told": message}
+    memory[key] = {"token": token, "click": click, "selection": message}
     return message
 
 
 def select(name: str, key: str) -> None:
-    """Have `name` of the address be what was clicked in the component of that key."""
+    """Write the click in the component with that key to the URL parameter `name`."""
     click = st.session_state[key]["selected"]
     if click is not None:
         st.session_state.setdefault(keys.TOGETHER, {})[name] = click["ids"]

@@ -1,13 +1,13 @@
-// A grid of pictures: a listbox whose options are tiles. One tile is in the tab order. Arrows, Home, End, Page Up
-// and Page Down move the focus; a click, Enter or Space selects, with Ctrl one more or one less, with Shift
-// all from the last one selected; Escape selects nothing. All text is set as text, never as markup.
+// A grid of thumbnails: a listbox whose options are tiles. One tile is in the tab order. Arrows, Home, End, Page Up
+// and Page Down move the focus; a click, Enter or Space selects, with Ctrl it adds or removes a tile, with Shift it
+// selects a range; Escape clears the selection. All text is set as text, never as markup.
 //
-// data: { channel, token, label, kind, several, told: [number, id, ids],
+// data: { channel, token, label, kind, several, selection: [number, id, ids],
 //         items: [{ id, src, alt, left, right, mark, glyph, box, card, corrected }] }
-// The tiles are rebuilt when `token` changes; the told selection is adopted where its number is new, so that no
-// echo of an older state undoes a click. Lines come by line.js, which need not send the tiles again.
+// The tiles are rebuilt when `token` changes; `selection` is applied when its number is new, so that no late response
+// undoes a click. line.js draws lines without sending the tiles again.
 
-const PAUSE = 150; // milliseconds without another key before a range that grows key by key is told
+const PAUSE = 150; // milliseconds without another key after which a range selected by keys is reported
 
 function element(kind, className, text) {
   const made = document.createElement(kind);
@@ -26,12 +26,12 @@ function tile(item, index) {
   if (!item.card.length) option.title = item.alt;
 
   const shown = element("span", "shown");
-  const picture = document.createElement("img");
-  picture.loading = "lazy";
-  picture.decoding = "async";
-  picture.alt = "";
-  picture.src = item.src;
-  shown.append(picture);
+  const img = document.createElement("img");
+  img.loading = "lazy";
+  img.decoding = "async";
+  img.alt = "";
+  img.src = item.src;
+  shown.append(img);
   if (item.box) {
     const box = element("span", "box");
     ["left", "top", "width", "height"].forEach((side, i) => (box.style[side] = `${100 * item.box[i]}%`));
@@ -50,7 +50,7 @@ function tile(item, index) {
   return option;
 }
 
-/** Say that something ends with a tile: a label on it, and a line after it. */
+/** Mark a tile as the last one of a part: a label on it, and a line after it. */
 function endWith(option, text) {
   option.classList.add("last");
   option.append(element("span", "below", text));
@@ -62,7 +62,7 @@ function columns(tiles) {
   return next === -1 ? tiles.length : next;
 }
 
-/** How many tiles a page of the keyboard is: the whole rows in view. */
+/** The number of tiles that Page Down moves by: the complete rows in view. */
 function page(root, tiles) {
   const across = columns(tiles);
   const below = tiles[across];
@@ -70,8 +70,8 @@ function page(root, tiles) {
   return across * Math.max(1, Math.floor(root.clientHeight / (below.offsetTop - tiles[0].offsetTop)));
 }
 
-/** Scroll the grid, and not the page, until a tile of it is in view. */
-function bringIntoView(root, option) {
+/** Scroll the grid, but not the page, until a tile is in view. */
+function scrollIntoView(root, option) {
   const top = option.offsetTop - root.offsetTop;
   if (top < root.scrollTop || top + option.offsetHeight > root.scrollTop + root.clientHeight) {
     root.scrollTop = top - (root.clientHeight - option.offsetHeight) / 2;
@@ -87,7 +87,7 @@ function showCard(card, item, option) {
   const tile = option.getBoundingClientRect();
   const { width, height } = card.getBoundingClientRect();
   const left = Math.max(8, Math.min(innerWidth - width - 8, tile.left + tile.width / 2 - width / 2));
-  const below = tile.bottom + 8; // where it hides neither its tile nor what stands above the grid
+  const below = tile.bottom + 8; // the card covers neither its tile nor the elements above the grid
   card.style.left = `${left}px`;
   card.style.top = `${below + height + 8 <= innerHeight ? below : Math.max(8, tile.top - height - 8)}px`;
 }
@@ -95,7 +95,7 @@ function showCard(card, item, option) {
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".grid");
   const card = parentElement.querySelector(".card");
-  const state = (root.state ??= { items: [], told: 0, current: 0, anchor: null, ids: new Set(), clicks: 0 });
+  const state = (root.state ??= { items: [], received: 0, current: 0, anchor: null, ids: new Set(), clicks: 0 });
   const tiles = () => [...root.children];
 
   const focusable = (index) => {
@@ -137,25 +137,25 @@ export default function ({ data, parentElement, setStateValue }) {
     state.anchor = null;
     root.replaceChildren(...data.items.map(tile));
     root.scrollTop = 0;
-    state.told = 0;
+    state.received = 0;
     hideCard();
     focusable(0);
     drawLine();
   }
-  const [number, current, ids] = data.told;
-  if (state.told !== number) {
-    state.told = number;
+  const [number, current, ids] = data.selection;
+  if (state.received !== number) {
+    state.received = number;
     state.ids = new Set(ids);
     const index = state.items.findIndex((item) => item.id === current);
     state.anchor = index === -1 ? null : index;
     if (index !== -1) {
       focusable(index);
-      bringIntoView(root, root.children[index]);
+      scrollIntoView(root, root.children[index]);
     }
     showSelected();
   }
-  /** Tell the server what is selected, and which of it is to be shown; `wait` where more may follow at once. */
-  const tell = (id, wait = 0) => {
+  /** Report the selected ids, and the id that is shown, to the server. wait: milliseconds, if more keys may follow. */
+  const report = (id, wait = 0) => {
     showSelected();
     clearTimeout(state.timer);
     const send = () => {
@@ -171,19 +171,19 @@ export default function ({ data, parentElement, setStateValue }) {
   const only = (index) => {
     state.anchor = index;
     state.ids = new Set([state.items[index].id]);
-    tell(state.items[index].id);
+    report(state.items[index].id);
   };
   const toggle = (index) => {
     const { id } = state.items[index];
     state.anchor = index;
-    if (state.ids.delete(id)) tell([...state.ids].at(-1) ?? null);
-    else tell((state.ids.add(id), id));
+    if (state.ids.delete(id)) report([...state.ids].at(-1) ?? null);
+    else report((state.ids.add(id), id));
   };
   const range = (index, wait) => {
     state.anchor ??= state.current;
     const [first, last] = [state.anchor, index].sort((one, other) => one - other);
     state.ids = new Set(state.items.slice(first, last + 1).map((item) => item.id));
-    tell(state.items[index].id, wait);
+    report(state.items[index].id, wait);
   };
   const choose = (index, event) => {
     if (data.several && event.shiftKey) range(index);
@@ -198,7 +198,7 @@ export default function ({ data, parentElement, setStateValue }) {
   };
   root.onpointerover = (event) => event.pointerType === "mouse" && showCardOf(event.target.closest(".tile"));
   root.onpointerleave = hideCard;
-  // A focus scrolls to its tile, so its card comes after that, and follows what scrolls.
+  // Focusing a tile scrolls to it, so its card is shown afterwards, and is moved when the grid scrolls.
   const cardOfFocus = () => showCardOf(root.querySelector(".tile:focus-visible"));
   if (!state.listening) {
     state.listening = true;
@@ -225,13 +225,13 @@ export default function ({ data, parentElement, setStateValue }) {
       hideCard();
       state.ids = new Set();
       state.anchor = null;
-      tell(null);
+      report(null);
       return;
     }
     if (data.several && control && event.key.toLowerCase() === "a") {
       event.preventDefault();
       state.ids = new Set(state.items.map((item) => item.id));
-      tell(state.items[state.current].id);
+      report(state.items[state.current].id);
       return;
     }
     const target = {

@@ -1,4 +1,4 @@
-// Draws a line after one tile of a grid that is on the page already. data: { channel, id, label }
+// Draws a line after a tile of a grid that is already on the page. data: { channel, id, label }
 
 export default function ({ data }) {
   (document.rankingLines ??= {})[data.channel] = data;

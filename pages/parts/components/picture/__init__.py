@@ -1,4 +1,4 @@
-"""One whole image with its boxes drawn and labelled."""
+"""A whole image with its labelled boxes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Box:
-    """A box in pixels of the whole image. `strong` is drawn thicker than its neighbours."""
+    """A box in pixels of the whole image. strong: thicker outline."""
 
     box: tuple[int, int, int, int]
     label: str
@@ -31,7 +31,7 @@ _mount = st.components.v2.component(
 
 
 def picture(src: str, size: tuple[int, int], boxes: Sequence[Box], *, alt: str, key: str) -> None:
-    """Show the image at data URL `src`, (width, height) pixels in the coordinates of its boxes."""
+    """Show the image with the data URL `src`. size: (width, height) in the pixels of the boxes."""
     width, height = size
     data = {"src": src, "width": width, "height": height, "alt": alt, "boxes": [asdict(box) for box in boxes]}
     _mount(key=key, data=data)

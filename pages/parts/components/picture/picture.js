@@ -1,4 +1,4 @@
-// One whole image with its boxes. Labels come from files that are not trusted: they are set as text.
+// A whole image with its boxes. Labels come from untrusted files: they are set as text.
 //
 // data: { src, width, height, alt, boxes: [{ box: [left, top, right, bottom], label, colour, dashed, strong }] }
 

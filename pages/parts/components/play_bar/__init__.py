@@ -1,6 +1,6 @@
-"""The iterations of one or two training runs, to be played back: curves, measures, and the first samples, which glide.
+"""Playback of the iterations of one or two training runs: curves, measures, and the top samples, which move.
 
-All of it goes to the browser once; playing asks nothing of the server.
+All data is sent to the browser once; playback needs no request to the server.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 STYLES = [FOLDER.parent / "strip" / "strip.css", FOLDER.parent / "said.css", FOLDER / "play_bar.css"]
-COLOURS = f":host {{--first: {BLUE}; --second: {VERMILLION};}}\n"  # as the bounds in the chart of a training
+COLOURS = f":host {{--first: {BLUE}; --second: {VERMILLION};}}\n"  # as in the chart of a training run
 BOUNDS = ("primal", "dual")
-NONE = "–"  # instead of a number
+NONE = "–"  # shown if there is no number
 
 _mount = st.components.v2.component(
     "ranking_play_bar",
@@ -36,21 +36,21 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True)
 class Lane:
-    """One run. curves: one or two numbers of its frames, bounds or measures, that are drawn over the iterations. round:
-    what one is called; "" for a method that has one only. lifts: what is said above the samples that its most violated
-    ranking moves up; "" for a method without one."""
+    """One run. curves: one or two numbers of its frames, bounds or measures, which are plotted over the iterations.
+    round: the name of a round; "" for a method with a single round. violated: the heading of the samples that its most
+    violated ranking moves up; "" for a method without it."""
 
     title: str
     frames: Sequence[Frame]
     curves: tuple[str, ...] = BOUNDS
     round: str = ""
-    lifts: str = ""
+    violated: str = ""
 
 
 def play_bar(lanes: Sequence[Lane], tiles: Mapping[int, Tile], *, name: str, token: str, label: str) -> None:
-    """Show the lanes side by side over one bar. tiles: by sample, for all that the frames show.
+    """Show the lanes side by side with one slider. tiles: by row, for all samples in the frames.
 
-    token: what is played; while it stays, so does the iteration that a person is at, also as frames are added.
+    token: identifies the playback; while it is unchanged, the shown iteration is kept, also when frames are added.
     """
     data = {
         "token": token,
@@ -60,7 +60,7 @@ def play_bar(lanes: Sequence[Lane], tiles: Mapping[int, Tile], *, name: str, tok
         "lanes": [
             {
                 "title": lane.title,
-                "lifts": lane.lifts,
+                "violated": lane.violated,
                 "curves": list(lane.curves),
                 "frames": [_frame(frame, lane) for frame in lane.frames],
             }
@@ -85,12 +85,12 @@ def _frame(frame: Frame, lane: Lane) -> dict[str, Any]:
         "facts": list(facts.items()),
         "values": {name: numbers[name] for name in lane.curves},
         "top": [str(row) for row in frame.top],
-        "lifted": [[str(lift.sample), lift.passed] for lift in frame.lifted],
+        "moved_up": [[str(lift.sample), lift.passed] for lift in frame.lifted],
     }
 
 
 def _four_digits(value: float | None) -> str:
-    """A bound as a lane shows it.
+    """A bound with four significant digits.
 
     >>> _four_digits(20000.4), _four_digits(0.0012345), _four_digits(None)
     ('20,000', '0.001234', '–')

@@ -1,12 +1,12 @@
-// Plays the iterations of training runs. tile.js comes before.
+// Playback of the iterations of training runs. tile.js is included before this file.
 //
-// data: { token, label, steps: [iteration], tiles: { id: item }, lanes: [{ title, lifts, curves: [name], frames: [{ iteration,
-// facts: [[name, text]], values: { name: number | null }, top: [id], lifted: [[id, passed]] }] }] }. The keys: Space plays
-// and pauses, Left and Right step, Home and End. At a step each lane shows its last frame up to then. The server hears
-// nothing of it.
+// data: { token, label, steps: [iteration], tiles: { id: item }, lanes: [{ title, violated, curves: [name], frames: [{
+// iteration, facts: [[name, text]], values: { name: number | null }, top: [id], moved_up: [[id, passed]] }] }] }. The keys:
+// Space plays and pauses, Left and Right step, Home and End. At each step a lane shows its latest frame. Nothing is sent
+// to the server.
 
 const PAUSE = 400; // milliseconds between two steps
-const WIDE = 100; // of a chart, in its own units
+const WIDE = 100; // width of a chart in its own units
 const HIGH = 40;
 const LOOKS = ["first", "second"]; // of the curves of a chart
 
@@ -36,7 +36,7 @@ function name(element, label, keys = "") {
   element.title = `${label}${keys}`;
 }
 
-/** Frame number of a lane at each step; -1 before its first one. */
+/** The index of a lane's frame at each step; -1 before its first frame. */
 function framesAt(steps, frames) {
   let current = -1;
   return steps.map((step) => {
@@ -49,7 +49,7 @@ function framesAt(steps, frames) {
 // A lane
 // ---------------------------------------------------------------------------------------------------------
 
-/** A curve of a chart, thin as a whole and thick up to an iteration. at: a frame and its value to a point. */
+/** A curve of a chart, thin, but thick up to an iteration. at: maps a frame and its value to a point. */
 function curveOf(svg, look, curve, frames, at) {
   const known = frames.filter((frame) => frame.values[curve] !== null);
   const points = known.map((frame) => at(frame, frame.values[curve]));
@@ -61,7 +61,7 @@ function curveOf(svg, look, curve, frames, at) {
   };
 }
 
-/** The curves of a lane over the steps: across they stand below the handle of the bar. */
+/** The curves of a lane over the steps, aligned with the slider. */
 function chartOf(steps, { curves, frames }) {
   const svg = drawn("svg", { class: "curves", viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", role: "img" });
   const values = frames.flatMap((frame) => curves.map((curve) => frame.values[curve])).filter((value) => value !== null);
@@ -83,7 +83,7 @@ function chartOf(steps, { curves, frames }) {
   return { svg, paint };
 }
 
-/** A row of tiles that keeps an element for each id it has ever shown, so that no picture is decoded twice. */
+/** A row of tiles that keeps the elements of all ids it has shown, so that no thumbnail is decoded twice. */
 function rowOf(name, label) {
   const root = made("div", `strip ${name}`);
   root.setAttribute("role", "list");
@@ -105,24 +105,24 @@ function rowOf(name, label) {
   return { root, paint };
 }
 
-/** A number of a frame; before one that has a curve stands its line. */
+/** A number of a frame, preceded by the line style of its curve if it has one. */
 function factOf([name, text], curves) {
   const fact = made("span", ["fact", ...LOOKS.filter((_, index) => curves[index] === name)].join(" "));
   fact.append(made("span", "name", name), made("span", "number", text));
   return fact;
 }
 
-/** One run: `paint` shows its frame at a step, and returns it in words. */
+/** One run: `paint` shows its frame at a step, and returns it as text. */
 function laneOf(data, lane) {
   const root = made("section", "lane");
   const facts = made("div", "facts");
   const chart = chartOf(data.steps, lane);
   const count = Math.max(...lane.frames.map((frame) => frame.top.length));
-  const top = rowOf("top", `first ${count} samples`);
+  const top = rowOf("top", `top ${count} samples`);
   root.append(made("div", "title", lane.title), facts, chart.svg, top.root);
-  const lifts = made("div", "lifts", lane.lifts);
-  const lifted = rowOf("lifted", lane.lifts);
-  if (lane.lifts) root.append(lifts, lifted.root);
+  const violated = made("div", "violated", lane.violated);
+  const movedUp = rowOf("moved-up", lane.violated);
+  if (lane.violated) root.append(violated, movedUp.root);
   const at = framesAt(data.steps, lane.frames);
   const shown = (id, left, more) => ({ ...data.tiles[id], id, left, alt: `${more}${data.tiles[id].alt}` });
   const paint = (step, moves) => {
@@ -132,8 +132,8 @@ function laneOf(data, lane) {
     facts.replaceChildren(...frame.facts.map((fact) => factOf(fact, lane.curves)));
     chart.paint(step, frame);
     top.paint(frame.top.map((id, place) => shown(id, `${place + 1}`, `rank ${place + 1}, `)), moves);
-    lifts.dataset.none = String(!frame.lifted.length);
-    lifted.paint(frame.lifted.map(([id, passed]) => shown(id, `↑${passed}`, `passes ${passed} relevant, `)), moves);
+    violated.dataset.none = String(!frame.moved_up.length);
+    movedUp.paint(frame.moved_up.map(([id, passed]) => shown(id, `↑${passed}`, `passes ${passed} relevant, `)), moves);
     return `${lane.title}: ${frame.facts.map((fact) => fact.join(" ")).join(", ")}`;
   };
   return { root, paint };
@@ -143,12 +143,12 @@ function laneOf(data, lane) {
 // The bar
 // ---------------------------------------------------------------------------------------------------------
 
-/** The step to begin at: where the bar was, or the last one where it was at the last one or plays something else. */
+/** The step to show: the previous one, or the last one if the previous one was the last or belongs to another token. */
 function positionIn(data, state) {
   const last = data.steps.length - 1;
   if (state.token !== data.token || state.position === state.steps.length - 1) return last;
   const before = data.steps.findLastIndex((step) => step <= state.steps[state.position]);
-  return Math.max(0, before); // iterations may have been left out since
+  return Math.max(0, before); // some iterations may have been dropped
 }
 
 function pause(state) {
@@ -156,8 +156,8 @@ function pause(state) {
   state.timer = null;
 }
 
-/** What moves along the steps. A timer goes on when frames are added: it asks the root for the player of then. */
-function playerOf(root, state, last, paint, tell) {
+/** The player, which moves along the steps. A running timer uses `root.player`, so it continues when frames are added. */
+function playerOf(root, state, last, paint, announce) {
   const go = (position) => {
     state.position = Math.max(0, Math.min(last, position));
     paint(true);
@@ -168,7 +168,7 @@ function playerOf(root, state, last, paint, tell) {
   };
   const step = (position) => {
     jump(position);
-    tell();
+    announce();
   };
   const tick = () => {
     if (!root.isConnected) return pause(state);
@@ -186,7 +186,7 @@ function playerOf(root, state, last, paint, tell) {
   return { last, go, jump, step, toggle };
 }
 
-/** Buttons, a slider, and at which iteration it is. */
+/** Buttons, a slider, and the current iteration. */
 function barOf(data, state, player) {
   const root = made("div", "bar");
   const play = button("▶", "Play", () => player().toggle());
@@ -212,7 +212,7 @@ function barOf(data, state, player) {
   return { root, paint };
 }
 
-/** Show other elements in `root`; a button or the slider that had the focus has it again. */
+/** Replace the elements of `root`; if a button or the slider had the focus, it gets the focus again. */
 function replace(root, ...elements) {
   const inputs = () => [...root.querySelectorAll("button, input")];
   const focused = inputs().indexOf(root.getRootNode().activeElement);
@@ -222,7 +222,7 @@ function replace(root, ...elements) {
 
 function press(event, state, player) {
   if (event.altKey || event.ctrlKey || event.metaKey) return;
-  if (event.key === " " && event.target.tagName === "BUTTON") return; // which presses it
+  if (event.key === " " && event.target.tagName === "BUTTON") return; // the key presses the button
   const act = {
     " ": player.toggle,
     ArrowLeft: () => player.step(state.position - 1),
@@ -251,10 +251,10 @@ export default function ({ data, parentElement }) {
   const paint = (moves) => {
     words = [bar.paint(), ...lanes.map((lane) => lane.paint(state.position, moves)).filter(Boolean)];
   };
-  const tell = () => {
+  const announce = () => {
     said.textContent = words.join("; ");
   };
-  root.player = playerOf(root, state, data.steps.length - 1, paint, tell);
+  root.player = playerOf(root, state, data.steps.length - 1, paint, announce);
   root.onkeydown = (event) => press(event, state, root.player);
   const beside = made("div", "lanes");
   beside.append(...lanes.map((lane) => lane.root));

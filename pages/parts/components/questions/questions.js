@@ -1,31 +1,30 @@
-// A question about an image, the keys that answer it, and the ranked labels that move with the answer.
+// A question about an image, the keys that answer it, and the label ranking that changes with the answer.
 //
-// What a key is for: the question that was painted when it was pressed, and nothing else. A question counts as painted
-// when a frame with it has been shown. A key that comes sooner is for the one before it, as a second answer. No
-// key waits, and none is dropped while a question is on the screen.
+// A key answers the question that was painted when the key was pressed. A question counts as painted when a frame with
+// it has been shown; an earlier key is a second answer to the previous question. Keys are neither delayed nor dropped
+// while a question is shown.
 //
-// What comes next is known before the server says so: `tree` has the questions after each of the next answers. Beyond
-// its end the labels come in `order`, the urgency they had when the server last looked; such a question says so.
-// A question that is on the screen stays there until it is answered: the server is told which it is, and goes on
-// from it.
+// The next questions are known before the server responds: `tree` has the questions after each of the next answers.
+// Beyond the tree, labels follow in `order`, their urgency at the last response; such a question says so. A question
+// that is shown stays until it is answered: the server receives its label and continues from it.
 //
-// The log of answers is cumulative: all that the server has not yet said to be on disk is sent with each key, kept
-// in the browser's own storage, and sent again by whichever tab comes next. Where that storage is full or off, answers
-// go to the server all the same. An event that the server refuses, or that cannot be read, is set aside in the storage
-// and said, so that it holds up no other. Texts are set as text, never as markup.
+// The log of answers is cumulative: all events that the server has not acknowledged are sent with each key, stored in
+// the browser, and sent again by the next tab. If the browser's storage is full or off, answers are still sent to the
+// server. An event that the server refuses, or that cannot be read, is set aside in the storage and reported, so that
+// it does not block other events. Texts are set as text, never as markup.
 //
 // data: { token, stamp: { set, image, run, strategy }, names, k, most, saved: { session: number },
-//         refused: [[session, number, why]], given: [[label, kind]], counted, tree, order, before, why, truth: [label] | null, own: { title, colour, note }, rival: ranking | null }
+//         refused: [[session, number, why]], given: [[label, kind]], counted, tree, order, before, why, truth: [label] | null, own: { title, colour, note }, baseline: ranking | null }
 // a question of the tree: { label, inside, outside, ranking: [[label, score, said]] | null, precision, after: [3] }
 
 const KINDS = { 1: "yes", 0: "no", s: "skip", u: "undo" };
 const BRANCH = { yes: 0, no: 1, skip: 2 };
 const STORED = "ranking-answers-";
 const ASIDE = "ranking-refused-";
-const MOST_SENT = 1000; // events in one message, the first; the server takes no more at once
-const AGAIN = 2000; // milliseconds after which what is not yet on disk is sent once more
+const MOST_SENT = 1000; // events per message, the oldest first; the server accepts no more
+const AGAIN = 2000; // milliseconds after which events that are not acknowledged are sent again
 const GLIDE = 350; // milliseconds
-const BEYOND = 2; // ranks below the top k that are shown, where not all are
+const BEYOND = 2; // ranks below the top k that are shown, unless all are shown
 const NONE = { label: -1, inside: null, outside: null, counted: 0, ahead: 0 };
 
 const element = (kind, className, text) => {
@@ -39,12 +38,12 @@ const distance = (value) => (value > 0 && value < 0.001 ? "less than 0.001" : nu
 
 // ------------------------------------------------------------------------------------------------ The log
 
-/** 32 hexadecimal digits; crypto.randomUUID is there on secure addresses only. */
+/** 32 hexadecimal digits; crypto.randomUUID exists only on pages with encryption. */
 function newSession() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((x) => x.toString(16).padStart(2, "0")).join("");
 }
 
-/** The browser's storage, null where a person has switched it off. */
+/** The browser's storage, null if it is switched off. */
 function storage() {
   try {
     return window.localStorage;
@@ -53,7 +52,7 @@ function storage() {
   }
 }
 
-/** Whether the browser has `events` under `name` now: its storage may be full, or off. */
+/** Store `events` under `name`; return false if the browser's storage is full or off. */
 function keep(name, events) {
   try {
     const kept = storage();
@@ -64,7 +63,7 @@ function keep(name, events) {
   }
 }
 
-/** The events that the browser has of a session, null where they cannot be read. */
+/** The stored events of a session, null if they cannot be read. */
 function read(session) {
   const isEvent = (one) => one?.session === session && Number.isSafeInteger(one.number);
   try {
@@ -75,7 +74,7 @@ function read(session) {
   }
 }
 
-/** What tabs left that closed before the server had written all of it. */
+/** The events of tabs that were closed before the server had acknowledged all of them. */
 function leftBehind(state) {
   const kept = storage();
   if (!kept) return [];
@@ -84,9 +83,9 @@ function leftBehind(state) {
     const events = read(session);
     if (events) return events;
     const text = kept.getItem(STORED + session);
-    kept.removeItem(STORED + session); // first, for a full storage has no room for both
+    kept.removeItem(STORED + session); // first, because a full storage has no space for both
     keep(ASIDE + session, text);
-    state.word = "Answers that an earlier tab left cannot be read; they are set aside in this browser.";
+    state.word = "Answers of an earlier tab cannot be read; they are set aside in this browser.";
     return [];
   });
 }
@@ -95,7 +94,7 @@ function remember(state) {
   state.unkept = !keep(STORED + state.session, state.log.filter((event) => event.session === state.session));
 }
 
-/** Drop what the server has on disk, set aside what it refuses. Another tab may have kept more of its own meanwhile. */
+/** Drop the events that the server has stored, and set aside those that it refuses. Other tabs may have stored more. */
 function acknowledge(state, { saved, refused }) {
   const reasons = new Map(refused.map(([session, number, why]) => [`${session}-${number}`, why]));
   const waits = (event) =>
@@ -118,13 +117,13 @@ function send(state) {
   clearTimeout(state.timer);
   state.sendings += 1;
   const shown = state.current.label < 0 ? null : state.data.names[state.current.label];
-  state.tell({ events: state.log.slice(0, MOST_SENT), shown, token: state.token, sendings: state.sendings });
+  state.report({ events: state.log.slice(0, MOST_SENT), shown, token: state.token, sendings: state.sendings });
   if (state.log.length) state.timer = setTimeout(() => state.log.length && send(state), AGAIN);
 }
 
 // ------------------------------------------------------------------------------------ What follows from it
 
-/** The server's position with the answers added that it does not know yet. */
+/** The answers that the server knows and the pending ones, and the node of the tree after them. */
 function position(state) {
   const { data } = state;
   const pending = state.log.filter(
@@ -145,7 +144,7 @@ function position(state) {
   return { given, node, pending: pending.length };
 }
 
-/** The next question: of the tree, else by the order in which the labels were urgent. */
+/** The next question: from the tree, else the most urgent label that is not answered. */
 function next({ data }, { given, node, pending }) {
   if (node) {
     const { label, inside, outside } = node;
@@ -169,7 +168,7 @@ function hear(state, data) {
   if (!now.pending || state.current.label < 0 || closed) {
     const coming = next(state, now);
     const same = coming.label === state.current.label && !closed;
-    const { inside, outside } = coming; // its values now; how it was chosen stays as it was
+    const { inside, outside } = coming; // the values are updated, but not how the question was chosen
     state.current = same ? Object.assign(state.current, { inside, outside }) : coming;
   }
 }
@@ -185,15 +184,15 @@ function press(state, kind) {
   }
   if (label < 0) {
     const early = kind !== "undo" && state.current.label >= 0;
-    if (early) state.word = "That key came before the question was on the screen: press it again.";
+    if (early) state.word = "The key was pressed before the question was shown: press it again.";
     return;
   }
   state.word = "";
   state.count += 1;
   const { inside, outside, counted, stamp } = about;
   const name = kind === "undo" ? state.data.names[label] : asked.name;
-  const told = { session: state.session, number: state.count, ...stamp, label: name, kind };
-  state.log.push({ ...told, inside, outside, counted, time: Date.now() / 1000 });
+  const entry = { session: state.session, number: state.count, ...stamp, label: name, kind };
+  state.log.push({ ...entry, inside, outside, counted, time: Date.now() / 1000 });
   remember(state);
   const after = position(state);
   if (kind === "undo") {
@@ -221,10 +220,10 @@ function paint(root, state) {
   own.dataset.stale = String(!known);
   const { rows, before, precision } = state.ranking ?? { rows: [], before: [] };
   paintRanking(own, { ...data.own, rows, before, precision, k: data.k }, state);
-  const rival = root.querySelector(".rival");
-  rival.hidden = !data.rival;
-  root.dataset.rival = String(Boolean(data.rival));
-  if (data.rival) paintRanking(rival, rivalRanking(data, now), state);
+  const baseline = root.querySelector(".baseline");
+  baseline.hidden = !data.baseline;
+  root.dataset.baseline = String(Boolean(data.baseline));
+  if (data.baseline) paintRanking(baseline, baselineRanking(data, now), state);
   const all = root.querySelector(".all");
   all.hidden = !state.all && !root.querySelector(".row[hidden]");
   all.textContent = state.all ? "Fewer labels" : `All ${data.names.length} labels`;
@@ -235,10 +234,10 @@ function paint(root, state) {
   }
 }
 
-/** Of the rival the rankings after one more answer are known; it waits for the server after two. */
-function rivalRanking({ rival, tree }, { node, pending }) {
+/** The baseline's ranking. It is known after one pending answer; after two the baseline waits for the server. */
+function baselineRanking({ baseline, tree }, { node, pending }) {
   const branch = pending === 1 && node ? tree.after.indexOf(node) : -1;
-  return rival.after[branch] ?? rival;
+  return baseline.after[branch] ?? baseline;
 }
 
 function paintQuestion(root, state, now) {
@@ -273,16 +272,16 @@ function paintQuestion(root, state, now) {
   const answers = new Map(now.given).size;
   const waiting = state.log.length;
   const counted = answers === 1 ? "1 question so far" : `${answers} questions so far`;
-  const kept = waiting ? `${waiting} on the way to the disk …` : data.counted ? "all on disk" : "";
-  const stay = waiting && state.unkept ? "keep this tab open, the browser's storage is full or off" : "";
+  const kept = waiting ? `saving ${waiting} …` : data.counted ? "all saved" : "";
+  const stay = waiting && state.unkept ? "keep this tab open: the browser's storage is full or off" : "";
   root.querySelector(".kept").textContent = [counted, kept, stay, state.word].filter(Boolean).join(" · ");
 }
 
 const fullOf = (taken) =>
-  `k is full: ${taken === 1 ? "the one label" : `all ${taken} labels`} that the image is given you have said yes to, so ` +
-  "nothing moves any more.";
+  `The top k is full: you answered yes for ${taken === 1 ? "one label" : `${taken} labels`}, so the ranking no longer ` +
+  "changes.";
 const ahead = (count) =>
-  `Chosen before your last ${count === 1 ? "answer was" : `${count} answers were`} counted: you are fast.`;
+  `Chosen before your last ${count === 1 ? "answer was" : `${count} answers were`} processed.`;
 
 /** ranking: { title, colour, rows: [[label, score, said]], before: [label], precision, k, note, after: [3] }; said: "yes", "no", "" */
 function paintRanking(root, ranking, state) {
@@ -329,7 +328,7 @@ function spoken(name, place, k, said, moved, isTrue) {
   const parts = [`${place + 1}: ${name}`, place < k ? `in the top ${k}` : ""];
   if (said) parts.push(said === "skip" ? "skipped" : `answered ${said}`);
   if (moved) parts.push(`${moved > 0 ? "up" : "down"} ${Math.abs(moved)}`);
-  if (isTrue) parts.push("truly there");
+  if (isTrue) parts.push("correct label");
   return parts.filter(Boolean).join(", ");
 }
 
@@ -362,7 +361,7 @@ function glide(rows, before) {
 const WORDLESS = ["checkbox", "radio", "range", "button", "file"].map((type) => `[type=${type}]`).join();
 const TYPED = `input:not(${WORDLESS}), textarea, select, [contenteditable=true]`;
 
-/** Whether a key at `target` is text: a switch or a slider that was pressed last keeps the focus, and takes none. */
+/** Whether `target` accepts text; a switch or a slider may have the focus, but does not accept text. */
 const isTyping = (target) => target.matches?.(TYPED) ?? false;
 
 function listen(root, state) {
@@ -396,7 +395,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     current: NONE,
     painted: NONE,
   });
-  state.tell = (value) => setStateValue("log", value);
+  state.report = (value) => setStateValue("log", value);
   if (fresh) state.log = leftBehind(state);
   hear(state, data);
   if (fresh) {

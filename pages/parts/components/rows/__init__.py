@@ -1,5 +1,5 @@
-"""Rankings of the same samples as rows of pictures below each other (high-order, Fig. 1), with lines that follow a
-sample from one row to the next."""
+"""Rankings of the same samples as rows of thumbnails (high-order, Fig. 1), with lines that connect a sample from row to
+row."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True)
 class Row:
-    """The first places of one ranking. notes: what stands below its title, the first in bold. flagged: the number, from
-    0, of the tile with the first mistake, None where it is not among them. beyond: the selected sample where it stands
-    below those places."""
+    """The top ranks of a ranking. notes: texts below its title, the first in bold. flagged: the index of the tile with
+    the first error, None if it is not shown. beyond: the tile of the selected sample if its rank is not shown."""
 
     title: str
     notes: Sequence[str]
@@ -41,9 +40,9 @@ class Row:
 
 
 def rows(shown: Sequence[Row], *, name: str, selected: str, follow_all: bool, label: str) -> None:
-    """Show rankings, each by equally many tiles. Selecting another sample writes its id to `name` of the address.
+    """Show rankings with the same number of tiles. Selecting a sample writes its id to the URL parameter `name`.
 
-    follow_all: lines for all samples that are shown, not for the selected one alone.
+    follow_all: lines for all samples that are shown, not only for the selected sample.
     """
     key = keys.widget(name)
     described = [
@@ -66,7 +65,7 @@ def rows(shown: Sequence[Row], *, name: str, selected: str, follow_all: bool, la
             "rows": described,
             "beyond": [row.beyond and row.beyond.item() for row in shown],
             "all": follow_all,
-            "told": grid.selection_message(key, token, selected, [selected]),
+            "selection": grid.selection_message(key, token, selected, [selected]),
         },
         default={"selected": None},
         on_selected_change=lambda: grid.select(name, key),

@@ -1,14 +1,14 @@
-// Rankings as rows of pictures, and lines that follow samples from row to row. One tile is in the tab order. Left, Right,
-// Home and End move the focus along a row, Up and Down to another one; a click, Enter or Space selects. What the pointer or
-// the focus is on is followed, too. Texts come from files that are not trusted: they are set as text.
+// Rankings as rows of thumbnails, and lines that connect samples from row to row. One tile is in the tab order. Left,
+// Right, Home and End move the focus within a row, Up and Down to another row; a click, Enter or Space selects. The
+// sample under the pointer or the focus has a line too. Texts come from untrusted files: they are set as text.
 //
 // data: { token, label, rows: [{ title, notes, colour, dash, flagged, tiles: [item] }], beyond: [item | null], all,
-//         told: [number, id] }
-// item: { id, src, alt, left, mark, glyph }. The tiles are rebuilt when `token` changes; the told selection is adopted where
-// its number is new, so that no echo of an older state undoes a click.
+//         selection: [number, id] }
+// item: { id, src, alt, left, mark, glyph }. The tiles are rebuilt when `token` changes; `selection` is applied when its
+// number is new, so that no late response undoes a click.
 
 const DASHES = { solid: "", dash: "9 6", dashdot: "9 5 2 5", dot: "2 5", longdash: "14 6" };
-const AT_EDGE = 0.1; // of a column beyond the last picture: there end the lines of samples that stand further down
+const AT_EDGE = 0.1; // columns beyond the last tile, where the lines of samples below the shown ranks end
 
 function part(kind, name, text) {
   const made = document.createElement(kind);
@@ -31,13 +31,13 @@ function tile(item, flagged) {
   made.dataset.mark = item.mark;
   made.title = item.alt;
   made.setAttribute("role", "option");
-  made.setAttribute("aria-label", flagged ? `${item.alt}, the first mistake` : item.alt);
+  made.setAttribute("aria-label", flagged ? `${item.alt}, the first error` : item.alt);
   const shown = part("span", "shown");
-  const picture = document.createElement("img");
-  picture.alt = "";
-  picture.decoding = "async";
-  picture.src = item.src;
-  shown.append(picture);
+  const img = document.createElement("img");
+  img.alt = "";
+  img.decoding = "async";
+  img.src = item.src;
+  shown.append(img);
   if (flagged) shown.append(part("span", "flag", `first ${item.glyph}`));
   made.append(shown, part("span", "glyph", item.glyph), part("span", "place", item.left));
   return made;
@@ -64,7 +64,7 @@ function section(row) {
 
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".rows");
-  const state = (root.state ??= { token: null, told: 0, id: null, over: null, clicks: 0 });
+  const state = (root.state ??= { token: null, received: 0, id: null, over: null, clicks: 0 });
   const rows = () => [...root.querySelectorAll(".tiles")];
   const count = data.rows[0].tiles.length;
 
@@ -72,7 +72,7 @@ export default function ({ data, parentElement, setStateValue }) {
     root.querySelector('.tile[tabindex="0"]')?.setAttribute("tabindex", "-1");
     option.tabIndex = 0;
   };
-  /** Where a sample stands in each row, in columns; null where it is further down. */
+  /** The column of a sample in each row; null if its rank is not shown. */
   const columns = (id) =>
     data.rows.map(({ tiles }, number) => {
       const at = tiles.findIndex((item) => item.id === id);
@@ -106,7 +106,7 @@ export default function ({ data, parentElement, setStateValue }) {
 
   if (state.token !== data.token) {
     state.token = data.token;
-    state.told = 0;
+    state.received = 0;
     state.over = null;
     root.style.setProperty("--columns", count + 1);
     root.style.setProperty("--count", data.rows.length);
@@ -129,9 +129,9 @@ export default function ({ data, parentElement, setStateValue }) {
     tiles.append(made);
   });
   if (held || !root.querySelector('.tile[tabindex="0"]')) focusable(root.querySelector(".tile"));
-  const [number, id] = data.told;
-  if (state.told !== number) {
-    state.told = number;
+  const [number, id] = data.selection;
+  if (state.received !== number) {
+    state.received = number;
     state.id = id;
   }
   showSelected();
@@ -149,7 +149,7 @@ export default function ({ data, parentElement, setStateValue }) {
     state.over = over;
     drawLines();
   };
-  state.follow = follow; // of what is shown now: the listeners below stay
+  state.follow = follow; // replaced in each run, because the listeners below are added only once
   root.onclick = (event) => {
     const option = event.target.closest(".tile");
     if (option) select(option);

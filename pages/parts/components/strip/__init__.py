@@ -1,4 +1,4 @@
-"""A strip of ranked pictures to look at from the last row of a lecture hall: nothing to press, moves are animated."""
+"""A strip of ranked thumbnails that can be seen from the last row of a lecture hall; moves are animated."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def strip(
     chosen: str | None = None,
     brackets: Mapping[str, str] | None = None,
 ) -> None:
-    """Show `tiles` in rows of `columns`, of `narrow` on a phone. Tiles that change places from one run to the next
-    glide there.
+    """Show `tiles` in rows of `columns`, on a phone of `narrow`. Tiles that change position between two runs move
+    there.
 
-    flags: texts that lie on the tiles of those ids. ends: texts of what ends with the tiles of those ids, where a
-    line follows. chosen: the id of a tile that stands out. brackets: the letters of those that belong together, which
-    one bracket joins where they stand side by side.
+    flags: text on the tile with that id. ends: text below the tile with that id, which is followed by a line. chosen:
+    the id of a highlighted tile. brackets: the letter of the tile with that id; a bracket joins adjacent tiles with
+    the same letter.
     """
     flags, ends, brackets = flags or {}, ends or {}, brackets or {}
     letters = [brackets.get(tile.id, "") for tile in tiles]

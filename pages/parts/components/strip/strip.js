@@ -1,7 +1,7 @@
-// A strip of ranked pictures, to be looked at. tile.js comes before.
+// A strip of ranked thumbnails. tile.js is included before this file.
 //
-// data: { items, label, columns, narrow, chosen }. A tile keeps its element while its id stays, so that it can glide to
-// its new place.
+// data: { items, label, columns, narrow, chosen }. A tile keeps its element while its id is shown, so that it can move to
+// its new position.
 
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".strip");
