@@ -37,9 +37,7 @@ ON_OFF = {"0": False, "1": True}
 TOGETHER = (
     "**Notice** how far labels move that you were not asked about: C-star knows which labels occur together."
 )
-ALONE = (
-    "**Notice** that no label overtakes another unless you answer it: this model scores each label independently."
-)
+ALONE = "**Notice** that no label overtakes another unless you answer it: this model scores each label independently."
 
 
 def steps() -> None:

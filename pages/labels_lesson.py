@@ -207,9 +207,7 @@ def show_question(taught: LessonLabels, row: int, step: Step) -> None:
         )
     if not len(open_):
         step.headline.markdown("## No question is left: the answers determine every label")
-        step.end(
-            "As many labels are answered with yes as the image has, so that it shows no other label."
-        )
+        step.end("As many labels are answered with yes as the image has, so that it shows no other label.")
         return
     label = int(open_[0])
     step.headline.markdown(f"## Why “{taught.names[label]}”? Its two maxima are closest")

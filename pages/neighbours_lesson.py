@@ -40,7 +40,9 @@ HEADLINES = (
     "A scene without relevant people",
 )
 
-COST = r"An edge between different labels costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$; $t$ is the edge strength."
+COST = (
+    r"An edge between different labels costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$; $t$ is the edge strength."
+)
 
 
 def steps() -> None:
@@ -102,7 +104,9 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
     }
     step.end(f"### {neighbour_captions.compared(gains)}", headline=True)
     st.caption("Same letter: one scene. HOB-SVM and HOAP-SVM penalise different labels within it.")
-    with frame.in_place():  # below the button for the next step, so that a projector shows the step without this
+    with (
+        frame.in_place()
+    ):  # below the button for the next step, so that a projector shows the step without this
         all_actions.show(actions, LESSON)
         intervals = "; ".join(f"{strength_curve}, {ends(gain)}" for strength_curve, gain in gains.items())
         st.caption(f"“{LESSON.query}” was chosen as an example where neighbours help: {intervals}.")

@@ -27,7 +27,12 @@ from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
 VIEWS = {"methods": "Predicted orders", "own": "Order it yourself"}
-OWN_COLUMNS = ("sequence", "true place", "sample", "image")  # a criterion of such a name gets another column name
+OWN_COLUMNS = (
+    "sequence",
+    "true place",
+    "sample",
+    "image",
+)  # a criterion of such a name gets another column name
 MOST_SHOWN = 80  # crops of a sequence on the screen
 
 

@@ -28,8 +28,9 @@ SIZES = (10, 30, 100, 300, 1000)
 ONE_IN = 10  # irrelevant samples per relevant sample, as in Fig. 1 of the paper
 TINY = 1e-12  # smaller differences are rounding errors
 
+FEW = FEW_RELEVANT + FEW_IRRELEVANT
 HEADLINES = (
-    f"{FEW_RELEVANT + FEW_IRRELEVANT} images, {factorial(FEW_RELEVANT + FEW_IRRELEVANT):,} orders: which is most violated?",
+    f"{FEW} images, {factorial(FEW):,} orders: which is most violated?",
     "Each irrelevant image has its own best rank",
     "The best rank of the median bounds both halves",
     r"One ranking among $n!$ costs about $|N|\log|P|$ evaluations",
@@ -129,9 +130,7 @@ def show_order(images: ImageSet, few: Scores, problem: InferenceProblem, ranks: 
 # 2: image by image
 # ---------------------------------------------------------------------------------------------------------
 
-ADDS = (
-    "Each irrelevant image adds its own term, which depends on how many relevant images are above it (Observation 3)."
-)
+ADDS = "Each irrelevant image adds its own term, which depends on how many relevant images are above it (Observation 3)."
 
 
 def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:

@@ -361,7 +361,7 @@ def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_rival(
     assert not app.warning
     assert labels_here.store.run(labels_here.own).deleted
     assert app.query_params["label_run"] == labels_here.baseline
-    press(app, "widget train rival")
+    press(app, "widget train baseline")
     assert started[-1].settings["method"] == "C-star p@k"
     for part in ("set", "features", "min_images"):
         assert started[-1].settings[part] == baseline.run.settings[part]

@@ -155,7 +155,7 @@ def _shape(problem: InferenceProblem, trace: Trace, done: int) -> str:
         return ""
     if last == problem.highest:
         return " In the small chart $f_j$ rises, then falls (Proposition 5)."
-    return f" In the small chart $f_j$ rises, then falls up to rank {last} (Proposition 5); it need not in the grey area."
+    return f" In the small chart $f_j$ rises, then falls up to rank {last} (Proposition 5), but not always in the grey."
 
 
 def possible_alt(problem: InferenceProblem, trace: Trace, done: int) -> str:
@@ -171,11 +171,7 @@ def tree_alt(trace: Trace, done: int) -> str:
 
 def notice_tree(trace: Trace) -> str:
     n, evaluated = len(trace.ranks), trace.looked_at
-    why = (
-        ", because their bounds coincide. Sorting them would be wasted work"
-        if evaluated < n
-        else ""
-    )
+    why = ", because their bounds coincide. Sorting them would be wasted work" if evaluated < n else ""
     return (
         "A bar is a run of samples with its possible ranks. Evaluating its median gives the rank of the median and "
         "two bars below. **Notice** how many samples are settled without evaluation: "

@@ -72,7 +72,7 @@ def show(run: Run, images: ImageSet, ranked: Ranking) -> None:
 def line_styles_of(
     features: Sequence[tuple[str, dict[str, object]]], direction: Floats, images: ImageSet | None = None
 ) -> list[Look]:
-    """Return a look per HOG feature of a run on `images`, with the colours of the same pixels.
+    """Return one Look per HOG feature of a run on `images`, with the colours of the same pixels.
 
     Raises ValueError unless `direction` is finite and has one weight per column of the features.
     """
