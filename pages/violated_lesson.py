@@ -130,7 +130,7 @@ def show_order(images: ImageSet, few: Scores, problem: InferenceProblem, ranks: 
 # 2: image by image
 # ---------------------------------------------------------------------------------------------------------
 
-ADDS = "Each irrelevant image adds its own term, which depends on how many relevant images are above it (Observation 3)."
+ADDS = "Each irrelevant image adds a term, which depends on how many relevant images are above it (Observation 3)."
 
 
 def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:

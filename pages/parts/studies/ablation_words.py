@@ -76,8 +76,8 @@ def of_representations(curves: Curves) -> str:
     best = best_place(made)
     apart = mean_at(made, "mean pairwise difference") - mean_at(made, "stacked difference")
     return (
-        f"Best is “{best}” with a Kendall tau of {mean_at(made, best):.3f}. That of the mean of pairwise differences is "
-        f"{abs(apart):.3f} {'higher' if apart > 0 else 'lower'} than that of the stacked difference."
+        f"Best is “{best}” with a Kendall tau of {mean_at(made, best):.3f}. That of the mean of pairwise differences "
+        f"is {abs(apart):.3f} {'higher' if apart > 0 else 'lower'} than that of the stacked difference."
     )
 
 
