@@ -23,7 +23,7 @@ from ranking.methods.order_method import OrderMethod
 from ranking.metrics import kendall_tau, ndcg, ranking_order
 
 RECORDED = 5  # test sequences
-RECORDED_MEMBERS = 40  # of them together
+RECORDED_MEMBERS = 40  # total number of their members
 
 
 class OrderMeasures(NamedTuple):
@@ -92,8 +92,8 @@ class OrderTask(Task[OrderTrainSettings, OrderData]):
 
 
 def recorded_sequences(sequences: SequenceSet) -> SequenceSet:
-    """Return the first test sequences, of which training records the scores: at most RECORDED, and of so few members
-    that searching for their best orders takes little time. It grows with the cube of a sequence's length."""
+    """Return the first test sequences, whose scores training records: at most RECORDED, with at most RECORDED_MEMBERS
+    members, because the time of searching for the best order grows with the cube of the length."""
     ends = sequences.starts[1 : RECORDED + 1]
     return sequences.part(np.arange(np.count_nonzero(ends <= RECORDED_MEMBERS)))
 
