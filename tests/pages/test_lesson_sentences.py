@@ -27,7 +27,7 @@ from pages.parts.views import (
 )
 from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, OWN, QUESTIONS
 from pages.parts.views.lesson_settings import NEIGHBOURS, VIOLATED, WHY_AP, pairs_study
-from pages.parts.views.pair_cues import cues_of
+from pages.parts.views.pair_cues import cues_of, pair_examples
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
 from ranking.metrics import average_precision, ndcg
@@ -325,7 +325,7 @@ def test_pairs_or_sequences(fresh_home, open_page):
     total = comb(len(shown), 2)
     explained = [sum(cue[i] > cue[j] for i, j in combinations(range(len(cue)), 2)) for cue in cues.T]
     cars = next(row for row in fresh_home.image_sets() if row.source == "Timeline cars")
-    examples, _ = cache.pair_examples(cars.key, "year")
+    examples, _ = pair_examples(cars.key, "year")
     check(
         app,
         [
