@@ -60,7 +60,9 @@ def sources(images: int, generated: int, names: Sequence[str]) -> dict[str, list
     each."""
     sources_of: dict[str, list[Source]] = {}
     if FIGURES in names:
-        sources_of[FIGURES] = [generated_source(FIGURES, images=images, seed=seed) for seed in range(generated)]
+        sources_of[FIGURES] = [
+            generated_source(FIGURES, images=images, seed=seed) for seed in range(generated)
+        ]
     root = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
     for name, folder in PHOTOGRAPHS.items():
         if name in names and (root / folder).is_dir():

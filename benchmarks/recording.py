@@ -152,7 +152,9 @@ def main() -> None:
             *at_papers_size(methods, len(queries), shape),
         ):
             rows.append(row_of(name, training_runs, options.repeats, kept))
-    print(f"{machine()}; medians over {len(queries)} queries or seeds, each of {options.repeats} training runs\n")
+    print(
+        f"{machine()}; medians over {len(queries)} queries or seeds, each of {options.repeats} training runs\n"
+    )
     print(table(["training run", "without", "with", "recording", "share", "iterations", "bytes"], rows))
 
 

@@ -228,7 +228,7 @@ class MidRank(MidRankSettings):
         return scores_of_orders(self.fused(self.rankings(sequences), sequences.starts), sequences.starts)
 
     def score_by(self, sequences: SequenceSet, weights: Sequence[Floats], rounds: Sequence[int]) -> Floats:
-        """Return the scores (t, N) of the models that training would return if stopped at each of t reports.
+        """Return the scores (t, N) of the models after each of t reports, as if training stopped there.
 
         In round 0 the model is RankSVM. In round r the rankers of the first r - 1 lengths are trained, and `weights`
         are theta of the next ranker, followed by the level of its constant.

@@ -29,7 +29,7 @@ Unit = tuple[Trial, ...]  # the trials to train, each after its warm starts
 
 
 class Trained(NamedTuple):
-    """The result of a trial. scores: (h,) of the held-out samples. recording: their scores over the iterations of a test
+    """The result of a trial. scores: (h,) of the held-out samples. recording: their scores at iterations of a test
     trial; None for other trials, and for methods that cannot be recorded."""
 
     trial: Trial
