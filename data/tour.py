@@ -1,4 +1,4 @@
-"""The animated picture of the README: ``python data/tour.py`` films the running app into data/tour.webp.
+"""The film of the README: ``python data/tour.py`` films the running app into data/tour.webp.
 
 It starts the app on a new data folder, chooses a class, trains, plays the training back, shows the
 ranking and opens its first error. Needs the extra [dev] and a Chromium.

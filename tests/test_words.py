@@ -51,12 +51,11 @@ PROSE = {
     r"weights of now|with the weights of": "current weights",
 }
 NAMES = {
-    r"told|said|asked|brought|(?<!not )found(?! error)|drawn|dealt|lent|lender|rival|rivals|recipe|recipes|contender|contenders"
-    r"|trainings|stranger|strangers|learnt|leaning|leanings|leans": "the field's word",
+    r"told|said|asked|brought|(?<!not )found(?! error)|drawn|dealt|lent|lender|rival|rivals|recipe|recipes|contender"
+    r"|contenders|trainings|stranger|strangers|learnt|leaning|leanings|leans": "the field's word",
 }
 # Words that are right in one file: a pattern of the word, and why.
 EXCEPTIONS: dict[str, str] = {
-    "tests/test_words.py": ".*",
     # Parameters and fields of that name, also in docstrings.
     "data/drawing/action_figures/skeleton.py": "lift",
     "ranking/explain/playback.py": "lifts|lifted",
@@ -73,8 +72,6 @@ EXCEPTIONS: dict[str, str] = {
     "ranking/formats/table_columns.py": "picture",
     "ranking/methods/mid_rank_settings.py": "left out|drawn",
     "ranking/methods/mid_rank.py": "drawn",
-    # The file has that name.
-    "data/picture.py": "picture",
     # Stored names: a settings field, a file of a run, a key of comparison files, and a URL parameter.
     "ranking/core/run_settings.py": "brought",
     "pages/parts/importing/import_form.py": "brought",
